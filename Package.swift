@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "glucoport",
+  products: [.executable(name: "glucoport", targets: ["glucoport"])],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
+  ],
+  targets: [
+    // The rooms, bottom row first. A target imports only targets of lower rows.
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(
+      name: "Logbook",
+      dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings
+    ),
+    .target(name: "Exports", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
+    .target(
+      name: "LogbookStore",
+      dependencies: [
+        "Logbook",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "Ingest", dependencies: ["Logbook", "Exports", "LogbookStore"],
+      swiftSettings: settings),
+    .target(
+      name: "Commands",
+      dependencies: [
+        "Logbook", "Exports", "LogbookStore", "Ingest",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "ExportsTests", dependencies: ["Exports", "Logbook"], swiftSettings: settings),
+    .executableTarget(name: "glucoport", dependencies: ["Commands"], swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What one read of a source gave.
+enum ReadOutcome: Equatable {
+  case bytes(Int)
+  /// Nothing came for a while; the source is still open.
+  case paused
+  case end
+}
+
+/// Bytes that come in order. Each stage of an input (file, gunzip, decoding) is one, reading from the one below.
+protocol ByteSource: AnyObject {
+  /// Fills the start of `buffer`, which is never empty.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome
+}
+
+/// An open file or pipe. Hashes what it reads.
+final class FileSource: ByteSource {
+  /// The path, or `-`, as it stands in messages.
+  let name: String
+  /// Whether the input can be read again from the start.
+  let isRegularFile: Bool
+  /// The size of a regular file in bytes.
+  let size: Int64?
+  /// When a regular file was last written, in UTC seconds.
+  let modifiedAt: Int64?
+  private(set) var bytesRead: Int64 = 0
+  private(set) var digest = Digest()
+  private var descriptor: Int32
+
+  /// Opens a file.
+  ///
+  /// - Throws: `Failure` of category `missingInput`, `permission` or `inputOutput`.
+  convenience init(path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.failure("open", path, errno) }
+    try self.init(descriptor: descriptor, name: path)
+  }
+
+  /// Takes over an open descriptor and closes it when it goes.
+  init(descriptor: Int32, name: String) throws {
+    self.descriptor = descriptor
+    self.name = name
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.failure("read", name, errno) }
+    let type = status.st_mode & S_IFMT
+    guard type != S_IFDIR else {
+      throw Failure(.missingInput, "\(name): is a folder; name the files in it")
+    }
+    isRegularFile = type == S_IFREG
+    size = isRegularFile ? Int64(status.st_size) : nil
+    modifiedAt = isRegularFile ? Int64(status.st_mtim.tv_sec) : nil
+  }
+
+  deinit { close(descriptor) }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if !isRegularFile, try !isReadable(withinMilliseconds: 200) { return .paused }
+    while true {
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count > 0 {
+        bytesRead += Int64(count)
+        digest.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+        return .bytes(count)
+      }
+      if count == 0 { return .end }
+      if errno != EINTR { throw Self.failure("read", name, errno) }
+    }
+  }
+
+  /// Goes back to the start of a regular file and hashes anew.
+  func rewind() throws {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", name, errno) }
+    bytesRead = 0
+    digest = Digest()
+  }
+
+  private func isReadable(withinMilliseconds limit: Int32) throws -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let count = poll(&request, 1, limit)
+    if count < 0, errno != EINTR { throw Self.failure("read", name, errno) }
+    return count > 0
+  }
+
+  private static func failure(_ action: String, _ path: String, _ code: Int32) -> Failure {
+    let category: FailureCategory =
+      switch code {
+      case ENOENT, ENOTDIR: .missingInput
+      case EACCES, EPERM: .permission
+      default: .inputOutput
+      }
+    return Failure(category, "\(path): cannot \(action): \(String(cString: strerror(code)))")
+  }
+}
+
+/// Bytes that were looked at already, then the rest of the source.
+final class ReplaySource: ByteSource {
+  private var head: [UInt8]
+  private var position = 0
+  private let rest: (any ByteSource)?
+
+  init(head: [UInt8], rest: (any ByteSource)?) {
+    self.head = head
+    self.rest = rest
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if position < head.count {
+      let count = min(buffer.count, head.count - position)
+      buffer.copyBytes(from: head[position..<position + count])
+      position += count
+      if position == head.count { head = [] ; position = 0 }
+      return .bytes(count)
+    }
+    return try rest?.read(into: buffer) ?? .end
+  }
+}
+
+extension ByteSource {
+  /// The first bytes, up to `limit`: all that comes until the limit, the end, or a pause of a second.
+  ///
+  /// A pipe that has given nothing yet is waited for: its writer may still be starting.
+  func readHead(limit: Int) throws -> (bytes: [UInt8], ended: Bool, paused: Bool) {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    var count = 0
+    var pauses = 0
+    while count < limit {
+      let outcome = try bytes.withUnsafeMutableBytes { buffer in
+        try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      }
+      switch outcome {
+      case .bytes(let more):
+        count += more
+        pauses = 0
+      case .paused where count == 0: continue
+      case .paused:
+        pauses += 1
+        if pauses >= 5 { return (Array(bytes[..<count]), false, true) }
+      case .end: return (Array(bytes[..<count]), true, false)
+      }
+    }
+    return (bytes, false, false)
+  }
+}

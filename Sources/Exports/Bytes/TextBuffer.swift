@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A window on the decoded text of an input. Tokenizers read between `start` and `end` and move `start` on.
+///
+/// Pointers stay inside the window by the tokenizers' own comparison with `end`; they are valid until the next
+/// `fill`. Stray NUL bytes are dropped and counted here, since no later stage could tell them from text.
+final class TextBuffer {
+  private(set) var base: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+  /// The first byte not consumed yet, as an offset into the buffer.
+  var start = 0
+  /// One past the last byte read.
+  private(set) var end = 0
+  private(set) var isAtEnd = false
+  private(set) var nulBytesDropped = 0
+  private var bytesTaken = 0
+  private let source: any ByteSource
+  private let name: String
+
+  /// The longest line or JSON object that is held, in bytes.
+  static let longestItem = 8 << 20
+
+  init(_ source: any ByteSource, name: String, capacity: Int = 256 * 1024) {
+    self.source = source
+    self.name = name
+    self.capacity = capacity
+    base = .allocate(capacity: capacity)
+  }
+
+  deinit { base.deallocate() }
+
+  /// Reads more behind what is not consumed.
+  ///
+  /// - Returns: `.bytes` when more came, `.paused` or `.end` when not. Never called with a full window of
+  ///   `longestItem` unconsumed bytes.
+  func fill() throws -> ReadOutcome {
+    if isAtEnd { return .end }
+    if start > 0 {
+      memmove(base, base + start, end - start)
+      end -= start
+      start = 0
+    }
+    if capacity - end < 64 * 1024 { grow() }
+    let outcome = try source.read(
+      into: UnsafeMutableRawBufferPointer(start: base + end, count: capacity - end))
+    switch outcome {
+    case .bytes(let count):
+      bytesTaken += count
+      end += try dropNulBytes(from: end, count: count)
+    case .end: isAtEnd = true
+    case .paused: break
+    }
+    return outcome
+  }
+
+  private func grow() {
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity * 2)
+    memcpy(larger, base, end)
+    base.deallocate()
+    base = larger
+    capacity *= 2
+  }
+
+  private func dropNulBytes(from offset: Int, count: Int) throws -> Int {
+    guard memchr(base + offset, 0, count) != nil else { return count }
+    var kept = 0
+    for index in 0..<count where base[offset + index] != 0 {
+      base[offset + kept] = base[offset + index]
+      kept += 1
+    }
+    nulBytesDropped += count - kept
+    if nulBytesDropped > 100, nulBytesDropped * 100 > bytesTaken {
+      throw Failure(.badInput, "\(name): more than one byte in a hundred is NUL; this is no text file")
+    }
+    return kept
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Takes what a format reads: places times, tells devices apart, and fills the batch.
+struct Collector {
+  var batch = IngestBatch()
+  let format: String
+  private var zone: LogbookZone
+  private let earliest: Int64
+  private let latest: Int64
+  private var devices = DeviceTable()
+  /// The newest time among the items so far, in UTC seconds: no export is older than what it holds.
+  private(set) var newestItem: Int64?
+
+  init(format: String, options: ExportOptions) {
+    self.format = format
+    zone = options.zone
+    // 1990-01-01: no meter with a clock that was set is older.
+    earliest = 631_152_000
+    // A day and two hours: a device in any zone may show tomorrow's date.
+    latest = options.now.map { $0 + 26 * 3600 } ?? .max
+  }
+
+  /// The index of a device whose model and serial stand in these fields; known ones cost a comparison of bytes.
+  @inline(__always)
+  mutating func device(vendor: StaticString, model: Field, serial: Field) -> DeviceIndex {
+    devices.index(vendor: vendor, model: model, serial: serial, format: format, in: &batch.devices)
+  }
+
+  /// The index of a device.
+  mutating func device(_ device: Device) -> DeviceIndex { devices.index(of: device, in: &batch.devices) }
+
+  /// Places a shown time: by its own offset, or by the zone.
+  @inline(__always)
+  mutating func place(_ time: ShownTime) -> Placement {
+    if let offset = time.utcOffset { return Placement(utcOffset: offset, source: .stated) }
+    return zone.place(time.deviceTime)
+  }
+
+  /// Adds a reading and marks it when its time cannot be right.
+  @inline(__always)
+  mutating func add(_ reading: Reading) {
+    var reading = reading
+    let utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
+    if utc < earliest || utc > latest {
+      reading.marks.insert(.doubtfulTime)
+    } else if utc > newestItem ?? .min {
+      newestItem = utc
+    }
+    batch.readings.append(reading)
+  }
+
+  /// Adds a glucose or ketone cell as a reading placed by its time. An empty cell adds nothing.
+  ///
+  /// - Returns: whether the cell held a reading.
+  @inline(__always) @discardableResult
+  mutating func add(
+    _ kind: ReadingKind, _ cell: CellValue, device: DeviceIndex, at time: ShownTime, marks: ReadingMarks = [],
+    row: Row
+  ) -> Bool {
+    switch cell {
+    case .measurement(let measurement):
+      add(
+        Reading(
+          device: device, kind: kind, at: time.deviceTime, placement: place(time), measurement, marks: marks,
+          line: row.line))
+      return true
+    case .empty: return false
+    case .rejected(let reason):
+      reject(row, reason)
+      return false
+    }
+  }
+
+  /// Adds a record.
+  mutating func add(_ record: ImportedRecord) {
+    let utc = record.deviceTime.seconds - Int64(record.placement.utcOffset)
+    if utc >= earliest, utc <= latest, utc > newestItem ?? .min { newestItem = utc }
+    batch.records.append(record)
+  }
+
+  /// Adds a record of this kind with these fields at a shown time.
+  mutating func add(
+    _ kind: RecordKind, at time: ShownTime, owner: String, sourceID: String = "", line: Int64,
+    _ fields: [String: FieldValue]
+  ) {
+    add(
+      ImportedRecord(
+        kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
+        sourceID: sourceID, owner: owner, line: line))
+  }
+
+  /// Refuses a row, with the reason in words that hold none of its values.
+  mutating func reject(_ row: Row, _ reason: String) {
+    let source = String(decoding: row.source.prefix(4096), as: UTF8.self)
+    batch.rejections.append(Rejection(line: row.line, reason: reason, source: source))
+  }
+
+  mutating func reject(line: Int64, _ reason: String) {
+    batch.rejections.append(Rejection(line: line, reason: reason))
+  }
+
+  /// Counts an item that glucoport has no kind for, or that says nothing.
+  mutating func skip(_ name: String) { batch.skipped[name, default: 0] += 1 }
+}
+
+/// Tells the devices of an input apart. Most inputs name a few over and over.
+private struct DeviceTable {
+  private struct Seen {
+    let model: [UInt8]
+    let serial: [UInt8]
+    let index: DeviceIndex
+  }
+
+  private var recent: [Seen] = []
+  private var last = 0
+  private var all: [Device: DeviceIndex] = [:]
+
+  @inline(__always)
+  mutating func index(
+    vendor: StaticString, model: Field, serial: Field, format: String, in devices: inout [Device]
+  ) -> DeviceIndex {
+    if last < recent.count, serial.hasSameBytes(as: recent[last].serial), model.hasSameBytes(as: recent[last].model) {
+      return recent[last].index
+    }
+    return find(vendor: vendor, model: model, serial: serial, format: format, in: &devices)
+  }
+
+  private mutating func find(
+    vendor: StaticString, model: Field, serial: Field, format: String, in devices: inout [Device]
+  ) -> DeviceIndex {
+    for place in recent.indices
+    where serial.hasSameBytes(as: recent[place].serial) && model.hasSameBytes(as: recent[place].model) {
+      last = place
+      return recent[place].index
+    }
+    let device = Device(
+      vendor: vendor.description, model: model.trimmed.text, serial: serial.trimmed.text, format: format)
+    let index = index(of: device, in: &devices)
+    if recent.count == 64 { recent.removeAll(keepingCapacity: true) }
+    recent.append(Seen(model: Array(model.bytes), serial: Array(serial.bytes), index: index))
+    last = recent.count - 1
+    return index
+  }
+
+  mutating func index(of device: Device, in devices: inout [Device]) -> DeviceIndex {
+    if let known = all[device] { return known }
+    devices.append(device)
+    let index = DeviceIndex(Int32(devices.count - 1))
+    all[device] = index
+    return index
+  }
+}

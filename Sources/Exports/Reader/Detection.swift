@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Decides on the format of an input from its content alone.
+enum Detection {
+  /// The format and the layout of its rows.
+  ///
+  /// - Throws: `Failure` of category `badInput` that says what was seen and what would settle it.
+  static func format(
+    of input: Input, options: ExportOptions
+  ) throws -> (any ExportFormat.Type, Layout) {
+    let head = input.head
+    if let wanted = options.format {
+      guard let type = ExportRegister.formats.first(where: { $0.id == wanted }) else {
+        throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
+      }
+      guard let layout = type.recognise(head) else {
+        throw Failure(.badInput, "\(input.source.name): this is no \(type.title)")
+      }
+      return (type, layout)
+    }
+    for type in ExportRegister.formats where options.columns.isEmpty || type.id == "generic" {
+      if let layout = type.recognise(head) { return (type, layout) }
+    }
+    throw Failure(
+      .badInput,
+      "\(input.source.name): of no format that glucoport knows; name the columns with --map time=…,value=… or the format with --format")
+  }
+}
+
+/// Inputs that are no text, or text of another kind, by their first bytes.
+enum Signature {
+  private static let binaries: [(bytes: [UInt8], what: String)] = [
+    ([0x50, 0x4B, 0x03, 0x04], "a zip archive or spreadsheet (XLSX); unpack it, or save the sheet as CSV"),
+    (Array("SQLite".utf8), "an SQLite database (an app's backup?), not an export"),
+    ([0xD0, 0xCF, 0x11, 0xE0], "an old spreadsheet (XLS); save each sheet as CSV"),
+    (Array("%PDF".utf8), "a PDF report; export CSV instead"),
+  ]
+
+  /// - Throws: `Failure` of category `badInput` with advice.
+  static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {
+    for binary in binaries where bytes.starts(with: binary.bytes) {
+      throw Failure(.badInput, "\(name): this is \(binary.what)")
+    }
+    let start = String(decoding: bytes.prefix(512), as: UTF8.self).lowercased()
+      .drop { $0.isWhitespace || $0 == "\u{FEFF}" || $0 == "\0" }
+    if start.isEmpty, bytes.count < 512 {
+      throw Failure(.badInput, "\(name): the input is empty")
+    }
+    if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") {
+      throw Failure(.badInput, "\(name): this is a web page (a login page?), not an export")
+    }
+    if start.hasPrefix("<") {
+      throw Failure(.badInput, "\(name): this is XML, which glucoport does not read")
+    }
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Reads one export, from a file or a pipe, in any of the formats of `ExportRegister`.
+///
+/// Detection sees the first 64 KiB. Where a format leaves something open that only all rows can settle (day and
+/// month, unit), a file is read twice and a pipe is kept in an unlinked file meanwhile.
+public struct ExportReader: Ingestor {
+  /// The most items of a batch. Sorting and writing work best on this many; they take some 5 MiB.
+  static let batchSize = 50_000
+  /// A live pipe's readings are handed on after this long.
+  static let longestWait = Duration.seconds(1)
+  /// The most rows of a preamble in front of a header.
+  static let longestPreamble = 40
+
+  private let input: Input
+  private var rows: any RowSource
+  private var parser: any ExportFormat
+  private var collector: Collector
+  private let options: ExportOptions
+  /// Rows that are no data: a preamble if a header follows, rejections if not.
+  private var unknownRows: [Rejection] = []
+  private var isDone = false
+  public private(set) var end = InputEnd.whole
+  private let clock = ContinuousClock()
+
+  /// Opens a file and decides on its format.
+  ///
+  /// - Throws: `Failure`: the file cannot be read, is empty, is of no known format, or leaves something open.
+  public init(path: String, options: ExportOptions) throws {
+    try self.init(source: FileSource(path: path), options: options)
+  }
+
+  /// Takes over an open descriptor, such as standard input.
+  public init(descriptor: Int32, name: String, options: ExportOptions) throws {
+    try self.init(source: FileSource(descriptor: descriptor, name: name), options: options)
+  }
+
+  init(source: FileSource, options: ExportOptions) throws {
+    self.options = options
+    input = try Input(source)
+    let (type, layout) = try Detection.format(of: input, options: options)
+    parser = try type.init(layout: layout, head: input.head, options: options)
+    if parser.isOpen {
+      try Self.survey(&parser, layout: layout, input: input)
+    }
+    rows = try Self.makeRows(layout, input: input)
+    collector = Collector(format: type.id, options: options)
+  }
+
+  public var format: String { collector.format }
+  public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
+  public var digest: String { input.source.digest.hexadecimal() }
+  /// When the file was last written, in UTC seconds; nil for a pipe.
+  public var modifiedAt: Int64? { input.source.modifiedAt }
+  public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
+  /// The path, or `-`.
+  public var name: String { input.source.name }
+
+  public var decisions: [Decision] {
+    [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
+      + parser.decisions
+      + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
+  }
+
+  public var warnings: [String] { input.warnings + parser.warnings }
+
+  public mutating func read(into batch: inout IngestBatch) throws -> Bool {
+    if isDone { return false }
+    swap(&collector.batch, &batch)
+    defer { swap(&collector.batch, &batch) }
+    let start = clock.now
+    var sinceLook = 0
+    while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
+      < Self.batchSize
+    {
+      switch try rows.next() {
+      case .row(let row): take(row)
+      case .rejected(let line, let reason): collector.reject(line: line, reason)
+      case .paused:
+        if !collector.batch.isEmpty { return true }
+        sinceLook = 0
+      case .end(let cut):
+        finish(cut)
+        return false
+      }
+      sinceLook += 1
+      if sinceLook == 1024 {
+        sinceLook = 0
+        if clock.now - start > Self.longestWait { return true }
+      }
+    }
+    return true
+  }
+
+  private mutating func take(_ row: Row) {
+    switch parser.read(row, into: &collector) {
+    case .data:
+      if !unknownRows.isEmpty { rejectUnknownRows() }
+    case .header: unknownRows.removeAll()
+    case .cut: end = .truncated(line: row.line, detail: "the last line is cut off")
+    case .unknown(let reason):
+      if row.isUnterminated {
+        end = .truncated(line: row.line, detail: "the last line is cut off")
+        return
+      }
+      unknownRows.append(
+        Rejection(
+          line: row.line, reason: reason, source: String(decoding: row.source.prefix(4096), as: UTF8.self)))
+      if unknownRows.count > Self.longestPreamble { rejectUnknownRows() }
+    }
+  }
+
+  private mutating func rejectUnknownRows() {
+    collector.batch.rejections += unknownRows
+    unknownRows.removeAll()
+  }
+
+  private mutating func finish(_ cut: (line: Int64, detail: String)?) {
+    isDone = true
+    rejectUnknownRows()
+    parser.finish(into: &collector)
+    if let cut { end = .truncated(line: cut.line, detail: cut.detail) }
+    if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
+  }
+
+  private static func survey(_ parser: inout any ExportFormat, layout: Layout, input: Input) throws {
+    try input.makeRereadable()
+    let rows = try makeRows(layout, input: input)
+    var isComplete = false
+    while !isComplete {
+      switch try rows.next() {
+      case .row(let row): parser.survey(row)
+      case .rejected: continue
+      case .paused, .end: isComplete = true
+      }
+    }
+    do {
+      try parser.settle()
+    } catch let failure as Failure {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
+    try input.rewind()
+  }
+
+  private static func makeRows(_ layout: Layout, input: Input) throws -> any RowSource {
+    switch layout {
+    case .table(let delimiter): TableReader(input.text, delimiter: delimiter)
+    case .objects(let columns): JSONReader(input.text, columns: columns)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// One input with its stages: bytes, perhaps gunzip, perhaps decoding, and the window that tokenizers read from.
+final class Input {
+  private(set) var source: FileSource
+  private(set) var head: InputHead
+  private(set) var text: TextBuffer
+  private let encoding: TextEncoding
+  private let isGzip: Bool
+  private let markLength: Int
+  private var gzip: GzipSource?
+  private var decoder: DecodingSource?
+  /// Whether the writer of a pipe paused before the head was full: someone watches, and nothing may wait.
+  private let isLive: Bool
+  private let headBytes: [UInt8]
+  private let headEnded: Bool
+
+  init(_ source: FileSource) throws {
+    self.source = source
+    let first = try source.readHead(limit: InputHead.size)
+    var bytes = first.bytes
+    var ended = first.ended
+    headBytes = first.bytes
+    headEnded = first.ended
+    isLive = first.paused
+    isGzip = bytes.starts(with: [0x1F, 0x8B])
+    if isGzip {
+      let packed = ReplaySource(head: first.bytes, rest: first.ended ? nil : nil)
+      let unpacked = try GzipSource(packed, name: source.name).readHead(limit: InputHead.size)
+      bytes = unpacked.bytes
+      ended = first.ended && unpacked.ended
+    }
+    try Signature.refuseUnreadable(bytes, name: source.name)
+    let (encoding, markLength) = TextEncoding.detect(bytes)
+    self.encoding = encoding
+    self.markLength = markLength
+    var decoded = Array(bytes.dropFirst(markLength))
+    if encoding != .utf8 {
+      let stage = DecodingSource(ReplaySource(head: decoded, rest: nil), encoding: encoding)
+      decoded = try stage.readHead(limit: InputHead.size * 2).bytes
+    }
+    decoded.removeAll { $0 == 0 }
+    head = try InputHead(text: decoded, isWhole: ended)
+    text = TextBuffer(ReplaySource(head: [], rest: nil), name: source.name)
+    try connect(behind: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
+  }
+
+  var encodingDecision: Decision {
+    Decision("encoding", encoding.rawValue + (isGzip ? ", gzip" : ""), markLength > 0 ? .read : .inferred)
+  }
+
+  var warnings: [String] {
+    text.nulBytesDropped > 0 ? ["\(text.nulBytesDropped) NUL bytes were dropped"] : []
+  }
+
+  /// Why the end of the bytes is not the end of the text; nil when it is.
+  var truncation: String? {
+    if gzip?.isTruncated == true { return "the gzip data are cut off" }
+    if decoder?.isTruncated == true { return "the last character is cut off" }
+    return nil
+  }
+
+  /// Makes sure that the input can be read twice: a pipe is copied to a file that nobody else can see.
+  ///
+  /// - Throws: `Failure` of category `badInput` for a live pipe, whose end may never come.
+  func makeRereadable() throws {
+    guard !source.isRegularFile else { return }
+    if isLive {
+      throw Failure(
+        .badInput,
+        "\(source.name): a live pipe must say at once how to read it; use --date-order, --unit or --timezone")
+    }
+    source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)
+    try rewind()
+  }
+
+  /// Starts over from the first byte.
+  func rewind() throws {
+    try source.rewind()
+    try connect(behind: source)
+  }
+
+  private func connect(behind bytes: any ByteSource) throws {
+    var stage = bytes
+    if isGzip {
+      let unpacking = try GzipSource(stage, name: source.name)
+      gzip = unpacking
+      stage = unpacking
+    }
+    if encoding != .utf8 {
+      let decoding = DecodingSource(stage, encoding: encoding)
+      decoder = decoding
+      stage = decoding
+    }
+    text = TextBuffer(stage, name: source.name)
+    try skipMark()
+  }
+
+  /// Passes over the byte order mark, in the encoding's own form after decoding.
+  private func skipMark() throws {
+    guard markLength > 0 else { return }
+    while text.end - text.start < 3 {
+      guard case .bytes = try text.fill() else { break }
+    }
+    let window = UnsafeBufferPointer(start: text.base + text.start, count: min(3, text.end - text.start))
+    if window.elementsEqual([0xEF, 0xBB, 0xBF]) { text.start += 3 }
+  }
+}
+
+/// A file without a name, for a pipe that has to be read twice.
+enum Spool {
+  /// Copies bytes into a new file of mode 0600 that is unlinked at once, so that it goes with the process.
+  static func copy(_ head: [UInt8], then rest: (any ByteSource)?, name: String) throws -> FileSource {
+    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(folder)/glucoport.XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else {
+      throw Failure(.cannotCreate, "cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
+    }
+    unlink(template)
+    let source = ReplaySource(head: head, rest: rest)
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    defer { chunk.deallocate() }
+    while true {
+      switch try source.read(into: chunk) {
+      case .bytes(let count): try writeAll(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(chunk)[..<count]), to: descriptor, folder)
+      case .paused: continue
+      case .end: return try FileSource(descriptor: descriptor, name: name)
+      }
+    }
+  }
+
+  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ folder: String) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        throw Failure(.inputOutput, "cannot keep the input in \(folder): \(String(cString: strerror(errno)))")
+      }
+      written += count
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// One cell of a row or one value of a JSON object: bytes of the text buffer, valid until the next row.
+///
+/// Blanks around an unquoted cell are not part of it; quotes and escapes are resolved.
+struct Field {
+  enum Shape: UInt8 { case absent, bare, quoted, composite }
+
+  let start: UnsafePointer<UInt8>
+  let count: Int
+  let shape: Shape
+
+  /// An empty field where a row has none.
+  // Safe to share: it never changes, and points to one byte that is neither read nor freed.
+  nonisolated(unsafe) static let absent = {
+    let byte = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    byte.initialize(to: 0)
+    return Field(start: UnsafePointer(byte), count: 0, shape: .absent)
+  }()
+
+  @inline(__always) var isEmpty: Bool { count == 0 }
+
+  @inline(__always) subscript(index: Int) -> UInt8 {
+    assert(index >= 0 && index < count)
+    return start[index]
+  }
+
+  var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
+
+  /// The field as text; bytes that are no UTF-8 are read as Windows-1252, the only other encoding of these files.
+  var text: String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var repaired = String.UnicodeScalarView()
+    for byte in bytes { repaired.append(DecodingSource.windows1252[Int(byte)]) }
+    return String(repaired)
+  }
+
+  /// The text in lower case with inner blanks as one space: the form in which headers are compared.
+  var folded: String { foldedHeader(text) }
+
+  @inline(__always) func equals(_ other: StaticString) -> Bool {
+    count == other.utf8CodeUnitCount && memcmp(start, other.utf8Start, count) == 0
+  }
+
+  /// Equality without regard to the case of ASCII letters.
+  func equalsFolded(_ other: StaticString) -> Bool {
+    guard count == other.utf8CodeUnitCount else { return false }
+    for index in 0..<count where start[index] | 0x20 != other.utf8Start[index] | 0x20 { return false }
+    return true
+  }
+
+  func starts(with prefix: StaticString) -> Bool {
+    count >= prefix.utf8CodeUnitCount && memcmp(start, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+  }
+
+  func hasSameBytes(as other: Field) -> Bool {
+    count == other.count && memcmp(start, other.start, count) == 0
+  }
+
+  func hasSameBytes(as other: [UInt8]) -> Bool {
+    count == other.count && other.withUnsafeBytes { memcmp(start, $0.baseAddress ?? UnsafeRawPointer(start), count) == 0 }
+  }
+
+  /// The field without blanks at its ends: space, tab, no-break spaces and byte order marks.
+  var trimmed: Field {
+    var (from, to) = (0, count)
+    while from < to, let width = blankWidth(at: from, before: to) { from += width }
+    while to > from, let width = blankWidthEnding(at: to, after: from) { to -= width }
+    return from == 0 && to == count ? self : Field(start: start + from, count: to - from, shape: shape)
+  }
+
+  /// The part from `from` up to `to`.
+  func slice(_ from: Int, _ to: Int) -> Field {
+    assert(from >= 0 && from <= to && to <= count)
+    return Field(start: start + from, count: to - from, shape: shape)
+  }
+
+  private func blankWidth(at index: Int, before end: Int) -> Int? {
+    switch start[index] {
+    case 0x20, 0x09, 0x0D, 0x0A: 1
+    case 0xC2 where end - index >= 2 && start[index + 1] == 0xA0: 2
+    case 0xE2 where end - index >= 3 && start[index + 1] == 0x80 && start[index + 2] == 0xAF: 3
+    case 0xEF where end - index >= 3 && start[index + 1] == 0xBB && start[index + 2] == 0xBF: 3
+    default: nil
+    }
+  }
+
+  private func blankWidthEnding(at end: Int, after from: Int) -> Int? {
+    if let width = blankWidth(at: end - 1, before: end) { return width }
+    if end - from >= 2, blankWidth(at: end - 2, before: end) == 2 { return 2 }
+    if end - from >= 3, blankWidth(at: end - 3, before: end) == 3 { return 3 }
+    return nil
+  }
+}
+
+/// A header cell as it is compared: lower case, blanks as one space, without quotes, byte order marks or the
+/// remains of a byte order mark that was encoded twice.
+func foldedHeader(_ text: String) -> String {
+  let plain = text.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
+  return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
+}
+
+/// One row of a table, or one JSON object seen as a row of the columns that a format asked for.
+struct Row {
+  let fields: UnsafeBufferPointer<Field>
+  /// The line on which it starts, from 1.
+  let line: Int64
+  /// Whether the input ended without a line end behind it, so that it may be cut.
+  let isUnterminated: Bool
+  /// The bytes of the row as they stood, for `--rejects`.
+  let source: UnsafeBufferPointer<UInt8>
+
+  @inline(__always) var count: Int { fields.count }
+
+  /// The field in this column; an absent one where the row is shorter.
+  @inline(__always) subscript(column: Int) -> Field {
+    column >= 0 && column < fields.count ? fields[column] : .absent
+  }
+
+  /// Whether every field from `column` on is empty.
+  func isEmpty(from column: Int) -> Bool {
+    for index in stride(from: column, to: fields.count, by: 1) where !fields[index].isEmpty { return false }
+    return true
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why reading JSON at this place stopped.
+enum JSONStop: Error {
+  /// The window ends inside an item.
+  case needsMore
+  case malformed(String)
+}
+
+/// Moves over JSON text in a window of bytes. Checks as much grammar as it takes to find where values end.
+struct JSONCursor {
+  static let deepestNesting = 64
+
+  let base: UnsafeMutablePointer<UInt8>
+  let end: Int
+  /// Whether nothing comes behind the window.
+  let isFinal: Bool
+  var position: Int
+
+  init(_ text: TextBuffer) {
+    base = text.base
+    end = text.end
+    isFinal = text.isAtEnd
+    position = text.start
+  }
+
+  /// The next byte that is no blank.
+  mutating func peek() throws(JSONStop) -> UInt8 {
+    while position < end {
+      switch base[position] {
+      case 0x20, 0x0A, 0x0D, 0x09: position += 1
+      // A byte order mark where files were joined, or an old end-of-file mark.
+      case 0xEF where position + 2 < end && base[position + 1] == 0xBB && base[position + 2] == 0xBF: position += 3
+      case 0x1A: position += 1
+      default: return base[position]
+      }
+    }
+    throw .needsMore
+  }
+
+  /// Reads a key and its colon, and moves to the value; gives where the key's bytes stand.
+  mutating func key() throws(JSONStop) -> Range<Int> {
+    guard try peek() == UInt8(ascii: "\"") else { throw .malformed("a key is expected") }
+    let start = position + 1
+    try skipString()
+    let range = start..<position - 1
+    guard try peek() == UInt8(ascii: ":") else { throw .malformed("a ':' is missing behind a key") }
+    position += 1
+    _ = try peek()
+    return range
+  }
+
+  /// Moves behind the value at the position.
+  ///
+  /// - Returns: its bytes without quotes, and whether it holds escapes. `null` counts as absent.
+  mutating func value(depth: Int) throws(JSONStop) -> (field: Field, isEscaped: Bool) {
+    let start = position
+    switch try peek() {
+    case UInt8(ascii: "\""):
+      let isEscaped = try skipString()
+      return (Field(start: base + start + 1, count: position - start - 2, shape: .quoted), isEscaped)
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      try skipComposite(depth: depth)
+      return (Field(start: base + start, count: position - start, shape: .composite), false)
+    default:
+      while position < end, isBare(base[position]) { position += 1 }
+      if position == end, !isFinal { throw .needsMore }
+      guard position > start else { throw .malformed("a value is expected") }
+      let field = Field(start: base + start, count: position - start, shape: .bare)
+      return (field.equals("null") ? .absent : field, false)
+    }
+  }
+
+  /// Moves behind the string whose opening quote is at the position; tells whether it holds escapes.
+  @discardableResult
+  mutating func skipString() throws(JSONStop) -> Bool {
+    var isEscaped = false
+    var next = position + 1
+    while next < end {
+      let byte = base[next]
+      if byte == UInt8(ascii: "\"") {
+        position = next + 1
+        return isEscaped
+      }
+      if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        next += 1
+      }
+      next += 1
+    }
+    throw .needsMore
+  }
+
+  private mutating func skipComposite(depth: Int) throws(JSONStop) {
+    var open = 0
+    while position < end {
+      switch base[position] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        open += 1
+        if depth + open > Self.deepestNesting { throw .malformed("values are nested deeper than 64") }
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        open -= 1
+        position += 1
+        if open == 0 { return }
+      case UInt8(ascii: "\""): try skipString()
+      default: position += 1
+      }
+    }
+    throw .needsMore
+  }
+
+  private func isBare(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+}
+
+/// Resolves the escapes of a JSON string (RFC 8259 §7); a lone surrogate becomes U+FFFD.
+///
+/// - Returns: how many bytes were written: never more than `source` has.
+func resolveEscapes(_ source: Field, into out: UnsafeMutablePointer<UInt8>) -> Int {
+  var (from, to) = (0, 0)
+  while from < source.count {
+    guard source[from] == UInt8(ascii: "\\"), from + 1 < source.count else {
+      out[to] = source[from]
+      (from, to) = (from + 1, to + 1)
+      continue
+    }
+    let code = source[from + 1]
+    from += 2
+    guard code == UInt8(ascii: "u") else {
+      out[to] =
+        switch code {
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        default: code
+        }
+      to += 1
+      continue
+    }
+    var scalar = hexadecimal(source, at: from) ?? 0xFFFD
+    from = min(from + 4, source.count)
+    if scalar >= 0xD800, scalar < 0xDC00, from + 1 < source.count, source[from] == UInt8(ascii: "\\"),
+      source[from + 1] == UInt8(ascii: "u"), let low = hexadecimal(source, at: from + 2), low >= 0xDC00, low < 0xE000
+    {
+      scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
+      from += 6
+    }
+    for byte in UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? .init() {
+      out[to] = byte
+      to += 1
+    }
+  }
+  return to
+}
+
+private func hexadecimal(_ source: Field, at index: Int) -> UInt32? {
+  guard index + 4 <= source.count else { return nil }
+  return UInt32(source.slice(index, index + 4).text, radix: 16)
+}

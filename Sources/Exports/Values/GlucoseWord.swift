@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What stands in a value cell besides a number.
+enum ValueWord {
+  case low(below: Double?)
+  case high(above: Double?)
+  /// `---`, `NaN`, `null`: there is no value.
+  case none
+
+  private static let lows: Set<String> = ["low", "lo", "niedrig", "bajo", "bas", "basso", "laag", "låg", "lav", "baixo", "niski"]
+  private static let highs: Set<String> = ["high", "hi", "hoch", "alto", "haut", "élevé", "hoog", "hög", "høj", "høy", "wysoki"]
+  private static let nones: Set<String> = ["-", "--", "---", "#n/a", "n/a", "nan", "null", "none"]
+
+  /// The word in this field, in any of the languages of the exports; nil for anything else.
+  init?(_ field: Field, mark: DecimalMark) {
+    guard field.count > 0, field.count <= 12 else { return nil }
+    let first = field[0]
+    if first == UInt8(ascii: "<") || first == UInt8(ascii: ">") {
+      guard let limit = field.slice(1, field.count).number(mark) else { return nil }
+      self = first == UInt8(ascii: "<") ? .low(below: limit) : .high(above: limit)
+      return
+    }
+    let word = field.folded
+    if Self.lows.contains(word) {
+      self = .low(below: nil)
+    } else if Self.highs.contains(word) {
+      self = .high(above: nil)
+    } else if Self.nones.contains(word) {
+      self = .none
+    } else {
+      return nil
+    }
+  }
+}
+
+/// What a value cell holds.
+enum CellValue {
+  case measurement(Measurement)
+  case empty
+  case rejected(String)
+}
+
+/// Reads the value cells of one input: one unit, one decimal mark, and the device's limits where they are known.
+struct GlucoseReader {
+  var unit: GlucoseUnit
+  var mark: DecimalMark
+  /// The ends of the device's range in `unit`, told with LO and HI.
+  var lowLimit: Double?
+  var highLimit: Double?
+
+  init(unit: GlucoseUnit, mark: DecimalMark = .point, lowLimit: Double? = nil, highLimit: Double? = nil) {
+    self.unit = unit
+    self.mark = mark
+    self.lowLimit = lowLimit
+    self.highLimit = highLimit
+  }
+
+  /// The glucose value in a cell: a number (a unit may follow it), or a word for LO, HI or nothing.
+  func read(_ field: Field) -> CellValue {
+    if field.isEmpty { return .empty }
+    if let number = field.number(mark) { return check(number) }
+    switch ValueWord(field, mark: mark) {
+    case .low(let below): return .measurement(.low(below: below ?? lowLimit, unit))
+    case .high(let above): return .measurement(.high(above: above ?? highLimit, unit))
+    case ValueWord.none?: return .empty
+    case nil: return readWithUnit(field)
+    }
+  }
+
+  /// A number that no meter shows says that the unit or the column is wrong.
+  func check(_ number: Double) -> CellValue {
+    let range = Self.plausible(unit)
+    guard range.contains(number) else {
+      return .rejected("a glucose value outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)")
+    }
+    return .measurement(.value(Quantity(number, unit)))
+  }
+
+  /// The values that any meter can show.
+  static func plausible(_ unit: GlucoseUnit) -> ClosedRange<Double> {
+    unit == .milligramsPerDecilitre ? 10...1000 : 0.6...55
+  }
+
+  /// A ketone value: always mmol/L, 0 to 20.
+  static func ketone(_ field: Field, mark: DecimalMark) -> CellValue {
+    if field.isEmpty { return .empty }
+    if let number = field.number(mark) {
+      return (0...20).contains(number)
+        ? .measurement(.value(Quantity(number, .millimolesPerLitre))) : .rejected("a ketone value outside 0–20 mmol/L")
+    }
+    switch ValueWord(field, mark: mark) {
+    case .low(let below): return .measurement(.low(below: below, .millimolesPerLitre))
+    case .high(let above): return .measurement(.high(above: above, .millimolesPerLitre))
+    case ValueWord.none?: return .empty
+    case nil: return .rejected("a ketone value that is no number")
+    }
+  }
+
+  private func readWithUnit(_ field: Field) -> CellValue {
+    let text = field.folded
+    for known in GlucoseUnit.allCases where text.hasSuffix(known.name.lowercased()) {
+      let digits = field.slice(0, field.count - known.name.utf8.count).trimmed
+      guard let number = digits.number(mark) else { break }
+      return GlucoseReader(unit: known, mark: mark).check(number)
+    }
+    return .rejected("a glucose value that is no number")
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What took a reading. Identified by vendor and serial number or, without one, by format and model text.
+public struct Device: Hashable, Sendable {
+  public var vendor: String
+  public var model: String
+  /// Empty when the source gives none.
+  public var serial: String
+  /// The id of the format or driver that reported it.
+  public var format: String
+
+  public init(vendor: String, model: String, serial: String = "", format: String) {
+    self.vendor = vendor
+    self.model = model
+    self.serial = serial
+    self.format = format
+  }
+}
+
+/// A device's place in the `devices` of an `IngestBatch`.
+@frozen public struct DeviceIndex: Hashable, Sendable {
+  public let number: Int32
+  @inlinable public init(_ number: Int32) { self.number = number }
+}

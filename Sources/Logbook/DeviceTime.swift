@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The wall-clock time that a device showed, without zone: civil seconds since 1970-01-01T00:00:00.
+@frozen public struct DeviceTime: Hashable, Comparable, Sendable {
+  public let seconds: Int64
+
+  @inlinable public init(seconds: Int64) { self.seconds = seconds }
+
+  /// The civil time with these parts; nil when no calendar has it (31 April, 24:00, second 60).
+  @inlinable public init?(
+    year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0
+  ) {
+    guard year >= 1, year <= 9999, month >= 1, month <= 12, day >= 1,
+      day <= 28 || day <= Self.days(inMonth: month, of: year),
+      hour >= 0, hour < 24, minute >= 0, minute < 60, second >= 0, second < 60
+    else { return nil }
+    seconds =
+      Int64(Self.daysSince1970(year: year, month: month, day: day)) * 86400
+      + Int64(hour * 3600 + minute * 60 + second)
+  }
+
+  @inlinable public static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
+
+  @usableFromInline static func days(inMonth month: Int, of year: Int) -> Int {
+    switch month {
+    case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. Counting years from March puts the leap
+  /// day at the end of the year, which leaves one division for the month.
+  @inlinable static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    let marchYear = month > 2 ? year : year - 1
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    return marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear - 719_468
+  }
+
+  /// Year, month, day, hour, minute and second.
+  public var parts: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    let days = Int((seconds >= 0 ? seconds : seconds - 86399) / 86400)
+    let rest = Int(seconds) - days * 86400
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let marchMonth = (5 * dayOfYear + 2) / 153
+    let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+    return (
+      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
+      dayOfYear - (153 * marchMonth + 2) / 5 + 1, rest / 3600, rest / 60 % 60, rest % 60
+    )
+  }
+
+  /// `YYYY-MM-DDThh:mm:ss`.
+  public var text: String {
+    let p = parts
+    return
+      "\(padded(p.year, 4))-\(padded(p.month, 2))-\(padded(p.day, 2))T\(padded(p.hour, 2)):\(padded(p.minute, 2)):\(padded(p.second, 2))"
+  }
+
+  /// The time from `YYYY-MM-DD`, with or without `Thh:mm` and `:ss`; nil for anything else.
+  public init?(text: some StringProtocol) {
+    let separators = CharacterSeparators.date
+    let numbers = text.split(omittingEmptySubsequences: false, whereSeparator: separators.contains)
+    guard numbers.count == 3 || numbers.count == 5 || numbers.count == 6,
+      numbers.allSatisfy({ $0.utf8.count <= 4 && $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } })
+    else { return nil }
+    let n = numbers.compactMap { Int($0) }
+    guard n.count == numbers.count else { return nil }
+    self.init(
+      year: n[0], month: n[1], day: n[2], hour: n.count > 3 ? n[3] : 0, minute: n.count > 4 ? n[4] : 0,
+      second: n.count > 5 ? n[5] : 0)
+  }
+}
+
+private enum CharacterSeparators {
+  static let date: Set<Character> = ["-", "T", " ", ":"]
+}
+
+/// `number` with at least `width` digits.
+func padded(_ number: Int, _ width: Int) -> String {
+  let digits = String(abs(number))
+  let zeros = String(repeating: "0", count: max(0, width - digits.count))
+  return (number < 0 ? "-" : "") + zeros + digits
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// SHA-256 of bytes that come piece by piece.
+public struct Digest: Sendable {
+  private var hash = SHA256()
+
+  public init() {}
+
+  public mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
+
+  public mutating func update(_ text: String) { hash.update(data: Array(text.utf8)) }
+
+  public func bytes() -> [UInt8] { Array(hash.finalize()) }
+
+  /// 64 lower-case hexadecimal digits.
+  public func hexadecimal() -> String { hexadecimalText(bytes()) }
+
+  /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts: each as its UTF-8 length in decimal, a
+  /// colon and its text, so that no two lists of parts read alike.
+  public static func uuid(of parts: [String]) -> String {
+    var digest = Digest()
+    for part in parts { digest.update("\(part.utf8.count):\(part)") }
+    var bytes = Array(digest.bytes().prefix(16))
+    bytes[6] = bytes[6] & 0x0F | 0x80
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    let hex = hexadecimalText(bytes)
+    var text = ""
+    for (index, digit) in hex.enumerated() {
+      if [8, 12, 16, 20].contains(index) { text.append("-") }
+      text.append(digit)
+    }
+    return text
+  }
+}
+
+private func hexadecimalText(_ bytes: [UInt8]) -> String {
+  let digits = Array("0123456789abcdef".utf8)
+  var out: [UInt8] = []
+  out.reserveCapacity(bytes.count * 2)
+  for byte in bytes {
+    out.append(digits[Int(byte >> 4)])
+    out.append(digits[Int(byte & 15)])
+  }
+  return String(decoding: out, as: UTF8.self)
+}

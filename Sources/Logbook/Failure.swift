@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What kind of failure it is: what a caller can do about it. `Commands` maps each to one exit status.
+public enum FailureCategory: Sendable {
+  /// The input is not what it claims to be.
+  case badInput
+  /// A file or store is not there.
+  case missingInput
+  /// A meter or remote cannot be reached.
+  case unavailable
+  /// Try again later.
+  case temporary
+  /// A meter or remote broke its protocol.
+  case protocolViolation
+  /// The system or a remote does not permit it.
+  case permission
+  /// Configuration is wrong, or the store is from a newer program.
+  case configuration
+  /// Something cannot be created.
+  case cannotCreate
+  /// Reading or writing failed: a full disk, a broken device.
+  case inputOutput
+  /// The command line is wrong.
+  case usage
+}
+
+/// A failure with a sentence for people: what was being done, to what, why it failed, what to do.
+public struct Failure: Error, CustomStringConvertible, Sendable {
+  public let category: FailureCategory
+  public let message: String
+
+  public init(_ category: FailureCategory, _ message: String) {
+    self.category = category
+    self.message = message
+  }
+
+  public var description: String { message }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One item that a source will not give or the store will not take, with the reason.
+public struct Rejection: Hashable, Sendable {
+  /// The line of the input, from 1; 0 when no line applies.
+  public let line: Int64
+  /// What is wrong, without the item's values: they are health data.
+  public let reason: String
+  /// The item as it stood in the input, for `--rejects`; at most 4 KiB of it. Never stored or printed.
+  public let source: String
+
+  public init(line: Int64, reason: String, source: String = "") {
+    self.line = line
+    self.reason = reason
+    self.source = source
+  }
+}
+
+/// A piece of what an ingestor yields. Reused: the consumer empties it, the devices stay for the whole ingest.
+public struct IngestBatch: Sendable {
+  /// Every device named so far; readings point here by `DeviceIndex`.
+  public var devices: [Device] = []
+  public var readings: [Reading] = []
+  public var records: [ImportedRecord] = []
+  public var rejections: [Rejection] = []
+  /// Items that the source holds and glucoport has no kind for, or that say nothing: counted by name.
+  public var skipped: [String: Int] = [:]
+
+  public init() {}
+
+  public var isEmpty: Bool { readings.isEmpty && records.isEmpty && rejections.isEmpty && skipped.isEmpty }
+
+  /// Empties the batch and keeps the devices and the memory.
+  public mutating func removeItems() {
+    readings.removeAll(keepingCapacity: true)
+    records.removeAll(keepingCapacity: true)
+    rejections.removeAll(keepingCapacity: true)
+    skipped.removeAll(keepingCapacity: true)
+  }
+}
+
+/// What an ingestor decided about its input, and on what ground.
+public struct Decision: Hashable, Sendable {
+  public enum Ground: String, Sendable { case read, inferred, given, fixed, logbook }
+  /// `format`, `encoding`, `delimiter`, `unit`, `date-order`, `zone`, `decimal-mark`.
+  public let subject: String
+  public let value: String
+  public let ground: Ground
+
+  public init(_ subject: String, _ value: String, _ ground: Ground) {
+    self.subject = subject
+    self.value = value
+    self.ground = ground
+  }
+}
+
+/// How an ingest's input ended.
+public enum InputEnd: Hashable, Sendable {
+  case whole
+  /// Cut off in the middle of an item; what was whole has been yielded.
+  case truncated(line: Int64, detail: String)
+}
+
+/// Whatever yields readings and records: a meter, a CSV export, a JSON export.
+public protocol Ingestor {
+  /// The format's or driver's id.
+  var format: String { get }
+  /// What was decided about the input. Complete before the first batch, but may grow by warnings.
+  var decisions: [Decision] { get }
+  /// Things a person should know that reject nothing.
+  var warnings: [String] { get }
+  /// When the export was made, in UTC seconds, where the source says so.
+  var generatedAt: Int64? { get }
+  /// How the input ended; meaningful after `read` returned false.
+  var end: InputEnd { get }
+  /// SHA-256 of all bytes read; meaningful after `read` returned false.
+  var digest: String { get }
+  /// Bytes read so far and in all, for progress; nil in all for a pipe.
+  var progress: (done: Int64, total: Int64?) { get }
+
+  /// Appends items to the batch until it is full, a second has passed, or the source pauses.
+  ///
+  /// - Returns: false when the source is exhausted; the batch may hold the last items then.
+  /// - Throws: `Failure` when the source cannot be read on.
+  mutating func read(into batch: inout IngestBatch) throws -> Bool
+}

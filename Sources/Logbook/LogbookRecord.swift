@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a record is about.
+public enum RecordKind: String, CaseIterable, Sendable {
+  case insulin, food, exercise, note, annotation, attachment
+}
+
+/// One value among the fields of a record.
+public enum FieldValue: Hashable, Sendable {
+  case number(Double)
+  case text(String)
+  case flag(Bool)
+  /// A set of words, such as tags: kept sorted, so that their order in an export means nothing.
+  case words([String])
+}
+
+/// The content of a record: field names to values. The names in use are listed in glucoport-json(5).
+public struct RecordFields: Hashable, Sendable {
+  public var values: [String: FieldValue]
+
+  public init(_ values: [String: FieldValue] = [:]) { self.values = values }
+
+  public subscript(name: String) -> FieldValue? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+
+  public var subtype: String {
+    if case .text(let subtype)? = values["subtype"] { subtype } else { "" }
+  }
+
+  /// Canonical JSON: names sorted, numbers in their shortest form, so that equal content is equal text.
+  public var json: String {
+    var text = "{"
+    for (index, name) in values.keys.sorted().enumerated() {
+      if index > 0 { text += "," }
+      text += jsonText(name) + ":"
+      switch values[name] {
+      case .number(let number): text += plainNumber(number)
+      case .text(let value): text += jsonText(value)
+      case .flag(let value): text += value ? "true" : "false"
+      case .words(let words):
+        text += "[" + Set(words).sorted().map(jsonText).joined(separator: ",") + "]"
+      case nil: text += "null"
+      }
+    }
+    return text + "}"
+  }
+}
+
+/// A record as an import brings it, before the store knows whether it is new.
+public struct ImportedRecord: Sendable {
+  public var kind: RecordKind
+  public var deviceTime: DeviceTime
+  public var placement: Placement
+  public var fields: RecordFields
+  /// The export's own id of this record; empty when it has none.
+  public var sourceID: String
+  /// Device or account to which the row belongs: a part of the identity where there is no source id.
+  public var owner: String
+  /// The record to which this one belongs, by that one's `sourceID`; empty for an entry.
+  public var entrySourceID: String
+  /// A glucoport export states the identity itself.
+  public var guid: String?
+  public var entryGuid: String?
+  public var deleted: Bool
+  public var line: Int64
+
+  public init(
+    kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields,
+    sourceID: String = "", owner: String = "", line: Int64
+  ) {
+    self.kind = kind
+    self.deviceTime = deviceTime
+    self.placement = placement
+    self.fields = fields
+    self.sourceID = sourceID
+    self.owner = owner
+    self.entrySourceID = ""
+    self.guid = nil
+    self.entryGuid = nil
+    self.deleted = false
+    self.line = line
+  }
+}
+
+/// `text` as a JSON string with its quotes.
+public func jsonText(_ text: String) -> String {
+  var out: [UInt8] = [0x22]
+  for byte in text.utf8 {
+    switch byte {
+    case 0x22: out += [0x5C, 0x22]
+    case 0x5C: out += [0x5C, 0x5C]
+    case 0x0A: out += Array("\\n".utf8)
+    case 0x0D: out += Array("\\r".utf8)
+    case 0x09: out += Array("\\t".utf8)
+    case 0..<0x20, 0x7F:
+      out += Array("\\u00".utf8)
+      let digits = Array("0123456789abcdef".utf8)
+      out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    default: out.append(byte)
+    }
+  }
+  out.append(0x22)
+  return String(decoding: out, as: UTF8.self)
+}

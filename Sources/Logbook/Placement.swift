@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the UTC offset of a shown time was found. The raw value is the code that the store keeps.
+@frozen public enum OffsetSource: UInt8, CaseIterable, Sendable {
+  /// The source states it, or states UTC beside the shown time. Never recomputed.
+  case stated = 0
+  /// From the logbook's time zone.
+  case zone = 1
+  /// From the zone, for a time that its daylight-saving change skips: placed by the offset before the change.
+  case zoneGap = 2
+  /// From the zone, for a time that its autumn change repeats: placed at the first occurrence.
+  case zoneOverlap = 3
+  /// In the repeated hour, and the device's own ticks tell which occurrence it was.
+  case ticks = 4
+
+  /// The name in views and exports.
+  public var name: String {
+    switch self {
+    case .stated: "stated"
+    case .zone: "zone"
+    case .zoneGap: "zone-gap"
+    case .zoneOverlap: "zone-overlap"
+    case .ticks: "ticks"
+    }
+  }
+
+  /// The source with this name, or nil.
+  public init?(name: some StringProtocol) {
+    guard let source = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = source
+  }
+
+  /// Whether `config timezone` recomputes the offset.
+  @inlinable public var isDerived: Bool { self == .zone || self == .zoneGap || self == .zoneOverlap }
+}
+
+/// The offset that places a shown time on the UTC line, and how it was found.
+@frozen public struct Placement: Hashable, Sendable {
+  /// Seconds east of Greenwich.
+  public let utcOffset: Int32
+  public let source: OffsetSource
+
+  @inlinable public init(utcOffset: Int32, source: OffsetSource) {
+    self.utcOffset = utcOffset
+    self.source = source
+  }
+}
+
+extension DeviceTime {
+  /// `±hh:mm` of an offset in seconds, `Z` for zero; seconds are added where an old zone has them.
+  public static func offsetText(_ seconds: Int32) -> String {
+    if seconds == 0 { return "Z" }
+    let size = abs(Int(seconds))
+    let rest = size % 60 == 0 ? "" : ":" + padded(size % 60, 2)
+    return (seconds < 0 ? "-" : "+") + padded(size / 3600, 2) + ":" + padded(size / 60 % 60, 2) + rest
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The unit of a glucose or ketone value. The raw value is the code that the store keeps.
+@frozen public enum GlucoseUnit: UInt8, CaseIterable, Sendable {
+  case milligramsPerDecilitre = 0
+  case millimolesPerLitre = 1
+
+  /// `mg/dL` or `mmol/L`.
+  public var name: String { self == .milligramsPerDecilitre ? "mg/dL" : "mmol/L" }
+
+  /// The unit with this name in any case and spelling seen in exports (`mg/dl`, `MMOL/L`, `mmol`), or nil.
+  public init?(name: some StringProtocol) {
+    switch name.lowercased() {
+    case "mg/dl", "mgdl", "mg": self = .milligramsPerDecilitre
+    case "mmol/l", "mmoll", "mmol": self = .millimolesPerLitre
+    default: return nil
+    }
+  }
+}
+
+/// A number and its unit, both as the source gave them.
+@frozen public struct Quantity: Hashable, Sendable {
+  public let number: Double
+  public let unit: GlucoseUnit
+
+  @inlinable public init(_ number: Double, _ unit: GlucoseUnit) {
+    self.number = number
+    self.unit = unit
+  }
+
+  /// mg/dL in one mmol/L of glucose: its molar mass of 180.1559 g/mol over ten, the constant that Tidepool
+  /// uses, too.
+  public static let milligramsPerDecilitreInMillimole = 18.01559
+
+  /// The same value in `unit`, not rounded.
+  public func converted(to unit: GlucoseUnit) -> Quantity {
+    switch (self.unit, unit) {
+    case (.milligramsPerDecilitre, .millimolesPerLitre):
+      Quantity(number / Self.milligramsPerDecilitreInMillimole, unit)
+    case (.millimolesPerLitre, .milligramsPerDecilitre):
+      Quantity(number * Self.milligramsPerDecilitreInMillimole, unit)
+    default: self
+    }
+  }
+
+  /// The value in tenths of mmol/L, rounded half up: the form in which it is part of an identity.
+  ///
+  /// mg/dL go through integers, so that every machine gives the same answer for the same reading.
+  public var tenthsOfMillimole: Int64 {
+    switch unit {
+    case .millimolesPerLitre:
+      Int64((number * 10).rounded(.toNearestOrAwayFromZero))
+    case .milligramsPerDecilitre:
+      // number × 10 / 18.01559, with a thousandth of a mg/dL as the smallest step told apart.
+      (Int64((number * 1000).rounded()) * 2000 + 1_801_559) / (2 * 1_801_559)
+    }
+  }
+
+  /// The number as a person reads it: as given in its own unit; converted, with one decimal in mmol/L and none
+  /// in mg/dL.
+  public func displayed(in unit: GlucoseUnit) -> String {
+    if unit == self.unit { return plainNumber(number) }
+    let value = converted(to: unit).number
+    if unit == .milligramsPerDecilitre {
+      return plainNumber(value.rounded(.toNearestOrAwayFromZero))
+    }
+    let tenths = tenthsOfMillimole
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}
+
+/// The shortest decimal text that reads back as this number, without exponent or a trailing `.0`.
+public func plainNumber(_ number: Double) -> String {
+  if number == number.rounded(), abs(number) < 1e15 { return String(Int64(number)) }
+  return number.description
+}
+
+/// What a device measured: a number, or the statement that the value lies beyond its range.
+@frozen public enum Measurement: Hashable, Sendable {
+  case value(Quantity)
+  /// Below the range (LO); the threshold where the source or its format names one.
+  case low(below: Double?, GlucoseUnit)
+  /// Above the range (HI).
+  case high(above: Double?, GlucoseUnit)
+
+  public var unit: GlucoseUnit {
+    switch self {
+    case .value(let quantity): quantity.unit
+    case .low(_, let unit), .high(_, let unit): unit
+    }
+  }
+
+  /// The measured quantity; nil for LO and HI.
+  public var quantity: Quantity? {
+    if case .value(let quantity) = self { quantity } else { nil }
+  }
+
+  /// The codes that stand for LO and HI where the value is part of an identity.
+  public static let lowLevel: Int64 = -1
+  public static let highLevel: Int64 = -2
+
+  /// The measurement as a part of an identity: tenths of mmol/L, or the code of LO or HI.
+  public var level: Int64 {
+    switch self {
+    case .value(let quantity): quantity.tenthsOfMillimole
+    case .low: Self.lowLevel
+    case .high: Self.highLevel
+    }
+  }
+
+  /// Whether both say the same: equal numbers in one unit, equal tenths of mmol/L across units.
+  public func agrees(with other: Measurement) -> Bool {
+    switch (self, other) {
+    case (.value(let mine), .value(let theirs)):
+      mine.unit == theirs.unit
+        ? mine.number == theirs.number : mine.tenthsOfMillimole == theirs.tenthsOfMillimole
+    case (.low, .low), (.high, .high): true
+    default: false
+    }
+  }
+}

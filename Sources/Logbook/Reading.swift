@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What places a reading among those of its device and kind. The raw value is the code that the store keeps.
+@frozen public enum Axis: UInt8, CaseIterable, Sendable {
+  /// The device time as shown.
+  case time = 0
+  /// The device's own tick or record number, which stays the same for ever.
+  case tick = 1
+
+  public var name: String { self == .time ? "time" : "tick" }
+
+  /// The axis with this name, or nil.
+  public init?(name: some StringProtocol) {
+    guard let axis = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = axis
+  }
+}
+
+/// One measurement as the device reported it. A plain value without references, since millions pass through.
+@frozen public struct Reading: Sendable {
+  public var device: DeviceIndex
+  public var kind: ReadingKind
+  public var axis: Axis
+  public var marks: ReadingMarks
+  public var placement: Placement
+  public var deviceTime: DeviceTime
+  /// On `Axis.time` the device time in civil seconds; else the tick or record number.
+  public var position: Int64
+  /// Which one this is of several readings that share every other part of the identity.
+  public var occurrence: Int32
+  /// Whether `occurrence` was settled by the source (our own exports), so that no import renumbers it.
+  public var occurrenceIsStated: Bool
+  public var measurement: Measurement
+  /// The line of the input it stands on, from 1.
+  public var line: Int64
+
+  /// A reading placed by its shown time.
+  @inlinable public init(
+    device: DeviceIndex, kind: ReadingKind, at deviceTime: DeviceTime, placement: Placement,
+    _ measurement: Measurement, marks: ReadingMarks = [], line: Int64
+  ) {
+    self.device = device
+    self.kind = kind
+    self.axis = .time
+    self.marks = marks
+    self.placement = placement
+    self.deviceTime = deviceTime
+    self.position = deviceTime.seconds
+    self.occurrence = 0
+    self.occurrenceIsStated = false
+    self.measurement = measurement
+    self.line = line
+  }
+
+  /// A reading placed by the device's own tick or record number.
+  @inlinable public init(
+    device: DeviceIndex, kind: ReadingKind, tick: Int64, at deviceTime: DeviceTime, placement: Placement,
+    _ measurement: Measurement, marks: ReadingMarks = [], line: Int64
+  ) {
+    self.init(
+      device: device, kind: kind, at: deviceTime, placement: placement, measurement, marks: marks, line: line)
+    self.axis = .tick
+    self.position = tick
+  }
+
+  /// The value's part in the identity: tenths of mmol/L, or a code of LO or HI; 0 where it has no part.
+  @inlinable public var level: Int64 {
+    axis == .time && kind.valueIsPartOfIdentity ? measurement.level : 0
+  }
+
+  /// Whether the shown time can occur twice, so that another value at the same time is another reading.
+  @inlinable public var timeCanRepeat: Bool {
+    axis == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
+  }
+}

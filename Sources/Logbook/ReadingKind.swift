@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a reading measures, and how. The raw value is the code that the store keeps.
+@frozen public enum ReadingKind: UInt8, CaseIterable, Sendable {
+  /// Self-monitored blood glucose: a drop of blood on a strip.
+  case smbg = 1
+  /// Continuous blood glucose: a sensor's own history.
+  case cbg = 2
+  /// A sensor value that a person read on demand.
+  case scan = 3
+  /// Blood ketone (β-hydroxybutyrate), always in mmol/L.
+  case ketone = 4
+
+  /// The kind's name in views, exports and messages.
+  public var name: String {
+    switch self {
+    case .smbg: "smbg"
+    case .cbg: "cbg"
+    case .scan: "scan"
+    case .ketone: "ketone"
+    }
+  }
+
+  /// The kind with this name, or nil.
+  public init?(name: some StringProtocol) {
+    guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = kind
+  }
+
+  /// Whether the value is part of a reading's identity when only a shown time places it.
+  ///
+  /// Sensor history holds one value per instant; of every other kind two may fall into one minute.
+  @inlinable public var valueIsPartOfIdentity: Bool { self != .cbg }
+}
+
+/// What else the source said of a reading, or what stands out about it. Stored as one integer.
+@frozen public struct ReadingMarks: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt16
+  @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// Typed by hand.
+  public static let manual = Self(rawValue: 1 << 0)
+  /// Sent by a linked meter to the device that reports it.
+  public static let linked = Self(rawValue: 1 << 1)
+  /// Taken to calibrate a sensor.
+  public static let calibration = Self(rawValue: 1 << 2)
+  /// A test of control solution: kept, and no one's glucose.
+  public static let controlSolution = Self(rawValue: 1 << 3)
+  /// The number equals the limit to which this source clamps, so the true value may lie beyond it.
+  public static let atLimit = Self(rawValue: 1 << 4)
+  /// The shown time is before 1990 or lies in the future: the device's clock was off.
+  public static let doubtfulTime = Self(rawValue: 1 << 5)
+  /// The device's clock was set back within this input, so the shown time occurs twice.
+  public static let clockSetBack = Self(rawValue: 1 << 6)
+  public static let beforeMeal = Self(rawValue: 1 << 7)
+  public static let afterMeal = Self(rawValue: 1 << 8)
+  public static let fasting = Self(rawValue: 1 << 9)
+  public static let bedtime = Self(rawValue: 1 << 10)
+  /// The meter warned of the temperature when it measured.
+  public static let temperatureWarning = Self(rawValue: 1 << 11)
+
+  /// Every mark with its name, in the order in which they are listed.
+  public static let named: [(mark: ReadingMarks, name: String)] = [
+    (.manual, "manual"), (.linked, "linked"), (.calibration, "calibration"),
+    (.controlSolution, "control-solution"), (.atLimit, "at-limit"),
+    (.doubtfulTime, "doubtful-time"), (.clockSetBack, "clock-set-back"),
+    (.beforeMeal, "before-meal"), (.afterMeal, "after-meal"), (.fasting, "fasting"),
+    (.bedtime, "bedtime"), (.temperatureWarning, "temperature-warning"),
+  ]
+
+  /// The names of the marks that are set.
+  public var names: [String] { Self.named.filter { contains($0.mark) }.map(\.name) }
+
+  /// The marks with these names; nil when one of them is unknown.
+  public init?(names: [some StringProtocol]) {
+    var marks: ReadingMarks = []
+    for name in names {
+      guard let known = Self.named.first(where: { $0.name == name }) else { return nil }
+      marks.insert(known.mark)
+    }
+    self = marks
+  }
+}

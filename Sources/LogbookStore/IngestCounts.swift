@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What became of the items of one ingest.
+public struct IngestCounts: Equatable, Sendable {
+  /// Readings stored.
+  public var newReadings = 0
+  /// Readings that were in the store already, from this or another source of the same device.
+  public var knownReadings = 0
+  /// Readings that stand more than once in this input; each was taken once.
+  public var repeatedReadings = 0
+  /// Readings for which the source gives another value than before: the first was kept, the other is listed.
+  public var changedReadings = 0
+  public var newRecords = 0
+  public var knownRecords = 0
+  public var repeatedRecords = 0
+  /// Records whose row changed at the source, and which took the change.
+  public var updatedRecords = 0
+  /// Records whose row changed, and which were edited or deleted here or come from a later export.
+  public var keptRecords = 0
+  public var rejected = 0
+  /// Items without a kind in glucoport, by name.
+  public var skipped: [String: Int] = [:]
+  /// Readings whose shown time a clock change skipped or repeated, and ones whose time cannot be right.
+  public var ambiguousTimes = 0
+  public var doubtfulTimes = 0
+  /// New readings by kind and unit name, such as `cbg`.
+  public var newByKind: [String: Int] = [:]
+  /// The range of shown times of all readings in the input, in civil seconds.
+  public var firstTime: Int64?
+  public var lastTime: Int64?
+
+  public init() {}
+
+  /// Readings in the input, whatever became of them.
+  public var readings: Int { newReadings + knownReadings + repeatedReadings + changedReadings }
+  public var records: Int { newRecords + knownRecords + repeatedRecords + updatedRecords + keptRecords }
+
+  /// As JSON, with the names that glucoport-json(5) documents.
+  public var json: String {
+    let skippedText = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }.joined(separator: ",")
+    let kindText = newByKind.keys.sorted().map { "\(jsonText($0)):\(newByKind[$0] ?? 0)" }.joined(separator: ",")
+    let range = [("first_time", firstTime), ("last_time", lastTime)]
+      .map { name, time in "\"\(name)\":" + (time.map { jsonText(DeviceTime(seconds: $0).text) } ?? "null") }
+      .joined(separator: ",")
+    return """
+      {"new":\(newReadings),"known":\(knownReadings),"repeated":\(repeatedReadings),"changed":\(changedReadings),\
+      "rejected":\(rejected),"new_by_kind":{\(kindText)},\
+      "records":{"new":\(newRecords),"known":\(knownRecords),"repeated":\(repeatedRecords),\
+      "updated":\(updatedRecords),"kept":\(keptRecords)},"skipped":{\(skippedText)},\
+      "ambiguous_times":\(ambiguousTimes),"doubtful_times":\(doubtfulTimes),\(range)}
+      """
+  }
+}

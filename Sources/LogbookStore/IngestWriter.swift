@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// What is known of an input when its ingest begins.
+public struct IngestSource: Sendable {
+  /// The path, `-`, or a meter's name.
+  public let name: String
+  public let format: String
+  /// When this program's host says that it began, in UTC seconds.
+  public let startedAt: Int64
+  /// When a file was last written, in UTC seconds.
+  public let modifiedAt: Int64?
+  public let decisions: [Decision]
+
+  public init(name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision]) {
+    self.name = name
+    self.format = format
+    self.startedAt = startedAt
+    self.modifiedAt = modifiedAt
+    self.decisions = decisions
+  }
+}
+
+extension Store {
+  /// Runs one ingest: `body` writes its batches and finishes it.
+  ///
+  /// - Parameter isAtomic: whether everything is committed at the end or not at all.
+  public func ingest(
+    _ source: IngestSource, isAtomic: Bool, _ body: (IngestWriter) throws -> Void
+  ) throws {
+    try translatingErrors(path) {
+      try queue.inDatabase { database in
+        let writer = try IngestWriter(database, source, isAtomic: isAtomic)
+        do {
+          try body(writer)
+        } catch {
+          writer.abandon()
+          throw error
+        }
+      }
+    }
+  }
+}
+
+/// Writes one ingest into the store, batch by batch.
+public final class IngestWriter {
+  /// The most rejections kept with an ingest; all are counted.
+  static let mostRejections = 1000
+
+  public private(set) var counts = IngestCounts()
+  private let database: Database
+  private let isAtomic: Bool
+  private let source: IngestSource
+  private var id: Int64 = 0
+  private var deviceIDs: [Int64] = []
+  private var readings: ReadingWriter?
+  private var records: RecordWriter?
+  private var storedRejections = 0
+
+  init(_ database: Database, _ source: IngestSource, isAtomic: Bool) throws {
+    self.database = database
+    self.source = source
+    self.isAtomic = isAtomic
+    if isAtomic { try database.beginTransaction(.immediate) }
+    try inTransaction { try begin() }
+    readings = try ReadingWriter(database, ingest: id)
+    records = try RecordWriter(database, ingest: id, format: source.format)
+  }
+
+  private func begin() throws {
+    try database.execute(
+      sql: """
+        INSERT INTO ingest (source, format, decisions, started_at, modified_at)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+      arguments: [
+        source.name, source.format, decisionsJSON(source.decisions), source.startedAt, source.modifiedAt,
+      ])
+    id = database.lastInsertedRowID
+  }
+
+  /// Stores a batch in one transaction.
+  public func write(_ batch: IngestBatch) throws {
+    guard !batch.isEmpty else { return }
+    try inTransaction {
+      for device in batch.devices[deviceIDs.count...] { deviceIDs.append(try deviceID(device)) }
+      try write(batch.readings)
+      if let outcome = try records?.write(batch.records) {
+        counts.newRecords += outcome.new
+        counts.knownRecords += outcome.known
+        counts.repeatedRecords += outcome.repeated
+        counts.keptRecords += outcome.kept
+      }
+      try write(batch.rejections)
+      counts.rejected += batch.rejections.count
+      counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
+      try saveCounts()
+    }
+  }
+
+  /// Ends the ingest: applies what changed at the source and records how the input ended.
+  public func finish(
+    end: InputEnd, digest: String, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
+  ) throws {
+    try inTransaction {
+      try database.execute(
+        sql: """
+          UPDATE ingest SET digest = ?, generated_at = ?, finished_at = ?, outcome = ?, decisions = ?
+          WHERE id = ?
+          """,
+        arguments: [
+          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated", decisionsJSON(decisions), id,
+        ])
+      if let outcome = try records?.applyChanges() {
+        counts.updatedRecords += outcome.updated
+        counts.keptRecords += outcome.kept
+      }
+      try saveCounts()
+    }
+    if isAtomic { try database.commit() }
+  }
+
+  /// Gives up: what was committed stays, an atomic ingest leaves nothing.
+  func abandon() {
+    readings = nil
+    records = nil
+    guard database.isInsideTransaction else { return }
+    do {
+      try database.rollback()
+    } catch {
+      // SQLite rolls back by itself on a full disk; the connection closes next and rolls back what is left.
+    }
+  }
+
+  private func inTransaction(_ work: () throws -> Void) throws {
+    if database.isInsideTransaction { return try work() }
+    try database.inTransaction(.immediate) {
+      try work()
+      return .commit
+    }
+  }
+
+  private func write(_ batch: [Reading]) throws {
+    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: deviceIDs) else { return }
+    counts.newReadings += outcome.new
+    counts.knownReadings += outcome.known
+    counts.repeatedReadings += outcome.repeated
+    counts.changedReadings += outcome.changed
+    for (kind, count) in outcome.newByKind { counts.newByKind[kind.name, default: 0] += count }
+    var (first, last) = (counts.firstTime ?? .max, counts.lastTime ?? .min)
+    for reading in batch {
+      first = min(first, reading.deviceTime.seconds)
+      last = max(last, reading.deviceTime.seconds)
+      switch reading.placement.source {
+      case .zoneGap, .zoneOverlap: counts.ambiguousTimes += 1
+      case .stated, .zone, .ticks: break
+      }
+      if reading.marks.contains(.doubtfulTime) { counts.doubtfulTimes += 1 }
+    }
+    (counts.firstTime, counts.lastTime) = (first, last)
+  }
+
+  private func deviceID(_ device: Device) throws -> Int64 {
+    let known =
+      device.serial.isEmpty
+      ? try Int64.fetchOne(
+        database, sql: "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''",
+        arguments: [device.format, device.model])
+      : try Int64.fetchOne(
+        database, sql: "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''",
+        arguments: [device.vendor, device.serial])
+    if let known { return known }
+    try database.execute(
+      sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)",
+      arguments: [device.vendor, device.model, device.serial, device.format])
+    return database.lastInsertedRowID
+  }
+
+  private func write(_ rejections: [Rejection]) throws {
+    for rejection in rejections.prefix(Self.mostRejections - storedRejections) {
+      try database.execute(
+        sql: "INSERT INTO rejection (ingest, line, reason) VALUES (?, ?, ?)",
+        arguments: [id, rejection.line, rejection.reason])
+      storedRejections += 1
+    }
+  }
+
+  private func saveCounts() throws {
+    try database.execute(sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [counts.json, id])
+  }
+
+  private func decisionsJSON(_ decisions: [Decision]) -> String {
+    "["
+      + decisions.map {
+        "{\"subject\":\(jsonText($0.subject)),\"value\":\(jsonText($0.value)),\"ground\":\"\($0.ground.rawValue)\"}"
+      }.joined(separator: ",") + "]"
+  }
+}

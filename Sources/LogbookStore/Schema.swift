@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The schema of a store, as steps that are never edited once released.
+enum Schema {
+  /// The application id in the file's header: "GLUC".
+  static let applicationID = 0x474C_5543
+  /// The number of the newest step. A store with a larger one is from a newer program.
+  static let version = 1
+
+  static func migrate(_ database: Database) throws {
+    let current = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    if current < 1 { try createFirst(database) }
+    try database.execute(sql: "PRAGMA user_version = \(version)")
+  }
+
+  private static func createFirst(_ database: Database) throws {
+    try database.execute(sql: tables)
+    try database.execute(sql: readingRules)
+    try database.execute(sql: recordRules)
+    try database.execute(sql: views)
+    try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+  }
+
+  private static let tables = """
+    CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE device (
+      id INTEGER PRIMARY KEY,
+      vendor TEXT NOT NULL,
+      model TEXT NOT NULL,
+      serial TEXT NOT NULL,
+      format TEXT NOT NULL,
+      firmware TEXT NOT NULL DEFAULT ''
+    ) STRICT;
+    CREATE UNIQUE INDEX device_by_serial ON device(vendor, serial) WHERE serial <> '';
+    CREATE UNIQUE INDEX device_by_model ON device(format, model) WHERE serial = '';
+
+    CREATE TABLE ingest (
+      id INTEGER PRIMARY KEY,
+      source TEXT NOT NULL,
+      format TEXT NOT NULL,
+      digest TEXT,
+      decisions TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(decisions)),
+      clock_difference INTEGER,
+      started_at INTEGER NOT NULL,
+      finished_at INTEGER,
+      outcome TEXT NOT NULL DEFAULT 'running'
+        CHECK (outcome IN ('running', 'whole', 'truncated', 'failed')),
+      generated_at INTEGER,
+      modified_at INTEGER,
+      counts TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(counts))
+    ) STRICT;
+
+    CREATE TABLE rejection (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      line INTEGER NOT NULL,
+      reason TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX rejection_by_ingest ON rejection(ingest);
+
+    -- Readings whose source later gave another value: the first is kept, the other is listed here.
+    CREATE TABLE revision (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      device INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      axis INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      level INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      value REAL,
+      unit INTEGER NOT NULL,
+      beyond INTEGER NOT NULL,
+      PRIMARY KEY (device, kind, axis, position, level, occurrence, ingest)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE reading (
+      device INTEGER NOT NULL,
+      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
+      axis INTEGER NOT NULL CHECK (axis IN (0, 1)),
+      position INTEGER NOT NULL,
+      level INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL CHECK (occurrence >= 0),
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL CHECK (abs(utc_offset) < 86400),
+      offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 4),
+      value REAL CHECK ((value IS NULL) = (beyond <> 0)),
+      unit INTEGER NOT NULL CHECK (unit IN (0, 1)),
+      beyond INTEGER NOT NULL CHECK (beyond IN (0, 1, 2)),
+      threshold REAL,
+      marks INTEGER NOT NULL,
+      ingest INTEGER NOT NULL,
+      uploaded INTEGER NOT NULL DEFAULT 0 CHECK (uploaded IN (0, 1)),
+      PRIMARY KEY (device, kind, axis, position, level, occurrence)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX reading_pending ON reading(device, kind, axis, position, level, occurrence)
+      WHERE uploaded = 0;
+
+    -- How many readings there are, kept with every write, so that no one has to count them.
+    CREATE TABLE tally (
+      device INTEGER NOT NULL REFERENCES device(id),
+      kind INTEGER NOT NULL,
+      readings INTEGER NOT NULL CHECK (readings >= 0),
+      pending INTEGER NOT NULL CHECK (pending BETWEEN 0 AND readings),
+      first_time INTEGER NOT NULL,
+      last_time INTEGER NOT NULL,
+      PRIMARY KEY (device, kind)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Why a reading that was on the remote is to be sent again.
+    CREATE TABLE requeue (
+      id INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,
+      reason TEXT NOT NULL,
+      is_open INTEGER NOT NULL DEFAULT 1 CHECK (is_open IN (0, 1))
+    ) STRICT;
+
+    CREATE TABLE record (
+      guid TEXT PRIMARY KEY,
+      kind TEXT NOT NULL
+        CHECK (kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment')),
+      entry_guid TEXT,
+      occurred_at INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL CHECK (abs(utc_offset) < 86400),
+      offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 4),
+      fields TEXT NOT NULL CHECK (json_valid(fields)),
+      deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+      version INTEGER NOT NULL DEFAULT 1 CHECK (version >= 1),
+      version_synced INTEGER NOT NULL DEFAULT 0 CHECK (version_synced >= 0),
+      sent_version INTEGER,
+      sent TEXT,
+      revision TEXT,
+      base TEXT,
+      imported TEXT,
+      ingest INTEGER REFERENCES ingest(id),
+      conflict TEXT,
+      conflict_revision TEXT,
+      quarantine TEXT,
+      CHECK (version_synced <= version),
+      CHECK (sent_version IS NULL OR sent_version <= version),
+      CHECK ((conflict IS NULL) = (conflict_revision IS NULL))
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX record_pending ON record(guid) WHERE version > version_synced;
+    CREATE INDEX record_by_time ON record(occurred_at);
+    CREATE INDEX record_by_entry ON record(entry_guid) WHERE entry_guid IS NOT NULL;
+    """
+
+  /// What may never happen to a reading, whoever asks.
+  private static let readingRules = """
+    CREATE TRIGGER reading_stays BEFORE DELETE ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
+
+    CREATE TRIGGER reading_is_immutable
+    BEFORE UPDATE OF device, kind, axis, position, level, occurrence, device_time, value, unit, beyond, threshold,
+      marks, ingest ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
+
+    CREATE TRIGGER reading_offset_is_derived BEFORE UPDATE OF utc_offset, offset_source ON reading
+    WHEN OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3)
+    BEGIN SELECT RAISE(ABORT, 'only an offset that comes from the time zone can be recomputed'); END;
+
+    CREATE TRIGGER requeue_stays BEFORE DELETE ON requeue
+    BEGIN SELECT RAISE(ABORT, 'the reasons of requeues are never deleted'); END;
+    """
+
+  /// What an edit and what a write by sync may do to a record.
+  private static let recordRules = """
+    CREATE TRIGGER record_stays BEFORE DELETE ON record
+    BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
+
+    CREATE TRIGGER record_identity BEFORE UPDATE OF guid, kind ON record
+    BEGIN SELECT RAISE(ABORT, 'guid and kind of a record never change'); END;
+
+    CREATE TRIGGER record_version_rises_by_one BEFORE UPDATE OF version ON record
+    WHEN NEW.version NOT IN (OLD.version, OLD.version + 1)
+    BEGIN SELECT RAISE(ABORT, 'a version rises by exactly one'); END;
+
+    -- An edit raises the version and leaves every column of sync alone.
+    CREATE TRIGGER record_edit_leaves_sync_alone BEFORE UPDATE ON record
+    WHEN NEW.version = OLD.version + 1 AND (
+      NEW.version_synced IS NOT OLD.version_synced OR NEW.sent_version IS NOT OLD.sent_version
+      OR NEW.sent IS NOT OLD.sent OR NEW.revision IS NOT OLD.revision OR NEW.base IS NOT OLD.base)
+    BEGIN SELECT RAISE(ABORT, 'an edit leaves the columns of sync alone'); END;
+
+    -- Content changes without a new version in two cases: a pull onto a synced record, or a merge into the version
+    -- that was sent, which takes the remote's base and revision in the same statement. The time zone apart.
+    CREATE TRIGGER record_content_is_versioned BEFORE UPDATE ON record
+    WHEN NEW.version = OLD.version AND (
+      NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid
+      OR NEW.occurred_at IS NOT OLD.occurred_at
+      OR ((NEW.utc_offset IS NOT OLD.utc_offset OR NEW.offset_source IS NOT OLD.offset_source)
+        AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
+      AND NOT (OLD.version = OLD.version_synced AND NEW.version_synced = NEW.version)
+      AND NOT (OLD.version IS OLD.sent_version AND NEW.base IS NOT OLD.base AND NEW.revision IS NOT OLD.revision)
+    BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
+    """
+
+  /// The documented views: see glucoport-store(5). Their columns are stable.
+  private static let views = """
+    CREATE VIEW readings AS
+    SELECT
+      CASE r.kind WHEN 1 THEN 'smbg' WHEN 2 THEN 'cbg' WHEN 3 THEN 'scan' ELSE 'ketone' END AS kind,
+      strftime('%Y-%m-%dT%H:%M:%SZ', r.device_time - r.utc_offset, 'unixepoch') AS time,
+      strftime('%Y-%m-%dT%H:%M:%S', r.device_time, 'unixepoch') AS device_time,
+      CASE WHEN r.utc_offset = 0 THEN 'Z' ELSE
+        printf('%s%02d:%02d', CASE WHEN r.utc_offset < 0 THEN '-' ELSE '+' END,
+          abs(r.utc_offset) / 3600, abs(r.utc_offset) / 60 % 60) END AS utc_offset,
+      CASE r.offset_source WHEN 0 THEN 'stated' WHEN 1 THEN 'zone' WHEN 2 THEN 'zone-gap'
+        WHEN 3 THEN 'zone-overlap' ELSE 'ticks' END AS offset_source,
+      r.value AS value,
+      CASE r.unit WHEN 0 THEN 'mg/dL' ELSE 'mmol/L' END AS unit,
+      CASE r.beyond WHEN 1 THEN 'low' WHEN 2 THEN 'high' END AS range,
+      r.threshold AS threshold,
+      rtrim(
+        \(ReadingMarksSQL.concatenation), ',') AS marks,
+      d.vendor AS vendor, d.model AS model, d.serial AS serial, d.format AS format,
+      CASE r.axis WHEN 0 THEN 'time' ELSE 'tick' END AS axis,
+      r.position AS position, r.level AS level, r.occurrence AS occurrence,
+      r.ingest AS ingest, r.uploaded AS uploaded
+    FROM reading r JOIN device d ON d.id = r.device;
+
+    CREATE VIEW records AS
+    SELECT
+      guid, kind, entry_guid,
+      strftime('%Y-%m-%dT%H:%M:%SZ', occurred_at - utc_offset, 'unixepoch') AS time,
+      strftime('%Y-%m-%dT%H:%M:%S', occurred_at, 'unixepoch') AS device_time,
+      CASE WHEN utc_offset = 0 THEN 'Z' ELSE
+        printf('%s%02d:%02d', CASE WHEN utc_offset < 0 THEN '-' ELSE '+' END,
+          abs(utc_offset) / 3600, abs(utc_offset) / 60 % 60) END AS utc_offset,
+      json_extract(fields, '$.subtype') AS subtype,
+      fields, deleted, version, version_synced, ingest
+    FROM record;
+    """
+}
+
+/// The text of a reading's marks as SQL, so that the views need no function of the program.
+enum ReadingMarksSQL {
+  static var concatenation: String {
+    StoredMarks.names.map { "CASE WHEN r.marks & \($0.bit) THEN '\($0.name),' ELSE '' END" }
+      .joined(separator: "\n        || ")
+  }
+}
+
+/// The marks with the bits under which version 1 of the schema keeps them. Not taken from the program's own type,
+/// since a released schema stays as it is whatever the program learns.
+private enum StoredMarks {
+  static let names: [(bit: Int, name: String)] = [
+    (1, "manual"), (2, "linked"), (4, "calibration"), (8, "control-solution"), (16, "at-limit"),
+    (32, "doubtful-time"), (64, "clock-set-back"), (128, "before-meal"), (256, "after-meal"), (512, "fasting"),
+    (1024, "bedtime"), (2048, "temperature-warning"),
+  ]
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import GRDBSQLite
+public import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What a connection may change. TEMP triggers hold every connection to its role.
+public enum StoreRole: String, Sendable {
+  /// Lists, shows and exports; changes nothing.
+  case reader
+  /// Stores readings, and records that an export brings.
+  case importer
+  /// Edits records and settings.
+  case editor
+  /// Alone writes `uploaded`, `version_synced` and the other columns of sync.
+  case sync
+}
+
+/// One person's logbook: an SQLite file with its schema. This type and its extensions are the room's interface.
+public final class Store {
+  /// The path of the file; empty for a copy that nobody sees.
+  public let path: String
+  let queue: DatabaseQueue
+
+  /// How long a connection waits for another's transaction. Imports commit at least every second.
+  static let busyTimeoutSeconds = 30.0
+  /// Fewer, larger pages make an import a fifth faster; 16 KiB is still small for a single edit.
+  static let pageSize = 16384
+
+  /// Opens an existing store.
+  ///
+  /// - Throws: `Failure`: `missingInput` without a file, `configuration` for a newer schema, `badInput` for a file
+  ///   that is no store, `permission`, `inputOutput`.
+  public convenience init(path: String, role: StoreRole) throws {
+    guard access(path, F_OK) == 0 else {
+      throw Failure(.missingInput, "\(path): there is no store; 'glucoport import' creates one")
+    }
+    try self.init(opening: path, role: role)
+  }
+
+  /// Opens a store, or creates it with the zone of its logbook.
+  ///
+  /// - Throws: `Failure` as for opening, and `cannotCreate`.
+  public static func openOrCreate(path: String, role: StoreRole, zone: LogbookZone) throws -> Store {
+    if access(path, F_OK) != 0 { try create(path: path) }
+    let store = try Store(opening: path, role: role, zone: zone)
+    return store
+  }
+
+  /// A copy of a store, or a new one, in a file without a name: what an import does to it changes nothing.
+  public static func scratch(copyOf original: Store?, zone: LogbookZone) throws -> Store {
+    let copy = try Store(opening: "", role: .importer, zone: original == nil ? zone : nil, copying: original)
+    return copy
+  }
+
+  private init(
+    opening path: String, role: StoreRole, zone: LogbookZone? = nil, copying original: Store? = nil
+  ) throws {
+    self.path = path
+    queue = try translatingErrors(path) {
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
+      configuration.foreignKeysEnabled = true
+      configuration.maximumReaderCount = 1
+      configuration.prepareDatabase { database in
+        // Before any journal mode: only an empty file takes another page size.
+        try database.execute(sql: "PRAGMA page_size = \(Self.pageSize)")
+        if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
+        try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -4096")
+      }
+      return try DatabaseQueue(path: path, configuration: configuration)
+    }
+    try translatingErrors(path) {
+      if let original {
+        try original.queue.backup(to: queue)
+      }
+      try queue.inDatabase { database in
+        try Self.prepareSchema(database, path: path, zone: zone)
+        try Roles.install(role, in: database)
+      }
+    }
+  }
+
+  private static func create(path: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    if !folder.isEmpty, access(folder, F_OK) != 0 {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      } catch {
+        throw Failure(.cannotCreate, "\(folder): cannot create the folder: \(String(cString: strerror(errno)))")
+      }
+    }
+    let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw Failure(
+        errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
+        "\(path): cannot create the store: \(String(cString: strerror(errno)))")
+    }
+    close(descriptor)
+  }
+
+  private static func prepareSchema(_ database: Database, path: String, zone: LogbookZone?) throws {
+    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    if version == Schema.version { return }
+    guard version < Schema.version else {
+      throw Failure(
+        .configuration,
+        "\(path): the store is from a newer glucoport (schema \(version), this program knows \(Schema.version)); update glucoport")
+    }
+    // Two processes may create one store at once: the second finds it made when it has the lock.
+    try database.inTransaction(.immediate) {
+      let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+      let isNew = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+      guard version == 0 || !isNew else { return .commit }
+      guard isNew || version > 0 else {
+        throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
+      }
+      if version < Schema.version { try Schema.migrate(database) }
+      if isNew, let zone {
+        try database.execute(
+          sql: "INSERT INTO setting (name, value) VALUES ('timezone', ?), ('store-id', ?)",
+          arguments: [zone.name, UUID().uuidString.lowercased()])
+      }
+      return .commit
+    }
+  }
+}
+
+/// Runs database work and turns SQLite's errors into sentences with a category.
+func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws -> Value {
+  do {
+    return try work()
+  } catch let error as DatabaseError {
+    throw failure(for: error, path: path)
+  }
+}
+
+private func failure(for error: DatabaseError, path: String) -> Failure {
+  let name = path.isEmpty ? "the temporary copy" : path
+  switch error.resultCode {
+  case .SQLITE_BUSY, .SQLITE_LOCKED:
+    return Failure(.temporary, "\(name): another process keeps the store busy; try again")
+  case .SQLITE_FULL:
+    return Failure(.inputOutput, "\(name): the disk is full; nothing of the last batch was stored, what was committed before is safe")
+  case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+    return Failure(.permission, "\(name): the store cannot be written; check the permissions of the file and its folder")
+  case .SQLITE_CANTOPEN:
+    return Failure(.cannotCreate, "\(name): the store cannot be opened; check that its folder exists and can be written")
+  case .SQLITE_NOTADB:
+    return Failure(.badInput, "\(name): this is no glucoport store")
+  case .SQLITE_CORRUPT:
+    return Failure(.inputOutput, "\(name): the store is damaged; restore a backup")
+  case .SQLITE_IOERR:
+    return Failure(.inputOutput, "\(name): reading or writing the store failed (\(error.message ?? "I/O error")); is the disk full?")
+  default:
+    return Failure(.inputOutput, "\(name): \(error.message ?? "database error \(error.resultCode.rawValue)")")
+  }
+}
