@@ -51,6 +51,10 @@ public final class IngestWriter {
 
   public private(set) var counts = IngestCounts()
   private let database: Database
+  var connection: Database { database }
+  var ingestID: Int64 { id }
+  /// The ids of this ingest's devices, for an IN list.
+  var deviceList: String { deviceIDs.map(String.init).joined(separator: ",") }
   private let isAtomic: Bool
   private let source: IngestSource
   private var id: Int64 = 0

@@ -73,7 +73,7 @@ public final class Store {
         // Before any journal mode: only an empty file takes another page size.
         try database.execute(sql: "PRAGMA page_size = \(Self.pageSize)")
         if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
-        try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -4096")
+        try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096")
       }
       return try DatabaseQueue(path: path, configuration: configuration)
     }

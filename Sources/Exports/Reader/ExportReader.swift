@@ -24,6 +24,9 @@ public struct ExportReader: Ingestor {
   private var isDone = false
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
+  /// The last header row as it stood; nil for inputs without one.
+  public private(set) var header: String?
+  private let layout: Layout
 
   /// Opens a file and decides on its format.
   ///
@@ -41,12 +44,19 @@ public struct ExportReader: Ingestor {
     self.options = options
     input = try Input(source)
     let (type, layout) = try Detection.format(of: input, options: options)
+    self.layout = layout
     parser = try type.init(layout: layout, head: input.head, options: options)
     if parser.isOpen {
       try Self.survey(&parser, layout: layout, input: input)
     }
     rows = try Self.makeRows(layout, input: input)
     collector = Collector(format: type.id, options: options)
+  }
+
+  /// Waits for the whole of a pipe, so that nobody waits for its writer later. Before the first `read` only.
+  public mutating func spool() throws {
+    try input.makeRereadable(evenIfLive: true)
+    rows = try Self.makeRows(layout, input: input)
   }
 
   public var format: String { collector.format }
@@ -98,7 +108,9 @@ public struct ExportReader: Ingestor {
     switch parser.read(row, into: &collector) {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows() }
-    case .header: unknownRows.removeAll()
+    case .header:
+      header = String(decoding: row.source.prefix(4096), as: UTF8.self)
+      unknownRows.removeAll()
     case .cut: end = .truncated(line: row.line, detail: "the last line is cut off")
     case .unknown(let reason):
       if row.isUnterminated {

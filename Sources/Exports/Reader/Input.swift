@@ -71,9 +71,9 @@ final class Input {
   /// Makes sure that the input can be read twice: a pipe is copied to a file that nobody else can see.
   ///
   /// - Throws: `Failure` of category `badInput` for a live pipe, whose end may never come.
-  func makeRereadable() throws {
+  func makeRereadable(evenIfLive: Bool = false) throws {
     guard !source.isRegularFile else { return }
-    if isLive {
+    if isLive, !evenIfLive {
       throw Failure(
         .badInput,
         "\(source.name): a live pipe must say at once how to read it; use --date-order, --unit or --timezone")

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The exit statuses of glucoport(1). The only place that maps failures to them.
+enum ExitStatus: Int32, Error {
+  case done = 0
+  case failure = 1
+  /// Some items were rejected; the rest is stored.
+  case partial = 3
+  case usage = 64
+  case badInput = 65
+  case missingInput = 66
+  case unavailable = 69
+  case bug = 70
+  case cannotCreate = 73
+  case inputOutput = 74
+  case temporary = 75
+  case protocolViolation = 76
+  case permission = 77
+  case configuration = 78
+
+  init(_ category: FailureCategory) {
+    self =
+      switch category {
+      case .badInput: .badInput
+      case .missingInput: .missingInput
+      case .unavailable: .unavailable
+      case .temporary: .temporary
+      case .protocolViolation: .protocolViolation
+      case .permission: .permission
+      case .configuration: .configuration
+      case .cannotCreate: .cannotCreate
+      case .inputOutput: .inputOutput
+      case .usage: .usage
+      }
+  }
+
+  /// Which of several holds: the first of these.
+  private static let precedence: [ExitStatus] = [
+    .bug, .configuration, .permission, .protocolViolation, .inputOutput, .cannotCreate, .unavailable,
+    .missingInput, .badInput, .usage, .temporary, .failure, .partial, .done,
+  ]
+
+  /// The status for a run of several parts.
+  static func of(_ parts: [ExitStatus]) -> ExitStatus {
+    precedence.first(where: parts.contains) ?? .done
+  }
+}

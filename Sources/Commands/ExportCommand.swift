@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// `glucoport export`: writes items so that they can be imported again without loss.
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write readings and records to standard output, for other programs.",
+    discussion: "Importing what this writes changes nothing. Nightscout entries hold readings only.")
+
+  @OptionGroup var storeOptions: StoreOptions
+  @OptionGroup var items: ItemOptions
+
+  @Option(help: ArgumentHelp("csv, ndjson or nightscout.", valueName: "form"))
+  var format = ItemForm.csv
+
+  @Flag(help: "In CSV, put an apostrophe before cells that a spreadsheet would compute.")
+  var spreadsheetSafe = false
+
+  func validate() throws {
+    if format == .table { throw ValidationError("export writes csv, ndjson or nightscout; 'list' shows tables.") }
+    if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is for csv.") }
+  }
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    let filter = try items.filter(store)
+    var writer: any ItemWriter =
+      switch format {
+      case .csv, .table: CSVWriter(output: output, isSpreadsheetSafe: spreadsheetSafe)
+      case .ndjson: NDJSONWriter(output: output)
+      case .nightscout: NightscoutWriter(output: output)
+      }
+    writer.begin()
+    try store.forEachItem(filter) { writer.write($0) }
+    for message in writer.end() { output.message("glucoport: \(message)") }
+    try output.finish()
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+import Logbook
+
+/// The program: every command, and the one place where errors become exit statuses.
+public struct Glucoport: ParsableCommand {
+  public static let configuration = CommandConfiguration(
+    commandName: "glucoport",
+    abstract: "Keeps blood-glucose data: imports exports into one store per person.",
+    discussion: "Not a medical device. Do not base treatment on what it shows.",
+    version: Release.version,
+    subcommands: [
+      ImportCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self,
+      LogCommand.self, FormatsCommand.self, ConfigCommand.self,
+    ])
+
+  public init() {}
+
+  /// Runs the program with its arguments and ends the process.
+  public static func main() {
+    let output = Output()
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+      try output.finish()
+    } catch {
+      end(with: error, output)
+    }
+  }
+
+  private static func end(with error: any Error, _ output: Output) -> Never {
+    let status: ExitStatus
+    switch error {
+    case let known as ExitStatus: status = known
+    case let failure as Failure:
+      output.message("glucoport: \(failure.message)")
+      status = ExitStatus(failure.category)
+    default: status = tell(error, output)
+    }
+    do {
+      try output.finish()
+      exit(withError: ExitCode(status.rawValue))
+    } catch {
+      output.message("glucoport: \(error)")
+      exit(withError: ExitCode(ExitStatus.inputOutput.rawValue))
+    }
+  }
+
+  /// Help and the version go to standard output, usage errors with their hint to standard error.
+  private static func tell(_ error: any Error, _ output: Output) -> ExitStatus {
+    switch exitCode(for: error) {
+    case .success:
+      output.line(fullMessage(for: error))
+      return .done
+    case .validationFailure:
+      output.message(fullMessage(for: error))
+      return .usage
+    default:
+      output.message("glucoport: a bug in glucoport: \(error)")
+      return .bug
+    }
+  }
+}
+
+/// What `--version` tells.
+enum Release {
+  static let version = "0.1.0"
+  /// When this version was made, in UTC seconds: a host clock before it is wrong. 2026-11-21.
+  static let date: Int64 = 1_795_219_200
+}

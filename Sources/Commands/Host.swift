@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The machine as the commands see it: clock, environment, terminal, system zone. The one edge for all of them.
+enum Host {
+  /// The host's clock in UTC seconds.
+  static func now() -> Int64 { Int64(Glibc.time(nil)) }
+
+  /// The value of an environment variable; nil when it is unset or empty.
+  static func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// Where a store is when nobody says: the XDG data folder.
+  static var defaultStorePath: String {
+    let data = environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return (data ?? (environment("HOME") ?? ".") + "/.local/share") + "/glucoport/logbook.db"
+  }
+
+  /// The IANA name of the system's zone. Never from TZ, which a cron job or a shell may set to anything.
+  static var systemZone: String {
+    if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime"),
+      let range = target.range(of: "zoneinfo/")
+    {
+      return String(target[range.upperBound...])
+    }
+    if let text = try? String(contentsOfFile: "/etc/timezone", encoding: .utf8) {
+      let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+      if !name.isEmpty { return name }
+    }
+    return "UTC"
+  }
+}

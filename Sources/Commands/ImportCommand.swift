@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Exports
+import Ingest
+import Logbook
+import LogbookStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// `glucoport import`: carries exports into the store.
+struct ImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Import exports of apps, meters and services into the store.",
+    discussion: """
+      The format is detected from the content; 'glucoport formats' lists what is read. Importing the same thing \
+      again stores nothing twice.
+      """)
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: ArgumentHelp("Files to import; - for standard input.", valueName: "path"))
+  var paths: [String]
+
+  @Option(help: ArgumentHelp("Read the input as this format.", valueName: "format"))
+  var format: String?
+
+  @Option(help: ArgumentHelp("The unit of values that name none: mg/dL or mmol/L.", valueName: "unit"))
+  var unit: GlucoseUnit?
+
+  @Option(
+    help: ArgumentHelp(
+      "The zone of times without one, for this import; the import that creates the store fixes the logbook's.",
+      valueName: "zone"))
+  var timezone: String?
+
+  @Option(help: ArgumentHelp("Whether dates put the day or the month first: dmy or mdy.", valueName: "order"))
+  var dateOrder: String?
+
+  @Option(help: ArgumentHelp("The device's model, where the input names none.", valueName: "model"))
+  var device: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Columns of a generic table or of JSON objects, by role: time=ts,value=mgdl.", valueName: "role=column,…"))
+  var map: String?
+
+  @Option(help: ArgumentHelp("Write rejected rows to this file, as they stood.", valueName: "file"))
+  var rejects: String?
+
+  @Option(help: ArgumentHelp("Give up when more than this many rows are rejected.", valueName: "number"))
+  var maxRejects: Int?
+
+  @Flag(help: "Store everything or, when one row is rejected or the input is cut off, nothing.")
+  var strict = false
+
+  @Flag(help: "Tell what an import would do, and write nothing.")
+  var dryRun = false
+
+  @Flag(help: "Print one JSON object for each input.")
+  var json = false
+
+  @Flag(help: "Say nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    if paths.isEmpty { throw ValidationError("Name at least one file, or - for standard input.") }
+    if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects takes a number from 0.") }
+    if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
+      throw ValidationError("--date-order takes dmy or mdy.")
+    }
+    if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
+      throw ValidationError("There is no format '\(format)'; 'glucoport formats' lists them.")
+    }
+    _ = try columns()
+  }
+
+  func run() throws {
+    umask(0o077)
+    let output = Output()
+    let rejectsFile = try rejects.map { try RejectsFile(path: $0) }
+    let target = try ImportTarget(self, output)
+    var statuses: [ExitStatus] = []
+    for path in paths {
+      do {
+        statuses.append(try importOne(path, target, rejectsFile, output))
+      } catch let failure as Failure {
+        output.message("glucoport: \(failure.message)")
+        statuses.append(ExitStatus(failure.category))
+      }
+    }
+    try rejectsFile?.close()
+    try output.finish()
+    let status = ExitStatus.of(statuses)
+    if status != .done { throw status }
+  }
+
+  private func importOne(
+    _ path: String, _ target: ImportTarget, _ rejectsFile: RejectsFile?, _ output: Output
+  ) throws -> ExitStatus {
+    var reader = try path == "-"
+      ? ExportReader(descriptor: dup(STDIN_FILENO), name: "-", options: target.options)
+      : ExportReader(path: path, options: target.options)
+    if strict { try reader.spool() }
+    var policy = ImportPolicy()
+    policy.isStrict = strict
+    policy.mostRejections = maxRejects
+    let meter = ProgressMeter(output, name: path, isQuiet: quiet)
+    let session = ImportSession(
+      store: try target.store(), policy: policy, clock: Host.now,
+      onProgress: meter.show, onRejection: { try rejectsFile?.add($0, header: $1) })
+    let report: ImportReport
+    do {
+      report = try session.run(&reader)
+    } catch {
+      meter.clear()
+      throw error
+    }
+    meter.clear()
+    if json {
+      output.line(ImportSummary.json(report, isDryRun: dryRun))
+    } else if !quiet {
+      for line in ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejects) { output.line(line) }
+    }
+    return tellTroubles(report, output)
+  }
+
+  /// Says on standard error what was not imported; gives the exit status of this input.
+  private func tellTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
+    for rejection in report.rejections {
+      output.message("\(displayed(report.source)):\(rejection.line): \(rejection.reason)")
+    }
+    let more = report.counts.rejected - report.rejections.count
+    if more > 0 { output.message("\(displayed(report.source)): and \(grouped(more)) more rejected rows") }
+    if case .truncated(let line, let detail) = report.end {
+      let place = line > 0 ? ":\(line)" : ""
+      output.message(
+        "\(displayed(report.source))\(place): \(detail); what was whole is stored, import the whole file again")
+      return .badInput
+    }
+    return report.counts.rejected > 0 ? .partial : .done
+  }
+
+  /// `--map` as roles and columns.
+  func columns() throws -> [String: String] {
+    guard let map else { return [:] }
+    var columns: [String: String] = [:]
+    for pair in map.split(separator: ",") {
+      let parts = pair.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2 else {
+        throw ValidationError("--map takes role=column pairs, such as time=ts,value=mgdl.")
+      }
+      columns[String(parts[0])] = String(parts[1])
+    }
+    return columns
+  }
+}

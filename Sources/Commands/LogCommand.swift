@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport log`: the ingests, the provenance of everything in the store.
+struct LogCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log", abstract: "List the imports, newest first; with a number, one of them with its rejections.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The number of an import.")
+  var number: Int64?
+
+  @Option(help: ArgumentHelp("The newest so many.", valueName: "number"))
+  var limit = 20
+
+  @Flag(help: "Print one JSON object a line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    if let number {
+      try show(number, store, output)
+    } else {
+      for ingest in try store.ingests(limit: limit) {
+        output.line(json ? IngestText.json(ingest) : IngestText.line(ingest))
+      }
+    }
+    try output.finish()
+  }
+
+  private func show(_ number: Int64, _ store: Store, _ output: Output) throws {
+    guard let ingest = try store.ingest(number) else {
+      throw Failure(.missingInput, "there is no import \(number); 'glucoport log' lists them")
+    }
+    if json { return output.line(IngestText.json(ingest)) }
+    output.line(IngestText.line(ingest))
+    output.line("  digest \(ingest.digest ?? "unknown")")
+    output.line("  counts \(displayed(ingest.counts))")
+    output.line("  decisions \(displayed(ingest.decisions))")
+    for rejection in try store.rejections(of: number) {
+      output.line("  line \(rejection.line): \(rejection.reason)")
+    }
+  }
+}

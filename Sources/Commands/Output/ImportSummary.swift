@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Exports
+import Ingest
+import Logbook
+import LogbookStore
+
+/// What an import did, for people and for programs.
+enum ImportSummary {
+  static func lines(_ report: ImportReport, isDryRun: Bool, rejectsFile: String?) -> [String] {
+    let counts = report.counts
+    var lines = [title(report)]
+    lines.append(
+      "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
+        + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
+        + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)
+        + part("doubtful time", counts.doubtfulTimes))
+    if counts.records > 0 {
+      lines.append(
+        "records: new \(grouped(counts.newRecords)) · known \(grouped(counts.knownRecords))"
+          + part("repeated", counts.repeatedRecords) + part("updated", counts.updatedRecords)
+          + part("kept", counts.keptRecords))
+    }
+    lines.append(decisions(report))
+    if !counts.skipped.isEmpty {
+      let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
+      lines.append("not imported: " + names.joined(separator: ", "))
+    }
+    lines += report.warnings.map { "warning: \(displayed($0))" }
+    lines += report.likelyDuplicates.map { duplicate in
+      "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
+    }
+    if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
+    if isDryRun { lines.append("nothing was written") }
+    return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
+  }
+
+  private static func title(_ report: ImportReport) -> String {
+    let title = ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
+    var text = "\(displayed(report.source)): \(title), \(grouped(report.counts.readings)) readings"
+    if report.counts.records > 0 { text += ", \(grouped(report.counts.records)) records" }
+    if let first = report.counts.firstTime, let last = report.counts.lastTime {
+      text += ", \(DeviceTime(seconds: first).text.prefix(10)) … \(DeviceTime(seconds: last).text.prefix(10))"
+    }
+    return text
+  }
+
+  private static func decisions(_ report: ImportReport) -> String {
+    report.decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.ground.rawValue))" }
+      .joined(separator: " · ")
+  }
+
+  private static func part(_ name: String, _ count: Int) -> String {
+    count > 0 ? " · \(name) \(grouped(count))" : ""
+  }
+
+  /// The object of `import --json`; glucoport-json(5) documents its members.
+  static func json(_ report: ImportReport, isDryRun: Bool) -> String {
+    let decisions = report.decisions.map {
+      "\(jsonText($0.subject)):{\"value\":\(jsonText($0.value)),\"ground\":\"\($0.ground.rawValue)\"}"
+    }
+    let duplicates = report.likelyDuplicates.map {
+      "{\"kind\":\"\($0.kind.name)\",\"device\":\(jsonText($0.device)),\"other\":\(jsonText($0.other)),\"readings\":\($0.readings)}"
+    }
+    let outcome = report.end == .whole ? "whole" : "truncated"
+    return """
+      {"source":\(jsonText(report.source)),"format":\(jsonText(report.format)),"outcome":"\(outcome)",\
+      "dry_run":\(isDryRun),\(report.counts.json.dropFirst().dropLast()),\
+      "decisions":{\(decisions.joined(separator: ","))},\
+      "warnings":[\(report.warnings.map(jsonText).joined(separator: ","))],\
+      "likely_duplicates":[\(duplicates.joined(separator: ","))]}
+      """
+  }
+}

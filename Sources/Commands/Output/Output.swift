@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The one place that writes to standard output and standard error.
+final class Output {
+  private static let bufferSize = 64 * 1024
+
+  private var buffer: [UInt8] = []
+  private var failure: Failure?
+
+  /// A result on standard output.
+  func line(_ text: String) {
+    write(text)
+    buffer.append(0x0A)
+  }
+
+  /// A result on standard output without a line end.
+  func write(_ text: String) {
+    buffer.append(contentsOf: text.utf8)
+    if buffer.count >= Self.bufferSize { flush() }
+  }
+
+  /// A message on standard error, behind the results so far.
+  func message(_ text: String) {
+    flush()
+    send(Array((text + "\n").utf8), to: STDERR_FILENO)
+  }
+
+  /// Rewrites the last line of a terminal's standard error.
+  func progress(_ text: String) { send(Array(("\r\u{1B}[K" + text).utf8), to: STDERR_FILENO) }
+
+  /// Writes what is buffered.
+  ///
+  /// - Throws: `Failure` when standard output could not be written, such as on a full disk.
+  func finish() throws {
+    flush()
+    if let failure { throw failure }
+  }
+
+  private func flush() {
+    if failure == nil, !send(buffer, to: STDOUT_FILENO) {
+      failure = Failure(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  @discardableResult
+  private func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { return false }
+      sent += count
+    }
+    return true
+  }
+}
+
+/// Text from a file or device as it may be shown: without what a terminal would obey, and marks that turn text round.
+func displayed(_ text: String) -> String {
+  var shown = ""
+  for scalar in text.unicodeScalars {
+    switch scalar.value {
+    case 0x09, 0x0A, 0x0D: shown += " "
+    case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069:
+      shown += "\\u{\(String(scalar.value, radix: 16))}"
+    default: shown.unicodeScalars.append(scalar)
+    }
+  }
+  return shown
+}

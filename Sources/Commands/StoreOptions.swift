@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+public import Logbook
+import LogbookStore
+
+/// The options that every command with a store has.
+struct StoreOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The store to use; else $GLUCOPORT_STORE, else the one in the data folder.", valueName: "file"))
+  var store: String?
+
+  var path: String { store ?? Host.environment("GLUCOPORT_STORE") ?? Host.defaultStorePath }
+
+  func open(_ role: StoreRole) throws -> Store { try Store(path: path, role: role) }
+}
+
+extension GlucoseUnit: ExpressibleByArgument {
+  public init?(argument: String) { self.init(name: argument) }
+  public static var allValueStrings: [String] { allCases.map(\.name) }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Exports
+public import Logbook
+public import LogbookStore
+
+/// How an import treats its input.
+public struct ImportPolicy: Sendable {
+  /// Everything is stored or, when one item is rejected or the input is cut off, nothing.
+  public var isStrict = false
+  /// The most rejected items before the import gives up; nil for no limit.
+  public var mostRejections: Int?
+
+  public init() {}
+}
+
+/// What an import did.
+public struct ImportReport: Sendable {
+  public let source: String
+  public let format: String
+  public let decisions: [Decision]
+  public let warnings: [String]
+  public let counts: IngestCounts
+  public let end: InputEnd
+  /// The first rejections, for people; all are counted.
+  public let rejections: [Rejection]
+  /// Readings of another device with the same kind, time and value.
+  public let likelyDuplicates: [LikelyDuplicate]
+}
+
+/// Carries an export into a store, batch by batch.
+public struct ImportSession {
+  /// How many rejections a report names.
+  static let mostReported = 20
+
+  private let store: Store
+  private let policy: ImportPolicy
+  private let clock: () -> Int64
+  /// Told the counts so far and how much of the input is read, after each batch.
+  private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
+  /// Told each rejected item as it comes, with the header under which it stands.
+  private let onRejection: (Rejection, String?) throws -> Void
+
+  /// - Parameter clock: gives the host's time in UTC seconds.
+  public init(
+    store: Store, policy: ImportPolicy, clock: @escaping () -> Int64,
+    onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
+    onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
+  ) {
+    self.store = store
+    self.policy = policy
+    self.clock = clock
+    self.onProgress = onProgress
+    self.onRejection = onRejection
+  }
+
+  /// Stores all that the reader yields.
+  ///
+  /// - Throws: `Failure`; what was committed before stays, except for a strict import.
+  public func run(_ reader: inout ExportReader) throws -> ImportReport {
+    let source = IngestSource(
+      name: reader.name, format: reader.format, startedAt: clock(), modifiedAt: reader.modifiedAt,
+      decisions: reader.decisions)
+    var counts = IngestCounts()
+    var rejections: [Rejection] = []
+    var duplicates: [LikelyDuplicate] = []
+    try store.ingest(source, isAtomic: policy.isStrict) { writer in
+      var batch = IngestBatch()
+      var isOpen = true
+      while isOpen {
+        isOpen = try reader.read(into: &batch)
+        try writer.write(batch)
+        for rejection in batch.rejections {
+          try onRejection(rejection, reader.header)
+          if rejections.count < Self.mostReported { rejections.append(rejection) }
+        }
+        batch.removeItems()
+        onProgress(writer.counts, reader.progress)
+        try judge(writer.counts, reader)
+      }
+      if policy.isStrict, case .truncated(let line, let detail) = reader.end {
+        throw Failure(.badInput, "\(reader.name):\(line): \(detail); nothing was stored")
+      }
+      try writer.finish(
+        end: reader.end, digest: reader.digest, generatedAt: reader.generatedAt, finishedAt: clock(),
+        decisions: reader.decisions)
+      counts = writer.counts
+      duplicates = try writer.likelyDuplicates()
+    }
+    return ImportReport(
+      source: reader.name, format: reader.format, decisions: reader.decisions, warnings: reader.warnings,
+      counts: counts, end: reader.end, rejections: rejections, likelyDuplicates: duplicates)
+  }
+
+  private func judge(_ counts: IngestCounts, _ reader: ExportReader) throws {
+    if policy.isStrict, counts.rejected > 0 {
+      throw Failure(.badInput, "\(reader.name): \(counts.rejected) items were rejected; nothing was stored")
+    }
+    if let most = policy.mostRejections, counts.rejected > most {
+      throw Failure(
+        .badInput,
+        "\(reader.name): more than \(most) items were rejected; "
+          + (policy.isStrict ? "nothing was stored" : "what was read before them is stored"))
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// Two devices that give the same readings: one sensor under two serial numbers, or one reading by two routes.
+public struct LikelyDuplicate: Hashable, Sendable {
+  public let kind: ReadingKind
+  /// The device of this ingest, and the other one, as people know them.
+  public let device: String
+  public let other: String
+  /// Readings of equal kind, shown time and value.
+  public let readings: Int
+}
+
+extension IngestWriter {
+  /// The readings looked at before a pair of devices is compared whole.
+  private static let sampleSize = 200
+
+  /// Devices whose readings agree with those that this ingest stored. They are reported, never merged.
+  ///
+  /// A sample is compared first: two sensors of one person share some values by chance, but not one in four.
+  public func likelyDuplicates() throws -> [LikelyDuplicate] {
+    guard counts.newReadings > 0 else { return [] }
+    let pairs = try Row.fetchAll(
+      connection,
+      sql: """
+        SELECT mine.device, mine.kind, other.device,
+          md.vendor || ' ' || md.model || ' ' || md.serial, od.vendor || ' ' || od.model || ' ' || od.serial
+        FROM tally AS mine JOIN tally AS other
+          ON other.kind = mine.kind AND other.device <> mine.device
+            AND other.first_time <= mine.last_time AND other.last_time >= mine.first_time
+        JOIN device AS md ON md.id = mine.device JOIN device AS od ON od.id = other.device
+        WHERE mine.device IN (\(deviceList)) LIMIT 100
+        """)
+    return try pairs.compactMap { pair in
+      let sample = try agreeing(pair[0], pair[1], pair[2], limit: Self.sampleSize)
+      guard sample.looked > 0, sample.agreed * 4 >= sample.looked, let kind = ReadingKind(rawValue: pair[1]) else {
+        return nil
+      }
+      let all = try agreeing(pair[0], pair[1], pair[2], limit: -1)
+      return LikelyDuplicate(kind: kind, device: pair[3], other: pair[4], readings: all.agreed)
+    }
+  }
+
+  private func agreeing(
+    _ device: Int64, _ kind: Int, _ other: Int64, limit: Int
+  ) throws -> (looked: Int, agreed: Int) {
+    let row = try Row.fetchOne(
+      connection,
+      sql: """
+        SELECT count(*), coalesce(sum(EXISTS (
+          SELECT 1 FROM reading AS o
+          WHERE o.device = ?3 AND o.kind = mine.kind AND o.axis = 0 AND o.position = mine.device_time
+            AND o.value = mine.value AND o.unit = mine.unit)), 0)
+        FROM (SELECT * FROM reading
+          WHERE device = ?1 AND kind = ?2 AND ingest = ?4
+            AND device_time BETWEEN (SELECT first_time FROM tally WHERE device = ?3 AND kind = ?2)
+              AND (SELECT last_time FROM tally WHERE device = ?3 AND kind = ?2)
+          LIMIT ?5) AS mine
+        """, arguments: [device, kind, other, ingestID, limit])
+    return (row?[0] ?? 0, row?[1] ?? 0)
+  }
+}

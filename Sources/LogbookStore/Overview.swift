@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// What a store holds, by kind and device, and what waits to be sent.
+public struct Overview: Sendable {
+  public struct Line: Sendable {
+    public let kind: ReadingKind
+    public let device: Device
+    public let readings: Int
+    public let pending: Int
+    /// Civil seconds of the first and last shown time.
+    public let firstTime: Int64
+    public let lastTime: Int64
+  }
+
+  public struct RecordLine: Sendable {
+    public let kind: String
+    public let records: Int
+    public let pending: Int
+  }
+
+  public let timezone: String
+  public let lines: [Line]
+  public let recordLines: [RecordLine]
+  public let ingests: [IngestEntry]
+
+  public var readings: Int { lines.reduce(0) { $0 + $1.readings } }
+  public var records: Int { recordLines.reduce(0) { $0 + $1.records } }
+  public var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
+  public var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
+}
+
+/// One run of an ingestor, as `log` lists it.
+public struct IngestEntry: Sendable {
+  public let id: Int64
+  public let source: String
+  public let format: String
+  public let digest: String?
+  public let startedAt: Int64
+  public let finishedAt: Int64?
+  public let outcome: String
+  /// Counts and decisions as JSON, with the names of glucoport-json(5).
+  public let counts: String
+  public let decisions: String
+  public let new: Int
+  public let known: Int
+  public let rejected: Int
+
+  static let columns = """
+    id, source, format, digest, started_at, finished_at, outcome, counts, decisions,
+    coalesce(json_extract(counts, '$.new'), 0), coalesce(json_extract(counts, '$.known'), 0),
+    coalesce(json_extract(counts, '$.rejected'), 0)
+    """
+
+  init(_ row: Row) {
+    id = row[0]
+    source = row[1]
+    format = row[2]
+    digest = row[3]
+    startedAt = row[4]
+    finishedAt = row[5]
+    outcome = row[6]
+    counts = row[7]
+    decisions = row[8]
+    new = row[9]
+    known = row[10]
+    rejected = row[11]
+  }
+}
+
+extension Store {
+  /// The state of the store. Reads kept tallies, so that it takes the same time for any number of readings.
+  public func overview(ingests: Int) throws -> Overview {
+    try read { database in
+      Overview(
+        timezone: try Self.setting("timezone", database) ?? "UTC",
+        lines: try Row.fetchAll(
+          database,
+          sql: """
+            SELECT t.kind, t.readings, t.pending, t.first_time, t.last_time, d.vendor, d.model, d.serial, d.format
+            FROM tally AS t JOIN device AS d ON d.id = t.device WHERE t.readings > 0 ORDER BY t.kind, t.device
+            """
+        ).map { row in
+          Overview.Line(
+            kind: ReadingKind(rawValue: row[0]) ?? .smbg,
+            device: Device(vendor: row[5], model: row[6], serial: row[7], format: row[8]), readings: row[1],
+            pending: row[2], firstTime: row[3], lastTime: row[4])
+        },
+        recordLines: try Row.fetchAll(
+          database,
+          sql: """
+            SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE version > version_synced)
+            FROM record GROUP BY kind ORDER BY kind
+            """
+        ).map { Overview.RecordLine(kind: $0[0], records: $0[1], pending: $0[2]) },
+        ingests: try Self.ingests(database, limit: ingests))
+    }
+  }
+
+  /// The newest ingests, newest first.
+  public func ingests(limit: Int) throws -> [IngestEntry] {
+    try read { try Self.ingests($0, limit: limit) }
+  }
+
+  /// One ingest; nil when there is none of this number.
+  public func ingest(_ id: Int64) throws -> IngestEntry? {
+    try read { database in
+      try Row.fetchOne(database, sql: "SELECT \(IngestEntry.columns) FROM ingest WHERE id = ?", arguments: [id])
+        .map(IngestEntry.init)
+    }
+  }
+
+  /// The rejections kept with an ingest.
+  public func rejections(of ingest: Int64) throws -> [Rejection] {
+    try read { database in
+      try Row.fetchAll(
+        database, sql: "SELECT line, reason FROM rejection WHERE ingest = ? ORDER BY line, reason",
+        arguments: [ingest]
+      ).map { Rejection(line: $0[0], reason: $0[1]) }
+    }
+  }
+
+  /// When the last ingest ended, by the clock of its host; nil before the first.
+  public func lastSuccess() throws -> Int64? {
+    try read { try Int64.fetchOne($0, sql: "SELECT max(finished_at) FROM ingest") }
+  }
+
+  private static func ingests(_ database: Database, limit: Int) throws -> [IngestEntry] {
+    try Row.fetchAll(
+      database, sql: "SELECT \(IngestEntry.columns) FROM ingest ORDER BY id DESC LIMIT ?", arguments: [limit]
+    ).map(IngestEntry.init)
+  }
+}

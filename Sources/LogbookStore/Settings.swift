@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+extension Store {
+  /// The zone of the logbook.
+  public func timezone() throws -> LogbookZone {
+    let name = try read { try Self.setting("timezone", $0) } ?? "UTC"
+    return try LogbookZone(name: name)
+  }
+
+  /// The unit in which listings show values; nil for each value's own.
+  public func displayUnit() throws -> GlucoseUnit? {
+    try read { try Self.setting("unit", $0) }.flatMap { GlucoseUnit(name: $0) }
+  }
+
+  /// Sets or clears the unit of listings.
+  public func setDisplayUnit(_ unit: GlucoseUnit?) throws {
+    try write { database in
+      if let unit {
+        try Self.set("unit", unit.name, database)
+      } else {
+        try database.execute(sql: "DELETE FROM setting WHERE name = 'unit'")
+      }
+    }
+  }
+
+  /// Gives the logbook another zone and recomputes every derived offset, all in one transaction. Identities, shown
+  /// times and what is uploaded stay.
+  ///
+  /// - Returns: how many readings and records are placed anew.
+  public func setTimezone(_ zone: LogbookZone) throws -> (readings: Int, records: Int) {
+    try write { database in
+      try Self.set("timezone", zone.name, database)
+      try database.execute(
+        sql: """
+          CREATE TEMP TABLE IF NOT EXISTS stretch
+            (start INTEGER PRIMARY KEY, utc_offset INTEGER NOT NULL, offset_source INTEGER NOT NULL);
+          DELETE FROM temp.stretch;
+          """)
+      for year in try Self.yearsInUse(database) {
+        for stretch in zone.makeStretches(of: year) {
+          try database.execute(
+            sql: "INSERT OR REPLACE INTO temp.stretch VALUES (?, ?, ?)",
+            arguments: [
+              stretch.from, Int(stretch.placement.utcOffset), Int(stretch.placement.source.rawValue),
+            ])
+        }
+      }
+      return (
+        try Self.replace("reading", time: "device_time", database),
+        try Self.replace("record", time: "occurred_at", database)
+      )
+    }
+  }
+
+  private static func yearsInUse(_ database: Database) throws -> [Int] {
+    try Int.fetchAll(
+      database,
+      sql: """
+        SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM reading
+        WHERE offset_source IN (1, 2, 3)
+        UNION SELECT DISTINCT CAST(strftime('%Y', occurred_at, 'unixepoch') AS INTEGER) FROM record
+        WHERE offset_source IN (1, 2, 3)
+        """)
+  }
+
+  private static func replace(_ table: String, time: String, _ database: Database) throws -> Int {
+    try database.execute(
+      sql: """
+        UPDATE \(table) SET utc_offset = s.utc_offset, offset_source = s.offset_source
+        FROM temp.stretch AS s
+        WHERE \(table).offset_source IN (1, 2, 3)
+          AND s.start = (SELECT max(start) FROM temp.stretch WHERE start <= \(table).\(time))
+          AND (\(table).utc_offset <> s.utc_offset OR \(table).offset_source <> s.offset_source)
+        """)
+    return database.changesCount
+  }
+
+  static func setting(_ name: String, _ database: Database) throws -> String? {
+    try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = ?", arguments: [name])
+  }
+
+  private static func set(_ name: String, _ value: String, _ database: Database) throws {
+    try database.execute(
+      sql: "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      arguments: [name, value])
+  }
+
+  func write<Value>(_ work: (Database) throws -> Value) throws -> Value {
+    try translatingErrors(path) {
+      try queue.inDatabase { database in
+        var value: Value?
+        try database.inTransaction(.immediate) {
+          value = try work(database)
+          return .commit
+        }
+        guard let value else { throw Failure(.inputOutput, "\(path): the store could not be written") }
+        return value
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// A reading as the store holds it.
+public struct StoredReading: Sendable {
+  public let deviceID: Int64
+  public let device: Device
+  public let kind: ReadingKind
+  public let axis: Axis
+  public let position: Int64
+  public let level: Int64
+  public let occurrence: Int64
+  public let deviceTime: DeviceTime
+  public let placement: Placement
+  public let measurement: Measurement
+  public let marks: ReadingMarks
+  public let ingest: Int64
+  public let isUploaded: Bool
+
+  /// The instant in UTC seconds.
+  public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
+
+  /// How commands name this reading: device, kind, place, level and occurrence.
+  public var address: String {
+    "r\(deviceID).\(kind.name).\(axis.name)\(position).\(level).\(occurrence)"
+  }
+
+  static let columns = """
+    r.device, r.kind, r.axis, r.position, r.level, r.occurrence, r.device_time, r.utc_offset, r.offset_source,
+    r.value, r.unit, r.beyond, r.threshold, r.marks, r.ingest, r.uploaded, d.vendor, d.model, d.serial, d.format
+    """
+
+  init(_ row: Row) {
+    deviceID = row[0]
+    kind = ReadingKind(rawValue: row[1]) ?? .smbg
+    axis = Axis(rawValue: row[2]) ?? .time
+    position = row[3]
+    level = row[4]
+    occurrence = row[5]
+    deviceTime = DeviceTime(seconds: row[6])
+    placement = Placement(utcOffset: row[7], source: OffsetSource(rawValue: row[8]) ?? .zone)
+    measurement = StoredMeasurement.measurement(value: row[9], unit: row[10], beyond: row[11], threshold: row[12])
+    marks = ReadingMarks(rawValue: row[13])
+    ingest = row[14]
+    isUploaded = row[15]
+    device = Device(vendor: row[16], model: row[17], serial: row[18], format: row[19])
+  }
+}
+
+/// A record as the store holds it.
+public struct StoredRecord: Sendable {
+  public let guid: String
+  public let kind: RecordKind
+  public let entryGuid: String?
+  public let deviceTime: DeviceTime
+  public let placement: Placement
+  /// The fields as canonical JSON.
+  public let fields: String
+  public let subtype: String
+  public let isDeleted: Bool
+  public let version: Int
+  public let versionSynced: Int
+  public let ingest: Int64?
+
+  public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
+
+  static let columns = """
+    guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields,
+    coalesce(json_extract(fields, '$.subtype'), ''), deleted, version, version_synced, ingest
+    """
+
+  init(_ row: Row) {
+    guid = row[0]
+    kind = RecordKind(rawValue: row[1]) ?? .note
+    entryGuid = row[2]
+    deviceTime = DeviceTime(seconds: row[3])
+    placement = Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .zone)
+    fields = row[6]
+    subtype = row[7]
+    isDeleted = row[8]
+    version = row[9]
+    versionSynced = row[10]
+    ingest = row[11]
+  }
+}
+
+/// One line of a listing.
+public enum StoredItem: Sendable {
+  case reading(StoredReading)
+  case record(StoredRecord)
+
+  /// The instant in UTC seconds.
+  public var utc: Int64 {
+    switch self {
+    case .reading(let reading): reading.utc
+    case .record(let record): record.utc
+    }
+  }
+}
