@@ -27,10 +27,22 @@ enum TextEncoding: String {
   private static func isUTF8(_ bytes: [UInt8]) -> Bool {
     if bytes.allSatisfy({ $0 < 0x80 }) { return true }
     for cut in 0..<min(4, bytes.count) where String(validating: bytes.dropLast(cut), as: UTF8.self) != nil {
-      // Only bytes of a started character may be missing from the whole.
-      return cut == 0 || bytes.suffix(cut).first.map { $0 >= 0xC0 } == true
+      return cut == 0 || isStartOfCharacter(bytes.suffix(cut))
     }
     return false
+  }
+
+  /// Whether the bytes begin a UTF-8 character whose rest is missing.
+  private static func isStartOfCharacter(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let first = bytes.first else { return false }
+    let length =
+      switch first {
+      case 0xC2...0xDF: 2
+      case 0xE0...0xEF: 3
+      case 0xF0...0xF4: 4
+      default: 0
+      }
+    return bytes.count < length && bytes.dropFirst().allSatisfy { $0 & 0xC0 == 0x80 }
   }
 }
 

@@ -2,215 +2,276 @@
 
 import Logbook
 
-/// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language: columns are found by place.
+/// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language.
 ///
-/// A sensor reading's place is the transmitter's own tick, since Clarity renumbers rows, revises values and was seen
-/// to move shown times by an hour between exports. Files that were saved again without ticks fall back on the time.
+/// A sensor reading's place is the transmitter's own tick, since Clarity renumbers rows, revises values and
+/// was seen to move shown times by an hour between exports. Files that were saved again without ticks fall
+/// back on the time.
 struct ClarityFormat: ExportFormat {
   static let id = "clarity"
   static let title = "Dexcom Clarity CSV"
   static let summary = "sensor readings, calibrations, insulin, carbohydrates, exercise, health notes"
-
-  private enum Column {
-    static let time = 1, type = 2, subtype = 3, deviceInfo = 5, sourceDevice = 6, glucose = 7, insulin = 8
-    static let carbs = 9, duration = 10, tick = 12, transmitter = 13
-  }
 
   /// The range of every Dexcom sensor, in mg/dL; Clarity writes the words Low and High beyond it.
   private static let limits = (low: 40.0, high: 400.0)
 
   private let layout: Layout
   private let options: ExportOptions
+  var columns: ClarityColumns
+  private var hasHeader = false
+  private var units: [GlucoseUnit]
   private var glucose: GlucoseReader
-  private var columnCount = 0
-  /// Per transmitter: UTC seconds less ticks, from its last reading outside a repeated hour.
-  private var anchors: [DeviceIndex: Int64] = [:]
+  private var decimalMark: DecimalMarkSurvey
+  private var types = ClarityEventTypes()
+  /// By the number of the device: each transmitter as one display shows it.
+  private var clocks: [DeviceClock] = []
   private var lastTransmitter: [UInt8] = []
-
-  private static func isHeader(_ cells: [String]) -> Bool {
-    guard cells.count >= 8 else { return false }
-    if cells.contains("transmitter time (long integer)") || cells.contains("transmitterzeit (lange ganzzahl)") {
-      return true
-    }
-    return cells[0] == "index" && cells[1].contains("hh:mm:ss)")
-  }
+  /// Spreadsheets turn the times into the order of their own country.
+  private let hasOpenDates: Bool
+  private var dates: DateOrderSurvey
+  private var order: (DateOrder, Decision.Ground)?
 
   static func recognise(_ head: InputHead) -> Layout? {
-    head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }
+    head.firstRow(where: { ClarityColumns(header: $0) != nil }).map { .table(delimiter: $0.delimiter) }
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) {
+  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+    guard case .table(let delimiter) = layout, let found = Self.findHeader(head, delimiter) else {
+      throw Failure(.badInput, "no header of \(Self.title) was found")
+    }
     self.layout = layout
     self.options = options
-    let mark: DecimalMark =
-      if case .table(UInt8(ascii: ";")) = layout { .comma } else { .point }
-    glucose = GlucoseReader(unit: .milligramsPerDecilitre, mark: mark)
+    columns = found.columns
+    units = [found.columns.unit]
+    decimalMark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
+    glucose = Self.reader(found.columns.unit, mark: decimalMark.mark)
+    hasOpenDates = found.times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    if hasOpenDates, dates.isGiven { try settle() }
+  }
+
+  var isOpen: Bool { hasOpenDates && !dates.isGiven }
+
+  mutating func survey(_ row: Row) {
+    guard let time = row[columns.time].openTime else { return }
+    dates.note(time, isHistory: types.event(row[columns.type]) == .estimate, line: row.line)
+  }
+
+  mutating func settle() throws {
+    order = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
   }
 
   var decisions: [Decision] {
-    [
-      Decision("unit", glucose.unit.name, .read),
-      Decision("date-order", "year first", .fixed),
-    ]
+    var decisions = [Decision("unit", units.map(\.name).joined(separator: ", "), .read)]
+    if let (order, ground) = order {
+      decisions.append(Decision("date-order", order == .dayFirst ? "day first" : "month first", ground))
+    } else {
+      decisions.append(Decision("date-order", "year first", .fixed))
+    }
+    if decimalMark.mark == .comma || decimalMark.isSettled {
+      decisions.append(Decision("decimal-mark", decimalMark.mark.name, .inferred))
+    }
+    return decisions
+  }
+
+  var warnings: [String] {
+    units.count > 1
+      ? ["the input has headers with different units; each row is read by the header above it"] : []
   }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
-    let time = row[Column.time]
-    if time.isEmpty {
-      if !row[Column.type].isEmpty {
-        out.skip("settings")
-        return .data
-      }
-      return .unknown("a row without a time")
-    }
-    guard columnCount > 0, let first = time.bytes.first, first &- 0x30 <= 9 else {
+    let time = row[columns.time].trimmed
+    guard hasHeader, time.isEmpty || time[0] &- 0x30 <= 9 else {
       return takeHeader(row) ? .header : .unknown("before the header, or no row of Clarity")
     }
+    if time.isEmpty { return readTimeless(row, into: &out) }
     if row.isUnterminated, isCut(row) { return .cut }
-    guard let shown = time.yearFirstTime else {
+    guard let shown = shownTime(time) else {
       out.reject(row, "a time that no calendar has, or of another form than YYYY-MM-DDThh:mm:ss")
       return .data
     }
-    let type = row[Column.type]
-    if type.equals("EGV") || isEstimate(row) {
-      readEstimate(row, at: shown, into: &out)
-    } else {
-      readOther(row, type: type.folded, at: shown, into: &out)
+    if !row[columns.rate].isEmpty { out.skip("rate of change") }
+    let event = event(row)
+    if isSplit(row, event) {
+      out.reject(row, "a second value, as a decimal comma without quotes leaves it")
+      return .data
+    }
+    switch event {
+    case .estimate: readEstimate(row, at: shown, into: &out)
+    case .calibration: readCalibration(row, at: shown, into: &out)
+    case .unknown: out.skip(types.countedName(row[columns.type]))
+    default: readDiary(row, event, at: shown, into: &out)
     }
     return .data
   }
 
-  /// In languages that translate the event type, ticks with a transmitter tell a sensor reading.
-  private func isEstimate(_ row: Row) -> Bool {
-    !row[Column.tick].isEmpty && !row[Column.transmitter].isEmpty && !row[Column.glucose].isEmpty
+  /// The number in a value cell, by the decimal mark of the input.
+  mutating func number(_ cell: Field) -> Double? {
+    decimalMark.note(cell.bytes)
+    glucose.mark = decimalMark.mark
+    return cell.number(glucose.mark)
+  }
+}
+
+// MARK: - Headers and rows that are no events
+
+extension ClarityFormat {
+  /// The header among the first rows, and the times of the rows below it.
+  private static func findHeader(
+    _ head: InputHead, _ delimiter: UInt8
+  ) -> (columns: ClarityColumns, times: [String])? {
+    let rows = head.rows(delimiter)
+    for (index, row) in rows.enumerated() {
+      guard let columns = ClarityColumns(header: row.map(foldedHeader)) else { continue }
+      let times = rows[(index + 1)...].map { $0.indices.contains(columns.time) ? $0[columns.time] : "" }
+      return (columns, times)
+    }
+    return nil
   }
 
-  private func isCut(_ row: Row) -> Bool {
-    if row.count < columnCount - 1 { return true }
-    guard row[Column.type].equals("EGV"), columnCount > Column.transmitter else { return false }
-    let transmitter = row[Column.transmitter]
-    return transmitter.shape != .quoted && !transmitter.hasSameBytes(as: lastTransmitter)
+  private static func reader(_ unit: GlucoseUnit, mark: DecimalMark) -> GlucoseReader {
+    let factor = unit == .millimolesPerLitre ? Quantity.milligramsPerDecilitreInMillimole : 1
+    return GlucoseReader(
+      unit: unit, mark: mark,
+      lowLimit: (limits.low / factor * 10).rounded() / 10,
+      highLimit: (limits.high / factor * 10).rounded() / 10)
   }
 
   private mutating func takeHeader(_ row: Row) -> Bool {
-    let cells = row.fields.map(\.folded)
-    guard Self.isHeader(cells) else { return false }
-    columnCount = cells.count
-    let unit: GlucoseUnit = cells[Column.glucose].contains("mmol") ? .millimolesPerLitre : .milligramsPerDecilitre
-    let factor = unit == .millimolesPerLitre ? Quantity.milligramsPerDecilitreInMillimole : 1
-    glucose = GlucoseReader(
-      unit: unit, mark: glucose.mark,
-      lowLimit: (Self.limits.low / factor * 10).rounded() / 10,
-      highLimit: (Self.limits.high / factor * 10).rounded() / 10)
+    guard let columns = ClarityColumns(header: row.fields.map(\.folded)) else { return false }
+    self.columns = columns
+    hasHeader = true
+    if !units.contains(columns.unit) { units.append(columns.unit) }
+    glucose = Self.reader(columns.unit, mark: decimalMark.mark)
+    startExport()
     return true
   }
 
-  private mutating func readEstimate(_ row: Row, at shown: ShownTime, into out: inout Collector) {
-    let cell = glucose.read(row[Column.glucose])
-    let transmitter = row[Column.transmitter]
-    let device = device(transmitter: transmitter, row, in: &out)
-    guard !transmitter.isEmpty, let tick = row[Column.tick].integer else {
-      out.add(.cbg, cell, device: device, at: shown, row: row)
-      return
+  private mutating func startExport() {
+    for index in clocks.indices { clocks[index].startExport() }
+  }
+
+  /// Rows without a time name the person, the devices and the limits of alerts, at the start of an export.
+  private mutating func readTimeless(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if row.isUnterminated, row.count <= columns.glucose { return .cut }
+    if row.isEmpty(from: 0) {
+      out.skip("empty row")
+    } else if row[columns.type].isEmpty {
+      return .unknown("a row without a time")
+    } else if types.event(row[columns.type]) != .unknown || !row[columns.tick].isEmpty {
+      out.reject(row, "an event without a time")
+    } else {
+      out.skip("settings")
+      startExport()
     }
-    if row.isUnterminated == false, !transmitter.hasSameBytes(as: lastTransmitter) {
+    return .data
+  }
+
+  @inline(__always) private func shownTime(_ field: Field) -> ShownTime? {
+    if let shown = field.yearFirstTime { return shown }
+    guard let (order, _) = order, let time = field.openTime?.time(order) else { return nil }
+    return ShownTime(time)
+  }
+
+  /// Whether the last line may have lost what tells its reading's device and place.
+  private func isCut(_ row: Row) -> Bool {
+    let lastUsed = columns.lastUsed(withGlucose: !row[columns.glucose].isEmpty)
+    if row.count - 1 != lastUsed { return row.count - 1 < lastUsed }
+    let cell = row[lastUsed]
+    if cell.shape == .quoted { return false }
+    // A transmitter's name may have lost its end unless a whole row has it, too.
+    return lastUsed != columns.transmitter || cell.isEmpty || !cell.hasSameBytes(as: lastTransmitter)
+  }
+}
+
+// MARK: - Readings
+
+extension ClarityFormat {
+  /// What the row tells of; in languages whose words are not known, the columns that are filled tell it.
+  @inline(__always) private mutating func event(_ row: Row) -> ClarityEvent {
+    let event = types.event(row[columns.type])
+    return event == .unknown ? eventOfColumns(row) : event
+  }
+
+  /// Whether the column behind the event's own value is filled, too. No event of Clarity has two values.
+  @inline(__always) private func isSplit(_ row: Row, _ event: ClarityEvent) -> Bool {
+    switch event {
+    case .estimate, .calibration: !row[columns.insulin].isEmpty
+    case .insulin: !row[columns.carbs].isEmpty
+    case .carbs: !row[columns.duration].isEmpty
+    default: false
+    }
+  }
+
+  private func eventOfColumns(_ row: Row) -> ClarityEvent {
+    if !row[columns.glucose].isEmpty, !row[columns.transmitter].isEmpty {
+      return row[columns.tick].isEmpty ? .calibration : .estimate
+    }
+    guard row[columns.glucose].isEmpty else { return .unknown }
+    if !row[columns.insulin].isEmpty { return .insulin }
+    if !row[columns.carbs].isEmpty { return .carbs }
+    return row[columns.duration].isEmpty ? .unknown : .exercise
+  }
+
+  private mutating func readEstimate(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    let measurement: Measurement
+    switch glucoseCell(row) {
+    case .measurement(let value): measurement = value
+    case .empty: return out.skip("sensor reading without a value")
+    case .rejected(let reason): return out.reject(row, reason)
+    }
+    let device = device(row, in: &out)
+    let clock = Int(device.number)
+    let placement = out.place(shown)
+    let tick = row[columns.tick]
+    if tick.isEmpty || row[columns.transmitter].isEmpty {
+      // The zone's own change sets the clock back, too; there the placement says that the time occurs twice.
+      let isBehind = clocks[clock].isBehindItself(shown.deviceTime) && placement.source != .zoneOverlap
+      return out.add(
+        Reading(
+          device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,
+          marks: isBehind ? .clockSetBack : [], line: row.line))
+    }
+    guard let number = Self.wholeNumber(tick) else {
+      return out.reject(row, "a transmitter time that is no whole number")
+    }
+    out.add(
+      Reading(
+        device: device, kind: .cbg, tick: number, at: shown.deviceTime,
+        placement: clocks[clock].place(shown.deviceTime, tick: number, as: placement, in: options.zone),
+        measurement,
+        line: row.line))
+  }
+
+  private mutating func readCalibration(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    let cell = glucoseCell(row)
+    if case .empty = cell { return out.skip("calibration without a value") }
+    out.add(.smbg, cell, device: device(row, in: &out), at: shown, marks: .calibration, row: row)
+  }
+
+  @inline(__always) private mutating func glucoseCell(_ row: Row) -> CellValue {
+    let cell = row[columns.glucose]
+    if !decimalMark.isSettled {
+      decimalMark.note(cell.bytes)
+      glucose.mark = decimalMark.mark
+    }
+    return glucose.read(cell)
+  }
+
+  /// A tick, also as programs write whole numbers of a column with holes: `7573.0`.
+  @inline(__always) private static func wholeNumber(_ field: Field) -> Int64? {
+    if let number = field.integer { return number }
+    guard let number = field.number(.point) ?? field.number(.comma), abs(number) < 1e15 else { return nil }
+    return Int64(exactly: number)
+  }
+
+  @inline(__always) private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let transmitter = row[columns.transmitter]
+    if !transmitter.hasSameBytes(as: lastTransmitter), !row.isUnterminated, !transmitter.isEmpty {
       lastTransmitter = Array(transmitter.bytes)
     }
-    switch cell {
-    case .measurement(let measurement):
-      out.add(
-        Reading(
-          device: device, kind: .cbg, tick: tick, at: shown.deviceTime,
-          placement: place(shown, tick: tick, of: device, in: &out), measurement, line: row.line))
-    case .empty: out.skip("sensor reading without a value")
-    case .rejected(let reason): out.reject(row, reason)
-    }
-  }
-
-  /// In the repeated hour the ticks since the last reading outside it tell which occurrence this is.
-  private mutating func place(
-    _ shown: ShownTime, tick: Int64, of device: DeviceIndex, in out: inout Collector
-  ) -> Placement {
-    let placement = out.place(shown)
-    let utc = shown.deviceTime.seconds - Int64(placement.utcOffset)
-    guard placement.source == .zoneOverlap else {
-      if placement.source != .zoneGap { anchors[device] = utc - tick }
-      return placement
-    }
-    guard let anchor = anchors[device] else { return placement }
-    let later = options.zone.offset(atUTC: utc + 3 * 3600)
-    let laterUTC = shown.deviceTime.seconds - Int64(later)
-    let expected = anchor + tick
-    let isLater = abs(laterUTC - expected) < abs(utc - expected)
-    return Placement(utcOffset: isLater ? later : placement.utcOffset, source: .ticks)
-  }
-
-  private func device(transmitter: Field, _ row: Row, in out: inout Collector) -> DeviceIndex {
-    if transmitter.isEmpty {
-      return out.device(vendor: "Dexcom", model: row[Column.sourceDevice], serial: .absent)
-    }
-    return out.device(vendor: "Dexcom", model: row[Column.sourceDevice], serial: transmitter)
-  }
-
-  private mutating func readOther(
-    _ row: Row, type: String, at shown: ShownTime, into out: inout Collector
-  ) {
-    let subtype = row[Column.subtype].text
-    let owner = row[Column.sourceDevice].text
-    func add(_ kind: RecordKind, _ fields: [String: FieldValue]) {
-      out.add(kind, at: shown, owner: owner, line: row.line, fields)
-    }
-    let mark = glucose.mark
-    let number = { (column: Int) in row[column].number(mark) }
-    switch type {
-    case "insulin", "insulina", "insuline":
-      guard let units = number(Column.insulin), units >= 0, units <= 500 else {
-        return out.reject(row, "an insulin dose that is no number of units")
-      }
-      add(.insulin, ["subtype": .text(Self.insulinSubtype(subtype)), "units": .number(units)])
-    case "carbs", "kohlenhydrate", "kohlenh.", "carbohidratos", "carboidrati", "glucides", "koolhydraten":
-      guard let grams = number(Column.carbs), grams >= 0, grams <= 2000 else {
-        return out.reject(row, "carbohydrates that are no number of grams")
-      }
-      add(.food, ["carbs": .number(grams)])
-    case "exercise", "training", "bewegung", "ejercicio", "esercizio", "exercice", "lichaamsbeweging":
-      var fields: [String: FieldValue] = ["intensity": .text(subtype.lowercased())]
-      if let minutes = Self.minutes(row[Column.duration]) { fields["minutes"] = .number(minutes) }
-      add(.exercise, fields)
-    case "health", "gesundheit", "salud", "salute", "santé", "gezondheid":
-      add(.note, ["subtype": .text("health"), "text": .text(subtype)])
-    case "note", "notes", "notizen", "hinweis", "notas", "remarques", "nota", "note utilisateur":
-      add(.note, ["text": .text(Self.noteText(row))])
-    default:
-      readUnknown(row, type: type, at: shown, into: &out)
-    }
-  }
-
-  /// A transmitter without ticks tells a calibration in any language; other unknown events are counted.
-  private func readUnknown(_ row: Row, type: String, at shown: ShownTime, into out: inout Collector) {
-    let isCalibration =
-      ["calibration", "kalibrierung", "calibración", "calibrazione", "étalonnage", "kalibratie"].contains(type)
-      || (!row[Column.transmitter].isEmpty && row[Column.tick].isEmpty && !row[Column.glucose].isEmpty)
-    guard isCalibration else { return out.skip(type) }
-    out.add(
-      .smbg, glucose.read(row[Column.glucose]), device: device(transmitter: row[Column.transmitter], row, in: &out),
-      at: shown, marks: .calibration, row: row)
-  }
-
-  private static func insulinSubtype(_ subtype: String) -> String {
-    let word = subtype.lowercased()
-    return ["long", "lang", "lent", "larg"].contains(where: word.contains) ? "long" : "rapid"
-  }
-
-  /// Clarity's notes have no column of their own; the text stands in the first free one.
-  private static func noteText(_ row: Row) -> String {
-    for column in [Column.subtype, 4, Column.deviceInfo] where !row[column].isEmpty { return row[column].text }
-    return ""
-  }
-
-  /// `hh:mm:ss` as minutes.
-  private static func minutes(_ field: Field) -> Double? {
-    let parts = field.text.split(separator: ":").compactMap { Double($0) }
-    return parts.count == 3 ? parts[0] * 60 + parts[1] + parts[2] / 60 : nil
+    let device = out.device(vendor: "Dexcom", model: row[columns.sourceDevice], serial: transmitter)
+    while clocks.count <= Int(device.number) { clocks.append(DeviceClock()) }
+    return device
   }
 }

@@ -11,21 +11,36 @@ enum Detection {
     of input: Input, options: ExportOptions
   ) throws -> (any ExportFormat.Type, Layout) {
     let head = input.head
+    let name = input.source.name
+    if !options.columns.isEmpty { return (GenericFormat.self, try namedColumns(of: input, options: options)) }
     if let wanted = options.format {
       guard let type = ExportRegister.formats.first(where: { $0.id == wanted }) else {
         throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
       }
       guard let layout = type.recognise(head) else {
-        throw Failure(.badInput, "\(input.source.name): this is no \(type.title)")
+        let reason = wanted == GenericFormat.id ? GenericFormat.explain(head) : nil
+        throw Failure(.badInput, "\(name): \(reason ?? "this is no \(type.title)")")
       }
       return (type, layout)
     }
-    for type in ExportRegister.formats where options.columns.isEmpty || type.id == "generic" {
+    for type in ExportRegister.formats {
       if let layout = type.recognise(head) { return (type, layout) }
     }
-    throw Failure(
-      .badInput,
-      "\(input.source.name): of no format that glucoport knows; name the columns with --map time=…,value=… or the format with --format")
+    let advice =
+      "of no format that glucoport knows; name the columns with --map time=…,value=… or the format with --format"
+    throw Failure(.badInput, "\(name): \(GenericFormat.explain(head) ?? advice)")
+  }
+
+  /// The layout of an input whose columns `--map` names, which only the generic format reads.
+  private static func namedColumns(of input: Input, options: ExportOptions) throws -> Layout {
+    if let wanted = options.format, wanted != GenericFormat.id {
+      throw Failure(.usage, "--map is for the format \(GenericFormat.id), not for '\(wanted)'")
+    }
+    do {
+      return try GenericFormat.layout(of: input.head, map: options.columns)
+    } catch let failure as Failure where failure.category == .badInput {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
   }
 }
 

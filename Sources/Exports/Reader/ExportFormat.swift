@@ -75,14 +75,14 @@ public struct ExportFormatInfo: Sendable {
 /// The formats that glucoport reads. The order is the order of detection: the most certain signature first.
 public enum ExportRegister {
   static let formats: [any ExportFormat.Type] = [
-// G
+    GlucoportFormat.self,
     ClarityFormat.self,
-// L
-// D
-// M
-// N
-// T
-// X
+    LibreViewFormat.self,
+    LibreDesktopFormat.self,
+    MySugrFormat.self,
+    NightscoutFormat.self,
+    TidepoolFormat.self,
+    GenericFormat.self,
   ]
 
   /// Every format, in the order of detection.

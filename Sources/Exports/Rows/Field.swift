@@ -24,6 +24,11 @@ struct Field {
     return Field(start: UnsafePointer(byte), count: 0, shape: .absent)
   }()
 
+  /// A fixed text where a row would name one.
+  static func fixed(_ text: StaticString) -> Field {
+    Field(start: text.utf8Start, count: text.utf8CodeUnitCount, shape: .bare)
+  }
+
   @inline(__always) var isEmpty: Bool { count == 0 }
 
   @inline(__always) subscript(index: Int) -> UInt8 {

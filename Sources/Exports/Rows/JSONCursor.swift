@@ -24,18 +24,27 @@ struct JSONCursor {
     position = text.start
   }
 
-  /// The next byte that is no blank.
-  mutating func peek() throws(JSONStop) -> UInt8 {
+  /// Moves to the next byte that is no blank; nil at the end of the window.
+  @inline(__always)
+  mutating func skipBlanks() -> UInt8? {
     while position < end {
       switch base[position] {
       case 0x20, 0x0A, 0x0D, 0x09: position += 1
       // A byte order mark where files were joined, or an old end-of-file mark.
-      case 0xEF where position + 2 < end && base[position + 1] == 0xBB && base[position + 2] == 0xBF: position += 3
+      case 0xEF where position + 2 < end && base[position + 1] == 0xBB && base[position + 2] == 0xBF:
+        position += 3
       case 0x1A: position += 1
       default: return base[position]
       }
     }
-    throw .needsMore
+    return nil
+  }
+
+  /// Moves to the next byte that is no blank.
+  @inline(__always)
+  mutating func peek() throws(JSONStop) -> UInt8 {
+    guard let byte = skipBlanks() else { throw .needsMore }
+    return byte
   }
 
   /// Reads a key and its colon, and moves to the value; gives where the key's bytes stand.
@@ -71,12 +80,55 @@ struct JSONCursor {
     }
   }
 
+  /// Moves behind the value at the position.
+  @inline(__always)
+  mutating func skipValue(depth: Int) throws(JSONStop) {
+    if base[position] == UInt8(ascii: "\"") {
+      try skipString()
+    } else {
+      _ = try value(depth: depth)
+    }
+  }
+
+  /// Moves behind `{"$numberLong":"…"}` and the like, in which mongoexport wraps numbers, times and ids.
+  ///
+  /// - Returns: what is wrapped; nil, without moving, for any other object.
+  mutating func extendedValue(depth: Int, isInner: Bool = false) throws(JSONStop) -> (
+    field: Field, isEscaped: Bool
+  )? {
+    let start = position
+    position += 1
+    if try peek() == UInt8(ascii: "\"") {
+      let key = try key()
+      if base[key.lowerBound] == UInt8(ascii: "$"), depth < Self.deepestNesting {
+        var wrapped: (field: Field, isEscaped: Bool)?
+        // A date may wrap a number, nothing goes deeper; a bound keeps hostile input from being read over and
+        // over.
+        if !isInner, base[position] == UInt8(ascii: "{") {
+          wrapped = try extendedValue(depth: depth + 1, isInner: true)
+        }
+        let value = if let wrapped { wrapped } else { try value(depth: depth + 1) }
+        if try peek() == UInt8(ascii: "}") {
+          position += 1
+          return value
+        }
+      }
+    }
+    position = start
+    return nil
+  }
+
   /// Moves behind the string whose opening quote is at the position; tells whether it holds escapes.
   @discardableResult
   mutating func skipString() throws(JSONStop) -> Bool {
     var isEscaped = false
     var next = position + 1
     while next < end {
+      if end - next >= 8 {
+        let distance = Self.distanceToSign(UnsafeRawPointer(base + next).loadUnaligned(as: UInt64.self))
+        next += distance
+        if distance == 8 { continue }
+      }
       let byte = base[next]
       if byte == UInt8(ascii: "\"") {
         position = next + 1
@@ -89,6 +141,18 @@ struct JSONCursor {
       next += 1
     }
     throw .needsMore
+  }
+
+  /// How many of eight bytes stand before the first quote or backslash. A zero byte borrows from its left
+  /// neighbour, so the first sign found is always a true one.
+  @inline(__always)
+  private static func distanceToSign(_ bytes: UInt64) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let word = UInt64(littleEndian: bytes)
+    let quotes = word ^ (ones &* 0x22)
+    let escapes = word ^ (ones &* 0x5C)
+    let signs = ((quotes &- ones) & ~quotes | (escapes &- ones) & ~escapes) & (ones &* 0x80)
+    return signs.trailingZeroBitCount >> 3
   }
 
   private mutating func skipComposite(depth: Int) throws(JSONStop) {
@@ -149,7 +213,8 @@ func resolveEscapes(_ source: Field, into out: UnsafeMutablePointer<UInt8>) -> I
     var scalar = hexadecimal(source, at: from) ?? 0xFFFD
     from = min(from + 4, source.count)
     if scalar >= 0xD800, scalar < 0xDC00, from + 1 < source.count, source[from] == UInt8(ascii: "\\"),
-      source[from + 1] == UInt8(ascii: "u"), let low = hexadecimal(source, at: from + 2), low >= 0xDC00, low < 0xE000
+      source[from + 1] == UInt8(ascii: "u"), let low = hexadecimal(source, at: from + 2), low >= 0xDC00,
+      low < 0xE000
     {
       scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
       from += 6

@@ -6,35 +6,26 @@
   import Musl
 #endif
 
-/// Reads JSON objects as rows, one after the other: from an array, from lines (NDJSON), from arrays behind each
-/// other, or from the arrays inside an envelope such as `{"status":200,"result":[…]}`.
+/// Reads JSON objects as rows, one after the other: from an array, from lines (NDJSON), from arrays behind
+/// each other, or from the arrays inside an envelope such as `{"status":200,"result":[…]}`.
 ///
-/// A row has one column per name asked for. `payload.transmitterTicks` names a member of a nested object; a nested
-/// object or array that is asked for by its own name is given as its JSON text.
+/// A row has one column per name asked for. `payload.transmitterTicks` names a member of a nested object; a
+/// nested object or array that is asked for by its own name is given as its JSON text.
 final class JSONReader: RowSource {
   /// Keys under which services wrap their lists of items.
   static let envelopeKeys: [StaticString] = [
     "result", "data", "entries", "treatments", "records", "readings", "egvs", "items", "values",
   ]
-  static let mostColumns = 256
   static let deepestContainers = 8
 
   private let text: TextBuffer
-  /// Whether columns are added for keys as they are met: for looking at an unknown input.
-  private let collectsKeys: Bool
-  private(set) var columns: [String]
-  private var names: [[UInt8]]
-  /// Names up to a dot, with the dot: the objects to look into.
-  private var prefixes: [[UInt8]] = []
+  private let names: JSONMembers
   private let fields: UnsafeMutablePointer<Field>
-  /// The key seen at each place of the last object, and its column: objects of one list mostly agree in both.
-  private var expected: [(key: [UInt8], column: Int)] = []
-  private var place = 0
-  private var path: [UInt8] = []
   private var line: Int64 = 1
   private var containers: [Container] = []
   /// Whether objects at the top are rows: settled by the first, since a list of rows holds no envelopes.
   private var topHoldsRows = false
+  /// Columns whose text holds escapes, each once.
   private var escapedColumns: [Int] = []
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
@@ -44,17 +35,12 @@ final class JSONReader: RowSource {
   /// - Parameter columns: the names to find; nil to collect all names.
   init(_ text: TextBuffer, columns: [String]?) {
     self.text = text
-    collectsKeys = columns == nil
-    self.columns = columns ?? []
-    names = self.columns.map { Array($0.utf8) }
-    fields = .allocate(capacity: Self.mostColumns)
+    names = JSONMembers(columns)
+    fields = .allocate(capacity: JSONMembers.mostColumns)
     copies = .allocate(capacity: copiesCapacity)
-    for name in names {
-      for (index, byte) in name.enumerated() where byte == UInt8(ascii: ".") {
-        prefixes.append(Array(name[...index]))
-      }
-    }
   }
+
+  var columns: [String] { names.columns }
 
   deinit {
     fields.deallocate()
@@ -87,7 +73,9 @@ final class JSONReader: RowSource {
     consume(to: cursor.position)
     switch byte {
     case UInt8(ascii: "["):
-      guard containers.count < Self.deepestContainers else { throw .malformed("arrays are nested too deeply") }
+      guard containers.count < Self.deepestContainers else {
+        throw .malformed("arrays are nested too deeply")
+      }
       containers.append(.array)
     case UInt8(ascii: "]"):
       guard containers.popLast() == .array else { throw .malformed("a ']' that closes nothing") }
@@ -139,51 +127,35 @@ final class JSONReader: RowSource {
   }
 
   private func object(_ cursor: inout JSONCursor) throws(JSONStop) -> RowOutcome {
-    for index in 0..<columns.count { (fields + index).initialize(to: .absent) }
-    place = 0
-    path.removeAll(keepingCapacity: true)
+    // All of them, since collecting adds columns in the middle of an object.
+    let absent = Field.absent
+    for index in 0..<(names.collects ? JSONMembers.mostColumns : names.columnCount) {
+      (fields + index).initialize(to: absent)
+    }
     escapedColumns.removeAll(keepingCapacity: true)
     let start = cursor.position
-    try members(&cursor, depth: 1)
+    try members(&cursor, scope: 0, depth: 1)
     let length = cursor.position - start
     if !escapedColumns.isEmpty { resolveEscapedColumns(rowLength: length) }
     let row = Row(
-      fields: UnsafeBufferPointer(start: fields, count: columns.count), line: line, isUnterminated: false,
+      fields: UnsafeBufferPointer(start: fields, count: names.columnCount), line: line, isUnterminated: false,
       source: UnsafeBufferPointer(start: cursor.base + start, count: length))
     consume(to: cursor.position)
     return .row(row)
   }
 
   /// Reads the members of the object whose `{` is at the position.
-  private func members(_ cursor: inout JSONCursor, depth: Int) throws(JSONStop) {
+  private func members(_ cursor: inout JSONCursor, scope: Int, depth: Int) throws(JSONStop) {
     guard depth <= JSONCursor.deepestNesting else { throw .malformed("values are nested deeper than 64") }
     cursor.position += 1
     if try cursor.peek() == UInt8(ascii: "}") {
       cursor.position += 1
       return
     }
-    let pathLength = path.count
     while true {
       let key = try cursor.key()
-      let bytes = UnsafeBufferPointer(start: cursor.base + key.lowerBound, count: key.count)
-      let column = column(of: bytes)
-      if cursor.base[cursor.position] == UInt8(ascii: "{"), looksInto(bytes) {
-        let start = cursor.position
-        path.append(contentsOf: bytes)
-        path.append(UInt8(ascii: "."))
-        try members(&cursor, depth: depth + 1)
-        path.removeLast(path.count - pathLength)
-        if column >= 0 {
-          fields[column] = Field(start: cursor.base + start, count: cursor.position - start, shape: .composite)
-        }
-      } else {
-        let value = try cursor.value(depth: depth)
-        if column >= 0 {
-          fields[column] = value.field
-          // Once a column, since a hostile object may repeat a key: the copies fit the object only then.
-          if value.isEscaped, !escapedColumns.contains(column) { escapedColumns.append(column) }
-        }
-      }
+      let meaning = names.meaning(of: cursor.base + key.lowerBound, length: key.count, in: scope)
+      try value(&cursor, meaning, depth: depth)
       switch try cursor.peek() {
       case UInt8(ascii: ","): cursor.position += 1
       case UInt8(ascii: "}"):
@@ -194,37 +166,31 @@ final class JSONReader: RowSource {
     }
   }
 
-  /// The column of a key, -1 for one that nobody asked for.
-  private func column(of key: UnsafeBufferPointer<UInt8>) -> Int {
-    defer { place += 1 }
-    if path.isEmpty, place < expected.count, isEqual(expected[place].key, key) { return expected[place].column }
-    var column = names.firstIndex { $0.count == path.count + key.count && $0.starts(with: path) && $0[path.count...].elementsEqual(key) } ?? -1
-    if column < 0, collectsKeys, names.count < Self.mostColumns {
-      names.append(path + key)
-      columns.append(String(decoding: path + key, as: UTF8.self))
-      column = names.count - 1
-      (fields + column).initialize(to: .absent)
-    }
-    if path.isEmpty, place < Self.mostColumns {
-      while expected.count <= place { expected.append((key: [], column: -1)) }
-      expected[place] = (key: Array(key), column: column)
-    }
-    return column
-  }
-
-  private func looksInto(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-    if collectsKeys { return true }
-    if prefixes.isEmpty { return false }
-    let prefix = path + key + [UInt8(ascii: ".")]
-    return prefixes.contains(prefix)
-  }
-
-  private func isEqual(_ name: [UInt8], _ key: UnsafeBufferPointer<UInt8>) -> Bool {
-    name.count == key.count
-      && name.withUnsafeBytes { known in
-        guard let known = known.baseAddress, let key = key.baseAddress else { return true }
-        return memcmp(known, key, name.count) == 0
+  /// Reads the value of a member into its column, and into those of its own members where they are asked for.
+  @inline(__always)
+  private func value(
+    _ cursor: inout JSONCursor, _ meaning: JSONMembers.Meaning, depth: Int
+  ) throws(JSONStop) {
+    let column = meaning.column
+    if column < 0, meaning.inside < 0 { return try cursor.skipValue(depth: depth) }
+    if cursor.base[cursor.position] == UInt8(ascii: "{") {
+      if let plain = try cursor.extendedValue(depth: depth) { return store(plain, column) }
+      if meaning.inside >= 0 {
+        let start = cursor.position
+        try members(&cursor, scope: meaning.inside, depth: depth + 1)
+        let whole = Field(start: cursor.base + start, count: cursor.position - start, shape: .composite)
+        return store((whole, false), column)
       }
+    }
+    store(try cursor.value(depth: depth), column)
+  }
+
+  @inline(__always)
+  private func store(_ value: (field: Field, isEscaped: Bool), _ column: Int) {
+    guard column >= 0 else { return }
+    fields[column] = value.field
+    // Once a column, since a hostile object may repeat a key: the copies fit the object only then.
+    if value.isEscaped, !escapedColumns.contains(column) { escapedColumns.append(column) }
   }
 
   /// Replaces fields that hold escapes by copies without. The window keeps its bytes, as for tables.
@@ -245,7 +211,8 @@ final class JSONReader: RowSource {
 
   /// The end of the input: clean, or inside an object or list.
   private func atEnd() -> RowOutcome {
-    let isInsideObject = text.start < text.end
+    var cursor = JSONCursor(text)
+    let isInsideObject = cursor.skipBlanks() != nil
     let isInsideList = !containers.isEmpty
     let cut = line
     consume(to: text.end)

@@ -14,6 +14,11 @@ final class TableReader: RowSource {
   private var columnsWithDoubledQuotes: [Int] = []
   private var copies: UnsafeMutablePointer<UInt8>
   private var copiesCapacity = 4096
+  /// Whether the rest of a rejected line is still to be passed over.
+  private var isSkipping = false
+  /// How far from the window's start no quote closes. A cell opened there has to close on its own line, since
+  /// looking as far again for each of many such cells would take for ever.
+  private var unclosedBytes = 0
 
   init(_ text: TextBuffer, delimiter: UInt8) {
     self.text = text
@@ -29,14 +34,13 @@ final class TableReader: RowSource {
 
   func next() throws -> RowOutcome {
     while true {
-      switch scan() {
+      switch isSkipping ? skipLine() : scan() {
       case .found(let outcome): return outcome
       case .nothing: continue
       case .needsMore:
-        if text.end - text.start >= TextBuffer.longestItem {
-          let rejected = line
-          try skipLine()
-          return .rejected(line: rejected, reason: "the line is longer than 8 MiB")
+        if !isSkipping, text.end - text.start >= TextBuffer.longestItem {
+          isSkipping = true
+          return .rejected(line: line, reason: "the line is longer than 8 MiB")
         }
         switch try text.fill() {
         case .bytes, .end: continue
@@ -48,7 +52,7 @@ final class TableReader: RowSource {
 
   private enum Scan {
     case found(RowOutcome)
-    /// An empty line was passed over.
+    /// An empty line, or the rest of a rejected one, was passed over.
     case nothing
     case needsMore
   }
@@ -63,20 +67,23 @@ final class TableReader: RowSource {
     var column = 0
     var innerLines: Int64 = 0
     columnsWithDoubledQuotes.removeAll(keepingCapacity: true)
+    // A byte order mark where files were joined.
+    while position + 2 < end, base[position] == 0xEF, base[position + 1] == 0xBB, base[position + 2] == 0xBF {
+      position += 3
+    }
     while true {
       guard column < Self.mostColumns else {
-        return .found(rejectLine(from: from, reason: "more than \(Self.mostColumns) columns"))
+        return reject(at: position, innerLines: innerLines, reason: "more than \(Self.mostColumns) columns")
       }
       // Blanks before a cell; a tab is one only where it does not part the cells.
       while position < end, base[position] == 0x20 || (base[position] == 0x09 && delimiter != 0x09) {
         position += 1
       }
       if position < end, base[position] == 0x22 {
+        let linesBefore = innerLines
         switch quotedCell(from: position + 1, column: column, innerLines: &innerLines) {
         case .closed(let next): position = next
-        case .open:
-          if !text.isAtEnd, end - position < Self.longestCell { return .needsMore }
-          return .found(rejectLine(from: from, reason: "a quote opened here never closes"))
+        case .open: return openQuote(at: position, innerLines: linesBefore)
         case .needsMore: return .needsMore
         }
       } else {
@@ -115,10 +122,12 @@ final class TableReader: RowSource {
       fields: UnsafeBufferPointer(start: fields, count: columns), line: line,
       isUnterminated: isUnterminated,
       source: UnsafeBufferPointer(start: base + from, count: position - from))
-    text.start = next
+    consume(to: next)
     line += innerLines + (isUnterminated ? 0 : 1)
     // An empty line, or the end-of-file mark of old systems.
-    if columns == 1, fields[0].trimmed.isEmpty || (isUnterminated && fields[0].equals("\u{1A}")) { return .nothing }
+    if columns == 1, fields[0].trimmed.isEmpty || (isUnterminated && fields[0].equals("\u{1A}")) {
+      return .nothing
+    }
     return .found(.row(row))
   }
 
@@ -131,13 +140,15 @@ final class TableReader: RowSource {
   /// Reads a quoted cell from behind its opening quote. Doubled quotes are halved in a second pass, only when the
   /// whole cell is there, so that a row read again finds its bytes untouched.
   private func quotedCell(from: Int, column: Int, innerLines: inout Int64) -> Quoted {
-    let (base, end) = (text.base, text.end)
+    let base = text.base
+    let end = min(text.end, from + Self.longestCell)
+    let mayHoldLines = from - text.start > unclosedBytes
     var position = from
     var doubled = 0
     while position < end {
       let byte = base[position]
       if byte == 0x22 {
-        if position + 1 == end {
+        if position + 1 == text.end {
           if !text.isAtEnd { return .needsMore }
         } else if base[position + 1] == 0x22 {
           doubled += 1
@@ -145,19 +156,22 @@ final class TableReader: RowSource {
           continue
         }
         var after = position + 1
-        while after < end, base[after] == 0x20 || (base[after] == 0x09 && delimiter != 0x09) { after += 1 }
-        if after == end, !text.isAtEnd { return .needsMore }
-        if after == end || base[after] == delimiter || base[after] == 0x0A || base[after] == 0x0D {
+        while after < text.end, base[after] == 0x20 || (base[after] == 0x09 && delimiter != 0x09) {
+          after += 1
+        }
+        if after == text.end, !text.isAtEnd { return .needsMore }
+        if after == text.end || base[after] == delimiter || base[after] == 0x0A || base[after] == 0x0D {
           store(from: from, to: position, column: column, doubled: doubled)
           return .closed(next: after)
         }
         // A lone quote inside a quoted cell: some writers do not escape.
-      } else if byte == 0x0A {
+      } else if byte == 0x0A || (byte == 0x0D && (position + 1 == text.end || base[position + 1] != 0x0A)) {
+        if !mayHoldLines { return .open }
         innerLines += 1
       }
       position += 1
     }
-    return .open
+    return text.isAtEnd || text.end >= from + Self.longestCell ? .open : .needsMore
   }
 
   private func store(from: Int, to: Int, column: Int, doubled: Int) {
@@ -188,28 +202,46 @@ final class TableReader: RowSource {
     }
   }
 
-  /// Passes over one line that is no row, and says why.
-  private func rejectLine(from: Int, reason: String) -> RowOutcome {
-    let rejected = line
-    var position = from
-    while position < text.end, text.base[position] != 0x0A { position += 1 }
-    text.start = min(position + 1, text.end)
-    line += 1
-    return .rejected(line: rejected, reason: reason)
+  /// Ends the row at a quote that does not close: the rest of its line is no row, and the next line may be one.
+  private func openQuote(at position: Int, innerLines: Int64) -> Scan {
+    let scanned = min(text.end, position + 1 + Self.longestCell)
+    let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)
+    if text.isAtEnd, scanned == text.end, !rest.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
+      consume(to: text.end)
+      return .found(.end(cut: (line + innerLines, "the last line is cut off inside a quoted cell")))
+    }
+    let isKnown = position - text.start < unclosedBytes
+    let outcome = reject(at: position, innerLines: innerLines, reason: "a quote opened here never closes")
+    if !isKnown { unclosedBytes = scanned - position }
+    return outcome
   }
 
-  /// Passes over a line longer than the window.
-  private func skipLine() throws {
-    while true {
-      var position = text.start
-      while position < text.end, text.base[position] != 0x0A { position += 1 }
-      if position < text.end {
-        text.start = position + 1
-        line += 1
-        return
-      }
-      text.start = text.end
-      if try text.fill() == .end { return }
-    }
+  /// Refuses the row being read, at a place whose line is passed over, too.
+  private func reject(at position: Int, innerLines: Int64, reason: String) -> Scan {
+    consume(to: position)
+    line += innerLines
+    isSkipping = true
+    return .found(.rejected(line: line, reason: reason))
+  }
+
+  /// Passes over the rest of a rejected line.
+  private func skipLine() -> Scan {
+    var position = text.start
+    while position < text.end, text.base[position] != 0x0A, text.base[position] != 0x0D { position += 1 }
+    consume(to: position)
+    let isHalf = position < text.end && text.base[position] == 0x0D && position + 1 == text.end
+    if position == text.end || isHalf, !text.isAtEnd { return .needsMore }
+    isSkipping = false
+    guard position < text.end else { return .nothing }
+    let isPair = !isHalf && text.base[position] == 0x0D && text.base[position + 1] == 0x0A
+    consume(to: position + (isPair ? 2 : 1))
+    line += 1
+    return .nothing
+  }
+
+  /// Moves the window's start on.
+  @inline(__always) private func consume(to position: Int) {
+    if unclosedBytes > 0 { unclosedBytes = max(0, unclosedBytes - (position - text.start)) }
+    text.start = position
   }
 }

@@ -4,9 +4,9 @@ import Logbook
 
 /// Settles for a whole input whether its dates put the day or the month first, from all of its rows.
 ///
-/// In this order: what a person gave; a number over 12; dots between the numbers; a half-day clock where the format
-/// says that it goes with months first; times behind the export's own time or the host's clock; the continuity of
-/// sensor history; a language that always puts the day first. Never decided row by row.
+/// In this order: what a person gave; a number over 12; dots between the numbers; times behind the export's own time
+/// or the host's clock; the continuity of sensor history; a half-day clock where the format says that it goes with
+/// months first; a language that always puts the day first. Never decided row by row.
 struct DateOrderSurvey {
   /// How far a row may lie behind the export's own time: two zones and a doubtful clock.
   private static let slack: Int64 = 26 * 3600
@@ -20,12 +20,15 @@ struct DateOrderSurvey {
   private var hasDots = false
   private var hasHalfDay = false
   private var hasRows = false
-  private var exportTime: OpenTime?
+  /// Whether some date is another one in the other order.
+  private var orderMatters = false
   private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
 
   /// What the input would be in one order.
   private struct Candidate {
     var newest = Int64.min
+    /// The latest export time: of joined exports the last one holds the newest rows.
+    var export: Int64?
     var historyFirst = Int64.max
     var historyLast = Int64.min
     var lastHistory: Int64?
@@ -41,6 +44,8 @@ struct DateOrderSurvey {
       if let last = lastHistory, abs(time - last) >= 60, abs(time - last) <= 1800 { gaps += 1 }
       lastHistory = time
     }
+
+    mutating func noteExport(_ time: Int64) { export = max(export ?? time, time) }
 
     var span: Int64 { max(1, historyLast - historyFirst) }
   }
@@ -66,6 +71,7 @@ struct DateOrderSurvey {
   /// Looks at the time of a row. `isHistory`: of a sensor's own regular readings.
   mutating func note(_ time: OpenTime, isHistory: Bool, line: Int64) {
     hasRows = true
+    if time.first != time.second { orderMatters = true }
     if time.first > 12 { firstOver12 = firstOver12 ?? line }
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
     if time.separator == UInt8(ascii: ".") { hasDots = true }
@@ -77,7 +83,10 @@ struct DateOrderSurvey {
 
   /// The time at which the export says that it was made, written as the rows are.
   mutating func noteExportTime(_ time: OpenTime, line: Int64) {
-    exportTime = time
+    for order in DateOrder.allCases {
+      guard let export = time.time(order)?.seconds else { continue }
+      readings[order]?.noteExport(export)
+    }
     if time.first > 12 { firstOver12 = firstOver12 ?? line }
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
@@ -97,20 +106,20 @@ struct DateOrderSurvey {
     }
     if firstOver12 != nil { return (.dayFirst, .inferred) }
     if secondOver12 != nil { return (.monthFirst, .inferred) }
-    if !hasRows || hasDots { return (.dayFirst, .inferred) }
-    if halfDayMeansMonthFirst, hasHalfDay { return (.monthFirst, .inferred) }
+    if !hasRows || hasDots || !orderMatters { return (.dayFirst, .inferred) }
     let possible = DateOrder.allCases.filter(isPossible)
     if possible.count == 1 { return (possible[0], .inferred) }
     if let order = continuous { return (order, .inferred) }
+    if halfDayMeansMonthFirst, hasHalfDay { return (.monthFirst, .inferred) }
     if languagePutsDayFirst { return (.dayFirst, .inferred) }
     throw Failure(
       .badInput, "every date can be read with the day or the month first; say --date-order dmy or --date-order mdy")
   }
 
   private func isPossible(_ order: DateOrder) -> Bool {
-    guard let newest = readings[order]?.newest else { return true }
-    if let latest, newest > latest { return false }
-    if let export = exportTime?.time(order)?.seconds, newest > export + Self.slack { return false }
+    guard let candidate = readings[order] else { return true }
+    if let latest, max(candidate.newest, candidate.export ?? .min) > latest { return false }
+    if let export = candidate.export, candidate.newest > export + Self.slack { return false }
     return true
   }
 

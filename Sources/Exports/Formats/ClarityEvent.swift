@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a row of Clarity tells of.
+enum ClarityEvent {
+  case estimate, calibration, insulin, carbs, exercise, health, note, unknown
+
+  private static let words: [ClarityEvent: Set<String>] = [
+    .estimate: ["egv", "niveles estimados de glucosa", "nivel estimado de glucosa"],
+    .calibration: [
+      "calibration", "kalibrierung", "calibración", "calibrazione", "étalonnage", "calibrage", "kalibratie",
+      "calibração", "kalibrering",
+    ],
+    .insulin: ["insulin", "insulina", "insuline"],
+    .carbs: [
+      "carbs", "carbohydrates", "kohlenhydrate", "kohlenh.", "carbohidratos", "carboidrati", "glucides",
+      "koolhydraten", "hidratos de carbono", "kolhydrater", "kulhydrater", "karbohydrater",
+    ],
+    .exercise: [
+      "exercise", "training", "bewegung", "sport", "ejercicio", "esercizio", "exercice", "lichaamsbeweging",
+      "exercício", "motion", "träning",
+    ],
+    .health: [
+      "health", "gesundheit", "salud", "salute", "santé", "gezondheid", "saúde", "hälsa", "sundhed", "helse",
+    ],
+    .note: [
+      "note", "notes", "notiz", "notizen", "hinweis", "nota", "notas", "remarque", "remarques", "notities",
+      "notitie",
+      "anteckning", "noter",
+    ],
+  ]
+
+  /// Parts of the words for "estimated": where the event type is translated, that is what it says of a
+  /// reading.
+  private static let estimated = ["estimad", "estimé", "stimat", "geschätzt", "geschat", "estimated"]
+
+  /// The event with this name, in lower case.
+  init(_ name: String) {
+    if let known = Self.words.first(where: { $0.value.contains(name) })?.key {
+      self = known
+    } else {
+      self = Self.estimated.contains(where: name.contains) ? .estimate : .unknown
+    }
+  }
+}
+
+/// The event types that an input has named so far, so that each is understood once.
+struct ClarityEventTypes {
+  /// More types than Clarity has: what comes beyond is counted under one name.
+  private static let most = 32
+
+  private var known: [(name: [UInt8], event: ClarityEvent)] = []
+
+  @inline(__always) mutating func event(_ type: Field) -> ClarityEvent {
+    type.equals("EGV") ? .estimate : find(type)
+  }
+
+  private mutating func find(_ type: Field) -> ClarityEvent {
+    for (name, event) in known where type.hasSameBytes(as: name) { return event }
+    let event = ClarityEvent(type.folded)
+    if known.count < Self.most { known.append((Array(type.bytes), event)) }
+    return event
+  }
+
+  /// The name under which events of an unknown type are counted: text of a damaged row must not come out
+  /// here.
+  func countedName(_ type: Field) -> String {
+    let isName = type.count > 0 && type.count <= 40 && known.contains { type.hasSameBytes(as: $0.name) }
+    return isName ? type.text : "other event"
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What a column of a generic input holds. The names are those of `--map`.
+enum GenericRole: Int, CaseIterable {
+  case time, date, clock, value, ketone, unit, kind, control, device, serial, note, carbs, insulin, tick
+
+  var name: String { String(describing: self) }
+
+  init?(name: String) {
+    guard let role = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = role
+  }
+}
+
+/// The columns of a generic input by role: their places in a row, -1 for none.
+struct GenericColumns: Equatable {
+  private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
+
+  @inline(__always) subscript(role: GenericRole) -> Int {
+    get { places[role.rawValue] }
+    set { places[role.rawValue] = newValue }
+  }
+
+  /// The roles that have a column, in the order of `GenericRole`.
+  var roles: [GenericRole] { GenericRole.allCases.filter { self[$0] >= 0 } }
+
+  /// The used column furthest to the right.
+  var last: Int { places.max() ?? -1 }
+
+  func role(of column: Int) -> GenericRole? { GenericRole.allCases.first { self[$0] == column } }
+
+  func isUsed(_ column: Int) -> Bool { places.contains(column) }
+
+  /// The same columns, each at another place.
+  func moved(_ place: (Int) -> Int) -> GenericColumns {
+    var moved = self
+    for role in roles { moved[role] = place(self[role]) }
+    return moved
+  }
+}
+
+/// A row of an input's head taken as its header, with the rows behind it; or the keys of its objects.
+struct GenericHeader {
+  /// The cells as they stand; for objects the keys in order.
+  var names: [String]
+  var rows: [[String]]
+  var words: [HeaderWords]
+  /// Cells that the rows have in front of the header's first one: a row number without a name.
+  var shift = 0
+
+  init(names: [String], rows: [[String]]) {
+    self.names = names
+    self.rows = rows
+    words = names.map(HeaderWords.init)
+  }
+
+  /// The same header for rows that begin with a number that it does not name.
+  var shifted: GenericHeader {
+    var header = GenericHeader(names: [""] + names, rows: rows)
+    header.shift = 1
+    return header
+  }
+
+  /// Whether most rows have one cell more than the header.
+  var isOneShort: Bool {
+    !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
+  }
+
+  /// The cells of a column that are filled.
+  func cells(_ column: Int) -> [String] {
+    rows.compactMap { $0.indices.contains(column) && !$0[column].isEmpty ? $0[column] : nil }
+  }
+
+  /// What the cells of a column are, besides text.
+  func content(_ column: Int) -> CellContent {
+    let cells = cells(column)
+    var counts: [CellContent: Int] = [:]
+    for cell in cells {
+      var content = CellContent(cell)
+      // `7.12` is a time of day where the column's name says so.
+      if content == .number, words[column].isTime, cell.withField({ $0.timeOfDay != nil }) {
+        content = .clock
+      }
+      counts[content, default: 0] += 1
+    }
+    // A spreadsheet writes midnight behind a date that has no time of day.
+    if let midnights = counts[.midnight] {
+      counts[cells.count > 1 && midnights == cells.count ? .date : .time, default: 0] += midnights
+      counts[.midnight] = nil
+    }
+    if cells.isEmpty { return .empty }
+    counts[.text] = nil
+    // A name that fits needs little proof, so that a column of mostly damaged cells is still read cell by
+    // cell.
+    let fits = words[column].isTime || words[column].isGlucose || words[column].isValue
+    guard let most = counts.max(by: { $0.value < $1.value }) else { return .text }
+    return most.value * (fits ? 10 : 2) > cells.count ? most.key : .text
+  }
+}
+
+/// What one cell can be read as.
+enum CellContent: Hashable {
+  case empty, time, midnight, date, clock, epoch, serial, number, valueWord, text
+
+  init(_ text: String) {
+    self = text.withField(Self.content)
+  }
+
+  private static func content(_ cell: Field) -> CellContent {
+    let field = cell.trimmed
+    if field.isEmpty { return .empty }
+    if let time = field.yearFirstTime {
+      return time.utcOffset == nil && time.deviceTime.seconds % 86400 == 0 ? .midnight : .time
+    }
+    if let time = field.openTime {
+      return time.hour == 0 && time.minute == 0 && time.seconds == 0 ? .midnight : .time
+    }
+    if field.namedTime != nil { return .time }
+    if field.bytes.contains(UInt8(ascii: ":")), field.timeOfDay != nil { return .clock }
+    if let date = field.genericDate { return date.length == field.count ? .date : .text }
+    if field.epochMilliseconds != nil { return .epoch }
+    if let number = field.number(.point) ?? field.number(.comma) ?? field.jsonNumber {
+      return GenericTimeReader.serials.contains(number) ? .serial : .number
+    }
+    return ValueWord(field, mark: .point) != nil ? .valueWord : .text
+  }
+}
+
+extension String {
+  /// Gives the text as a field, for the time of the call.
+  func withField<Result>(_ body: (Field) -> Result) -> Result {
+    var text = self
+    return text.withUTF8 { bytes in
+      guard let start = bytes.baseAddress, !bytes.isEmpty else { return body(.absent) }
+      return body(Field(start: start, count: bytes.count, shape: .bare))
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+extension GenericFormat {
+  /// The layout of an input whose columns a person named.
+  ///
+  /// - Throws: `Failure` of category `usage` for an unknown role, `badInput` for a column that is not there.
+  static func layout(of head: InputHead, map: [String: String]) throws -> Layout {
+    for role in map.keys.sorted() where GenericRole(name: role) == nil {
+      let roles = GenericRole.allCases.map(\.name).joined(separator: ", ")
+      throw Failure(.usage, "--map has no role '\(role)'; there are \(roles)")
+    }
+    let hasTime = map["time"] != nil || (map["date"] != nil && map["clock"] != nil)
+    guard hasTime, ["value", "ketone", "carbs", "insulin", "note"].contains(where: { map[$0] != nil }) else {
+      throw Failure(
+        .usage, "--map must name the column time (or date and clock), and value or another to read")
+    }
+    guard let finding = GenericFinding.find(head, map: map) else {
+      throw Failure(
+        .badInput, "no header has the columns that --map names; \(seenColumns(head) ?? "no header was seen")")
+    }
+    return layout(of: finding)
+  }
+
+  /// Keys of the answers with which servers refuse a request.
+  private static let errorKeys: Set<String> = [
+    "message", "error", "errors", "status", "statuscode", "code", "detail",
+  ]
+
+  /// What was seen in an input of no known format, and what would settle it; nil when there is nothing to
+  /// say.
+  static func explain(_ head: InputHead) -> String? {
+    if isErrorAnswer(head) { return "this is an error answer of a server, not an export; fetch it again" }
+    if head.isJSON, head.objects.isEmpty { return "this is JSON without any object that could be read" }
+    guard let finding = GenericFinding.find(head, map: [:]), let problem = finding.problem else { return nil }
+    return "of no format that glucoport knows, and as a table: \(problem) (\(columns(of: finding)))"
+  }
+
+  /// The columns of the row that is most like a header.
+  static func seenColumns(_ head: InputHead) -> String? {
+    GenericFinding.find(head, map: [:]).map(columns)
+  }
+
+  private static func columns(of finding: GenericFinding) -> String {
+    "columns: " + finding.quoted(finding.header.names.indices.filter { !finding.header.names[$0].isEmpty })
+  }
+
+  /// Whether the input is one object that says what went wrong, and no more.
+  private static func isErrorAnswer(_ head: InputHead) -> Bool {
+    guard head.isJSON, head.objects.count == 1, let keys = head.objects.first?.keys, keys.count <= 8 else {
+      return false
+    }
+    let names = keys.map { $0.lowercased() }
+    return names.contains(where: errorKeys.contains)
+      && !names.contains { HeaderWords($0).isGlucose || HeaderWords($0).isValue }
+  }
+
+  /// Whether the input is a JSON list of nothing, bare or in an envelope: an export without items.
+  static func isEmptyList(_ head: InputHead) -> Bool {
+    guard head.isJSON, head.isWhole, head.objects.isEmpty else { return false }
+    let text = head.lines.joined().filter { !$0.isWhitespace }
+    return text == "[]" || (text.hasPrefix("{\"") && text.hasSuffix("}") && text.contains(":[]"))
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Reads the times of a generic input, in any form that says all of date and time of day.
+struct GenericTimeReader {
+  enum Outcome {
+    /// A time as shown, with the offset where it states one.
+    case shown(ShownTime)
+    /// An instant counted since 1970.
+    case instant(ShownTime, milliseconds: Int64)
+    case rejected(String)
+  }
+
+  /// The numbers that spreadsheets keep times as: days since 1899-12-30, here of the years 1982 to 2119.
+  static let serials = 30_000.0..<80_000.0
+  private static let unknownForm = "a time that no calendar has, or of a form that is not known"
+
+  /// Whether day or month comes first; nil where no date of the input leaves it open.
+  var order: DateOrder?
+  private let takesSerials: Bool
+  private let zone: LogbookZone
+  /// The offset of the last day on which it did not change, in days since 1970.
+  private var stableDay = Int64.min
+  private var stableOffset: Int32 = 0
+
+  init(takesSerials: Bool, zone: LogbookZone) {
+    self.takesSerials = takesSerials
+    self.zone = zone
+  }
+
+  @inline(__always) mutating func read(_ field: Field) -> Outcome {
+    if let time = field.yearFirstTime { return .shown(time) }
+    return readOther(field.trimmed)
+  }
+
+  private mutating func readOther(_ field: Field) -> Outcome {
+    if field.isEmpty { return .rejected("no time") }
+    if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
+    if let time = field.yearFirstTime { return .shown(time) }
+    if let open = field.openTime { return settled(open) }
+    if let time = field.namedTime { return .shown(ShownTime(time)) }
+    if let number = field.number(.point) ?? field.number(.comma), Self.serials.contains(number) {
+      return serial(number)
+    }
+    if field.genericDate?.length == field.count { return .rejected("a date without a time of day") }
+    return .rejected(Self.unknownForm)
+  }
+
+  /// Reads a date in one cell and a time of day in another.
+  func read(date: Field, clock: Field) -> Outcome {
+    let (date, clock) = (date.trimmed, clock.trimmed)
+    if date.isEmpty { return .rejected("no date") }
+    if clock.isEmpty { return .rejected("a date without a time of day") }
+    guard let day = date.genericDate, day.isAlone(in: date), let time = clock.timeOfDay else {
+      return .rejected(Self.unknownForm)
+    }
+    switch day.form {
+    case .settled(let month, let dayOfMonth):
+      guard
+        let shown = DeviceTime(
+          year: day.year, month: month, day: dayOfMonth, hour: time.hour, minute: time.minute,
+          second: time.second)
+      else { return .rejected("a time that no calendar has") }
+      return .shown(ShownTime(shown))
+    case .open(let first, let second, let separator):
+      return settled(
+        OpenTime(
+          first: first, second: second, year: day.year, hour: time.hour, minute: time.minute,
+          seconds: time.second, hasHalfDay: time.hasHalfDay, separator: separator))
+    }
+  }
+
+  private func settled(_ open: OpenTime) -> Outcome {
+    guard let order else {
+      return .rejected("a date that leaves day and month open, in an input of other dates")
+    }
+    guard let time = open.time(order) else { return .rejected("a time that no calendar has") }
+    return .shown(ShownTime(time))
+  }
+
+  private func serial(_ number: Double) -> Outcome {
+    guard takesSerials else {
+      return .rejected(
+        "a spreadsheet's day number in place of a time; save the times as text, or say --map time=…")
+    }
+    guard number != number.rounded() else { return .rejected("a date without a time of day") }
+    // 25569 days lie between 1899-12-30 and 1970-01-01.
+    return .shown(ShownTime(DeviceTime(seconds: Int64(((number - 25_569) * 86_400).rounded()))))
+  }
+
+  private mutating func instant(_ milliseconds: Int64) -> Outcome {
+    let seconds = milliseconds / 1000
+    return .instant(ShownTime(utc: seconds, offset: offset(at: seconds)), milliseconds: milliseconds)
+  }
+
+  /// The zone's offset at an instant. Asking the zone costs more than all else of a row, and days on which
+  /// the offset changes are few.
+  private mutating func offset(at seconds: Int64) -> Int32 {
+    let day = seconds / 86_400
+    if day == stableDay { return stableOffset }
+    let start = zone.offset(atUTC: day * 86_400)
+    guard start == zone.offset(atUTC: (day + 1) * 86_400) else { return zone.offset(atUTC: seconds) }
+    (stableDay, stableOffset) = (day, start)
+    return start
+  }
+}
+
+/// A date without its time of day.
+struct GenericDate {
+  enum Form {
+    case settled(month: Int, day: Int)
+    case open(first: Int, second: Int, separator: UInt8)
+  }
+
+  let year: Int
+  let form: Form
+  /// How many bytes it takes.
+  let length: Int
+
+  /// Whether nothing follows but the midnight that spreadsheets add.
+  func isAlone(in field: Field) -> Bool {
+    field.slice(min(length, field.count), field.count).bytes.allSatisfy { "T 0:.Z".utf8.contains($0) }
+  }
+}
+
+extension Field {
+  /// The date that stands at the start: year first, year last, or with a month's name.
+  var genericDate: GenericDate? {
+    if let date = yearFirstDate { return date }
+    if let open = openDate {
+      return GenericDate(
+        year: open.year, form: .open(first: open.first, second: open.second, separator: open.separator),
+        length: open.length)
+    }
+    guard count >= 8, count <= 32, let date = MonthNames.date(text) else { return nil }
+    return GenericDate(year: date.year, form: .settled(month: date.month, day: date.day), length: count)
+  }
+
+  /// `2026-05-06` with hyphens, slashes or dots.
+  private var yearFirstDate: GenericDate? {
+    guard count >= 8, let year = slice(0, 4).integer, year >= 0, "-/.".utf8.contains(start[4]) else {
+      return nil
+    }
+    let rest = slice(5, count)
+    guard let second = rest.bytes.firstIndex(of: start[4]), second >= 1, second <= 2,
+      let month = rest.slice(0, second).integer
+    else { return nil }
+    let last = rest.slice(second + 1, rest.count)
+    let digits = last.bytes.prefix(2).prefix { $0 &- 0x30 <= 9 }.count
+    guard digits > 0, let day = last.slice(0, digits).integer else { return nil }
+    return GenericDate(
+      year: Int(year), form: .settled(month: Int(month), day: Int(day)), length: 5 + second + 1 + digits)
+  }
+
+  /// A date with a month's name and a time of day behind it: `Aug 7, 2017 12:30 PM`.
+  var namedTime: DeviceTime? {
+    guard count >= 12, count <= 48, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    var split = colon
+    while split > 0, start[split - 1] &- 0x30 <= 9 { split -= 1 }
+    guard let clock = slice(split, count).timeOfDay else { return nil }
+    var words = slice(0, split).trimmed
+    if words.count > 0, words[words.count - 1] == UInt8(ascii: ",") {
+      words = words.slice(0, words.count - 1)
+    }
+    guard let date = MonthNames.date(words.text) else { return nil }
+    return DeviceTime(
+      year: date.year, month: date.month, day: date.day, hour: clock.hour, minute: clock.minute,
+      second: clock.second)
+  }
+
+  /// A count of seconds, milliseconds or microseconds since 1970, told apart by size, in milliseconds.
+  ///
+  /// Seconds begin in 1973, before which no meter was made, so that no other number of a table looks like
+  /// them.
+  var epochMilliseconds: Int64? {
+    var whole: Int64 = 0
+    var index = 0
+    while index < count, index < 17, start[index] &- 0x30 <= 9 {
+      whole = whole * 10 + Int64(start[index] &- 0x30)
+      index += 1
+    }
+    guard index >= 9, whole >= 100_000_000 else { return nil }
+    var fraction: Int64 = 0
+    if index < count {
+      guard start[index] == UInt8(ascii: "."), count - index > 1, count - index <= 12 else { return nil }
+      var unit: Int64 = 100
+      for place in index + 1..<count {
+        guard start[place] &- 0x30 <= 9 else { return nil }
+        fraction += Int64(start[place] &- 0x30) * unit
+        unit /= 10
+      }
+    }
+    switch whole {
+    case ..<10_000_000_000: return whole * 1000 + fraction
+    // Later than any date written in digits alone (202605061230): from 1979 on.
+    case 300_000_000_000..<10_000_000_000_000: return whole
+    case 300_000_000_000_000..<10_000_000_000_000_000: return whole / 1000
+    default: return nil
+    }
+  }
+}

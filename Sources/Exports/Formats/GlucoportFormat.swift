@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// glucoport's own CSV and NDJSON: every part of every identity is stated, so that reading an export back
+/// changes nothing.
+struct GlucoportFormat: ExportFormat {
+  static let id = "glucoport"
+  static let title = "glucoport CSV and NDJSON"
+  static let summary = "everything that glucoport exports, exactly as it was"
+
+  private static let signature: [GlucoportColumn] = [.item, .deviceTime, .axis, .position]
+
+  private let isTable: Bool
+  private var identity: GlucoportIdentity
+  private var columnCount = 0
+  private var lastColumn: GlucoportColumn?
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    if head.isJSON {
+      let isOurs = head.objects.contains { object in signature.allSatisfy { object[$0.name] != nil } }
+      return isOurs ? .objects(columns: GlucoportColumns.names) : nil
+    }
+    return head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }
+  }
+
+  private static func isHeader(_ cells: [String]) -> Bool { signature.allSatisfy { cells.contains($0.name) } }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) {
+    if case .objects(let columns) = layout {
+      isTable = false
+      identity = GlucoportIdentity(columns: columns)
+    } else {
+      isTable = true
+      identity = GlucoportIdentity(columns: [], isTable: true)
+    }
+  }
+
+  var decisions: [Decision] {
+    [Decision("unit", "stated by each row", .read), Decision("date-order", "year first", .fixed)]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
+    if row.isUnterminated, isCut(row) { return .cut }
+    let item = identity.field(.item, of: row)
+    if item.equals("reading") {
+      switch identity.reading(from: row, into: &out) {
+      case .reading(let reading): out.add(reading)
+      case .rejected(let reason): out.reject(row, reason)
+      }
+    } else if item.equals("record") {
+      switch record(from: row) {
+      case .success(let record): out.add(record)
+      case .failure(let reason): out.reject(row, reason.text)
+      }
+    } else if isTable, takeHeader(row) {
+      return .header
+    } else if !row.isEmpty(from: 0) {
+      out.reject(row, "an item that is neither a reading nor a record")
+    }
+    return .data
+  }
+
+  private mutating func takeHeader(_ row: Row) -> Bool {
+    let cells = row.fields.map(\.folded)
+    guard Self.isHeader(cells) else { return false }
+    identity = GlucoportIdentity(columns: cells, isTable: true)
+    columnCount = cells.count
+    lastColumn = GlucoportColumn.allCases.first { identity.place($0) == columnCount - 1 }
+    return true
+  }
+
+  /// In the writer's own order the last cell, `deleted`, is empty for readings and one of two words for
+  /// records.
+  private func isCut(_ row: Row) -> Bool {
+    guard row.count >= columnCount, lastColumn == .deleted else { return true }
+    if identity.field(.item, of: row).equals("reading") { return false }
+    return Self.flag(identity.field(.deleted, of: row)) == nil
+  }
+
+  private struct Reason: Error {
+    let text: String
+  }
+
+  private func record(from row: Row) -> Result<ImportedRecord, Reason> {
+    guard let kind = RecordKind(rawValue: identity.field(.kind, of: row).text) else {
+      return .failure(Reason(text: "a kind of record that does not exist"))
+    }
+    guard let (time, placement) = identity.time(of: row) else {
+      return .failure(Reason(text: GlucoportIdentity.badTime))
+    }
+    let guid = identity.field(.guid, of: row)
+    let entry = identity.field(.entryGuid, of: row)
+    guard Self.isGuid(guid), entry.isEmpty || Self.isGuid(entry) else {
+      return .failure(Reason(text: "a guid that is none"))
+    }
+    guard let fields = RecordFields(json: identity.field(.fields, of: row)) else {
+      return .failure(
+        Reason(text: "fields that are no JSON object of numbers, texts, flags and lists of words"))
+    }
+    let deleted = identity.field(.deleted, of: row)
+    guard deleted.isEmpty || Self.flag(deleted) != nil else {
+      return .failure(Reason(text: "a 'deleted' that is neither true nor false"))
+    }
+    var record = ImportedRecord(kind: kind, at: time, placement: placement, fields: fields, line: row.line)
+    record.guid = guid.text
+    record.entryGuid = entry.isEmpty ? nil : entry.text
+    record.deleted = Self.flag(deleted) ?? false
+    return .success(record)
+  }
+
+  private static func flag(_ field: Field) -> Bool? {
+    if field.equals("true") { return true }
+    return field.equals("false") ? false : nil
+  }
+
+  /// A key of this or another program: printable, without blanks.
+  private static func isGuid(_ field: Field) -> Bool {
+    field.count > 0 && field.count <= 128 && field.bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Where the columns of Abbott's two exports stand. The order is the same in every language.
+struct LibreColumns {
+  let time: Int, type: Int, historic: Int, scan: Int
+  let rapidTaken: Int, rapid: Int, foodText: Int, carbs: Int, servings: Int, longTaken: Int, long: Int
+  let notes: Int, strip: Int, ketone: Int, meal: Int, correction: Int, userChange: Int
+
+  /// Sets of columns, one bit each.
+  let historicBit: UInt64
+  let scanBit: UInt64
+  private let stripBit: UInt64
+  private let ketoneBit: UInt64
+  private let insulinBits: UInt64
+  private let foodBits: UInt64
+  /// The old and the new time of a clock change.
+  let clockBits: UInt64
+
+  /// A column that this layout does not have.
+  private static let none = -1
+
+  private init(time: Int, historic: Int, hasServings: Bool, hasClock: Bool) {
+    self.time = time
+    type = time + 1
+    self.historic = historic
+    scan = historic + 1
+    rapidTaken = historic + 2
+    rapid = historic + 3
+    foodText = historic + 4
+    carbs = historic + 5
+    servings = hasServings ? historic + 6 : Self.none
+    longTaken = historic + (hasServings ? 7 : 6)
+    long = longTaken + 1
+    notes = longTaken + 2
+    strip = longTaken + 3
+    ketone = longTaken + 4
+    meal = longTaken + 5
+    correction = longTaken + 6
+    userChange = longTaken + 7
+    historicBit = Self.bits([historic])
+    scanBit = Self.bits([scan])
+    stripBit = Self.bits([strip])
+    ketoneBit = Self.bits([ketone])
+    insulinBits = Self.bits([rapidTaken, rapid, longTaken, long, meal, correction, userChange])
+    foodBits = Self.bits([foodText, carbs, servings])
+    clockBits = hasClock ? Self.bits([longTaken + 8, longTaken + 9]) : 0
+  }
+
+  /// LibreView's 19 columns; `shift` counts the columns that another program put in front.
+  static func libreView(shift: Int) -> LibreColumns {
+    LibreColumns(time: 2 + shift, historic: 4 + shift, hasServings: true, hasClock: false)
+  }
+
+  /// The desktop software's 19 columns: no device, no servings, and the two times of a clock change.
+  static let desktop = LibreColumns(time: 1, historic: 3, hasServings: false, hasClock: true)
+
+  private static func bits(_ columns: [Int]) -> UInt64 {
+    columns.reduce(0) { $1 >= 0 ? $0 | 1 << UInt64($1) : $0 }
+  }
+
+  /// The columns with values or text that a row fills.
+  @inline(__always)
+  func filled(_ row: Row) -> UInt64 {
+    var bits: UInt64 = 0
+    for column in stride(from: historic, to: min(row.count, 64), by: 1) where !row.fields[column].isEmpty {
+      bits |= 1 << UInt64(column)
+    }
+    return bits
+  }
+
+  /// The bit of one column.
+  @inline(__always) func bit(_ column: Int) -> UInt64 { column >= 0 ? 1 << UInt64(column) : 0 }
+
+  /// The columns that rows of this type fill; nil for a type that Abbott's exports do not have. A note may
+  /// stand in any row.
+  func own(_ type: UInt8) -> UInt64? {
+    let notesBit = bit(notes)
+    switch type {
+    case UInt8(ascii: "0"), UInt8(ascii: "1"): return historicBit | scanBit | notesBit
+    case UInt8(ascii: "2"): return stripBit | notesBit
+    case UInt8(ascii: "3"): return ketoneBit | notesBit
+    case UInt8(ascii: "4"): return insulinBits | notesBit
+    case UInt8(ascii: "5"): return foodBits | notesBit
+    case UInt8(ascii: "6"): return clockBits | notesBit
+    default: return nil
+    }
+  }
+
+  /// Looks at the numbers of a row for the decimal mark.
+  func look(at row: Row, for mark: inout DecimalMarkSurvey) {
+    for column in stride(from: historic, through: min(userChange, row.count - 1), by: 1)
+    where column != notes && column != foodText {
+      mark.note(row.fields[column].bytes)
+    }
+  }
+
+  /// Looks at the rows of an input's head.
+  func look(at rows: some Sequence<[String]>, for mark: inout DecimalMarkSurvey) {
+    for cells in rows {
+      for column in stride(from: historic, through: min(userChange, cells.count - 1), by: 1)
+      where column != notes && column != foodText {
+        mark.note(cells[column].utf8)
+      }
+    }
+  }
+}
+
+/// A header of one of Abbott's two exports.
+struct LibreHeader {
+  let columns: LibreColumns
+  let count: Int
+  let unit: GlucoseUnit
+  /// Whether the language always puts the day in front of the month.
+  let putsDayFirst: Bool
+
+  /// The record type's header by language, with whether that language always puts the day first.
+  private static let recordTypes = [
+    "record type": false, "aufzeichnungstyp": true, "art des eintrags": true, "tipo de registro": false,
+    "type d'enregistrement": true, "gegevenstype": true, "registertyp": true, "tipo di record": true,
+    "tipo di registrazione": true,
+  ]
+
+  /// The cells of a row in the form in which headers are compared, as many as a header can have.
+  static func cells(_ row: Row) -> [String] { row.fields.prefix(64).map(\.folded) }
+
+  /// - Parameter cells: the folded cells of a row.
+  /// - Returns: nil when the row is no header with the columns in these places. In a language that is not
+  /// known the four columns with a unit tell it.
+  init?(_ cells: [String], columns: LibreColumns) {
+    let count = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
+    guard count > columns.historic, let unit = Self.unit(cells[columns.historic]) else { return nil }
+    let glucose = [columns.historic, columns.scan, columns.strip]
+    var united = 0
+    for index in 0..<count {
+      guard let here = Self.unit(cells[index]) else { continue }
+      let wanted = glucose.contains(index) ? unit : index == columns.ketone ? .millimolesPerLitre : nil
+      guard here == wanted else { return nil }
+      united += 1
+    }
+    let recordType = cells[columns.type].replacing("\u{2019}", with: "'")
+    let known = Self.recordTypes[recordType]
+    guard known != nil || united == 4 else { return nil }
+    self.columns = columns
+    self.count = count
+    self.unit = unit
+    putsDayFirst = known ?? false || cells[columns.time] == "timestamp del dispositivo"
+  }
+
+  private static func unit(_ cell: String) -> GlucoseUnit? {
+    if cell.contains("mg/dl") { return .milligramsPerDecilitre }
+    return cell.contains("mmol/l") ? .millimolesPerLitre : nil
+  }
+
+  /// Whether the last line of an input may have lost its end: a column, or characters of the last one.
+  func mayBeCut(_ row: Row) -> Bool {
+    guard row.isUnterminated else { return false }
+    return row.count < count || (row[row.count - 1].shape != .quoted && !row[row.count - 1].isEmpty)
+  }
+}
+
+/// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and
+/// HI.
+enum LibreLimits {
+  static func reader(_ unit: GlucoseUnit, _ mark: DecimalMark) -> GlucoseReader {
+    unit == .millimolesPerLitre
+      ? GlucoseReader(unit: unit, mark: mark, lowLimit: 2.2, highLimit: 27.8)
+      : GlucoseReader(unit: unit, mark: mark, lowLimit: 40, highLimit: 500)
+  }
+
+  /// The mark of a number that equals a limit. A strip measures further down than a sensor does.
+  @inline(__always)
+  static func mark(_ cell: CellValue, _ kind: ReadingKind, _ reader: GlucoseReader) -> ReadingMarks {
+    guard case .measurement(.value(let quantity)) = cell, quantity.unit == reader.unit else { return [] }
+    if quantity.number == reader.highLimit { return .atLimit }
+    return quantity.number == reader.lowLimit && kind != .smbg ? .atLimit : []
+  }
+}

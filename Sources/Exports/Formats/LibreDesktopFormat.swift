@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The FreeStyle Libre desktop software's tab-separated text, its Spanish variant with semicolons, and Libre
+/// Pro CSV.
+///
+/// The ID counts the reader's memory, so it places readings; shown times go back and forth. The file names
+/// neither the reader nor its serial number.
+struct LibreDesktopFormat: ExportFormat {
+  static let id = "libre-desktop"
+  static let title = "FreeStyle Libre desktop software"
+  static let summary = "sensor history, scans, strips, ketones, insulin, food, exercise, notes of one reader"
+
+  /// How far back the shown time goes when the clock does, and not only because a scan was stored before the
+  /// quarter of an hour that it lies in.
+  private static let setBackSeconds: Int64 = 1800
+
+  private let options: ExportOptions
+  private var header: LibreHeader
+  private var hasHeader = false
+  private var units: [GlucoseUnit]
+  private var glucose: GlucoseReader
+  private var mark: DecimalMarkSurvey
+  private let model: String
+  private var reader: DeviceIndex?
+  /// In the repeated hour of autumn: the newest shown time, and whether the clock went back since.
+  private var newestInOverlap: Int64?
+  private var isSecondPass = false
+
+  private static func header(_ cells: [String]) -> LibreHeader? {
+    cells.first == "id" ? LibreHeader(cells, columns: .desktop) : nil
+  }
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    head.firstRow { header($0) != nil }.map { .table(delimiter: $0.delimiter) }
+  }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+    guard case .table(let delimiter) = layout, let found = head.firstRow(where: { Self.header($0) != nil }),
+      let header = Self.header(head.rows(delimiter)[found.index].map(foldedHeader))
+    else { throw Failure(.badInput, "this is no text of the \(Self.title)") }
+    self.options = options
+    self.header = header
+    units = [header.unit]
+    mark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
+    header.columns.look(at: head.rows(delimiter).dropFirst(found.index + 1), for: &mark)
+    glucose = LibreLimits.reader(header.unit, mark.mark)
+    model = options.device ?? "FreeStyle Libre"
+  }
+
+  var decisions: [Decision] {
+    var decisions = [
+      Decision("unit", units.map(\.name).joined(separator: ", "), .read),
+      Decision("date-order", "year first", .fixed),
+    ]
+    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
+    return decisions
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let type = row[header.columns.type]
+    guard hasHeader, type.count == 1, type[0] &- 0x30 <= 9 else { return readOther(row) }
+    if row.isUnterminated, header.mayBeCut(row) { return .cut }
+    guard let id = row[0].integer, id >= 0 else {
+      out.reject(row, "an ID that is no whole number")
+      return .data
+    }
+    guard let time = row[header.columns.time].yearFirstTime else {
+      out.reject(row, "a time that no calendar has, or of another form than YYYY/MM/DD hh:mm")
+      return .data
+    }
+    if !mark.isSettled {
+      header.columns.look(at: row, for: &mark)
+      glucose.mark = mark.mark
+    }
+    let filled = header.columns.filled(row)
+    guard let own = header.columns.own(type[0]) else {
+      out.reject(row, "a record type that the desktop software does not have")
+      return .data
+    }
+    guard filled & ~own == 0, row.count <= 64 || row.isEmpty(from: 64) else {
+      out.reject(row, "a value in a column that rows of its type leave empty")
+      return .data
+    }
+    if type[0] <= UInt8(ascii: "3") {
+      readReadings(row, id, filled, at: time, into: &out)
+    } else {
+      readDiary(row, type[0], id, filled, at: time, into: &out)
+    }
+    return .data
+  }
+}
+
+/// The parts of reading a row.
+extension LibreDesktopFormat {
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    guard let header = Self.header(LibreHeader.cells(row)) else {
+      return .unknown("before the header, or no row of the desktop software")
+    }
+    self.header = header
+    hasHeader = true
+    if !units.contains(header.unit) { units.append(header.unit) }
+    glucose = LibreLimits.reader(header.unit, mark.mark)
+    return .header
+  }
+
+  @inline(__always)
+  private mutating func readReadings(
+    _ row: Row, _ id: Int64, _ filled: UInt64, at time: ShownTime, into out: inout Collector
+  ) {
+    let columns = header.columns
+    if filled & columns.historicBit != 0 {
+      add(.cbg, glucose.read(row[columns.historic]), id, row, at: time, into: &out)
+    }
+    if filled & columns.scanBit != 0 {
+      add(.scan, glucose.read(row[columns.scan]), id, row, at: time, into: &out)
+    }
+    if filled == 0 { return out.skip("row without a value") }
+    if filled & ~(columns.historicBit | columns.scanBit) == 0 { return }
+    add(.smbg, glucose.read(row[columns.strip]), id, row, at: time, into: &out)
+    add(.ketone, GlucoseReader.ketone(row[columns.ketone], mark: mark.mark), id, row, at: time, into: &out)
+    if !row[columns.notes].isEmpty { diaryRow(row, id, time).addNote(to: &out) }
+  }
+
+  @inline(__always)
+  private mutating func add(
+    _ kind: ReadingKind, _ cell: CellValue, _ id: Int64, _ row: Row, at time: ShownTime,
+    into out: inout Collector
+  ) {
+    switch cell {
+    case .measurement(let measurement):
+      out.add(
+        Reading(
+          device: device(in: &out), kind: kind, tick: id, at: time.deviceTime,
+          placement: place(time, in: &out),
+          measurement, marks: LibreLimits.mark(cell, kind, glucose), line: row.line))
+    case .empty: return
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+
+  @inline(__always)
+  private mutating func device(in out: inout Collector) -> DeviceIndex {
+    if let reader { return reader }
+    let index = out.device(Device(vendor: "Abbott", model: model, format: Self.id))
+    reader = index
+    return index
+  }
+
+  /// In the repeated hour a step back in memory order tells the second occurrence from the first.
+  @inline(__always)
+  private mutating func place(_ time: ShownTime, in out: inout Collector) -> Placement {
+    let placement = out.place(time)
+    guard placement.source == .zoneOverlap else {
+      newestInOverlap = nil
+      isSecondPass = false
+      return placement
+    }
+    return placeInOverlap(time.deviceTime.seconds, placement)
+  }
+
+  private mutating func placeInOverlap(_ seconds: Int64, _ placement: Placement) -> Placement {
+    if let newest = newestInOverlap, seconds < newest - Self.setBackSeconds { isSecondPass = true }
+    newestInOverlap = max(newestInOverlap ?? seconds, seconds)
+    guard isSecondPass else { return placement }
+    let later = options.zone.offset(atUTC: seconds - Int64(placement.utcOffset) + 3 * 3600)
+    return Placement(utcOffset: later, source: .ticks)
+  }
+
+  private func readDiary(
+    _ row: Row, _ type: UInt8, _ id: Int64, _ filled: UInt64, at time: ShownTime, into out: inout Collector
+  ) {
+    let columns = header.columns
+    let diary = diaryRow(row, id, time)
+    let notesBit = columns.bit(columns.notes)
+    switch type {
+    case UInt8(ascii: "6"):
+      if filled & columns.clockBits != 0 { out.skip("clock change") }
+      if filled & columns.clockBits == 0 || filled & notesBit != 0 { diary.addNote(to: &out) }
+      return
+    case _ where filled == 0: return out.skip("row without a value")
+    case UInt8(ascii: "4") where filled & ~notesBit != 0: diary.addInsulin(to: &out)
+    case UInt8(ascii: "5") where filled & ~notesBit != 0: diary.addFood(to: &out)
+    default: break
+    }
+    if filled & notesBit != 0 { diary.addNote(to: &out) }
+  }
+
+  /// Two readers count from the same numbers and the file names neither, so the time goes with the ID.
+  private func diaryRow(_ row: Row, _ id: Int64, _ time: ShownTime) -> LibreDiaryRow {
+    LibreDiaryRow(
+      row: row, columns: header.columns, mark: mark.mark, time: time, owner: "",
+      sourceID: "\(id) \(time.deviceTime.text)")
+  }
+}

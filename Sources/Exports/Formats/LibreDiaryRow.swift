@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A row of one of Abbott's two exports that people may change: insulin, food, exercise, notes.
+struct LibreDiaryRow {
+  let row: Row
+  let columns: LibreColumns
+  let mark: DecimalMark
+  let time: ShownTime
+  let owner: String
+  /// What the export calls this row; empty where it does not. One row can hold two records.
+  let sourceID: String
+
+  /// The words that stand alone in a note and say that the person moved: en, es, fr, de, nl, sv, it.
+  private static let exerciseWords: Set<String> = [
+    "exercise", "ejercicio", "exercice", "bewegung", "training", "sport", "lichaamsbeweging", "beweging",
+    "motion",
+    "träning", "esercizio", "attività fisica",
+  ]
+
+  /// The records of a row of type 4.
+  func addInsulin(to out: inout Collector) {
+    // The bolus calculator's meal part, correction and the person's own change make up the rapid dose.
+    let parts = [columns.meal, columns.correction, columns.userChange].map { row[$0] }.filter { !$0.isEmpty }
+    if !row[columns.rapid].isEmpty || isTaken(columns.rapidTaken) {
+      addDose("rapid", row[columns.rapid], taken: columns.rapidTaken, to: &out)
+      for _ in parts { out.skip("part of a dose") }
+    } else if !parts.isEmpty {
+      addSum(of: parts, to: &out)
+    }
+    if !row[columns.long].isEmpty || isTaken(columns.longTaken) {
+      addDose("long", row[columns.long], taken: columns.longTaken, to: &out)
+    }
+  }
+
+  private func addDose(_ subtype: String, _ cell: Field, taken: Int, to out: inout Collector) {
+    var fields: [String: FieldValue] = ["subtype": .text(subtype)]
+    if !cell.isEmpty {
+      guard let units = cell.number(mark), units >= 0, units <= 500 else {
+        return out.reject(row, "an insulin dose that is no number of units")
+      }
+      fields["units"] = .number(units)
+    }
+    if let text = words(taken) { fields["text"] = .text(text) }
+    add(.insulin, subtype, fields, to: &out)
+  }
+
+  private func addSum(of parts: [Field], to out: inout Collector) {
+    let numbers = parts.compactMap { $0.number(mark) }
+    // Tenths of a unit, so that 0.1 and 0.2 make 0.3.
+    let units = numbers.reduce(0) { $0 + ($1 * 1000).rounded() } / 1000
+    guard numbers.count == parts.count, units >= 0, units <= 500 else {
+      return out.reject(row, "an insulin dose that is no number of units")
+    }
+    add(.insulin, "rapid", ["subtype": .text("rapid"), "units": .number(units)], to: &out)
+  }
+
+  /// The record of a row of type 5.
+  func addFood(to out: inout Collector) {
+    var fields: [String: FieldValue] = [:]
+    let (carbs, servings) = (row[columns.carbs], row[columns.servings])
+    if !carbs.isEmpty {
+      guard let grams = carbs.number(mark), grams >= 0, grams <= 2000 else {
+        return out.reject(row, "carbohydrates that are no number of grams")
+      }
+      fields["carbs"] = .number(grams)
+    }
+    if !servings.isEmpty {
+      guard let count = servings.number(mark), count >= 0, count <= 500 else {
+        return out.reject(row, "servings that are no number")
+      }
+      if count > 0 || carbs.isEmpty { fields["servings"] = .number(count) }
+    }
+    if let text = words(columns.foodText) { fields["text"] = .text(text) }
+    guard !fields.isEmpty || isTaken(columns.foodText) else { return out.skip("empty food") }
+    add(.food, "food", fields, to: &out)
+  }
+
+  /// The record that a note makes: an exercise when it is that word alone.
+  func addNote(to out: inout Collector) {
+    let cell = row[columns.notes].trimmed
+    if cell.isEmpty { return out.skip("empty note") }
+    if Self.exerciseWords.contains(cell.folded) { return add(.exercise, "exercise", [:], to: &out) }
+    add(.note, "note", ["text": .text(cell.text)], to: &out)
+  }
+
+  /// Whether a column that is no number says that something was taken.
+  private func isTaken(_ column: Int) -> Bool { !row[column].isEmpty && !row[column].equals("0") }
+
+  /// What such a column says beyond that.
+  private func words(_ column: Int) -> String? {
+    let cell = row[column].trimmed
+    return cell.isEmpty || cell.equals("0") || cell.equals("1") ? nil : cell.text
+  }
+
+  private func add(
+    _ kind: RecordKind, _ part: String, _ fields: [String: FieldValue], to out: inout Collector
+  ) {
+    out.add(
+      kind, at: time, owner: owner, sourceID: sourceID.isEmpty ? "" : "\(sourceID) \(part)", line: row.line,
+      fields)
+  }
+}

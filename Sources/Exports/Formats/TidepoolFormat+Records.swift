@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What people do and what pumps deliver. Items without a kind are counted by type, their notes kept.
+extension TidepoolFormat {
+  /// What a type says: a record's kind and fields, or why there is none.
+  private enum Content {
+    case record(RecordKind, [String: FieldValue])
+    case skipped(String)
+    case rejected(String)
+  }
+
+  mutating func readRecord(_ row: Row, type: String, into out: inout Collector) {
+    switch content(row, type: type) {
+    case .record(let kind, var fields):
+      guard let (_, shown) = moment(row) else {
+        return out.reject(row, "a time that no calendar has, or none")
+      }
+      let text = ([fields["text"].map(Self.text) ?? ""] + notes(row)).filter { !$0.isEmpty }
+      if !text.isEmpty { fields["text"] = .text(text.joined(separator: "\n")) }
+      if !row[columns[Name.location]].isEmpty { out.skip("location") }
+      out.add(
+        kind, at: shown, owner: row[columns[Name.deviceId]].text, sourceID: row[columns[Name.id]].text,
+        line: row.line, fields)
+    case .skipped(let name):
+      addNotes(row, into: &out)
+      out.skip(String(name.prefix(40)))
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+
+  /// The notes of an item that is no record, as one.
+  mutating func addNotes(_ row: Row, into out: inout Collector) {
+    if row[columns[Name.notes]].isEmpty { return }
+    let text = notes(row).joined(separator: "\n")
+    guard !text.isEmpty, let (_, shown) = moment(row) else { return }
+    let id = row[columns[Name.id]].text
+    out.add(
+      .note, at: shown, owner: row[columns[Name.deviceId]].text, sourceID: id.isEmpty ? "" : id + "/note",
+      line: row.line, ["text": .text(text)])
+  }
+
+  private func notes(_ row: Row) -> [String] { NestedText.texts(in: row[columns[Name.notes]]) }
+
+  private static func text(_ value: FieldValue) -> String {
+    if case .text(let text) = value { text } else { "" }
+  }
+
+  private func content(_ row: Row, type: String) -> Content {
+    switch type {
+    case "bolus": bolus(row)
+    case "basal": basal(row)
+    case "wizard": wizard(row)
+    case "food": food(row)
+    case "insulin": dose(row)
+    case "physicalActivity": exercise(row)
+    case "reportedState": state(row)
+    default: .skipped(type)
+    }
+  }
+
+  /// A number from 0 to `most`; nil where there is none or another.
+  private func number(_ row: Row, _ name: Int, most: Double) -> Double? {
+    row[columns[name]].jsonNumber.flatMap { (0...most).contains($0) ? $0 : nil }
+  }
+
+  /// Whether a cell is filled with something other than a number from 0 to `most`.
+  private func isWrong(_ row: Row, _ name: Int, most: Double) -> Bool {
+    !row[columns[name]].isEmpty && number(row, name, most: most) == nil
+  }
+
+  /// Durations of pumps are in milliseconds; minutes keep two decimals.
+  private func pumpMinutes(_ row: Row) -> Double? {
+    number(row, Name.duration, most: 6e9).map { ($0 / 600).rounded() / 100 }
+  }
+
+  /// A bolus: `units` at once, and `extended` units over the minutes.
+  private func bolus(_ row: Row) -> Content {
+    if isWrong(row, Name.normal, most: 500) || isWrong(row, Name.extended, most: 500) {
+      return .rejected("an insulin dose that is no number from 0 to 500")
+    }
+    var fields: [String: FieldValue] = ["subtype": .text("rapid")]
+    if let units = number(row, Name.normal, most: 500), units > 0 { fields["units"] = .number(units) }
+    if let units = number(row, Name.extended, most: 500), units > 0 {
+      fields["extended"] = .number(units)
+      if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
+    }
+    return fields.count > 1 ? .record(.insulin, fields) : .skipped("bolus without insulin")
+  }
+
+  private func basal(_ row: Row) -> Content {
+    if isWrong(row, Name.rate, most: 100) { return .rejected("a basal rate that is no number from 0 to 100") }
+    let isSuspended = row[columns[Name.deliveryType]].equals("suspend")
+    guard let rate = number(row, Name.rate, most: 100) ?? (isSuspended ? 0 : nil) else {
+      return .skipped("basal without a rate")
+    }
+    var fields: [String: FieldValue] = ["subtype": .text("basal"), "rate": .number(rate)]
+    if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
+    return .record(.insulin, fields)
+  }
+
+  /// A bolus calculator's carbohydrates. Its glucose is a copy, and its insulin stands in the bolus that it
+  /// names.
+  private func wizard(_ row: Row) -> Content {
+    if isWrong(row, Name.carbInput, most: 2000) {
+      return .rejected("carbohydrates that are no number from 0 to 2000")
+    }
+    guard let carbs = number(row, Name.carbInput, most: 2000), carbs > 0 else {
+      return .skipped("wizard without carbohydrates")
+    }
+    let isExchanges = row[columns[Name.carbUnits]].equals("exchanges")
+    return .record(.food, [isExchanges ? "servings" : "carbs": .number(carbs)])
+  }
+
+  private func food(_ row: Row) -> Content {
+    let nutrition = nested(row, Name.nutrition)
+    var fields: [String: FieldValue] = [:]
+    func take(_ field: String, _ names: String..., factor: Double = 1) {
+      let numbers = names.lazy.compactMap { nutrition[$0].flatMap(Double.init) }
+      if let number = numbers.first, (0...20_000).contains(number), number > 0 {
+        fields[field] = .number(factor == 1 ? number : (number * factor).rounded())
+      }
+    }
+    take("carbs", "carbohydrate.net", "carbohydrate.total")
+    take("fat", "fat.total")
+    take("protein", "protein.total")
+    if let factor = Self.kilocalories[nutrition["energy.units"] ?? "kilocalories"] {
+      take("energy", "energy.value", factor: factor)
+    }
+    let text = row[columns[Name.name]].text
+    if !text.isEmpty { fields["text"] = .text(text) }
+    if fields.isEmpty, notes(row).isEmpty { return .skipped("food without content") }
+    return .record(.food, fields)
+  }
+
+  /// Kilocalories in Tidepool's units of energy.
+  private static let kilocalories: [String: Double] = [
+    "kilocalories": 1, "calories": 0.001, "kilojoules": 1 / 4.184, "joules": 1 / 4184,
+  ]
+
+  /// An injection that a person entered.
+  private func dose(_ row: Row) -> Content {
+    let dose = nested(row, Name.dose)
+    guard let units = dose["total"].flatMap(Double.init), (0...500).contains(units) else {
+      return .rejected("an insulin dose that is no number from 0 to 500")
+    }
+    var fields: [String: FieldValue] = ["units": .number(units)]
+    let formulation = nested(row, Name.formulation)
+    switch formulation["simple.actingType"] ?? formulation["actingType"] {
+    case "rapid", "short": fields["subtype"] = .text("rapid")
+    case "intermediate", "long": fields["subtype"] = .text("long")
+    default:
+      if formulation["compounds.0.amount"] != nil || formulation["compounds.1.amount"] != nil {
+        fields["subtype"] = .text("mix")
+      }
+    }
+    if let name = formulation["simple.brand"] ?? formulation["name"] { fields["text"] = .text(name) }
+    return .record(.insulin, fields)
+  }
+
+  private func exercise(_ row: Row) -> Content {
+    var fields: [String: FieldValue] = [:]
+    let duration = nested(row, Name.duration)
+    let minutes = ["seconds": 1.0 / 60, "minutes": 1, "hours": 60][duration["units"] ?? "minutes"]
+    if let minutes, let span = duration["value"].flatMap(Double.init), (0...1e6).contains(span) {
+      fields["minutes"] = .number((span * minutes * 100).rounded() / 100)
+    }
+    if !row[columns[Name.intensity]].isEmpty {
+      fields["intensity"] = .text(row[columns[Name.intensity]].text)
+    }
+    if let steps = nested(row, Name.step)["count"].flatMap(Double.init), (0...1e6).contains(steps) {
+      fields["steps"] = .number(steps)
+    }
+    if !row[columns[Name.name]].isEmpty { fields["text"] = .text(row[columns[Name.name]].text) }
+    return .record(.exercise, fields)
+  }
+
+  /// How a person felt: a list of words, and perhaps notes.
+  private func state(_ row: Row) -> Content {
+    let states = nested(row, Name.states)
+    let words = (0..<32).compactMap { states["\($0).stateOther"] ?? states["\($0).state"] }
+    if words.isEmpty, notes(row).isEmpty { return .skipped("reportedState") }
+    return .record(.note, words.isEmpty ? [:] : ["tags": .words(words)])
+  }
+}

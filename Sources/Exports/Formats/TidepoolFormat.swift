@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Tidepool's data model, from its export, its API or tools that keep its names: JSON and CSV.
+///
+/// One measurement has another `id` in each upload, so a reading's place is its instant in UTC. Values are
+/// mmol/L unless a row says otherwise.
+struct TidepoolFormat: ExportFormat {
+  static let id = "tidepool"
+  static let title = "Tidepool JSON or CSV"
+  static let summary =
+    "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
+
+  /// Places in `names`.
+  enum Name {
+    static let type = 0, subType = 1, time = 2, deviceTime = 3, timezoneOffset = 4, deviceId = 5, id = 6
+    static let units = 7, value = 8, annotations = 9, transmitter = 10, payload = 11, notes = 12
+    static let normal = 13, extended = 14, duration = 15, rate = 16, deliveryType = 17
+    static let carbInput = 18, carbUnits = 19, nutrition = 20, dose = 21, formulation = 22
+    static let name = 23, intensity = 24, step = 25, states = 26, location = 27
+  }
+
+  private static let names = [
+    "type", "subType", "time", "deviceTime", "timezoneOffset", "deviceId", "id",
+    "units", "value", "annotations", "payload.transmitterId", "payload", "notes",
+    "normal", "extended", "duration", "rate", "deliveryType",
+    "carbInput", "carbUnits", "nutrition", "dose", "formulation",
+    "name", "reportedIntensity", "step", "states", "location",
+  ]
+
+  private static let types: Set<String> = [
+    "cbg", "smbg", "bloodKetone", "bolus", "basal", "wizard", "food", "insulin", "physicalActivity",
+    "reportedState", "deviceEvent", "pumpSettings", "cgmSettings", "upload", "water", "dosingDecision",
+    "controllerSettings", "controllerStatus", "pumpStatus", "alert",
+  ]
+
+  var columns: NamedColumns
+  private let isTable: Bool
+  private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
+  private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
+  private var zoneOffsets: ZoneOffsets
+  private var unnamed: (transmitter: [UInt8], device: DeviceIndex)?
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    if head.isJSON { return head.objects.contains(where: isItem) ? .objects(columns: names) : nil }
+    return head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }
+  }
+
+  private static func isItem(_ object: [String: String]) -> Bool {
+    guard let type = object["type"], types.contains(type), object["time"] != nil else { return false }
+    return ["uploadId", "deviceId", "deviceTime", "origin"].contains { object[$0] != nil }
+  }
+
+  private static func isHeader(_ cells: [String]) -> Bool {
+    cells.contains("type") && cells.contains("time")
+      && (cells.contains("uploadid") || cells.contains("devicetime"))
+  }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) {
+    zoneOffsets = ZoneOffsets(options.zone)
+    if case .table = layout {
+      isTable = true
+      columns = NamedColumns(cells: Self.names, marks: ["type"])
+    } else {
+      isTable = false
+      columns = NamedColumns(members: Self.names)
+    }
+  }
+
+  var decisions: [Decision] {
+    [
+      Decision("unit", "as each row says, else \(GlucoseUnit.millimolesPerLitre.name)", .read),
+      Decision("date-order", "year first", .fixed),
+    ]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if isTable {
+      if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
+      if columns.count == 0 { return .unknown("before the header, or no row of Tidepool") }
+      if columns.isCut(row) { return .cut }
+    }
+    let type = row[columns[Name.type]]
+    if type.equals("cbg") {
+      readGlucose(row, .cbg, into: &out)
+    } else if type.isEmpty {
+      return .unknown("no item of Tidepool")
+    } else if type.equals("smbg") {
+      readGlucose(row, row[columns[Name.subType]].equals("scanned") ? .scan : .smbg, into: &out)
+    } else if type.equals("bloodKetone") {
+      readKetone(row, into: &out)
+    } else if type.equals("deviceEvent"), row[columns[Name.subType]].equals("calibration"),
+      !row[columns[Name.value]].isEmpty
+    {
+      readGlucose(row, .smbg, marks: .calibration, into: &out)
+    } else {
+      readRecord(row, type: type.text, into: &out)
+    }
+    return .data
+  }
+
+  private mutating func readGlucose(
+    _ row: Row, _ kind: ReadingKind, marks: ReadingMarks = [], into out: inout Collector
+  ) {
+    let value = row[columns[Name.value]]
+    if value.isEmpty {
+      addNotes(row, into: &out)
+      return out.skip(kind == .cbg ? "cbg without value" : "smbg without value")
+    }
+    guard let reader = reader(for: row[columns[Name.units]]) else {
+      return out.reject(row, "a unit that is neither mmol/L nor mg/dL")
+    }
+    var cell = reader.read(value)
+    if !row[columns[Name.annotations]].isEmpty, let limit = outOfRange(row, threshold: Self.glucoseLimit) {
+      cell = .measurement(limit)
+    }
+    var marks = marks
+    let subType = row[columns[Name.subType]]
+    if subType.equals("manual") { marks.insert(.manual) }
+    if subType.equals("linked") { marks.insert(.linked) }
+    add(kind, cell, marks: marks, row, into: &out)
+  }
+
+  private mutating func readKetone(_ row: Row, into out: inout Collector) {
+    var cell = GlucoseReader.ketone(row[columns[Name.value]], mark: .point)
+    if !row[columns[Name.annotations]].isEmpty,
+      let limit = outOfRange(row, threshold: { ($0, .millimolesPerLitre) })
+    {
+      cell = .measurement(limit)
+    }
+    add(.ketone, cell, row, into: &out)
+  }
+
+  @inline(__always)
+  private func reader(for units: Field) -> GlucoseReader? {
+    if units.isEmpty || units.equals("mmol/L") { return millimoles }
+    return switch GlucoseUnit(name: units.text) {
+    case .millimolesPerLitre: millimoles
+    case .milligramsPerDecilitre: milligrams
+    case nil: nil
+    }
+  }
+
+  @inline(__always)
+  private mutating func add(
+    _ kind: ReadingKind, _ cell: CellValue, marks: ReadingMarks = [], _ row: Row, into out: inout Collector
+  ) {
+    switch cell {
+    case .measurement(let measurement):
+      guard let (instant, shown) = moment(row) else {
+        return out.reject(row, "a time that no calendar has, or none")
+      }
+      out.add(
+        Reading(
+          device: device(row, in: &out), kind: kind, tick: instant.milliseconds, at: shown.deviceTime,
+          placement: out.place(shown), measurement, marks: marks, line: row.line))
+      addNotes(row, into: &out)
+    case .empty: out.skip("\(kind.name) without value")
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+
+  /// The instant and the time that the device showed then. Where its clock was off, they differ by more than
+  /// a zone.
+  @inline(__always)
+  mutating func moment(_ row: Row) -> (instant: Instant, shown: ShownTime)? {
+    guard let instant = row[columns[Name.time]].instant else { return nil }
+    let seconds = instant.seconds
+    if let shown = row[columns[Name.deviceTime]].yearFirstTime?.deviceTime {
+      let offset = shown.seconds - seconds
+      if abs(offset) < 86400 { return (instant, ShownTime(shown, utcOffset: Int32(offset))) }
+    }
+    if let minutes = row[columns[Name.timezoneOffset]].jsonNumber, abs(minutes) < 1440 {
+      return (instant, ShownTime(utc: seconds, offset: Int32(minutes * 60)))
+    }
+    let written = instant.utcOffset.flatMap { $0 == 0 ? nil : $0 }
+    return (instant, ShownTime(utc: seconds, offset: written ?? zoneOffsets.offset(atUTC: seconds)))
+  }
+
+  /// The device by its id, which holds maker, model and serial number in one text; else by its transmitter.
+  @inline(__always)
+  private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let id = row[columns[Name.deviceId]]
+    if !id.isEmpty { return out.device(vendor: "Tidepool", model: id, serial: .absent) }
+    let transmitter = row[columns[Name.transmitter]]
+    if let unnamed, !isTable, transmitter.hasSameBytes(as: unnamed.transmitter) { return unnamed.device }
+    let name = transmitter.isEmpty ? nested(row, Name.payload)["transmitterId"] ?? "" : transmitter.text
+    let device = out.device(
+      Device(vendor: "Tidepool", model: name.isEmpty ? "Tidepool" : "Tidepool \(name)", format: Self.id))
+    unnamed = (Array(transmitter.bytes), device)
+    return device
+  }
+}
+
+extension TidepoolFormat {
+  /// The plain values of a nested member: JSON, or text that holds JSON or a Python dictionary.
+  func nested(_ row: Row, _ name: Int) -> [String: String] {
+    let cell = row[columns[name]]
+    return cell.isEmpty ? [:] : NestedText.members(of: cell)
+  }
+
+  /// LO or HI where an annotation says that the value only stands for one.
+  private func outOfRange(
+    _ row: Row, threshold: (Double?) -> (Double?, GlucoseUnit)
+  ) -> Measurement? {
+    let members = nested(row, Name.annotations)
+    for index in 0..<8 {
+      guard let code = members["\(index).code"] else { return nil }
+      guard code == "bg/out-of-range" || code == "ketone/out-of-range" else { continue }
+      let (limit, unit) = threshold(members["\(index).threshold"].flatMap(Double.init))
+      switch members["\(index).value"] {
+      case "low": return .low(below: limit, unit)
+      case "high": return .high(above: limit, unit)
+      default: continue
+      }
+    }
+    return nil
+  }
+
+  /// Glucose thresholds are in mg/dL whatever the row's unit (docs/device-data/oor-values.md of TidepoolApi).
+  /// Numbers that no threshold in mg/dL has are taken as mmol/L.
+  private static func glucoseLimit(_ number: Double?) -> (Double?, GlucoseUnit) {
+    guard let number, number.isFinite, number > 0, number <= 1000 else { return (nil, .millimolesPerLitre) }
+    let isMillimoles = number < 10 || (number > 20 && number < 36 && number != number.rounded())
+    return (number, isMillimoles ? .millimolesPerLitre : .milligramsPerDecilitre)
+  }
+}

@@ -1,1 +1,0 @@
-public enum GlucoportColumns { public static let names = ["item","kind","time","device_time","utc_offset","offset_source","value","unit","range","threshold","marks","vendor","model","serial","format","axis","position","level","occurrence","guid","entry_guid","fields","deleted"] }
