@@ -29,6 +29,10 @@ struct NightscoutFormat: ExportFormat {
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
   ]
 
+  /// The member of our own export in which an entry carries all parts of a reading's identity.
+  private static let identityPrefix = "glucoport."
+  private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
+
   /// The columns of API v1's CSV and TSV, which have no header.
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
 
@@ -43,11 +47,12 @@ struct NightscoutFormat: ExportFormat {
   private let isTable: Bool
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
   private var zoneOffsets: ZoneOffsets
+  private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
   static func recognise(_ head: InputHead) -> Layout? {
     if head.isJSON {
       let isOurs = head.objects.contains(where: isItem) || (head.objects.isEmpty && isEmptyAnswer(head))
-      return isOurs ? .objects(columns: names) : nil
+      return isOurs ? .objects(columns: memberNames) : nil
     }
     let row = head.firstRow { isHeader($0) || isPlainRow($0) }
     return row.map { .table(delimiter: $0.delimiter) }
@@ -63,7 +68,7 @@ struct NightscoutFormat: ExportFormat {
         cells: Self.names, marks: ["date", "created_at"], order: isPlain ? Self.plainColumns : [])
     } else {
       isTable = false
-      columns = NamedColumns(members: Self.names)
+      columns = NamedColumns(members: Self.memberNames)
     }
   }
 
@@ -84,6 +89,10 @@ struct NightscoutFormat: ExportFormat {
       out.skip("deleted")
       return .data
     }
+    if !isTable, !identity.field(.axis, of: row).isEmpty {
+      readOwn(row, into: &out)
+      return .data
+    }
     let type = row[columns[Name.type]]
     let sgv = row[columns[Name.sgv]]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty {
@@ -94,6 +103,14 @@ struct NightscoutFormat: ExportFormat {
       readTreatment(row, into: &out)
     }
     return .data
+  }
+
+  /// An entry of our own export: the identity it carries is the reading's, not one made from its date.
+  private mutating func readOwn(_ row: Row, into out: inout Collector) {
+    switch identity.reading(from: row, into: &out) {
+    case .reading(let reading): out.add(reading)
+    case .rejected(let reason): out.reject(row, reason)
+    }
   }
 
   private mutating func readSensor(_ row: Row, _ sgv: Field, into out: inout Collector) {

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the release program, imports the sample exports into a store of its own in a temporary folder, and shows
+# what is in it. Installs what is missing as root; without, it says what to install.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\n== %s\n' "$*"; }
+
+say "packages"
+missing=()
+for package in libsqlite3-dev zlib1g-dev; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "Please install: ${missing[*]}" >&2
+    echo "  sudo apt-get install ${missing[*]}" >&2
+    exit 69
+  fi
+  for attempt in 1 2 3; do
+    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" && break
+    [ "$attempt" -lt 3 ] || { echo "the packages could not be installed" >&2; exit 69; }
+    sleep $((attempt * 5))
+  done
+fi
+command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
+
+say "build"
+swift build -c release --static-swift-stdlib --product glucoport
+program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export GLUCOPORT_STORE="$folder/logbook.db"
+
+say "import the sample exports"
+"$program" import --timezone Europe/Madrid Samples/clarity/clarity-mgdl-en.csv
+"$program" import Samples/libreview/libreview-mmol-nl-decimal-comma.csv \
+  Samples/libre-desktop/libre-desktop-mmol-en.tsv Samples/mysugr/mysugr-mgdl-en.csv \
+  Samples/nightscout/nightscout-entries-v1.json Samples/tidepool/tidepool.json Samples/glucoport/everything.ndjson
+
+say "the store"
+"$program" status
+
+say "the latest readings"
+"$program" list --limit 10 --long
+
+say "the same again stores nothing twice"
+"$program" import Samples/clarity/clarity-mgdl-en.csv
