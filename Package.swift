@@ -53,6 +53,15 @@ let package = Package(
     ),
     .testTarget(
       name: "ExportsTests", dependencies: ["Exports", "Logbook"], swiftSettings: settings),
+    .testTarget(
+      name: "CommandsTests",
+      dependencies: [
+        "glucoport", "Commands", "Logbook", "LogbookStore", "Exports",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Subprocess", package: "swift-subprocess"),
+      ],
+      swiftSettings: settings
+    ),
     .executableTarget(name: "glucoport", dependencies: ["Commands"], swiftSettings: settings),
   ]
 )

@@ -5,6 +5,7 @@ import Logbook
 
 /// The program: every command, and the one place where errors become exit statuses.
 public struct Glucoport: ParsableCommand {
+  /// The program's name, its summary, version and commands.
   public static let configuration = CommandConfiguration(
     commandName: "glucoport",
     abstract: "Keeps blood-glucose data: imports exports into one store per person.",
@@ -15,6 +16,7 @@ public struct Glucoport: ParsableCommand {
       LogCommand.self, FormatsCommand.self, ConfigCommand.self,
     ])
 
+  /// The program without arguments, as the parser asks for it.
   public init() {}
 
   /// Runs the program with its arguments and ends the process.

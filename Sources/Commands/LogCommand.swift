@@ -20,6 +20,10 @@ struct LogCommand: ParsableCommand {
   @Flag(help: "Print one JSON object a line.")
   var json = false
 
+  func validate() throws {
+    if limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+  }
+
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.reader)

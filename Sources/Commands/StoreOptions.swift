@@ -16,6 +16,8 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension GlucoseUnit: ExpressibleByArgument {
+  /// The unit that an argument names; nil for anything else.
   public init?(argument: String) { self.init(name: argument) }
+  /// The names of the units, for help.
   public static var allValueStrings: [String] { allCases.map(\.name) }
 }

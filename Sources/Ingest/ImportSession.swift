@@ -11,16 +11,23 @@ public struct ImportPolicy: Sendable {
   /// The most rejected items before the import gives up; nil for no limit.
   public var mostRejections: Int?
 
+  /// A policy that takes what is whole and sets no limit.
   public init() {}
 }
 
 /// What an import did.
 public struct ImportReport: Sendable {
+  /// The path, or `-`.
   public let source: String
+  /// The id of the format.
   public let format: String
+  /// What was decided about the input.
   public let decisions: [Decision]
+  /// Things a person should know that reject nothing.
   public let warnings: [String]
+  /// What became of the items.
   public let counts: IngestCounts
+  /// How the input ended.
   public let end: InputEnd
   /// The first rejections, for people; all are counted.
   public let rejections: [Rejection]

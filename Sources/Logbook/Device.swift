@@ -2,13 +2,16 @@
 
 /// What took a reading. Identified by vendor and serial number or, without one, by format and model text.
 public struct Device: Hashable, Sendable {
+  /// The maker, as the source or its format names it.
   public var vendor: String
+  /// The model, as the source names it.
   public var model: String
   /// Empty when the source gives none.
   public var serial: String
   /// The id of the format or driver that reported it.
   public var format: String
 
+  /// A device as its source describes it.
   public init(vendor: String, model: String, serial: String = "", format: String) {
     self.vendor = vendor
     self.model = model
@@ -19,6 +22,8 @@ public struct Device: Hashable, Sendable {
 
 /// A device's place in the `devices` of an `IngestBatch`.
 @frozen public struct DeviceIndex: Hashable, Sendable {
+  /// The place, from 0.
   public let number: Int32
+  /// The place with this number.
   @inlinable public init(_ number: Int32) { self.number = number }
 }

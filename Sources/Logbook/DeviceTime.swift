@@ -2,8 +2,10 @@
 
 /// The wall-clock time that a device showed, without zone: civil seconds since 1970-01-01T00:00:00.
 @frozen public struct DeviceTime: Hashable, Comparable, Sendable {
+  /// Civil seconds since 1970-01-01T00:00:00.
   public let seconds: Int64
 
+  /// The civil time at these seconds.
   @inlinable public init(seconds: Int64) { self.seconds = seconds }
 
   /// The civil time with these parts; nil when no calendar has it (31 April, 24:00, second 60).
@@ -19,6 +21,7 @@
       + Int64(hour * 3600 + minute * 60 + second)
   }
 
+  /// Whether the left time was shown earlier on the clock's face.
   @inlinable public static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
 
   @usableFromInline static func days(inMonth month: Int, of year: Int) -> Int {

@@ -6,12 +6,16 @@ import Crypto
 public struct Digest: Sendable {
   private var hash = SHA256()
 
+  /// A digest of nothing yet.
   public init() {}
 
+  /// Takes the next bytes.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
+  /// Takes the UTF-8 of a text.
   public mutating func update(_ text: String) { hash.update(data: Array(text.utf8)) }
 
+  /// The 32 bytes of the digest of all that was taken.
   public func bytes() -> [UInt8] { Array(hash.finalize()) }
 
   /// 64 lower-case hexadecimal digits.

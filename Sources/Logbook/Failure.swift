@@ -26,13 +26,17 @@ public enum FailureCategory: Sendable {
 
 /// A failure with a sentence for people: what was being done, to what, why it failed, what to do.
 public struct Failure: Error, CustomStringConvertible, Sendable {
+  /// What a caller can do about it.
   public let category: FailureCategory
+  /// The sentence for people.
   public let message: String
 
+  /// A failure of this category with its sentence.
   public init(_ category: FailureCategory, _ message: String) {
     self.category = category
     self.message = message
   }
 
+  /// The sentence for people.
   public var description: String { message }
 }

@@ -9,6 +9,7 @@ public struct Rejection: Hashable, Sendable {
   /// The item as it stood in the input, for `--rejects`; at most 4 KiB of it. Never stored or printed.
   public let source: String
 
+  /// A rejection with its reason and, for `--rejects`, the item as it stood.
   public init(line: Int64, reason: String, source: String = "") {
     self.line = line
     self.reason = reason
@@ -20,14 +21,19 @@ public struct Rejection: Hashable, Sendable {
 public struct IngestBatch: Sendable {
   /// Every device named so far; readings point here by `DeviceIndex`.
   public var devices: [Device] = []
+  /// Readings, in the order of the source.
   public var readings: [Reading] = []
+  /// Records, in the order of the source.
   public var records: [ImportedRecord] = []
+  /// What was not taken, in the order of the source.
   public var rejections: [Rejection] = []
   /// Items that the source holds and glucoport has no kind for, or that say nothing: counted by name.
   public var skipped: [String: Int] = [:]
 
+  /// A batch without devices and items.
   public init() {}
 
+  /// Whether no item is in it; devices do not count.
   public var isEmpty: Bool { readings.isEmpty && records.isEmpty && rejections.isEmpty && skipped.isEmpty }
 
   /// Empties the batch and keeps the devices and the memory.
@@ -41,12 +47,17 @@ public struct IngestBatch: Sendable {
 
 /// What an ingestor decided about its input, and on what ground.
 public struct Decision: Hashable, Sendable {
+  /// Why it was decided so: read in the input, inferred from it, given by a person, fixed by the format, or
+  /// the logbook's setting.
   public enum Ground: String, Sendable { case read, inferred, given, fixed, logbook }
   /// `format`, `encoding`, `delimiter`, `unit`, `date-order`, `zone`, `decimal-mark`.
   public let subject: String
+  /// What was decided, for people.
   public let value: String
+  /// Why it was decided so.
   public let ground: Ground
 
+  /// A decision on a subject, with its ground.
   public init(_ subject: String, _ value: String, _ ground: Ground) {
     self.subject = subject
     self.value = value

@@ -16,15 +16,19 @@ public enum FieldValue: Hashable, Sendable {
 
 /// The content of a record: field names to values. The names in use are listed in glucoport-json(5).
 public struct RecordFields: Hashable, Sendable {
+  /// The values by field name.
   public var values: [String: FieldValue]
 
+  /// Fields with these values.
   public init(_ values: [String: FieldValue] = [:]) { self.values = values }
 
+  /// The value of a field; nil when the source gave none.
   public subscript(name: String) -> FieldValue? {
     get { values[name] }
     set { values[name] = newValue }
   }
 
+  /// The text of the field `subtype`; empty without one.
   public var subtype: String {
     if case .text(let subtype)? = values["subtype"] { subtype } else { "" }
   }
@@ -50,9 +54,13 @@ public struct RecordFields: Hashable, Sendable {
 
 /// A record as an import brings it, before the store knows whether it is new.
 public struct ImportedRecord: Sendable {
+  /// What the record is about.
   public var kind: RecordKind
+  /// The shown time of the entry.
   public var deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
   public var placement: Placement
+  /// The content.
   public var fields: RecordFields
   /// The export's own id of this record; empty when it has none.
   public var sourceID: String
@@ -62,10 +70,14 @@ public struct ImportedRecord: Sendable {
   public var entrySourceID: String
   /// A glucoport export states the identity itself.
   public var guid: String?
+  /// The identity of the entry to which it belongs, where the export states it.
   public var entryGuid: String?
+  /// Whether it is a tombstone.
   public var deleted: Bool
+  /// The line of the input it stands on, from 1.
   public var line: Int64
 
+  /// A record of an export that states no identity of its own.
   public init(
     kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields,
     sourceID: String = "", owner: String = "", line: Int64

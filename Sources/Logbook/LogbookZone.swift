@@ -81,7 +81,10 @@ public struct LogbookZone: Sendable {
 
 /// A stretch of shown times that one placement serves: `from` inclusive, `to` exclusive, in civil seconds.
 public struct Stretch: Sendable {
+  /// The first shown time, in civil seconds.
   public let from: Int64
+  /// The shown time behind the last, in civil seconds.
   public let to: Int64
+  /// What places every time of the stretch.
   public let placement: Placement
 }

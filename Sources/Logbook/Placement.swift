@@ -38,8 +38,10 @@
 @frozen public struct Placement: Hashable, Sendable {
   /// Seconds east of Greenwich.
   public let utcOffset: Int32
+  /// How the offset was found.
   public let source: OffsetSource
 
+  /// An offset in seconds east of Greenwich, and how it was found.
   @inlinable public init(utcOffset: Int32, source: OffsetSource) {
     self.utcOffset = utcOffset
     self.source = source

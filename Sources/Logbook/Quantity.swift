@@ -20,9 +20,12 @@
 
 /// A number and its unit, both as the source gave them.
 @frozen public struct Quantity: Hashable, Sendable {
+  /// The number as the source gave it.
   public let number: Double
+  /// The unit as the source gave it.
   public let unit: GlucoseUnit
 
+  /// A number in its unit.
   @inlinable public init(_ number: Double, _ unit: GlucoseUnit) {
     self.number = number
     self.unit = unit
@@ -83,6 +86,7 @@ public func plainNumber(_ number: Double) -> String {
   /// Above the range (HI).
   case high(above: Double?, GlucoseUnit)
 
+  /// The unit of the value, or of the range that it lies beyond.
   public var unit: GlucoseUnit {
     switch self {
     case .value(let quantity): quantity.unit
@@ -97,6 +101,7 @@ public func plainNumber(_ number: Double) -> String {
 
   /// The codes that stand for LO and HI where the value is part of an identity.
   public static let lowLevel: Int64 = -1
+  /// The code of HI where the value is part of an identity.
   public static let highLevel: Int64 = -2
 
   /// The measurement as a part of an identity: tenths of mmol/L, or the code of LO or HI.

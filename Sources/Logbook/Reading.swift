@@ -7,6 +7,7 @@
   /// The device's own tick or record number, which stays the same for ever.
   case tick = 1
 
+  /// The name in views, exports and addresses.
   public var name: String { self == .time ? "time" : "tick" }
 
   /// The axis with this name, or nil.
@@ -18,11 +19,17 @@
 
 /// One measurement as the device reported it. A plain value without references, since millions pass through.
 @frozen public struct Reading: Sendable {
+  /// What took it.
   public var device: DeviceIndex
+  /// What it measures.
   public var kind: ReadingKind
+  /// What places it among those of its device and kind.
   public var axis: Axis
+  /// What else is said of it.
   public var marks: ReadingMarks
+  /// What places the shown time on the UTC line.
   public var placement: Placement
+  /// The time as the device showed it.
   public var deviceTime: DeviceTime
   /// On `Axis.time` the device time in civil seconds; else the tick or record number.
   public var position: Int64
@@ -30,6 +37,7 @@
   public var occurrence: Int32
   /// Whether `occurrence` was settled by the source (our own exports), so that no import renumbers it.
   public var occurrenceIsStated: Bool
+  /// What was measured.
   public var measurement: Measurement
   /// The line of the input it stands on, from 1.
   public var line: Int64

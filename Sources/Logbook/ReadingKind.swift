@@ -35,7 +35,9 @@
 
 /// What else the source said of a reading, or what stands out about it. Stored as one integer.
 @frozen public struct ReadingMarks: OptionSet, Hashable, Sendable {
+  /// The bits that the store keeps.
   public let rawValue: UInt16
+  /// The marks with these bits.
   @inlinable public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// Typed by hand.
@@ -52,9 +54,13 @@
   public static let doubtfulTime = Self(rawValue: 1 << 5)
   /// The device's clock was set back within this input, so the shown time occurs twice.
   public static let clockSetBack = Self(rawValue: 1 << 6)
+  /// Taken before a meal.
   public static let beforeMeal = Self(rawValue: 1 << 7)
+  /// Taken after a meal.
   public static let afterMeal = Self(rawValue: 1 << 8)
+  /// Taken with an empty stomach.
   public static let fasting = Self(rawValue: 1 << 9)
+  /// Taken at bedtime.
   public static let bedtime = Self(rawValue: 1 << 10)
   /// The meter warned of the temperature when it measured.
   public static let temperatureWarning = Self(rawValue: 1 << 11)

@@ -12,29 +12,37 @@ public struct IngestCounts: Equatable, Sendable {
   public var repeatedReadings = 0
   /// Readings for which the source gives another value than before: the first was kept, the other is listed.
   public var changedReadings = 0
+  /// Records stored.
   public var newRecords = 0
+  /// Records that were in the store already with the same content.
   public var knownRecords = 0
+  /// Rows equal to one before in this input.
   public var repeatedRecords = 0
   /// Records whose row changed at the source, and which took the change.
   public var updatedRecords = 0
   /// Records whose row changed, and which were edited or deleted here or come from a later export.
   public var keptRecords = 0
+  /// Items that were not taken, readings and records together.
   public var rejected = 0
   /// Items without a kind in glucoport, by name.
   public var skipped: [String: Int] = [:]
-  /// Readings whose shown time a clock change skipped or repeated, and ones whose time cannot be right.
+  /// Readings whose shown time a clock change skipped or repeated.
   public var ambiguousTimes = 0
+  /// Readings whose shown time cannot be right.
   public var doubtfulTimes = 0
   /// New readings by kind and unit name, such as `cbg`.
   public var newByKind: [String: Int] = [:]
-  /// The range of shown times of all readings in the input, in civil seconds.
+  /// The first shown time of all readings in the input, in civil seconds.
   public var firstTime: Int64?
+  /// The last shown time of all readings in the input, in civil seconds.
   public var lastTime: Int64?
 
+  /// Counts of an ingest without items.
   public init() {}
 
   /// Readings in the input, whatever became of them.
   public var readings: Int { newReadings + knownReadings + repeatedReadings + changedReadings }
+  /// Records in the input, whatever became of them.
   public var records: Int { newRecords + knownRecords + repeatedRecords + updatedRecords + keptRecords }
 
   /// As JSON, with the names that glucoport-json(5) documents.

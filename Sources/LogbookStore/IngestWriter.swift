@@ -7,13 +7,16 @@ public import Logbook
 public struct IngestSource: Sendable {
   /// The path, `-`, or a meter's name.
   public let name: String
+  /// The id of the format.
   public let format: String
   /// When this program's host says that it began, in UTC seconds.
   public let startedAt: Int64
   /// When a file was last written, in UTC seconds.
   public let modifiedAt: Int64?
+  /// What is decided before the first batch.
   public let decisions: [Decision]
 
+  /// An input at the moment when its ingest begins.
   public init(name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision]) {
     self.name = name
     self.format = format
@@ -49,6 +52,7 @@ public final class IngestWriter {
   /// The most rejections kept with an ingest; all are counted.
   static let mostRejections = 1000
 
+  /// What became of the items so far.
   public private(set) var counts = IngestCounts()
   private let database: Database
   var connection: Database { database }

@@ -5,9 +5,11 @@ public import Logbook
 
 /// Two devices that give the same readings: one sensor under two serial numbers, or one reading by two routes.
 public struct LikelyDuplicate: Hashable, Sendable {
+  /// The kind of the readings.
   public let kind: ReadingKind
-  /// The device of this ingest, and the other one, as people know them.
+  /// The device of this ingest, as people know it.
   public let device: String
+  /// The other device, as people know it.
   public let other: String
   /// Readings of equal kind, shown time and value.
   public let readings: Int

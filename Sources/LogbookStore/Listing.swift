@@ -9,12 +9,16 @@ public struct ItemFilter: Sendable {
   public var since: Int64?
   /// UTC seconds, exclusive.
   public var until: Int64?
+  /// The kinds of readings; none for no readings.
   public var readingKinds = Set(ReadingKind.allCases)
+  /// The kinds of records; none for no records.
   public var recordKinds = Set(RecordKind.allCases)
+  /// Whether tombstones are listed, too.
   public var includesDeleted = false
   /// Only the newest so many.
   public var newest: Int?
 
+  /// A filter that every item passes but tombstones.
   public init() {}
 }
 

@@ -5,47 +5,76 @@ public import Logbook
 
 /// What a store holds, by kind and device, and what waits to be sent.
 public struct Overview: Sendable {
+  /// The readings of one kind and device.
   public struct Line: Sendable {
+    /// The kind of the readings.
     public let kind: ReadingKind
+    /// What took them.
     public let device: Device
+    /// How many there are.
     public let readings: Int
+    /// How many wait to be sent.
     public let pending: Int
-    /// Civil seconds of the first and last shown time.
+    /// Civil seconds of the first shown time.
     public let firstTime: Int64
+    /// Civil seconds of the last shown time.
     public let lastTime: Int64
   }
 
+  /// The records of one kind.
   public struct RecordLine: Sendable {
+    /// The kind of the records.
     public let kind: String
+    /// How many there are, tombstones apart.
     public let records: Int
+    /// How many wait to be sent, tombstones with them.
     public let pending: Int
   }
 
+  /// The IANA name of the logbook's zone.
   public let timezone: String
+  /// Readings by kind and device.
   public let lines: [Line]
+  /// Records by kind.
   public let recordLines: [RecordLine]
+  /// The last ingests, newest first.
   public let ingests: [IngestEntry]
 
+  /// All readings.
   public var readings: Int { lines.reduce(0) { $0 + $1.readings } }
+  /// All records, tombstones apart.
   public var records: Int { recordLines.reduce(0) { $0 + $1.records } }
+  /// Readings that wait to be sent.
   public var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
+  /// Records that wait to be sent.
   public var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
 }
 
 /// One run of an ingestor, as `log` lists it.
 public struct IngestEntry: Sendable {
+  /// The number by which commands name it.
   public let id: Int64
+  /// The path, or `-`.
   public let source: String
+  /// The id of the format.
   public let format: String
+  /// SHA-256 of the input in hexadecimal; nil when it did not end.
   public let digest: String?
+  /// When it began, in UTC seconds of its host.
   public let startedAt: Int64
+  /// When it ended, in UTC seconds of its host; nil when it did not.
   public let finishedAt: Int64?
+  /// `running`, `whole`, `truncated` or `failed`.
   public let outcome: String
   /// Counts and decisions as JSON, with the names of glucoport-json(5).
   public let counts: String
+  /// What was decided about the input, as a JSON list.
   public let decisions: String
+  /// Readings that it stored.
   public let new: Int
+  /// Readings that were in the store before.
   public let known: Int
+  /// Items that it did not take.
   public let rejected: Int
 
   static let columns = """

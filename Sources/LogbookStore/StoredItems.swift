@@ -5,18 +5,31 @@ public import Logbook
 
 /// A reading as the store holds it.
 public struct StoredReading: Sendable {
+  /// The device's number in this store.
   public let deviceID: Int64
+  /// What took the reading.
   public let device: Device
+  /// What it measures.
   public let kind: ReadingKind
+  /// What places it among those of its device and kind.
   public let axis: Axis
+  /// The shown time in civil seconds, or the tick.
   public let position: Int64
+  /// The value's part in the identity.
   public let level: Int64
+  /// Which one of several that share every other part.
   public let occurrence: Int64
+  /// The time as the device showed it.
   public let deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
   public let placement: Placement
+  /// What was measured.
   public let measurement: Measurement
+  /// What else is said of it.
   public let marks: ReadingMarks
+  /// The number of the ingest that brought it.
   public let ingest: Int64
+  /// Whether the remote has it.
   public let isUploaded: Bool
 
   /// The instant in UTC seconds.
@@ -51,19 +64,30 @@ public struct StoredReading: Sendable {
 
 /// A record as the store holds it.
 public struct StoredRecord: Sendable {
+  /// The identity.
   public let guid: String
+  /// What the record is about.
   public let kind: RecordKind
+  /// The entry to which it belongs; nil for an entry.
   public let entryGuid: String?
+  /// The shown time of the entry.
   public let deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
   public let placement: Placement
   /// The fields as canonical JSON.
   public let fields: String
+  /// The field of this name; empty without one.
   public let subtype: String
+  /// Whether it is a tombstone.
   public let isDeleted: Bool
+  /// Raised by one with every edit.
   public let version: Int
+  /// The version that the remote has; 0 for none.
   public let versionSynced: Int
+  /// The ingest that last wrote it; nil when none did.
   public let ingest: Int64?
 
+  /// The instant in UTC seconds.
   public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 
   static let columns = """

@@ -80,6 +80,18 @@ import Testing
     }
   }
 
+  @Test(arguments: ["=1+1", "'=1+1", "''-1", "+A", "@A", "\tA", "'plain", "plain", "'", ""])
+  func aGuardedTextComesBackAndIsNoFormula(_ text: String) {
+    let guarded = GlucoportColumns.guarding(text, in: "model")
+    #expect(guarded.first.map { "=+-@\t".contains($0) } != true)
+    #expect(GlucoportColumns.unguarding(guarded) == text)
+  }
+
+  @Test(arguments: [("utc_offset", "+02:00"), ("utc_offset", "-05:00"), ("level", "-1"), ("value", "-1")])
+  func noGuardStandsBeforeAnOffsetOrNumber(_ column: String, _ text: String) {
+    #expect(GlucoportColumns.guarding(text, in: column) == text)
+  }
+
   @Test func aCutLastLineYieldsNothing() throws {
     let text = Self.header + "\n" + Self.reading + "\n"
     for length in 1..<Self.reading.count {

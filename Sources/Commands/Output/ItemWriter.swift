@@ -84,17 +84,14 @@ struct CSVWriter: ItemWriter {
 
   func write(_ item: StoredItem) {
     let cells = ItemCells(item)
-    let texts = ItemCells.names.map { cell(cells[$0]?.text ?? "") }
+    let texts = ItemCells.names.map { cell(cells[$0]?.text ?? "", of: $0) }
     output.write(texts.joined(separator: ",") + "\r\n")
   }
 
   func end() -> [String] { [] }
 
-  private func cell(_ text: String) -> String {
-    var text = text
-    if isSpreadsheetSafe, let first = text.first, "=+-@\t\r".contains(first), Double(text) == nil {
-      text = "'" + text
-    }
+  private func cell(_ text: String, of column: String) -> String {
+    let text = isSpreadsheetSafe ? GlucoportColumns.guarding(text, in: column) : text
     guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
     return "\"" + text.replacing("\"", with: "\"\"") + "\""
   }

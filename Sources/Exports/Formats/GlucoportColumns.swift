@@ -9,6 +9,25 @@ public enum GlucoportColumns {
   /// front of a vendor, model or serial that begins with any number of these marks and one of `=`, `+`, `-`,
   /// `@` or a tab; the reader takes one away there.
   public static let formulaGuard: Character = "'"
+
+  /// The columns that hold what a device or file said, from which the reader takes the mark away. Offsets and
+  /// negative numbers begin with such signs, too, and stay as they are.
+  private static let guarded: Set<String> = Set([GlucoportColumn.vendor, .model, .serial].map(\.name))
+
+  /// A cell's text with the mark in front, where the column and the text ask for it.
+  public static func guarding(_ text: String, in column: String) -> String {
+    guarded.contains(column) && isFormula(text.drop { $0 == formulaGuard }) ? "\(formulaGuard)\(text)" : text
+  }
+
+  /// A cell's text as it was before it was guarded.
+  static func unguarding(_ text: String) -> String {
+    let rest = text.drop { $0 == formulaGuard }
+    return rest.count < text.count && isFormula(rest) ? String(text.dropFirst()) : text
+  }
+
+  private static func isFormula(_ text: Substring) -> Bool {
+    text.first.map { "=+-@\t".contains($0) } ?? false
+  }
 }
 
 /// One column of glucoport's own exports.

@@ -174,9 +174,7 @@ extension GlucoportIdentity {
 
   private func text(_ column: GlucoportColumn, of row: Row) -> String {
     let text = field(column, of: row).text
-    guard isTable, text.first == GlucoportColumns.formulaGuard else { return text }
-    let rest = text.drop { $0 == GlucoportColumns.formulaGuard }
-    return rest.first.map { "=+-@\t".contains($0) } == true ? String(text.dropFirst()) : text
+    return isTable ? GlucoportColumns.unguarding(text) : text
   }
 }
 

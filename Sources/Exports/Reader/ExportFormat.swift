@@ -67,8 +67,11 @@ extension ExportFormat {
 
 /// A format's name for people and for `--format`, as `glucoport formats` lists it.
 public struct ExportFormatInfo: Sendable {
+  /// The word for `--format`.
   public let id: String
+  /// The name for people.
   public let title: String
+  /// What it reads, in one line.
   public let summary: String
 }
 

@@ -22,6 +22,7 @@ public struct ExportReader: Ingestor {
   /// Rows that are no data: a preamble if a header follows, rejections if not.
   private var unknownRows: [Rejection] = []
   private var isDone = false
+  /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
   /// The last header row as it stood; nil for inputs without one.
@@ -59,23 +60,30 @@ public struct ExportReader: Ingestor {
     rows = try Self.makeRows(layout, input: input)
   }
 
+  /// The id of the format.
   public var format: String { collector.format }
+  /// When the export was made, in UTC seconds: as it says, else the time of its newest item.
   public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
+  /// SHA-256 of the bytes as they came, compressed or not.
   public var digest: String { input.source.digest.hexadecimal() }
   /// When the file was last written, in UTC seconds; nil for a pipe.
   public var modifiedAt: Int64? { input.source.modifiedAt }
+  /// Bytes read so far and in all; nil in all for a pipe.
   public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
   /// The path, or `-`.
   public var name: String { input.source.name }
 
+  /// What was decided about the input, the format first.
   public var decisions: [Decision] {
     [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
       + parser.decisions
       + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
   }
 
+  /// Things a person should know that reject nothing.
   public var warnings: [String] { input.warnings + parser.warnings }
 
+  /// Appends items to the batch until it is full, a second has passed, or the source pauses.
   public mutating func read(into batch: inout IngestBatch) throws -> Bool {
     if isDone { return false }
     swap(&collector.batch, &batch)

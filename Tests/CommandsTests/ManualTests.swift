@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Exports
+import Foundation
+import GRDB
+import Logbook
+import LogbookStore
+import Testing
+
+@testable import Commands
+
+/// Holds the manual pages against the program: neither knows an option, column or status that the other does not.
+@Suite struct ManualTests {
+  @Test func everyCommandHasItsPage() throws {
+    for command in try ProgramHelp.commands() {
+      let page = try ManualPage("glucoport-\(command.commandName).1")
+      #expect(page.lines.contains(".Nm glucoport \(command.commandName)"), "\(page.name): its synopsis")
+      let overview = try ManualPage("glucoport.1").items("Cm")
+      #expect(overview.contains(command.commandName), "glucoport.1: its list of commands")
+    }
+  }
+
+  @Test func everyPageIsOfACommandOrAFileFormat() throws {
+    let commands = try ProgramHelp.commands().map { "glucoport-\($0.commandName).1" }
+    #expect(
+      try Set(ManualPage.names())
+        == Set(commands + ["glucoport.1", "glucoport-json.5", "glucoport-store.5"]))
+  }
+
+  @Test func aPageDescribesExactlyTheOptionsOfItsCommand() throws {
+    for command in try ProgramHelp.commands() {
+      let page = try ManualPage("glucoport-\(command.commandName).1")
+      #expect(Set(page.items("Fl")) == command.flags, "\(page.name)")
+    }
+  }
+
+  @Test func aSynopsisNamesEveryOptionAndArgumentAsHelpDoes() throws {
+    for command in try ProgramHelp.commands() {
+      let page = try ManualPage("glucoport-\(command.commandName).1")
+      let synopsis = page.section("Sh SYNOPSIS").joined(separator: "\n")
+      for argument in command.arguments where !argument.isOfEveryCommand {
+        #expect(synopsis.contains(argument.synopsis), "\(page.name): \(argument.synopsis)")
+      }
+    }
+  }
+
+  @Test func everyFlagOnAPageExistsInTheProgram() throws {
+    let known = try ProgramHelp.commands().reduce(into: Set<String>()) { $0.formUnion($1.flags) }
+    for name in try ManualPage.names() {
+      #expect(try Set(ManualPage(name).arguments(of: "Fl")).subtracting(known) == [], "\(name)")
+    }
+  }
+
+  @Test func theExitStatusesOfTheProgramAndOfThePageAreTheSame() throws {
+    let page = try ManualPage("glucoport.1")
+    let described = page.section("Sh EXIT STATUS").compactMap { line in
+      line.hasPrefix(".It ") ? Int32(line.dropFirst(4)) : nil
+    }
+    #expect(described == (0...255).filter { ExitStatus(rawValue: $0) != nil })
+  }
+
+  @Test func theColumnsOfItemsAreDescribedInTheirOrder() throws {
+    #expect(try ManualPage("glucoport-json.5").variables(under: "Ss Items") == GlucoportColumns.names)
+  }
+
+  @Test(arguments: ["readings", "records"])
+  func theColumnsOfAViewAreDescribedInTheirOrder(_ view: String) throws {
+    try ScratchFolder.with { folder in
+      let path = folder.appending(path: "logbook.db").path
+      _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "UTC"))
+      let columns = try DatabaseQueue(path: path).read { database in
+        try database.makeStatement(sql: "SELECT * FROM \(view)").columnNames
+      }
+      #expect(try ManualPage("glucoport-store.5").variables(under: "Ss The view \(view)") == columns)
+    }
+  }
+
+  @Test func theMarksOfReadingsAreDescribedInTheirOrder() throws {
+    let section = try ManualPage("glucoport-store.5").section("Ss Marks")
+    let described = section.filter { $0.hasPrefix(".It Cm ") }.map { String($0.dropFirst(7)) }
+    #expect(described == ReadingMarks.named.map(\.name))
+  }
+
+  @Test func everyMemberOfJSONIsDescribed() throws {
+    try ScratchFolder.with { folder in
+      let arguments = ["--store", folder.appending(path: "logbook.db").path]
+      let samples = try ["clarity/clarity-mgdl-en.csv", "generic/kinds.csv"].map { name in
+        let sample = Repository.samples.appending(path: name)
+        return try #require(FileManager.default.fileExists(atPath: sample.path) ? sample.path : nil)
+      }
+      try check(["import", "--timezone", "UTC", "--json"] + samples + arguments, "Ss import --json")
+      try check(["log", "--json"] + arguments, "Ss log --json")
+      try check(["status", "--json"] + arguments, "Ss status --json")
+      try check(["formats", "--json"], "Ss formats --json")
+      for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
+    }
+  }
+
+  @Test func everyReferenceNamesAPage() throws {
+    let pages = try ManualPage.names()
+    for name in pages {
+      for line in try ManualPage(name).lines where line.hasPrefix(".Xr glucoport") {
+        let words = line.split(separator: " ")
+        #expect(words.count >= 3 && pages.contains("\(words[1]).\(words[2])"), "\(name): \(line)")
+      }
+    }
+  }
+
+  @Test func mandocFindsNothingToSay() throws {
+    let pages = try ManualPage.names().map { ManualPage.folder.appending(path: $0).path }
+    let lint = ["mandoc", "-T", "lint", "-W", "warning"]
+    let answer = try Answer(of: URL(filePath: "/usr/bin/env"), lint + pages)
+    #expect(answer.text == "" && answer.status == 0, "mandoc comes with the package of that name")
+  }
+
+  /// A reading's and a record's id.
+  private func ids(_ arguments: [String]) throws -> [String] {
+    let table = try Answer(of: ProgramHelp.binary, ["list", "--long"] + arguments).text
+    let words = table.split { $0 == " " || $0.isNewline }
+    let reading = try #require(words.first { $0.hasPrefix("r1.") })
+    let record = try #require(words.first { $0.count == 36 && $0.filter { $0 == "-" }.count == 4 })
+    return [String(reading), String(record)]
+  }
+
+  /// Holds the names in what the program prints against a section of glucoport-json(5).
+  private func check(_ arguments: [String], _ title: String) throws {
+    let page = try ManualPage("glucoport-json.5")
+    var described = Set(page.variables(under: title))
+    // `show` has the members of items, and `status` and `log` hold what `import` tells.
+    if title.contains("show") { described.formUnion(page.variables(under: "Ss Items")) }
+    if title.contains("log") || title.contains("status") {
+      described.formUnion(page.variables(under: "Ss import --json"))
+      described.formUnion(page.variables(under: "Ss log --json"))
+    }
+    let lines = try Answer(of: ProgramHelp.binary, arguments).text.split(separator: "\n")
+    #expect(!lines.isEmpty, "\(arguments) prints nothing")
+    for line in lines {
+      let names = try JSONNames.all(in: String(line))
+      #expect(names.subtracting(described) == [], "\(title)")
+    }
+  }
+}
+
+/// The names of the members of JSON, at any depth.
+private enum JSONNames {
+  /// Objects whose names are data.
+  private static let free: Set<String> = ["skipped", "new_by_kind", "fields"]
+
+  static func all(in text: String) throws -> Set<String> {
+    names(try JSONSerialization.jsonObject(with: Data(text.utf8)))
+  }
+
+  private static func names(_ value: Any) -> Set<String> {
+    if let list = value as? [Any] { return list.reduce(into: []) { $0.formUnion(names($1)) } }
+    guard let object = value as? [String: Any] else { return [] }
+    return object.reduce(into: []) { found, member in
+      found.insert(member.key)
+      if free.contains(member.key) { return }
+      // The names among the decisions of an import are subjects, which are data, too.
+      let isBySubject = member.key == "decisions" && member.value is [String: Any]
+      let values = isBySubject ? Array((member.value as? [String: Any] ?? [:]).values) : [member.value]
+      for value in values { found.formUnion(names(value)) }
+    }
+  }
+}
+
+/// One page of the manual.
+private struct ManualPage {
+  static let folder = Repository.root.appending(path: "man")
+
+  let name: String
+  let lines: [String]
+
+  init(_ name: String) throws {
+    self.name = name
+    let text = try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8)
+    lines = text.components(separatedBy: "\n")
+  }
+
+  static func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+
+  /// The lines under `Sh NAME` or `Ss Name`, up to the next title of either sort.
+  func section(_ title: String) -> [String] {
+    guard let start = lines.firstIndex(of: "." + title) else { return [] }
+    return Array(lines[(start + 1)...].prefix { !$0.hasPrefix(".Sh ") && !$0.hasPrefix(".Ss ") })
+  }
+
+  /// What the items of the page's lists name with this macro.
+  func items(_ macro: String) -> [String] {
+    lines.filter { $0.hasPrefix(".It \(macro) ") }.flatMap { Self.arguments(of: macro, in: $0) }
+  }
+
+  /// The variables that the items of a section's list name, in order.
+  func variables(under title: String) -> [String] {
+    section(title).filter { $0.hasPrefix(".It Va ") }.flatMap { line in
+      line.split(separator: " ").dropFirst(2).filter { $0 != "," && $0 != "Va" }.map(String.init)
+    }
+  }
+
+  /// The word behind each use of a macro on the page.
+  func arguments(of macro: String) -> [String] {
+    lines.filter { $0.hasPrefix(".") && !$0.hasPrefix(".\\\"") }.flatMap { Self.arguments(of: macro, in: $0) }
+  }
+
+  private static func arguments(of macro: String, in line: String) -> [String] {
+    let words = line.dropFirst().split(separator: " ").map(String.init)
+    return zip(words, words.dropFirst()).filter { $0.0 == macro }.map(\.1)
+  }
+}
+
+/// The program's own description of itself.
+private enum ProgramHelp {
+  struct Dump: Decodable { let command: Command }
+
+  struct Command: Decodable {
+    let commandName: String
+    let arguments: [Argument]
+    let subcommands: [Command]?
+
+    /// The options as `Fl` takes them: without the first sign.
+    var flags: Set<String> { Set(arguments.flatMap(\.flags)) }
+  }
+
+  struct Argument: Decodable {
+    struct Name: Decodable {
+      let kind: String
+      let name: String
+    }
+
+    let kind: String
+    let names: [Name]?
+    let valueName: String?
+    let isRepeating: Bool
+
+    var flags: [String] { (names ?? []).map { $0.kind == "long" ? "-" + $0.name : $0.name } }
+    var isOfEveryCommand: Bool { flags.contains("-help") || flags.contains("-version") }
+
+    /// How the synopsis writes it.
+    var synopsis: String {
+      let value = "Ar " + (valueName ?? "").replacing("…", with: "...")
+      switch kind {
+      case "positional": return isRepeating ? value + " ..." : value
+      case "option": return ".Op Fl \(flags.first ?? "") \(value)\n"
+      default: return ".Op Fl \(flags.first ?? "")"
+      }
+    }
+  }
+
+  /// The binary beside the test bundle, which the same build made.
+  static let binary = URL(filePath: CommandLine.arguments[0])
+    .deletingLastPathComponent().appending(path: "glucoport")
+
+  /// Every command but `help`, which the parser adds.
+  static func commands() throws -> [Command] {
+    let answer = try Answer(of: binary, ["--experimental-dump-help"])
+    let dump = try JSONDecoder().decode(Dump.self, from: Data(answer.text.utf8))
+    return try #require(dump.command.subcommands).filter { $0.commandName != "help" }
+  }
+}
+
+/// What a program printed on standard output, and its status.
+private struct Answer {
+  let text: String
+  let status: Int32
+
+  init(of program: URL, _ arguments: [String]) throws {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = program
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    status = process.terminationStatus
+  }
+}
+
+/// Where the tests find the files of the repository.
+private enum Repository {
+  static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  static let samples = root.appending(path: "Samples")
+}
+
+/// A folder that is there for as long as a body runs.
+private enum ScratchFolder {
+  static func with(_ body: (URL) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let result = Result { try body(folder) }
+    try FileManager.default.removeItem(at: folder)
+    try result.get()
+  }
+}
