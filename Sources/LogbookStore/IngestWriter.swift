@@ -38,9 +38,13 @@ extension Store {
         let writer = try IngestWriter(database, source, isAtomic: isAtomic)
         do {
           try body(writer)
-        } catch {
-          writer.abandon()
-          throw error
+        } catch let cause {
+          do {
+            try writer.abandon()
+          } catch {
+            throw cause
+          }
+          throw cause
         }
       }
     }
@@ -131,15 +135,15 @@ public final class IngestWriter {
   }
 
   /// Gives up: what was committed stays, an atomic ingest leaves nothing.
-  func abandon() {
+  ///
+  /// The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back when
+  /// the connection closes, and the ingest stays `running`, as after a kill.
+  func abandon() throws {
     readings = nil
     records = nil
-    guard database.isInsideTransaction else { return }
-    do {
-      try database.rollback()
-    } catch {
-      // SQLite rolls back by itself on a full disk; the connection closes next and rolls back what is left.
-    }
+    if database.isInsideTransaction { try database.rollback() }
+    guard !isAtomic else { return }
+    try database.execute(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {
