@@ -51,8 +51,23 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .executableTarget(name: "glucoport", dependencies: ["Commands"], swiftSettings: settings),
+
+    .testTarget(name: "LogbookTests", dependencies: ["Logbook"], swiftSettings: settings),
     .testTarget(
       name: "ExportsTests", dependencies: ["Exports", "Logbook"], swiftSettings: settings),
+    .testTarget(
+      name: "LogbookStoreTests",
+      dependencies: ["Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "IngestTests",
+      dependencies: [
+        "Exports", "Ingest", "Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
     .testTarget(
       name: "CommandsTests",
       dependencies: [
@@ -62,6 +77,6 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .executableTarget(name: "glucoport", dependencies: ["Commands"], swiftSettings: settings),
+    .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

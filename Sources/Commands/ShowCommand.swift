@@ -54,7 +54,7 @@ struct ShowCommand: ParsableCommand {
           ("uploaded", reading.isUploaded ? "true" : "false"), ("revisions", "[\(others.joined(separator: ","))]"),
         ]))
     }
-    print(cells, output)
+    write(cells, output)
     output.line("ingest         \(reading.ingest)\(try source(of: reading.ingest, store))")
     output.line("uploaded       \(reading.isUploaded ? "yes" : "no")")
     for revision in revisions {
@@ -72,7 +72,7 @@ struct ShowCommand: ParsableCommand {
           ("ingest", record.ingest.map(String.init) ?? "null"),
         ]))
     }
-    print(cells, output)
+    write(cells, output)
     output.line("version        \(record.version), synced \(record.versionSynced)")
     if let ingest = record.ingest { output.line("ingest         \(ingest)\(try source(of: ingest, store))") }
   }
@@ -82,7 +82,7 @@ struct ShowCommand: ParsableCommand {
     return "{" + (members + more.map { "\"\($0.0)\":\($0.1)" }).joined(separator: ",") + "}"
   }
 
-  private func print(_ cells: ItemCells, _ output: Output) {
+  private func write(_ cells: ItemCells, _ output: Output) {
     for name in ItemCells.names {
       guard let text = cells[name]?.text, !text.isEmpty else { continue }
       output.line(name + String(repeating: " ", count: 15 - name.count) + displayed(text))

@@ -87,6 +87,29 @@ import Testing
     #expect(try values(text) == [101])
   }
 
+  @Test(arguments: [
+    "Alert Low Glucose (mg/dL)", "Zielwert Glukose (mg/dl)", "Glukose Mittelwert (mg/dL)",
+    "GMI glucose (mg/dL)",
+    "eAG mg/dL", "Predicted glucose (mg/dL)", "Urine glucose (mg/dL)", "Calibration glucose (mg/dL)",
+    "Raw glucose (mg/dL)", "Glucose high (mg/dL)", "blood pressure value", "Glucose/Ketone value",
+  ])
+  func aNameOfLimitsMeansOrOtherThingsIsNoGlucose(_ name: String) throws {
+    let text = "Time,\(name)\n2026-05-01 07:00,140\n2026-05-01 08:00,90\n"
+    #expect(try ScratchFile(text).refusal()?.contains("of no format that glucoport knows") == true)
+  }
+
+  @Test func valuesWithTheUnitOfAnotherThingAreRefused() throws {
+    let text = "time,value,unit\n2026-05-01 07:00,140,bpm\n2026-05-01 08:00,90,bpm\n"
+    #expect(try ScratchFile(text).refusal()?.contains("holds no unit of glucose") == true)
+  }
+
+  @Test func namelessValuesOfAnUnknownKindAreRefusedAndThoseOfGlucoseAreNot() throws {
+    let rows = "2026-05-01 07:00,heart_rate,140\n2026-05-01 08:00,heart_rate,90\n"
+    let refusal = try ScratchFile("time,type,value\n\(rows)").refusal()
+    #expect(refusal?.contains("kinds of rows that glucoport does not know") == true)
+    #expect(try ScratchFile("time,type,glucose\n\(rows)").readings().readings.count == 2)
+  }
+
   @Test func anEmptyListIsAnExportOfNothing() throws {
     for text in ["[]", "{\"status\":200,\"result\":[]}\n"] {
       #expect(try ScratchFile(text).readings().readings.isEmpty)
@@ -295,6 +318,15 @@ import Testing
     let readings = try ScratchFile(text).readings().readings
     #expect(readings.map(\.marks) == [.controlSolution, []])
     #expect(readings.map(\.deviceTime.text) == ["2026-05-13T07:12:00", "2026-05-13T07:15:00"])
+  }
+
+  @Test(arguments: [
+    ("Sample type", "Control solution", "Blood"), ("IsControl", "1", "0"), ("Kontrolllösung", "Ja", "Nej"),
+  ])
+  func aTestOfControlSolutionIsMarkedHoweverItIsTold(_ name: String, _ yes: String, _ no: String) throws {
+    let text = "time,glucose mg/dL,\(name)\n2026-05-01 07:00,115,\(yes)\n2026-05-01 08:00,98,\(no)\n"
+    let readings = try ScratchFile(text).readings().readings
+    #expect(readings.map { $0.marks.contains(.controlSolution) } == [true, false])
   }
 
   @Test func aDateThatIsTheSameInBothOrdersNeedsNone() throws {

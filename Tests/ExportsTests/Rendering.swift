@@ -58,9 +58,12 @@ enum Rendering {
       #""\#($0.subject)":\#(jsonText("\($0.value) (\($0.ground.rawValue))"))"#
     }
     let counts = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }
-    var summary = #"{"decisions":{\#(decisions.joined(separator: ","))},"skipped":{\#(counts.joined(separator: ","))}"#
+    var summary =
+      #"{"decisions":{\#(decisions.joined(separator: ","))},"skipped":{\#(counts.joined(separator: ","))}"#
     if case .truncated(_, let detail) = reader.end { summary += #","truncated":\#(jsonText(detail))"# }
-    if let time = reader.generatedAt { summary += #","generated_at":\#(jsonText(DeviceTime(seconds: time).text))"# }
+    if let time = reader.generatedAt {
+      summary += #","generated_at":\#(jsonText(DeviceTime(seconds: time).text))"#
+    }
     if !reader.warnings.isEmpty {
       summary += #","warnings":[\#(reader.warnings.map(jsonText).joined(separator: ","))]"#
     }
@@ -79,10 +82,13 @@ enum Rendering {
     case .high(let limit, _): members.append(#""high":\#(limit.map { plainNumber($0) } ?? "null")"#)
     }
     members.append(#""unit":"\#(reading.measurement.unit.name)""#)
-    members.append(#""device":\#(jsonText([device.vendor, device.model, device.serial].joined(separator: "|")))"#)
+    members.append(
+      #""device":\#(jsonText([device.vendor, device.model, device.serial].joined(separator: "|")))"#)
     if reading.axis == .tick { members.append(#""tick":\#(reading.position)"#) }
     if reading.occurrence > 0 { members.append(#""occurrence":\#(reading.occurrence)"#) }
-    if !reading.marks.isEmpty { members.append(#""marks":\#(jsonText(reading.marks.names.joined(separator: " ")))"#) }
+    if !reading.marks.isEmpty {
+      members.append(#""marks":\#(jsonText(reading.marks.names.joined(separator: " ")))"#)
+    }
     return #"{"line":\#(reading.line),"# + members.joined(separator: ",") + "}"
   }
 
@@ -94,7 +100,9 @@ enum Rendering {
     ]
     if !record.owner.isEmpty { members.append(#""owner":\#(jsonText(record.owner))"#) }
     if !record.sourceID.isEmpty { members.append(#""source_id":\#(jsonText(record.sourceID))"#) }
-    if !record.entrySourceID.isEmpty { members.append(#""entry_source_id":\#(jsonText(record.entrySourceID))"#) }
+    if !record.entrySourceID.isEmpty {
+      members.append(#""entry_source_id":\#(jsonText(record.entrySourceID))"#)
+    }
     if let guid = record.guid { members.append(#""guid":\#(jsonText(guid))"#) }
     if record.deleted { members.append(#""deleted":true"#) }
     return #"{"line":\#(record.line),"# + members.joined(separator: ",") + "}"

@@ -117,7 +117,7 @@ final class ReplaySource: ByteSource {
       let count = min(buffer.count, head.count - position)
       buffer.copyBytes(from: head[position..<position + count])
       position += count
-      if position == head.count { head = [] ; position = 0 }
+      if position == head.count { head = []; position = 0 }
       return .bytes(count)
     }
     return try rest?.read(into: buffer) ?? .end

@@ -41,7 +41,8 @@ final class GzipSource: ByteSource {
         }
         switch try packed.read(into: input) {
         case .paused: return .paused
-        case .end: sourceEnded = true
+        case .end:
+          sourceEnded = true
           continue
         case .bytes(let count):
           stream.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)

@@ -25,6 +25,12 @@ struct GenericFinding {
     return best
   }
 
+  /// Whether a header that names times and glucose stands there without rows.
+  var isHeaderAlone: Bool {
+    delimiter != nil && header.rows.isEmpty && header.words.contains(where: \.isTime)
+      && header.words.contains { $0.isGlucose }
+  }
+
   /// The first row that will do as a header, unless one above it stands over rows of its own, which would be
   /// lost.
   private static func find(in rows: [[String]], map: [String: String]) -> GenericFinding? {
@@ -120,7 +126,7 @@ extension GenericFinding {
     var finding = GenericFinding(header: header)
     finding.problem = finding.findTime() ?? finding.findValue()
     finding.addOptionalColumns(besides: [])
-    if finding.problem == nil { finding.problem = finding.rowTypeProblem }
+    if finding.problem == nil { finding.problem = finding.rowTypeProblem ?? finding.otherUnitProblem }
     return finding
   }
 
@@ -227,13 +233,26 @@ extension GenericFinding {
   /// A column that tells rows apart in words that nobody knows may part readings from limits and alarms.
   private var rowTypeProblem: String? {
     guard columns[.kind] < 0 else { return nil }
+    // Where the values' own name says glucose, one and the same word in all rows parts nothing.
+    let mostWords = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose ? 0 : 1
     for place in header.names.indices where header.words[place].isRowType && !columns.isUsed(place) {
-      if Set(header.cells(place)).count > 1 {
+      if Set(header.cells(place)).count > mostWords {
         return "the column \(quoted([place])) tells kinds of rows that glucoport does not know; "
           + "keep the rows that are glucose readings, or say with --map which columns to read"
       }
     }
     return nil
+  }
+
+  /// A column of values that says nothing of glucose, beside units of which none is one of glucose.
+  private var otherUnitProblem: String? {
+    guard columns[.value] >= 0, columns[.unit] < 0, !header.words[columns[.value]].isGlucose else {
+      return nil
+    }
+    let others = header.names.indices.first { header.words[$0].role == .unit && !header.cells($0).isEmpty }
+    guard let others else { return nil }
+    return "the column \(quoted([others])) holds no unit of glucose; if the values are glucose, say so with "
+      + "--map time=…,value=… and --unit"
   }
 
   /// The names of columns as a message shows them.

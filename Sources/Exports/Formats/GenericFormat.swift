@@ -11,6 +11,7 @@ struct GenericFormat: ExportFormat {
   static let id = "generic"
   static let title = "table or JSON with a time and a glucose column"
   static let summary = "glucose and ketone readings; with --map also insulin, carbohydrates and notes"
+  static let readsJSON = true
 
   private let options: ExportOptions
   private let finding: GenericFinding
@@ -35,8 +36,10 @@ struct GenericFormat: ExportFormat {
 
   static func recognise(_ head: InputHead) -> Layout? {
     if isEmptyList(head) { return .objects(columns: []) }
-    guard let finding = GenericFinding.find(head, map: [:]), finding.problem == nil else { return nil }
-    return layout(of: finding)
+    guard let finding = GenericFinding.find(head, map: [:]) else { return nil }
+    // Where nothing is read, nothing has to be settled.
+    let isExportOfNothing = head.isWhole && finding.isHeaderAlone
+    return finding.problem == nil || isExportOfNothing ? layout(of: finding) : nil
   }
 
   static func layout(of finding: GenericFinding) -> Layout {
@@ -239,7 +242,8 @@ struct GenericFormat: ExportFormat {
 
   /// Whether a cell ticks what its column names.
   private func isSet(_ field: Field) -> Bool {
-    !field.isEmpty && !["0", "-", "no", "false", "nein", "non", "nee"].contains(field.folded)
+    let noes = ["0", "-", "n", "no", "false", "falsch", "nein", "non", "faux", "nee", "falso", "nej", "nei"]
+    return !field.isEmpty && !noes.contains(field.folded)
   }
 
   @inline(__always) private mutating func device(of row: Row, in out: inout Collector) -> DeviceIndex {

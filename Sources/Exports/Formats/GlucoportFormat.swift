@@ -8,6 +8,7 @@ struct GlucoportFormat: ExportFormat {
   static let id = "glucoport"
   static let title = "glucoport CSV and NDJSON"
   static let summary = "everything that glucoport exports, exactly as it was"
+  static let readsJSON = true
 
   private static let signature: [GlucoportColumn] = [.item, .deviceTime, .axis, .position]
 

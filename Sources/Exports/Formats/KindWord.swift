@@ -55,7 +55,9 @@ struct KindWord {
     ]
     for word in [
       "smbg", "bg", "bgm", "mbg", "meter", "fingerstick", "finger stick", "finger", "strip", "strip glucose",
-      "blood", "blood glucose", "blood sugar", "blood sample", "glucose",
+      "blood", "blood glucose", "blood sugar", "blood sugar reading", "blood sample", "glucose",
+      "blutzucker", "glycémie", "glucemia", "glicemia", "bloedglucose", "bloedsuiker", "blodsukker",
+      "blodsocker",
     ] { words[word] = KindWord(.smbg) }
     for word in [
       "cbg", "cgm", "egv", "sgv", "sensor", "sensor glucose", "historic", "historic glucose", "history",

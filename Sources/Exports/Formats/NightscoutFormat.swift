@@ -11,6 +11,7 @@ struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
   static let summary = "sensor readings, meter readings, insulin, carbohydrates, exercise, notes"
+  static let readsJSON = true
 
   /// Places in `names`.
   enum Name {

@@ -11,6 +11,7 @@ struct TidepoolFormat: ExportFormat {
   static let title = "Tidepool JSON or CSV"
   static let summary =
     "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
+  static let readsJSON = true
 
   /// Places in `names`.
   enum Name {

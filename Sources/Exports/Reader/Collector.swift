@@ -121,7 +121,9 @@ private struct DeviceTable {
   mutating func index(
     vendor: StaticString, model: Field, serial: Field, format: String, in devices: inout [Device]
   ) -> DeviceIndex {
-    if last < recent.count, serial.hasSameBytes(as: recent[last].serial), model.hasSameBytes(as: recent[last].model) {
+    if last < recent.count, serial.hasSameBytes(as: recent[last].serial),
+      model.hasSameBytes(as: recent[last].model)
+    {
       return recent[last].index
     }
     return find(vendor: vendor, model: model, serial: serial, format: format, in: &devices)

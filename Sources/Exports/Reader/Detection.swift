@@ -17,6 +17,7 @@ enum Detection {
       guard let type = ExportRegister.formats.first(where: { $0.id == wanted }) else {
         throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
       }
+      if type.readsJSON, GenericFormat.isEmptyList(head) { return (type, .objects(columns: [])) }
       guard let layout = type.recognise(head) else {
         let reason = wanted == GenericFormat.id ? GenericFormat.explain(head) : nil
         throw Failure(.badInput, "\(name): \(reason ?? "this is no \(type.title)")")

@@ -31,6 +31,9 @@ protocol ExportFormat: SendableMetatype {
   /// What it reads, in one line.
   static var summary: String { get }
 
+  /// Whether it comes as JSON, too, so that an empty list can be one of its exports.
+  static var readsJSON: Bool { get }
+
   /// How the input's rows are found when it certainly is of this format; else nil.
   static func recognise(_ head: InputHead) -> Layout?
 
@@ -57,6 +60,7 @@ protocol ExportFormat: SendableMetatype {
 }
 
 extension ExportFormat {
+  static var readsJSON: Bool { false }
   var isOpen: Bool { false }
   mutating func survey(_ row: Row) {}
   mutating func settle() throws {}

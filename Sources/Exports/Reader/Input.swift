@@ -33,7 +33,7 @@ final class Input {
     isLive = first.paused
     isGzip = bytes.starts(with: [0x1F, 0x8B])
     if isGzip {
-      let packed = ReplaySource(head: first.bytes, rest: first.ended ? nil : nil)
+      let packed = ReplaySource(head: first.bytes, rest: nil)
       let unpacked = try GzipSource(packed, name: source.name).readHead(limit: InputHead.size)
       bytes = unpacked.bytes
       ended = first.ended && unpacked.ended
@@ -123,7 +123,8 @@ enum Spool {
     var template = Array("\(folder)/glucoport.XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else {
-      throw Failure(.cannotCreate, "cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
+      throw Failure(
+        .cannotCreate, "cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
     }
     unlink(template)
     let source = ReplaySource(head: head, rest: rest)
@@ -131,14 +132,17 @@ enum Spool {
     defer { chunk.deallocate() }
     while true {
       switch try source.read(into: chunk) {
-      case .bytes(let count): try writeAll(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(chunk)[..<count]), to: descriptor, folder)
+      case .bytes(let count):
+        try writeAll(
+          UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(chunk)[..<count]), to: descriptor, folder)
       case .paused: continue
       case .end: return try FileSource(descriptor: descriptor, name: name)
       }
     }
   }
 
-  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ folder: String) throws {
+  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ folder: String) throws
+  {
     var written = 0
     while written < bytes.count {
       let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)

@@ -35,7 +35,9 @@ struct InputHead {
       if line.contains(where: { !$0.isBlank }) { lines.append(String(decoding: line, as: UTF8.self)) }
     }
     self.lines = lines
-    let declaration = lines.first.flatMap { $0.lowercased().hasPrefix("sep=") ? $0.utf8.dropFirst(4).first : nil }
+    let declaration = lines.first.flatMap {
+      $0.lowercased().hasPrefix("sep=") ? $0.utf8.dropFirst(4).first : nil
+    }
     declaredDelimiter = declaration
     if isJSON {
       objects = try Self.readObjects(text)

@@ -69,7 +69,8 @@ struct Field {
   }
 
   func hasSameBytes(as other: [UInt8]) -> Bool {
-    count == other.count && other.withUnsafeBytes { memcmp(start, $0.baseAddress ?? UnsafeRawPointer(start), count) == 0 }
+    count == other.count
+      && other.withUnsafeBytes { memcmp(start, $0.baseAddress ?? UnsafeRawPointer(start), count) == 0 }
   }
 
   /// The field without blanks at its ends: space, tab, no-break spaces and byte order marks.
@@ -107,7 +108,10 @@ struct Field {
 /// A header cell as it is compared: lower case, blanks as one space, without quotes, byte order marks or the
 /// remains of a byte order mark that was encoded twice.
 func foldedHeader(_ text: String) -> String {
-  let plain = text.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
+  // A quote that never closes in a line above swallows that line's end and the header's own first quote.
+  let swallowed = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
+  let own = swallowed.map { String(text[$0.upperBound...]) } ?? text
+  let plain = own.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }
 

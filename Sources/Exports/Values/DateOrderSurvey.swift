@@ -97,12 +97,15 @@ struct DateOrderSurvey {
   ///   - halfDayMeansMonthFirst: whether this format's half-day clock goes with months first.
   ///   - language: whether the input's language always puts the day first.
   /// - Throws: `Failure` of category `badInput`: rows contradict each other, or nothing settles it.
-  func settle(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Ground) {
+  func settle(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Ground)
+  {
     if let given { return (given, .given) }
     if let first = firstOver12, let second = secondOver12 {
       throw Failure(
         .badInput,
-        "the dates contradict each other: line \(first) has the day first, line \(second) the month; was the file saved by a spreadsheet? Export it again, or say --date-order")
+        "the dates contradict each other: line \(first) has the day first, line \(second) the month; "
+          + "was the file saved by a spreadsheet? Export it again, or say --date-order"
+      )
     }
     if firstOver12 != nil { return (.dayFirst, .inferred) }
     if secondOver12 != nil { return (.monthFirst, .inferred) }
@@ -113,7 +116,8 @@ struct DateOrderSurvey {
     if halfDayMeansMonthFirst, hasHalfDay { return (.monthFirst, .inferred) }
     if languagePutsDayFirst { return (.dayFirst, .inferred) }
     throw Failure(
-      .badInput, "every date can be read with the day or the month first; say --date-order dmy or --date-order mdy")
+      .badInput,
+      "every date can be read with the day or the month first; say --date-order dmy or --date-order mdy")
   }
 
   private func isPossible(_ order: DateOrder) -> Bool {
@@ -128,7 +132,8 @@ struct DateOrderSurvey {
     guard let day = readings[.dayFirst], let month = readings[.monthFirst],
       min(day.count, month.count) >= Self.fewestForContinuity
     else { return nil }
-    let (shorter, longer, order) = day.span <= month.span ? (day, month, DateOrder.dayFirst) : (month, day, .monthFirst)
+    let (shorter, longer, order) =
+      day.span <= month.span ? (day, month, DateOrder.dayFirst) : (month, day, .monthFirst)
     guard longer.span >= 2 * shorter.span, shorter.gaps * 10 >= longer.gaps * 9 else { return nil }
     return order
   }

@@ -48,7 +48,8 @@ extension Field {
   /// A JSON number, or a string that holds one; exponents are part of JSON.
   var jsonNumber: Double? {
     if let plain = plainNumber(.point) { return plain }
-    guard count > 0, count <= 64, bytes.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || "+-.eE".utf8.contains($0) }),
+    guard count > 0, count <= 64,
+      bytes.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || "+-.eE".utf8.contains($0) }),
       let value = Double(text), value.isFinite
     else { return nil }
     return value

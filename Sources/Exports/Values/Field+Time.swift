@@ -170,7 +170,9 @@ extension Field {
     var minutes = 0
     if !scanner.isAtEnd {
       _ = scanner.take(UInt8(ascii: ":"))
-      guard count - scanner.position == 2, let value = scanner.number(most: 2), scanner.isAtEnd else { return nil }
+      guard count - scanner.position == 2, let value = scanner.number(most: 2), scanner.isAtEnd else {
+        return nil
+      }
       minutes = value
     }
     guard hours <= 18, minutes < 60 else { return nil }

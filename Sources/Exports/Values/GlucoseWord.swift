@@ -9,8 +9,12 @@ enum ValueWord {
   /// `---`, `NaN`, `null`: there is no value.
   case none
 
-  private static let lows: Set<String> = ["low", "lo", "niedrig", "bajo", "bas", "basso", "laag", "låg", "lav", "baixo", "niski"]
-  private static let highs: Set<String> = ["high", "hi", "hoch", "alto", "haut", "élevé", "hoog", "hög", "høj", "høy", "wysoki"]
+  private static let lows: Set<String> = [
+    "low", "lo", "niedrig", "bajo", "bas", "basso", "laag", "låg", "lav", "baixo", "niski",
+  ]
+  private static let highs: Set<String> = [
+    "high", "hi", "hoch", "alto", "haut", "élevé", "hoog", "hög", "høj", "høy", "wysoki",
+  ]
   private static let nones: Set<String> = ["-", "--", "---", "#n/a", "n/a", "nan", "null", "none"]
 
   /// The word in this field, in any of the languages of the exports; nil for anything else.
@@ -73,7 +77,9 @@ struct GlucoseReader {
   func check(_ number: Double) -> CellValue {
     let range = Self.plausible(unit)
     guard range.contains(number) else {
-      return .rejected("a glucose value outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)")
+      return .rejected(
+        "a glucose value outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)"
+      )
     }
     return .measurement(.value(Quantity(number, unit)))
   }
@@ -88,7 +94,8 @@ struct GlucoseReader {
     if field.isEmpty { return .empty }
     if let number = field.number(mark) {
       return (0...20).contains(number)
-        ? .measurement(.value(Quantity(number, .millimolesPerLitre))) : .rejected("a ketone value outside 0–20 mmol/L")
+        ? .measurement(.value(Quantity(number, .millimolesPerLitre)))
+        : .rejected("a ketone value outside 0–20 mmol/L")
     }
     switch ValueWord(field, mark: mark) {
     case .low(let below): return .measurement(.low(below: below, .millimolesPerLitre))

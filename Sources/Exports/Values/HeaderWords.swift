@@ -37,7 +37,10 @@ struct HeaderWords {
   /// Whether it names a value without saying of what.
   var isValue: Bool { !isNoValue && !words.isDisjoint(with: Self.valueWords) }
 
-  var isKetone: Bool { hasStem(Self.ketoneStems) && !words.contains("unit") && !words.contains("units") }
+  /// Whether it names ketone values. One name for both kinds says of no row which of them it is.
+  var isKetone: Bool {
+    hasStem(Self.ketoneStems) && !mentionsGlucose && words.isDisjoint(with: ["unit", "units"])
+  }
 
   var isMeal: Bool { hasStem(Self.mealStems) }
 
@@ -100,11 +103,20 @@ struct HeaderWords {
   private static let noValueStems: [StaticString] = [
     "keton", "ceton", "céton", "cheton", "insulin", "glucid", "glucag", "carb", "a1c", "hémoglob", "hemoglob",
     "target", "threshold", "average", "kohlenhydr", "input", "eingabe",
+    // Goals, limits and alarms.
+    "alert", "alarm", "goal", "ziel", "objetivo", "obiettivo", "objectif", "cible", "schwelle", "grenz",
+    // Means and guesses.
+    "mittel", "durchschnitt", "moyen", "promedio", "gemiddeld", "gennemsnit", "genomsnitt", "gjennomsnitt",
+    "median", "predict", "forecast", "estimate",
+    // Values that adjust a sensor, and those of other things.
+    "calib", "kalib", "urin", "pressure", "blutdruck", "heart", "pulse", "weight", "gewicht", "temperat",
+    "oxygen", "cholest",
   ]
   private static let noValueWords: Set<String> = [
     "rate", "change", "delta", "trend", "min", "max", "avg", "mean", "std", "sd", "stdev", "limit", "factor",
     "unit", "units", "time", "timestamp", "date", "id", "type", "note", "notes", "device", "serial", "range",
-    "diff", "direction", "meter",
+    "diff", "direction", "meter", "low", "high", "lower", "upper", "gmi", "eag", "raw", "media", "mål",
+    "streefwaarde",
   ]
   private static let ketoneStems: [StaticString] = ["keton", "ceton", "céton", "cheton"]
   private static let sensorStems: [StaticString] = [
@@ -118,6 +130,7 @@ struct HeaderWords {
   ]
   private static let kindNames: Set<String> = [
     "type", "kind", "record type", "event type", "reading type", "typ", "art", "tipo", "soort", "slag",
+    "item type", "entry type", "data type", "sample type", "test type", "measurement type", "metric",
   ]
   private static let roles: [(role: GenericRole, names: Set<String>)] = [
     (.kind, kindNames),
@@ -132,8 +145,11 @@ struct HeaderWords {
     (
       .control,
       [
-        "control", "control test", "control solution", "funktionskontrolle", "kontrolllösung",
-        "test de contrôle",
+        "control", "control test", "control solution", "is control", "is control test",
+        "is control solution", "control sample", "funktionskontrolle", "kontrolllösung", "kontrolle",
+        "kontrolltest", "kontrollmessung", "test de contrôle", "solution de contrôle", "controletest",
+        "controlevloeistof", "prueba de control", "solución de control", "test di controllo",
+        "soluzione di controllo", "kontroltest", "kontrolvæske", "kontrollösning", "kontrolløsning",
       ]
     ),
     (

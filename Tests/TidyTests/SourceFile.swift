@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// One text file of the repository.
+struct SourceFile {
+  static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The path below the root of the repository.
+  let path: String
+  let lines: [String]
+
+  init(_ path: String, _ text: String) {
+    self.path = path
+    lines = text.components(separatedBy: "\n")
+  }
+
+  var name: String { (path as NSString).lastPathComponent }
+
+  var isSwift: Bool { path.hasSuffix(".swift") }
+
+  /// The room of a file in `Sources`; empty for others.
+  var room: String {
+    let parts = path.split(separator: "/")
+    return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : ""
+  }
+
+  /// The modules that the file imports, with the numbers of the lines.
+  var imports: [(line: Int, module: String)] {
+    numbered.compactMap { number, line in
+      let words = line.split(separator: " ")
+      guard let place = words.firstIndex(of: "import"), words.indices.contains(place + 1) else { return nil }
+      let modifiers: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+      guard words[..<place].allSatisfy({ modifiers.contains($0) || $0.hasPrefix("@") }) else { return nil }
+      // `import struct Module.Name` names its module last.
+      return (number, String(words[words.endIndex - 1].prefix { $0 != "." }))
+    }
+  }
+
+  /// The lines with their numbers, from 1.
+  var numbered: [(number: Int, line: String)] { lines.enumerated().map { ($0 + 1, $1) } }
+
+  /// The functions and initialisers that have a body, with their lengths in lines.
+  ///
+  /// Told by indentation, which the formatter keeps: a body ends at the first closing brace that stands where
+  /// its declaration does.
+  var functions: [(line: Int, length: Int)] {
+    lines.indices.compactMap { start in
+      guard Self.isDeclaration(lines[start]), let open = bodyStart(from: start) else { return nil }
+      if lines[open].hasSuffix("}") { return (start + 1, open - start + 1) }
+      let margin = lines[start].prefix { $0 == " " }
+      guard let end = lines[open...].dropFirst().firstIndex(where: { $0.hasPrefix(margin + "}") }) else {
+        return nil
+      }
+      return (start + 1, end - start + 1)
+    }
+  }
+
+  private static func isDeclaration(_ line: String) -> Bool {
+    let modifiers: Set<Substring> = [
+      "public", "package", "internal", "fileprivate", "private", "static", "mutating", "override", "final",
+      "convenience", "required", "nonmutating", "nonisolated", "class",
+    ]
+    let rest = line.split(separator: " ").drop { modifiers.contains($0) || $0.hasPrefix("@") }
+    guard let word = rest.first else { return false }
+    return word == "func" || word.hasPrefix("init(") || word.hasPrefix("init?(") || word.hasPrefix("init<")
+  }
+
+  /// The line on which the body opens; nil for a requirement without one.
+  private func bodyStart(from start: Int) -> Int? {
+    var depth = 0
+    for index in start..<lines.count {
+      let line = lines[index]
+      if index > start, depth == 0 {
+        let text = line.drop { $0 == " " }
+        guard ["{", "->", "throws", "async", "where"].contains(where: text.hasPrefix) else { return nil }
+      }
+      for character in line {
+        if "([".contains(character) { depth += 1 }
+        if ")]".contains(character) { depth -= 1 }
+        if character == "{", depth == 0 { return index }
+      }
+    }
+    return nil
+  }
+}
+
+extension SourceFile {
+  /// Every text file below a folder of the repository, or below its root, apart from what builds leave.
+  static func all(in folder: String = "") throws -> [SourceFile] {
+    let start = folder.isEmpty ? root : root.appending(path: folder)
+    let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String } ?? []
+    return try paths.sorted().compactMap { path in
+      guard !path.hasPrefix(".build"), !path.hasPrefix(".git/"), !path.hasPrefix(".swiftpm/") else {
+        return nil
+      }
+      let file = start.appending(path: path)
+      guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { return nil }
+      guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else { return nil }
+      return SourceFile(folder.isEmpty ? path : "\(folder)/\(path)", text)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What reviews forget: each rule gives the places that break it, as `path:line: what`.
+enum SourceRules {
+  static let mostFunctionLines = 70
+  static let mostFileLines = 600
+
+  /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
+  static let rows: [[String]] = [
+    ["Logbook", "CZlib"],
+    ["LogbookStore", "Exports"],
+    ["Ingest"],
+    ["Commands"],
+    ["glucoport"],
+  ]
+
+  /// The rooms that may import what is not of this package.
+  static let importers: [String: Set<String>] = [
+    "GRDB": ["LogbookStore"], "GRDBSQLite": ["LogbookStore"], "Crypto": ["Logbook"],
+    "ArgumentParser": ["Commands"], "CZlib": ["Exports"],
+  ]
+
+  /// What belongs to the system, for every room.
+  static let systemModules: Set<String> = [
+    "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+  ]
+
+  static func row(of room: String) -> Int? { rows.firstIndex { $0.contains(room) } }
+
+  static func imports(_ file: SourceFile) -> [String] {
+    guard let own = row(of: file.room) else { return ["\(file.path): a room without a row"] }
+    return file.imports.compactMap { line, module in
+      let place = "\(file.path):\(line): imports \(module)"
+      if let rooms = importers[module] {
+        return rooms.contains(file.room) ? nil : "\(place), which is for \(rooms)"
+      }
+      if systemModules.contains(module) { return nil }
+      guard let other = row(of: module) else { return "\(place), which no room is said to" }
+      return other < own ? nil : "\(place), which is no lower row"
+    }
+  }
+
+  static func lengths(_ file: SourceFile) -> [String] {
+    // The last line end has an empty line behind it.
+    let count = file.lines.count - (file.lines.last == "" ? 1 : 0)
+    let long = count > mostFileLines ? ["\(file.path): \(count) lines"] : []
+    return long
+      + file.functions.filter { $0.length > mostFunctionLines }.map {
+        "\(file.path):\($0.line): a function of \($0.length) lines"
+      }
+  }
+
+  /// Calls and words that have no place in `Sources`.
+  static func words(_ file: SourceFile) -> [String] {
+    let banned = ["try!", " as!", "fatalError(", "TODO", "FIXME"]
+    return file.numbered.flatMap { number, line in
+      var found = banned.filter(line.contains)
+      if file.name != "Output.swift", callsPrint(line) { found.append("print(") }
+      return found.map { "\(file.path):\(number): \($0)" }
+    }
+  }
+
+  /// Whether the line calls a function of this very name, and none whose name ends like it.
+  private static func callsPrint(_ line: String) -> Bool {
+    line.ranges(of: "print(").contains { range in
+      guard let before = line[..<range.lowerBound].last else { return true }
+      return !before.isLetter && !before.isNumber && before != "_"
+    }
+  }
+
+  static func licence(_ file: SourceFile) -> [String] {
+    // The tools version of the manifest has to stand first.
+    let line = file.path == "Package.swift" ? 1 : 0
+    let isThere =
+      file.lines.indices.contains(line) && file.lines[line] == "// SPDX-License-Identifier: Apache-2.0"
+    return isThere ? [] : ["\(file.path): no SPDX line"]
+  }
+
+  static func vagueName(_ file: SourceFile) -> [String] {
+    let vague = ["Manager", "Helper", "Util", "Handler", "Processor", "Common", "Misc"]
+    return vague.filter(file.name.contains).map { "\(file.path): '\($0)' says nothing of what is inside" }
+  }
+
+  /// Paths of one machine.
+  static func machinePaths(_ file: SourceFile) -> [String] {
+    let folders = ["root", "work"].map { "/\($0)/" }
+    return file.numbered.flatMap { number, line in
+      folders.filter(line.contains).map { "\(file.path):\(number): \($0)" }
+    }
+  }
+
+  /// The types that conform to the port of formats and are not in the register.
+  static func unregistered(_ files: [SourceFile], register: SourceFile) -> [String] {
+    files.filter { $0.path.hasPrefix("Sources/Exports/Formats/") && !$0.name.contains("+") }.flatMap { file in
+      let named = file.name.hasSuffix("Format.swift") ? [String(file.name.dropLast(".swift".count))] : []
+      let declared = file.lines.filter { $0.hasPrefix("struct ") && $0.contains(": ExportFormat") }.map {
+        String($0.dropFirst("struct ".count).prefix { $0.isLetter || $0.isNumber })
+      }
+      return Set(named + declared).sorted().filter { type in
+        !register.lines.contains { $0.drop { $0 == " " } == "\(type).self," }
+      }.map { "\(file.path): \($0) is not in the register" }
+    }
+  }
+}

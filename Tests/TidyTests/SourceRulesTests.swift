@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// Each rule finds what it is there for.
+@Suite struct SourceRulesTests {
+  @Test(arguments: [
+    ("Sources/Logbook/A.swift", "import Exports"),
+    ("Sources/Exports/A.swift", "import LogbookStore"),
+    ("Sources/Exports/A.swift", "public import Commands"),
+    ("Sources/Exports/A.swift", "@preconcurrency import GRDB"),
+    ("Sources/Exports/A.swift", "import struct Crypto.SHA256"),
+    ("Sources/Ingest/A.swift", "  import CZlib"),
+    ("Sources/Ingest/A.swift", "import ArgumentParser"),
+    ("Sources/Ingest/A.swift", "import Subprocess"),
+    ("Sources/Elsewhere/A.swift", ""),
+  ])
+  func anImportThatGoesUpOrIntoAnotherRoomIsFound(_ path: String, _ text: String) {
+    #expect(SourceRules.imports(SourceFile(path, text)).count == 1)
+  }
+
+  @Test(arguments: [
+    ("Sources/Commands/A.swift", "import ArgumentParser\npublic import Logbook\nimport Ingest"),
+    ("Sources/Exports/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
+    ("Sources/LogbookStore/A.swift", "import GRDB\nimport GRDBSQLite\nimport Logbook"),
+  ])
+  func anImportThatGoesDownIsNot(_ path: String, _ text: String) {
+    #expect(SourceRules.imports(SourceFile(path, text)) == [])
+  }
+
+  @Test func theLengthOfAFunctionIsThatOfItsDeclarationAndBody() {
+    let text = """
+      protocol P {
+        func without(_ a: Int)
+        init(b: Int)
+      }
+      struct S {
+        init() {
+        }
+        @inline(__always) static func wide(
+          _ a: Int,
+          b: () -> Void = {}
+        ) -> Int {
+          if a > 0 {
+            return 1
+          }
+          return 2
+        }
+        private func short() -> Int { 1 }
+        func late() throws
+          -> Int
+        {
+          1
+        }
+      }
+      """
+    let functions = SourceFile("S.swift", text).functions
+    #expect(functions.map(\.line) == [6, 8, 17, 18])
+    #expect(functions.map(\.length) == [2, 9, 1, 5])
+  }
+
+  @Test(arguments: [(68, 0), (69, 1)]) func onlyALongFunctionIsFound(_ inner: Int, _ count: Int) {
+    let text = "func f() {\n" + String(repeating: "  g()\n", count: inner) + "}\n"
+    #expect(SourceRules.lengths(SourceFile("A.swift", text)).count == count)
+  }
+
+  @Test(arguments: [(600, 0), (601, 1)]) func onlyALongFileIsFound(_ lines: Int, _ count: Int) {
+    let text = String(repeating: "// a\n", count: lines)
+    #expect(SourceRules.lengths(SourceFile("A.swift", text)).count == count)
+  }
+
+  @Test(arguments: [
+    "print(1)", "  Swift.print(1)", "let a = try! b()", "a as! B", "fatalError(\"\")", "// TODO: more",
+    "// FIXME",
+  ])
+  func aCallThatTrapsOrPrintsIsFound(_ line: String) {
+    #expect(SourceRules.words(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
+  }
+
+  @Test func printIsForTheOutputAlone() {
+    #expect(SourceRules.words(SourceFile("Sources/Commands/Output/Output.swift", "print(1)")) == [])
+    #expect(SourceRules.words(SourceFile("Sources/Commands/A.swift", "fingerprint(1); _print(2)")) == [])
+  }
+
+  @Test func aFileWithoutItsLicenceIsFound() {
+    #expect(SourceRules.licence(SourceFile("A.swift", "import A\n")).count == 1)
+    #expect(
+      SourceRules.licence(SourceFile("A.swift", "\n// SPDX-License-Identifier: Apache-2.0\n")).count == 1)
+    #expect(SourceRules.licence(SourceFile("A.swift", "// SPDX-License-Identifier: Apache-2.0\n")) == [])
+  }
+
+  @Test(arguments: ["StoreManager.swift", "Utils.swift", "CommonWords.md"])
+  func aVagueNameIsFound(_ name: String) {
+    #expect(SourceRules.vagueName(SourceFile("Sources/\(name)", "")).count == 1)
+  }
+
+  @Test(arguments: ["root", "work"]) func aPathOfOneMachineIsFound(_ folder: String) {
+    #expect(SourceRules.machinePaths(SourceFile("A.md", "see /\(folder)/a")).count == 1)
+    #expect(SourceRules.machinePaths(SourceFile("A.md", "see \(folder)/a and /\(folder)er/")) == [])
+  }
+
+  @Test func aFormatThatIsNotRegisteredIsFound() {
+    let register = SourceFile("ExportFormat.swift", "    AFormat.self,\n")
+    let files = [
+      SourceFile("Sources/Exports/Formats/AFormat.swift", "struct AFormat: ExportFormat {"),
+      SourceFile("Sources/Exports/Formats/BFormat.swift", "struct BFormat: ExportFormat {"),
+      SourceFile("Sources/Exports/Formats/BFormat+Rows.swift", "extension BFormat {"),
+      SourceFile("Sources/Exports/Formats/Other.swift", "struct C: ExportFormat {"),
+    ]
+    #expect(SourceRules.unregistered(files, register: register).count == 2)
+  }
+}

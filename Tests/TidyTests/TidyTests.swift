@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The rules of the house that a text can be held against.
+@Suite struct TidyTests {
+  private func swiftSources() throws -> [SourceFile] {
+    let files = try SourceFile.all(in: "Sources").filter(\.isSwift)
+    try #require(files.count > 50, "the sources are where this test looks")
+    return files
+  }
+
+  @Test func importsGoDownAndEachThirdPartyHasOneRoom() throws {
+    #expect(try swiftSources().flatMap(SourceRules.imports) == [])
+  }
+
+  @Test func everyRoomHasARowAndEveryRowItsRooms() throws {
+    let folder = SourceFile.root.appending(path: "Sources").path
+    let folders = try FileManager.default.contentsOfDirectory(atPath: folder)
+    #expect(Set(folders) == Set(SourceRules.rows.joined()))
+  }
+
+  @Test func functionsAndFilesAreShort() throws {
+    #expect(try swiftSources().flatMap(SourceRules.lengths) == [])
+  }
+
+  @Test func sourcesHoldNoTrapsNoUnfinishedWorkAndNoPrint() throws {
+    #expect(try swiftSources().flatMap(SourceRules.words) == [])
+  }
+
+  @Test func everySwiftFileBeginsWithItsLicence() throws {
+    let files = try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests")
+    let manifest = try String(
+      contentsOf: SourceFile.root.appending(path: "Package.swift"), encoding: .utf8)
+    let all = files.filter(\.isSwift) + [SourceFile("Package.swift", manifest)]
+    #expect(all.flatMap(SourceRules.licence) == [])
+  }
+
+  @Test func everyFormatIsInTheRegister() throws {
+    let files = try swiftSources()
+    let register = try #require(files.first { $0.path == "Sources/Exports/Reader/ExportFormat.swift" })
+    #expect(files.contains { $0.name == "GenericFormat.swift" })
+    #expect(SourceRules.unregistered(files, register: register) == [])
+  }
+
+  @Test func noFileNameIsVague() throws {
+    #expect(try SourceFile.all().flatMap(SourceRules.vagueName) == [])
+  }
+
+  @Test func noPathOfOneMachineIsInAnyText() throws {
+    #expect(try SourceFile.all().flatMap(SourceRules.machinePaths) == [])
+  }
+}
