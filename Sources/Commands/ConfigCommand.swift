@@ -39,7 +39,8 @@ struct ConfigCommand: ParsableCommand {
       } else {
         let placed = try store.setTimezone(LogbookZone(name: value))
         output.line(
-          "timezone \(value): placed \(grouped(placed.readings)) readings and \(grouped(placed.records)) records anew")
+          "timezone \(value): placed \(grouped(placed.readings)) readings and \(grouped(placed.records)) records anew"
+        )
       }
     } else {
       let store = try storeOptions.open(.reader)

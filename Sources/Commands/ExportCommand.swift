@@ -19,7 +19,9 @@ struct ExportCommand: ParsableCommand {
   var spreadsheetSafe = false
 
   func validate() throws {
-    if format == .table { throw ValidationError("export writes csv, ndjson or nightscout; 'list' shows tables.") }
+    if format == .table {
+      throw ValidationError("export writes csv, ndjson or nightscout; 'list' shows tables.")
+    }
     if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is for csv.") }
   }
 

@@ -17,7 +17,8 @@ struct FormatsCommand: ParsableCommand {
     for format in ExportRegister.all {
       if json {
         output.line(
-          "{\"id\":\(jsonText(format.id)),\"title\":\(jsonText(format.title)),\"summary\":\(jsonText(format.summary))}")
+          "{\"id\":\(jsonText(format.id)),\"title\":\(jsonText(format.title)),\"summary\":\(jsonText(format.summary))}"
+        )
       } else {
         let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
         output.line("\(format.id)\(blanks)\(format.title): \(format.summary)")

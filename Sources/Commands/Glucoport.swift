@@ -3,6 +3,12 @@
 public import ArgumentParser
 import Logbook
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The program: every command, and the one place where errors become exit statuses.
 public struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
@@ -21,6 +27,8 @@ public struct Glucoport: ParsableCommand {
 
   /// Runs the program with its arguments and ends the process.
   public static func main() {
+    // Past a file size limit a write then fails and is reported, instead of a signal that ends the process.
+    signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     do {
       var command = try parseAsRoot()

@@ -46,7 +46,8 @@ struct ImportCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Columns of a generic table or of JSON objects, by role: time=ts,value=mgdl.", valueName: "role=column,…"))
+      "Columns of a generic table or of JSON objects, by role: time=ts,value=mgdl.",
+      valueName: "role=column,…"))
   var map: String?
 
   @Option(help: ArgumentHelp("Write rejected rows to this file, as they stood.", valueName: "file"))
@@ -82,7 +83,7 @@ struct ImportCommand: ParsableCommand {
   func run() throws {
     umask(0o077)
     let output = Output()
-    let rejectsFile = try rejects.map { try RejectsFile(path: $0) }
+    let rejectsFile = try makeRejectsFile()
     let target = try ImportTarget(self, output)
     var statuses: [ExitStatus] = []
     for path in paths {
@@ -99,10 +100,17 @@ struct ImportCommand: ParsableCommand {
     if status != .done { throw status }
   }
 
+  /// The file of `--rejects`; none for a dry run, which writes nothing at all.
+  private func makeRejectsFile() throws -> RejectsFile? {
+    guard let rejects, !dryRun else { return nil }
+    return try RejectsFile(path: rejects, apartFrom: paths + [storeOptions.path])
+  }
+
   private func importOne(
     _ path: String, _ target: ImportTarget, _ rejectsFile: RejectsFile?, _ output: Output
   ) throws -> ExitStatus {
-    var reader = try path == "-"
+    var reader =
+      try path == "-"
       ? ExportReader(descriptor: dup(STDIN_FILENO), name: "-", options: target.options)
       : ExportReader(path: path, options: target.options)
     if strict { try reader.spool() }
@@ -124,7 +132,9 @@ struct ImportCommand: ParsableCommand {
     if json {
       output.line(ImportSummary.json(report, isDryRun: dryRun))
     } else if !quiet {
-      for line in ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejects) { output.line(line) }
+      let rejectsFile = dryRun ? nil : rejects
+      let lines = ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejectsFile)
+      for line in lines { output.line(line) }
     }
     return tellTroubles(report, output)
   }
@@ -139,7 +149,8 @@ struct ImportCommand: ParsableCommand {
     if case .truncated(let line, let detail) = report.end {
       let place = line > 0 ? ":\(line)" : ""
       output.message(
-        "\(displayed(report.source))\(place): \(detail); what was whole is stored, import the whole file again")
+        "\(displayed(report.source))\(place): \(detail); what was whole is stored, import the whole file again"
+      )
       return .badInput
     }
     return report.counts.rejected > 0 ? .partial : .done

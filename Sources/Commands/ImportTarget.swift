@@ -19,7 +19,8 @@ final class ImportTarget {
     isDryRun = command.dryRun
     let existing = try Self.openExisting(path: path)
     self.existing = existing
-    let zone = try command.timezone.map { try LogbookZone(name: $0) }
+    let zone =
+      try command.timezone.map { try LogbookZone(name: $0) }
       ?? existing?.timezone() ?? LogbookZone(name: Host.systemZone)
     options = ExportOptions(zone: zone, now: try Self.trustedClock(existing, output))
     options.zoneIsGiven = command.timezone != nil
@@ -56,7 +57,8 @@ final class ImportTarget {
     let last = try store?.lastSuccess() ?? Release.date
     if now >= max(Release.date, last) { return now }
     output.message(
-      "glucoport: the clock of this computer shows \(DeviceTime(seconds: now).text)Z, which is in the past; it judges no times")
+      "glucoport: the clock of this computer shows \(DeviceTime(seconds: now).text)Z, which is in the past; it judges no times"
+    )
     return nil
   }
 }

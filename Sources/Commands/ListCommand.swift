@@ -26,7 +26,9 @@ struct ListCommand: ParsableCommand {
   var long = false
 
   func validate() throws {
-    if format == .nightscout { throw ValidationError("list writes table, csv or ndjson; 'export' writes nightscout.") }
+    if format == .nightscout {
+      throw ValidationError("list writes table, csv or ndjson; 'export' writes nightscout.")
+    }
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
     if format != .table, unit != nil {
       throw ValidationError("--unit is for tables; csv and ndjson hold each value as it was given.")
@@ -43,7 +45,8 @@ struct ListCommand: ParsableCommand {
       switch format {
       case .csv: CSVWriter(output: output, isSpreadsheetSafe: false)
       case .ndjson: NDJSONWriter(output: output)
-      case .table, .nightscout: TableWriter(output: output, unit: try unit ?? store.displayUnit(), isLong: long)
+      case .table, .nightscout:
+        TableWriter(output: output, unit: try unit ?? store.displayUnit(), isLong: long)
       }
     writer.begin()
     try store.forEachItem(filter) { writer.write($0) }

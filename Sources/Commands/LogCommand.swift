@@ -7,7 +7,8 @@ import LogbookStore
 /// `glucoport log`: the ingests, the provenance of everything in the store.
 struct LogCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "log", abstract: "List the imports, newest first; with a number, one of them with its rejections.")
+    commandName: "log",
+    abstract: "List the imports, newest first; with a number, one of them with its rejections.")
 
   @OptionGroup var storeOptions: StoreOptions
 

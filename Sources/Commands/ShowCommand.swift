@@ -33,7 +33,8 @@ struct ShowCommand: ParsableCommand {
     let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
     let found = isGuidStart ? try store.records(guidPrefix: id.lowercased()) : []
     guard let record = found.first else {
-      throw Failure(.missingInput, "\(id): there is no such reading or record; 'glucoport list --long' shows the ids")
+      throw Failure(
+        .missingInput, "\(id): there is no such reading or record; 'glucoport list --long' shows the ids")
     }
     guard found.count == 1 else {
       throw Failure(.usage, "\(id): \(found.count) records start so; give more of the id")
@@ -49,17 +50,21 @@ struct ShowCommand: ParsableCommand {
         "{\"value\":\(jsonText(value($0.measurement, $0.measurement.unit))),\"unit\":\"\($0.measurement.unit.name)\",\"ingest\":\($0.ingest)}"
       }
       return output.line(
-        object(cells, more: [
-          ("id", jsonText(reading.address)), ("ingest", String(reading.ingest)),
-          ("uploaded", reading.isUploaded ? "true" : "false"), ("revisions", "[\(others.joined(separator: ","))]"),
-        ]))
+        object(
+          cells,
+          more: [
+            ("id", jsonText(reading.address)), ("ingest", String(reading.ingest)),
+            ("uploaded", reading.isUploaded ? "true" : "false"),
+            ("revisions", "[\(others.joined(separator: ","))]"),
+          ]))
     }
     write(cells, output)
     output.line("ingest         \(reading.ingest)\(try source(of: reading.ingest, store))")
     output.line("uploaded       \(reading.isUploaded ? "yes" : "no")")
     for revision in revisions {
       output.line(
-        "changed        \(value(revision.measurement, revision.measurement.unit)) \(revision.measurement.unit.name) in ingest \(revision.ingest)\(try source(of: revision.ingest, store))")
+        "changed        \(value(revision.measurement, revision.measurement.unit)) \(revision.measurement.unit.name) in ingest \(revision.ingest)\(try source(of: revision.ingest, store))"
+      )
     }
   }
 
@@ -67,10 +72,12 @@ struct ShowCommand: ParsableCommand {
     let cells = ItemCells(.record(record))
     if json {
       return output.line(
-        object(cells, more: [
-          ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
-          ("ingest", record.ingest.map(String.init) ?? "null"),
-        ]))
+        object(
+          cells,
+          more: [
+            ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
+            ("ingest", record.ingest.map(String.init) ?? "null"),
+          ]))
     }
     write(cells, output)
     output.line("version        \(record.version), synced \(record.versionSynced)")

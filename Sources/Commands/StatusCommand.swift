@@ -31,7 +31,8 @@ struct StatusCommand: ParsableCommand {
     lines.append("\(grouped(overview.readings)) readings, \(grouped(overview.pendingReadings)) pending")
     for line in overview.lines {
       lines.append(
-        "  \(line.kind.name): \(grouped(line.readings)) · \(displayed(deviceName(line.device))) · \(day(line.firstTime)) … \(day(line.lastTime))")
+        "  \(line.kind.name): \(grouped(line.readings)) · \(displayed(deviceName(line.device))) · \(day(line.firstTime)) … \(day(line.lastTime))"
+      )
     }
     lines.append("\(grouped(overview.records)) records, \(grouped(overview.pendingRecords)) pending")
     for line in overview.recordLines { lines.append("  \(line.kind): \(grouped(line.records))") }

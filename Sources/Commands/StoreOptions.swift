@@ -7,7 +7,8 @@ import LogbookStore
 /// The options that every command with a store has.
 struct StoreOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The store to use; else $GLUCOPORT_STORE, else the one in the data folder.", valueName: "file"))
+    help: ArgumentHelp(
+      "The store to use; else $GLUCOPORT_STORE, else the one in the data folder.", valueName: "file"))
   var store: String?
 
   var path: String { store ?? Host.environment("GLUCOPORT_STORE") ?? Host.defaultStorePath }

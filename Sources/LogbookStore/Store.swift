@@ -95,7 +95,9 @@ public final class Store {
         try FileManager.default.createDirectory(
           atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       } catch {
-        throw Failure(.cannotCreate, "\(folder): cannot create the folder: \(String(cString: strerror(errno)))")
+        throw Failure(
+          errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
+          "\(folder): cannot create the folder: \(String(cString: strerror(errno)))")
       }
     }
     let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -122,6 +124,10 @@ public final class Store {
       guard version == 0 || !isNew else { return .commit }
       guard isNew || version > 0 else {
         throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
+      }
+      // A crash, or a process that is still at it, left a file without tables. Only who knows the zone may go on.
+      guard !isNew || zone != nil else {
+        throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
       }
       if version < Schema.version { try Schema.migrate(database) }
       if isNew, let zone {

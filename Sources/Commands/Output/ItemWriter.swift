@@ -216,7 +216,8 @@ struct NightscoutWriter: ItemWriter {
     var messages: [String] = []
     if records > 0 { messages.append("\(grouped(records)) records are no entries and were left out") }
     if ketones > 0 {
-      messages.append("\(grouped(ketones)) ketone and control-solution readings have no entry type and were left out")
+      messages.append(
+        "\(grouped(ketones)) ketone and control-solution readings have no entry type and were left out")
     }
     return messages
   }

@@ -45,7 +45,8 @@ final class Output {
   }
 
   private func flush() {
-    if failure == nil, !send(buffer, to: STDOUT_FILENO) {
+    // A reader that has left, as 'head' does, wants no more, and is no failure.
+    if failure == nil, !send(buffer, to: STDOUT_FILENO), errno != EPIPE {
       failure = Failure(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
     }
     buffer.removeAll(keepingCapacity: true)

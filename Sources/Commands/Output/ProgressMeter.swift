@@ -24,7 +24,8 @@ final class ProgressMeter {
   func show(_ counts: IngestCounts, _ progress: (done: Int64, total: Int64?)) {
     guard isShown else { return }
     hasWritten = true
-    let part = progress.total.map { $0 > 0 ? "\(min(100, progress.done * 100 / $0)) %" : "" }
+    let part =
+      progress.total.map { $0 > 0 ? "\(min(100, progress.done * 100 / $0)) %" : "" }
       ?? "\(progress.done / 1024) KiB"
     output.progress("\(displayed(name)): \(part) · \(grouped(counts.readings)) readings")
   }

@@ -6,7 +6,8 @@ import LogbookStore
 /// A record in one line for people.
 enum RecordText {
   static func summary(_ record: StoredRecord) -> String {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(record.fields.utf8)) as? [String: Any] else {
+    guard let object = try? JSONSerialization.jsonObject(with: Data(record.fields.utf8)) as? [String: Any]
+    else {
       return record.fields
     }
     let parts = object.keys.sorted(by: precedes).map { name in part(name, object[name]) }
