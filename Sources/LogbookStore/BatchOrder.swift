@@ -14,7 +14,9 @@ struct BatchOrder {
     let axis: Axis
 
     static func < (left: Self, right: Self) -> Bool {
-      (left.device, left.kind.rawValue, left.axis.rawValue) < (right.device, right.kind.rawValue, right.axis.rawValue)
+      (left.device, left.kind.rawValue, left.axis.rawValue) < (
+        right.device, right.kind.rawValue, right.axis.rawValue
+      )
     }
   }
 
@@ -45,6 +47,9 @@ struct BatchOrder {
   private(set) var repeated = 0
   /// Readings with the identity of another of the batch, and another value.
   private(set) var changed: [Item] = []
+  /// Different readings of one place, in the order of their occurrences. Which occurrence each one gets depends on
+  /// what the store holds there.
+  private(set) var together: [[Item]] = []
   private var keys: [Key] = []
 
   /// Orders a batch. `deviceIDs` maps the batch's device indexes to the store's ids.
@@ -52,12 +57,15 @@ struct BatchOrder {
     items.removeAll(keepingCapacity: true)
     stretches.removeAll(keepingCapacity: true)
     changed.removeAll(keepingCapacity: true)
+    together.removeAll(keepingCapacity: true)
     repeated = 0
     makeKeys(readings, deviceIDs: deviceIDs)
     var start = 0
     while start < keys.count {
       var end = start + 1
-      while end < keys.count, keys[end].series == keys[start].series, keys[end].position == keys[start].position {
+      while end < keys.count, keys[end].series == keys[start].series,
+        keys[end].position == keys[start].position
+      {
         end += 1
       }
       let first = Int(keys[start].index)
@@ -82,7 +90,8 @@ struct BatchOrder {
     keys.reserveCapacity(readings.count)
     var isSorted = true
     for (index, reading) in readings.enumerated() {
-      let series = rankOfDevice[Int(reading.device.number)] << 4 | UInt32(reading.kind.rawValue) << 1
+      let series =
+        rankOfDevice[Int(reading.device.number)] << 4 | UInt32(reading.kind.rawValue) << 1
         | UInt32(reading.axis.rawValue)
       let key = Key(series: series, index: UInt32(index), position: reading.position)
       if isSorted, let last = keys.last, !Key.isBefore(last, key) { isSorted = false }
@@ -129,7 +138,11 @@ struct BatchOrder {
       var taken: Set<Int32> = []
       for index in distinct.sorted(by: { readings[$0].occurrence < readings[$1].occurrence }) {
         let item = Item(index: index, level: level, occurrence: Int64(readings[index].occurrence))
-        if taken.insert(readings[index].occurrence).inserted { items.append(item) } else { changed.append(item) }
+        if taken.insert(readings[index].occurrence).inserted {
+          items.append(item)
+        } else {
+          changed.append(item)
+        }
       }
       return
     }
@@ -144,8 +157,7 @@ struct BatchOrder {
       ? distinct.sorted {
         (readings[$0].measurement.quantity?.number ?? 0) < (readings[$1].measurement.quantity?.number ?? 0)
       } : distinct
-    for (occurrence, index) in ordered.enumerated() {
-      items.append(Item(index: index, level: level, occurrence: Int64(occurrence)))
-    }
+    let numbered = ordered.enumerated().map { Item(index: $1, level: level, occurrence: Int64($0)) }
+    if numbered.count > 1 { together.append(numbered) } else { items += numbered }
   }
 }

@@ -47,8 +47,10 @@ public struct IngestCounts: Equatable, Sendable {
 
   /// As JSON, with the names that glucoport-json(5) documents.
   public var json: String {
-    let skippedText = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }.joined(separator: ",")
-    let kindText = newByKind.keys.sorted().map { "\(jsonText($0)):\(newByKind[$0] ?? 0)" }.joined(separator: ",")
+    let skippedText = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }.joined(
+      separator: ",")
+    let kindText = newByKind.keys.sorted().map { "\(jsonText($0)):\(newByKind[$0] ?? 0)" }.joined(
+      separator: ",")
     let range = [("first_time", firstTime), ("last_time", lastTime)]
       .map { name, time in "\"\(name)\":" + (time.map { jsonText(DeviceTime(seconds: $0).text) } ?? "null") }
       .joined(separator: ",")

@@ -75,10 +75,15 @@ public final class IngestWriter {
     self.database = database
     self.source = source
     self.isAtomic = isAtomic
-    if isAtomic { try database.beginTransaction(.immediate) }
-    try inTransaction { try begin() }
-    readings = try ReadingWriter(database, ingest: id)
-    records = try RecordWriter(database, ingest: id, format: source.format)
+    do {
+      if isAtomic { try database.beginTransaction(.immediate) }
+      try inTransaction { try begin() }
+      readings = try ReadingWriter(database, ingest: id)
+      records = try RecordWriter(database, ingest: id, format: source.format)
+    } catch {
+      abandon()
+      throw error
+    }
   }
 
   private func begin() throws {
@@ -123,7 +128,8 @@ public final class IngestWriter {
           WHERE id = ?
           """,
         arguments: [
-          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated", decisionsJSON(decisions), id,
+          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated", decisionsJSON(decisions),
+          id,
         ])
       if let outcome = try records?.applyChanges() {
         counts.updatedRecords += outcome.updated

@@ -37,7 +37,8 @@ extension IngestWriter {
         """)
     return try pairs.compactMap { pair in
       let sample = try agreeing(pair[0], pair[1], pair[2], limit: Self.sampleSize)
-      guard sample.looked > 0, sample.agreed * 4 >= sample.looked, let kind = ReadingKind(rawValue: pair[1]) else {
+      guard sample.looked > 0, sample.agreed * 4 >= sample.looked, let kind = ReadingKind(rawValue: pair[1])
+      else {
         return nil
       }
       let all = try agreeing(pair[0], pair[1], pair[2], limit: -1)

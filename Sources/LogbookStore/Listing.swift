@@ -63,7 +63,8 @@ extension Store {
     var record = try records.next().map(StoredRecord.init)
     while reading != nil || record != nil {
       let takesReading =
-        record == nil || (reading.map { isDescending ? $0.utc > record?.utc ?? 0 : $0.utc <= record?.utc ?? 0 } ?? false)
+        record == nil
+        || (reading.map { isDescending ? $0.utc > record?.utc ?? 0 : $0.utc <= record?.utc ?? 0 } ?? false)
       if takesReading, let next = reading {
         guard try body(.reading(next)) else { return }
         reading = try readings.next().map(StoredReading.init)
@@ -111,7 +112,8 @@ extension Store {
   public func reading(at address: String) throws -> StoredReading? {
     let parts = address.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].first == "r", let device = Int64(parts[0].dropFirst()),
-      let kind = ReadingKind(name: parts[1]), let axis = Axis.allCases.first(where: { parts[2].hasPrefix($0.name) }),
+      let kind = ReadingKind(name: parts[1]),
+      let axis = Axis.allCases.first(where: { parts[2].hasPrefix($0.name) }),
       let position = Int64(parts[2].dropFirst(axis.name.count)), let level = Int64(parts[3]),
       let occurrence = Int64(parts[4])
     else { return nil }

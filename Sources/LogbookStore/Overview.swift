@@ -136,8 +136,10 @@ extension Store {
   /// One ingest; nil when there is none of this number.
   public func ingest(_ id: Int64) throws -> IngestEntry? {
     try read { database in
-      try Row.fetchOne(database, sql: "SELECT \(IngestEntry.columns) FROM ingest WHERE id = ?", arguments: [id])
-        .map(IngestEntry.init)
+      try Row.fetchOne(
+        database, sql: "SELECT \(IngestEntry.columns) FROM ingest WHERE id = ?", arguments: [id]
+      )
+      .map(IngestEntry.init)
     }
   }
 

@@ -23,8 +23,6 @@ final class ReadingWriter {
   private let list: RawStatement
   private var order = BatchOrder()
   private var expectsKnown = false
-  /// Readings of the current stretch stored one by one, whose tally is written at once.
-  private var lateOccurrences = 0
   private var outcome = Outcome()
   private var tallies: [TallyKey: TallyChange] = [:]
 
@@ -72,8 +70,6 @@ final class ReadingWriter {
     outcome.repeated = order.repeated
     for (series, range) in order.stretches {
       var start = range.lowerBound
-      let newBefore = outcome.new
-      lateOccurrences = 0
       for size in Self.chunkSizes {
         let statements = try prepared(size)
         while range.upperBound - start >= size {
@@ -81,12 +77,12 @@ final class ReadingWriter {
           start += size
         }
       }
-      note(series, range, readings, new: outcome.new - newBefore - lateOccurrences)
     }
-    for item in order.changed {
-      let reading = readings[item.index]
+    for items in order.changed.map({ [$0] }) + order.together {
+      let reading = readings[items[0].index]
       let device = deviceIDs[Int(reading.device.number)]
-      try settleDifference(item, reading, BatchOrder.Series(device: device, kind: reading.kind, axis: reading.axis))
+      let series = BatchOrder.Series(device: device, kind: reading.kind, axis: reading.axis)
+      try settleDifference(items, readings, series)
     }
     try writeTallies()
     return outcome
@@ -118,7 +114,7 @@ final class ReadingWriter {
   private static func matchSQL(rows: Int) -> String {
     let row = { (index: Int) in "(\(index),?\(4 + index * 3),?\(5 + index * 3),?\(6 + index * 3))" }
     return """
-      SELECT v.column1, r.ingest, r.value, r.unit, r.beyond
+      SELECT v.column1, r.ingest, r.value, r.unit, r.beyond, r.device_time
       FROM (VALUES \((0..<rows).map(row).joined(separator: ","))) AS v CROSS JOIN reading AS r
       WHERE r.device = ?1 AND r.kind = ?2 AND r.axis = ?3
         AND r.position = v.column2 AND r.level = v.column3 AND r.occurrence = v.column4
@@ -140,9 +136,13 @@ final class ReadingWriter {
     }
     let inserted = try insert(range, series, readings, statements.insert)
     outcome.new += inserted
-    guard inserted < range.count else { return }
+    guard inserted < range.count else {
+      let times = range.lazy.map { [order] in readings[order.items[$0].index].deviceTime.seconds }
+      return tally(series, new: inserted, times: times)
+    }
     expectsKnown = inserted == 0
     let match = try match(range, series, readings, statements.match)
+    tally(series, new: inserted, times: match.ownTimes)
     outcome.known += match.fromOthers
     outcome.repeated += range.count - inserted - match.fromOthers - match.differing.count
     try settle(match.differing, series, readings)
@@ -163,7 +163,9 @@ final class ReadingWriter {
   }
 
   @inline(__always)
-  private func bindRow(_ item: BatchOrder.Item, _ reading: Reading, to statement: RawStatement, from first: Int32) {
+  private func bindRow(
+    _ item: BatchOrder.Item, _ reading: Reading, to statement: RawStatement, from first: Int32
+  ) {
     let parts = StoredMeasurement(reading.measurement)
     statement.bind(reading.position, at: first)
     statement.bind(item.level, at: first + 1)
@@ -185,6 +187,8 @@ final class ReadingWriter {
     var fromOthers = 0
     /// Items that stand there with another value.
     var differing: [BatchOrder.Item] = []
+    /// The stored times of those that came by this ingest.
+    var ownTimes: [Int64] = []
   }
 
   private func match(
@@ -203,6 +207,7 @@ final class ReadingWriter {
     while try statement.step() {
       let item = order.items[range.lowerBound + Int(statement.integer(0))]
       match.found += 1
+      if statement.integer(1) == ingest { match.ownTimes.append(statement.integer(5)) }
       if agrees(statement, firstColumn: 2, with: readings[item.index].measurement) {
         if statement.integer(1) != ingest { match.fromOthers += 1 }
       } else {
@@ -230,49 +235,77 @@ final class ReadingWriter {
   }
 
   private func settle(_ items: [BatchOrder.Item], _ series: BatchOrder.Series, _ readings: [Reading]) throws {
-    for item in items { try settleDifference(item, readings[item.index], series) }
+    for item in items { try settleDifference([item], readings, series) }
   }
 
-  /// A reading whose identity is stored with another value: known under another occurrence, another occurrence of
-  /// this very input that an earlier batch began, or changed at its source.
+  /// Settles different readings of one place where the store has, or may have, others: known under any occurrence;
+  /// changed at the source, as many as the place holds that this input no longer gives; else a further occurrence.
   private func settleDifference(
-    _ item: BatchOrder.Item, _ reading: Reading, _ series: BatchOrder.Series
+    _ items: [BatchOrder.Item], _ readings: [Reading], _ series: BatchOrder.Series
   ) throws {
+    let place = try place(of: items, readings, series)
+    var replaced = place.fromOthers.count { !$0 }
+    var next = place.nextOccurrence
+    for (item, known) in zip(items, place.known) {
+      let reading = readings[item.index]
+      switch known {
+      case .byOther: outcome.known += 1
+      case .byThis: outcome.repeated += 1
+      case nil where replaced > 0 || !canRepeat(reading):
+        replaced -= 1
+        outcome.changed += 1
+        try listRevision(item, reading, series)
+      case nil:
+        let further = BatchOrder.Item(index: item.index, level: item.level, occurrence: next)
+        try insertFurther(further, reading, series)
+        next += 1
+      }
+    }
+  }
+
+  private enum Origin { case byThis, byOther }
+
+  /// What the store holds at one place.
+  private struct Place {
+    /// By which ingest each item is known; nil for one whose value is not there.
+    var known: [Origin?]
+    /// For each stored reading of another ingest, whether an item agrees with it.
+    var fromOthers: [Bool] = []
+    var nextOccurrence: Int64 = 0
+  }
+
+  private func place(
+    of items: [BatchOrder.Item], _ readings: [Reading], _ series: BatchOrder.Series
+  ) throws -> Place {
     bind(series, to: stored)
-    stored.bind(reading.position, at: 4)
-    stored.bind(item.level, at: 5)
-    var occurrences = 0
-    var isFromHere = true
-    var isKnown = false
+    stored.bind(readings[items[0].index].position, at: 4)
+    stored.bind(items[0].level, at: 5)
+    var place = Place(known: items.map { _ in nil })
     while try stored.step() {
-      occurrences += 1
-      isFromHere = isFromHere && stored.integer(4) == ingest
-      isKnown = isKnown || agrees(stored, firstColumn: 1, with: reading.measurement)
+      place.nextOccurrence = stored.integer(0) + 1
+      let origin: Origin = stored.integer(4) == ingest ? .byThis : .byOther
+      let match = items.firstIndex { agrees(stored, firstColumn: 1, with: readings[$0.index].measurement) }
+      if let match { place.known[match] = origin }
+      if origin == .byOther { place.fromOthers.append(match != nil) }
     }
-    if isKnown {
-      outcome.known += 1
-      return
-    }
-    let canRepeat = reading.timeCanRepeat || (reading.axis == .time && reading.kind.valueIsPartOfIdentity)
-    guard canRepeat, isFromHere, !reading.occurrenceIsStated else {
-      outcome.changed += 1
-      return try listRevision(item, reading, series)
-    }
+    return place
+  }
+
+  /// Whether another value at the same place is another reading.
+  private func canRepeat(_ reading: Reading) -> Bool {
+    !reading.occurrenceIsStated
+      && (reading.timeCanRepeat || (reading.axis == .time && reading.kind.valueIsPartOfIdentity))
+  }
+
+  private func insertFurther(_ item: BatchOrder.Item, _ reading: Reading, _ series: BatchOrder.Series) throws
+  {
     let insert = try prepared(1).insert
-    let next = BatchOrder.Item(index: item.index, level: item.level, occurrence: Int64(occurrences))
     bind(series, to: insert)
     insert.bind(ingest, at: 4)
-    bindRow(next, reading, to: insert, from: 5)
+    bindRow(item, reading, to: insert, from: 5)
     let inserted = try insert.run()
     outcome.new += inserted
-    lateOccurrences += inserted
-    guard inserted > 0 else { return }
-    var change = tallies[TallyKey(device: series.device, kind: series.kind)] ?? TallyChange()
-    change.new += inserted
-    change.first = min(change.first, reading.deviceTime.seconds)
-    change.last = max(change.last, reading.deviceTime.seconds)
-    tallies[TallyKey(device: series.device, kind: series.kind)] = change
-    outcome.newByKind[series.kind, default: 0] += inserted
+    tally(series, new: inserted, times: [reading.deviceTime.seconds])
   }
 
   private func listRevision(_ item: BatchOrder.Item, _ reading: Reading, _ series: BatchOrder.Series) throws {
@@ -292,16 +325,17 @@ final class ReadingWriter {
 
   // MARK: Tallies
 
-  private func note(_ series: BatchOrder.Series, _ range: Range<Int>, _ readings: [Reading], new: Int) {
+  /// Counts new readings whose stored times these are.
+  private func tally(_ series: BatchOrder.Series, new: Int, times: some Sequence<Int64>) {
     guard new > 0 else { return }
-    var change = tallies[TallyKey(device: series.device, kind: series.kind)] ?? TallyChange()
-    for place in range {
-      let time = readings[order.items[place].index].deviceTime.seconds
+    let key = TallyKey(device: series.device, kind: series.kind)
+    var change = tallies[key] ?? TallyChange()
+    for time in times {
       change.first = min(change.first, time)
       change.last = max(change.last, time)
     }
     change.new += new
-    tallies[TallyKey(device: series.device, kind: series.kind)] = change
+    tallies[key] = change
     outcome.newByKind[series.kind, default: 0] += new
   }
 

@@ -33,6 +33,15 @@ enum Roles {
       OR NEW.sent IS NOT OLD.sent OR NEW.revision IS NOT OLD.revision OR NEW.base IS NOT OLD.base
     BEGIN SELECT RAISE(ABORT, 'only sync writes the columns of sync'); END;
 
+    -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
+    CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
+    WHEN NEW.version = OLD.version AND (
+      NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid
+      OR NEW.occurred_at IS NOT OLD.occurred_at
+      OR ((NEW.utc_offset IS NOT OLD.utc_offset OR NEW.offset_source IS NOT OLD.offset_source)
+        AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
+    BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
+
     CREATE TEMP TRIGGER role_inserts_unsynced BEFORE INSERT ON main.record
     WHEN NEW.version_synced <> 0 OR NEW.version <> 1
     BEGIN SELECT RAISE(ABORT, 'a record starts at version 1, not synced'); END;

@@ -46,7 +46,9 @@ final class RawStatement {
 
   @inline(__always) func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   @inline(__always) func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
-  @inline(__always) func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+  @inline(__always) func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
+  }
 
   private static func error(_ connection: OpaquePointer, _ code: Int32) -> DatabaseError {
     DatabaseError(

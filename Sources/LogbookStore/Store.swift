@@ -72,10 +72,12 @@ public final class Store {
       configuration.prepareDatabase { database in
         // Before any journal mode: only an empty file takes another page size.
         try database.execute(sql: "PRAGMA page_size = \(Self.pageSize)")
+        // Before the journal mode, too: it would rewrite the header of a file that is not ours.
+        try Self.refuseForeign(database, path: path)
         if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
         try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096")
       }
-      return try DatabaseQueue(path: path, configuration: configuration)
+      return try Self.openQueue(path, configuration)
     }
     try translatingErrors(path) {
       if let original {
@@ -109,22 +111,41 @@ public final class Store {
     close(descriptor)
   }
 
+  /// Opens the file, again where two processes turn a new one to its write-ahead log at once: SQLite refuses one
+  /// of them without waiting, since each holds what the other waits for.
+  private static func openQueue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+    let end = ContinuousClock.now + .seconds(busyTimeoutSeconds)
+    while true {
+      do {
+        return try DatabaseQueue(path: path, configuration: configuration)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
+        usleep(2000)
+      }
+    }
+  }
+
+  /// A store has our application id from the transaction that makes its tables.
+  private static func refuseForeign(_ database: Database, path: String) throws {
+    // In this order, since another process may make the tables between the two.
+    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return }
+    guard try Int.fetchOne(database, sql: "PRAGMA application_id") == Schema.applicationID else {
+      throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
+    }
+  }
+
   private static func prepareSchema(_ database: Database, path: String, zone: LogbookZone?) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     if version == Schema.version { return }
     guard version < Schema.version else {
       throw Failure(
         .configuration,
-        "\(path): the store is from a newer glucoport (schema \(version), this program knows \(Schema.version)); update glucoport")
+        "\(path): the store is from a newer glucoport (schema \(version), this program knows \(Schema.version)); update glucoport"
+      )
     }
     // Two processes may create one store at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
       let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
       let isNew = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
-      guard version == 0 || !isNew else { return .commit }
-      guard isNew || version > 0 else {
-        throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
-      }
       // A crash, or a process that is still at it, left a file without tables. Only who knows the zone may go on.
       guard !isNew || zone != nil else {
         throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
@@ -155,17 +176,23 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
   case .SQLITE_BUSY, .SQLITE_LOCKED:
     return Failure(.temporary, "\(name): another process keeps the store busy; try again")
   case .SQLITE_FULL:
-    return Failure(.inputOutput, "\(name): the disk is full; nothing of the last batch was stored, what was committed before is safe")
+    return Failure(
+      .inputOutput,
+      "\(name): the disk is full; nothing of the last batch was stored, what was committed before is safe")
   case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
-    return Failure(.permission, "\(name): the store cannot be written; check the permissions of the file and its folder")
+    return Failure(
+      .permission, "\(name): the store cannot be written; check the permissions of the file and its folder")
   case .SQLITE_CANTOPEN:
-    return Failure(.cannotCreate, "\(name): the store cannot be opened; check that its folder exists and can be written")
+    return Failure(
+      .cannotCreate, "\(name): the store cannot be opened; check that its folder exists and can be written")
   case .SQLITE_NOTADB:
     return Failure(.badInput, "\(name): this is no glucoport store")
   case .SQLITE_CORRUPT:
     return Failure(.inputOutput, "\(name): the store is damaged; restore a backup")
   case .SQLITE_IOERR:
-    return Failure(.inputOutput, "\(name): reading or writing the store failed (\(error.message ?? "I/O error")); is the disk full?")
+    return Failure(
+      .inputOutput,
+      "\(name): reading or writing the store failed (\(error.message ?? "I/O error")); is the disk full?")
   default:
     return Failure(.inputOutput, "\(name): \(error.message ?? "database error \(error.resultCode.rawValue)")")
   }

@@ -54,7 +54,8 @@ public struct StoredReading: Sendable {
     occurrence = row[5]
     deviceTime = DeviceTime(seconds: row[6])
     placement = Placement(utcOffset: row[7], source: OffsetSource(rawValue: row[8]) ?? .zone)
-    measurement = StoredMeasurement.measurement(value: row[9], unit: row[10], beyond: row[11], threshold: row[12])
+    measurement = StoredMeasurement.measurement(
+      value: row[9], unit: row[10], beyond: row[11], threshold: row[12])
     marks = ReadingMarks(rawValue: row[13])
     ingest = row[14]
     isUploaded = row[15]

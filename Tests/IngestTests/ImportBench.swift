@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Exports
+import Foundation
+import GRDB
+import Ingest
+import Logbook
+import LogbookStore
+
+/// A store in a folder of its own, into which a test imports files.
+final class ImportBench {
+  static let samples = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Samples")
+
+  /// The sample exports by their path below `Samples`, in order.
+  static var sampleExports: [String] {
+    let extensions: Set<String> = ["csv", "tsv", "txt", "json", "ndjson", "gz"]
+    let files = FileManager.default.enumerator(atPath: samples.path)?.compactMap { $0 as? String } ?? []
+    return files.filter { path in
+      extensions.contains((path as NSString).pathExtension) && !path.hasSuffix(".expected.ndjson")
+    }.sorted()
+  }
+
+  let folder: URL
+  let store: Store
+  private var storePath: String { folder.appending(path: "logbook.db").path }
+
+  init(zone: String = "Europe/Madrid") throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-ingest-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    store = try Store.openOrCreate(
+      path: folder.appending(path: "logbook.db").path, role: .importer, zone: LogbookZone(name: zone))
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      // A folder that is left behind among the temporary ones harms no test.
+    }
+  }
+
+  /// Writes an input into the folder and gives its path.
+  func file(_ name: String, _ bytes: some Sequence<UInt8>) throws -> String {
+    let path = folder.appending(path: name).path
+    try Data(bytes).write(to: URL(filePath: path))
+    return path
+  }
+
+  @discardableResult
+  func importSample(_ sample: String, zone: String? = nil) throws -> ImportReport {
+    let path = Self.samples.appending(path: sample).path
+    return try run(path, zone: zone, words: try Self.words(besides: path))
+  }
+
+  @discardableResult
+  func run(
+    _ path: String, zone: String? = nil, words: [String] = [], isStrict: Bool = false,
+    mostRejections: Int? = nil,
+    onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
+  ) throws -> ImportReport {
+    // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
+    let now: Int64 = 1_795_219_200
+    var options = try ExportOptions(zone: store.timezone(), now: now)
+    try Self.apply(words, to: &options)
+    if let zone { options.zone = try LogbookZone(name: zone) }
+    var reader = try ExportReader(path: path, options: options)
+    var policy = ImportPolicy()
+    policy.isStrict = isStrict
+    policy.mostRejections = mostRejections
+    return try ImportSession(store: store, policy: policy, clock: { now }, onRejection: onRejection).run(
+      &reader)
+  }
+
+  /// The options that a `.options` file beside an input names.
+  private static func words(besides path: String) throws -> [String] {
+    guard FileManager.default.fileExists(atPath: path + ".options") else { return [] }
+    return try String(contentsOfFile: path + ".options", encoding: .utf8).split(
+      whereSeparator: \.isWhitespace
+    )
+    .map(String.init)
+  }
+
+  private static func apply(_ words: [String], to options: inout ExportOptions) throws {
+    for index in stride(from: 0, to: words.count - 1, by: 2) {
+      let value = words[index + 1]
+      switch words[index] {
+      case "--unit": options.unit = GlucoseUnit(name: value)
+      case "--date-order": options.dateOrder = value
+      case "--format": options.format = value
+      case "--device": options.device = value
+      case "--timezone": options.zone = try LogbookZone(name: value)
+      case "--map":
+        for pair in value.split(separator: ",") {
+          let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+          options.columns[parts[0]] = parts[1]
+        }
+      default: throw Failure(.usage, "no option \(words[index])")
+      }
+    }
+  }
+
+  // MARK: What is stored
+
+  static let device = "d.vendor, d.serial, CASE d.serial WHEN '' THEN d.format || d.model END"
+  static let identity = "r.kind, r.axis, r.position, r.level"
+  static let value = "r.value, r.unit, r.beyond"
+
+  /// The columns of every reading, in an order that depends on nothing else.
+  func readings(_ columns: String...) throws -> [String] {
+    try rows("SELECT \(columns.joined(separator: ", ")) FROM reading r JOIN device d ON d.id = r.device")
+      .sorted()
+  }
+
+  /// Everything that an import may not change when it brings nothing.
+  func content() throws -> [String] {
+    try rows("SELECT * FROM reading") + rows("SELECT * FROM record") + rows("SELECT * FROM tally")
+      + rows("SELECT * FROM device")
+  }
+
+  func number(_ sql: String) throws -> Int { Int(try rows(sql).first ?? "") ?? -1 }
+
+  func rows(_ sql: String) throws -> [String] {
+    let queue = try DatabaseQueue(path: storePath)
+    return try queue.read { database in
+      try Row.fetchAll(database, sql: sql).map { row in
+        row.databaseValues.map { $0.isNull ? "NULL" : String.fromDatabaseValue($0) ?? "\($0)" }
+          .joined(separator: "|")
+      }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Ingest
+import Logbook
+import LogbookStore
+import Testing
+
+@Suite struct SampleImportTests {
+  /// New, known and changed readings.
+  private func outcome(_ counts: IngestCounts) -> [Int] {
+    [counts.newReadings, counts.knownReadings, counts.changedReadings]
+  }
+
+  @Test(arguments: ImportBench.sampleExports) func importingTwiceIsImportingOnce(_ sample: String) throws {
+    let bench = try ImportBench()
+    let first = try bench.importSample(sample)
+    let content = try bench.content()
+    let second = try bench.importSample(sample)
+    #expect(second.counts.newReadings == 0)
+    #expect(second.counts.newRecords == 0)
+    #expect(second.counts.updatedRecords == 0)
+    #expect(second.counts.readings == first.counts.readings)
+    #expect(second.counts.changedReadings == first.counts.changedReadings)
+    #expect(try bench.content() == content)
+  }
+
+  @Test(arguments: ImportBench.sampleExports) func theCountsAreWhatIsStored(_ sample: String) throws {
+    let bench = try ImportBench()
+    let counts = try bench.importSample(sample).counts
+    #expect(try bench.number("SELECT count(*) FROM reading") == counts.newReadings)
+    #expect(try bench.number("SELECT count(*) FROM record") == counts.newRecords)
+    #expect(try bench.number("SELECT count(*) FROM rejection") == counts.rejected)
+    let tally = try bench.rows("SELECT * FROM tally WHERE readings > 0 ORDER BY 1, 2")
+    let counted = """
+      SELECT device, kind, count(*), sum(uploaded = 0), min(device_time), max(device_time) FROM reading
+      GROUP BY 1, 2 ORDER BY 1, 2
+      """
+    #expect(try bench.rows(counted) == tally)
+  }
+
+  @Test(arguments: ImportBench.sampleExports) func anotherZoneChangesNoIdentity(_ sample: String) throws {
+    let bench = try ImportBench()
+    let first = try bench.importSample(sample)
+    let content = try bench.content()
+    let second = try bench.importSample(sample, zone: "America/New_York")
+    #expect(second.counts.newReadings == 0)
+    #expect(second.counts.newRecords == 0)
+    #expect(second.counts.changedReadings == first.counts.changedReadings)
+    #expect(try bench.content() == content)
+  }
+
+  /// Samples of overlapping days.
+  @Test(arguments: [
+    ["clarity/reexport-a.csv", "clarity/reexport-b.csv"], ["mysugr/reexport-a.csv", "mysugr/reexport-b.csv"],
+    ["glucoport/everything.csv", "glucoport/everything.ndjson"],
+    ["nightscout/nightscout-entries-v1.json", "nightscout/nightscout-entries-v1.csv"],
+    ["tidepool/tidepool.json", "tidepool/tidepool.csv", "tidepool/tidepool-pandas.ndjson"],
+  ])
+  func anyOrderGivesOneSetOfReadings(_ samples: [String]) throws {
+    func identities(_ order: [String]) throws -> [String] {
+      let bench = try ImportBench()
+      for sample in order { try bench.importSample(sample) }
+      return try bench.readings(ImportBench.device, ImportBench.identity, "r.occurrence")
+    }
+    let forward = try identities(samples)
+    #expect(!forward.isEmpty)
+    #expect(try identities(samples.reversed()) == forward)
+    #expect(try identities(samples + samples) == forward)
+  }
+
+  @Test func aClarityReexportStoresEachSensorReadingOnce() throws {
+    let bench = try ImportBench()
+    let first = try bench.importSample("clarity/reexport-a.csv").counts
+    #expect(first.newReadings == 22)
+    #expect(first.newRecords == 2)
+    let second = try bench.importSample("clarity/reexport-b.csv").counts
+    #expect(outcome(second) == [8, 7, 11])
+    #expect(second.knownRecords == 2)
+    #expect(try bench.number("SELECT count(*) FROM reading") == 30)
+    #expect(try bench.number("SELECT count(*) FROM revision") == 11)
+    // Its shown time moved by an hour between the exports.
+    let moved = "SELECT device_time FROM readings WHERE position = 12073"
+    #expect(try bench.rows(moved) == ["2026-04-10T13:15:11"])
+  }
+
+  @Test func theRepeatedHourKeepsAllItsReadings() throws {
+    let bench = try ImportBench()
+    let counts = try bench.importSample("clarity/clarity-dst-fallback.csv").counts
+    #expect(outcome(counts) == [32, 0, 0])
+    #expect(try bench.number("SELECT count(*) FROM reading") == 32)
+    #expect(try bench.number("SELECT count(DISTINCT time) FROM readings") == 32)
+  }
+
+  @Test func aMySugrReexportUpdatesWhatChangedAndKnowsReorderedTags() throws {
+    let bench = try ImportBench()
+    let first = try bench.importSample("mysugr/reexport-a.csv").counts
+    #expect(first.newReadings == 13)
+    let second = try bench.importSample("mysugr/reexport-b.csv").counts
+    #expect(outcome(second) == [4, 13, 0])
+    #expect(second.newRecords + second.updatedRecords > 0)
+    #expect(second.keptRecords == 0)
+    #expect(second.knownRecords >= 12)
+  }
+
+  @Test func rowsOfACutInputStayWhole() throws {
+    let bench = try ImportBench()
+    let bytes = [UInt8](try Data(contentsOf: ImportBench.samples.appending(path: "clarity/reexport-a.csv")))
+    let whole = try ImportBench()
+    try whole.importSample("clarity/reexport-a.csv")
+    let all = Set(try whole.readings(ImportBench.identity, ImportBench.value, "r.device_time"))
+    for length in stride(from: bytes.count / 2, to: bytes.count - 1, by: 61) {
+      let path = try bench.file("cut-\(length).csv", bytes.prefix(length))
+      let report = try bench.run(path)
+      let stored = try bench.readings(ImportBench.identity, ImportBench.value, "r.device_time")
+      #expect(Set(stored).isSubset(of: all), "cut at \(length)")
+      // A row that ends where the input ends is whole.
+      let isBetweenRows = bytes[length - 1] == 0x0A || [0x0A, 0x0D].contains(bytes[length])
+      #expect(report.end != .whole || isBetweenRows, "cut at \(length)")
+    }
+    try bench.importSample("clarity/reexport-a.csv")
+    #expect(Set(try bench.readings(ImportBench.identity, ImportBench.value, "r.device_time")) == all)
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct IngestLifeTests {
+  private struct Interruption: Error {}
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func interrupt(isAtomic: Bool) throws {
+    let store = try scratch.open()
+    let source = IngestSource(name: "cut", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    #expect(throws: Interruption.self) {
+      try store.ingest(source, isAtomic: isAtomic) { writer in
+        var batch = Make.batch([Make.reading(.cbg, Make.milligrams(100))])
+        batch.records = [Make.record(["carbs": .number(1)])]
+        batch.rejections = [Rejection(line: 3, reason: "no value")]
+        try writer.write(batch)
+        throw Interruption()
+      }
+    }
+    // The connection goes on after the failure.
+    #expect(try store.overview(ingests: 1).records == (isAtomic ? 0 : 1))
+  }
+
+  @Test func anAtomicIngestLeavesNothingWhenItThrows() throws {
+    try interrupt(isAtomic: true)
+    for table in ["ingest", "reading", "record", "rejection", "device", "tally", "revision"] {
+      #expect(try scratch.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
+    }
+    #expect(
+      try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(1))]), isAtomic: true).newReadings
+        == 1)
+  }
+
+  @Test func anInterruptedIngestIsRunningAndKeepsItsBatches() throws {
+    try interrupt(isAtomic: false)
+    #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["running NULL"])
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
+    try scratch.expectTallyEqualsCount()
+    let again = try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
+    #expect(again.knownReadings == 1)
+  }
+
+  @Test func aCutInputIsATruncatedIngest() throws {
+    try scratch.ingest(end: .truncated(line: 4, detail: "cut"))
+    try scratch.ingest()
+    #expect(
+      try scratch.rows("SELECT outcome, digest, started_at, finished_at FROM ingest") == [
+        "truncated d 1000 2000", "whole d 1000 2000",
+      ])
+  }
+
+  @Test func rejectionsAreAllCountedAndTheFirstThousandKept() throws {
+    var batch = IngestBatch()
+    batch.rejections = (1...700).map { Rejection(line: $0, reason: "no value") }
+    batch.skipped = ["alert": 2]
+    let counts = try scratch.ingest(batch, batch)
+    #expect(counts.rejected == 1400)
+    #expect(counts.skipped == ["alert": 4])
+    #expect(try scratch.number("SELECT count(*) FROM rejection") == 1000)
+    #expect(try scratch.open(.reader).rejections(of: 1).count == 1000)
+  }
+
+  @Test func twoIngestsAtOnceBothSucceed() async throws {
+    let (path, zone) = (scratch.path, try LogbookZone(name: "Europe/Madrid"))
+    _ = try scratch.open()
+    let new = try await withThrowingTaskGroup(of: Int.self) { group in
+      for device in ["A", "B"] {
+        group.addTask {
+          let store = try Store.openOrCreate(path: path, role: .importer, zone: zone)
+          let source = IngestSource(
+            name: device, format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+          let own = Device(vendor: "Test", model: "Meter", serial: device, format: "test")
+          var new = 0
+          try store.ingest(source, isAtomic: false) { writer in
+            for round in 0..<20 as Range<Int64> {
+              let readings = (0..<50).map {
+                Make.reading(.cbg, Make.milligrams(100), at: Make.noon + (round * 50 + $0) * 300)
+              }
+              try writer.write(Make.batch(readings, devices: [own]))
+            }
+            new = writer.counts.newReadings
+          }
+          return new
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(new == 2000)
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 2000)
+    try scratch.expectTallyEqualsCount()
+  }
+
+  @Test func aReaderSeesWhatIsCommittedWhileAnIngestWrites() throws {
+    let store = try scratch.open()
+    let source = IngestSource(name: "live", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    try store.ingest(source, isAtomic: false) { writer in
+      try writer.write(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
+      #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
+    }
+  }
+
+  @Test func anotherDeviceWithTheSameReadingsIsReported() throws {
+    let readings = (0..<50).map {
+      Make.reading(.cbg, Make.milligrams(Double(80 + $0)), at: Make.noon + $0 * 300)
+    }
+    try scratch.ingest(Make.batch(readings))
+    let store = try scratch.open()
+    let source = IngestSource(name: "twin", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    let twin = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
+    try store.ingest(source, isAtomic: false) { writer in
+      try writer.write(Make.batch(readings, devices: [twin]))
+      let duplicates = try writer.likelyDuplicates()
+      #expect(duplicates.map(\.readings) == [50])
+      #expect(duplicates.map(\.device) == ["Test Other S2"])
+      #expect(duplicates.map(\.other) == ["Test Meter S1"])
+    }
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 100, "reported, never merged")
+  }
+}

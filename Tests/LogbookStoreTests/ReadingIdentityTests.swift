@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct ReadingIdentityTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func counts(_ counts: IngestCounts) -> [Int] {
+    [counts.newReadings, counts.knownReadings, counts.repeatedReadings, counts.changedReadings]
+  }
+
+  @Test func theSameThingTwiceIsStoredOnce() throws {
+    let readings = (0..<250).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [250, 0, 0, 0])
+    #expect(counts(try scratch.ingest(Make.batch(readings.reversed()))) == [0, 250, 0, 0])
+    #expect(counts(try scratch.ingest(Make.batch(readings), Make.batch(readings))) == [0, 500, 0, 0])
+  }
+
+  @Test func aReadingThatStandsTwiceInOneInputIsRepeated() throws {
+    let reading = Make.reading(.smbg, Make.milligrams(100))
+    #expect(
+      counts(try scratch.ingest(Make.batch([reading, reading]), Make.batch([reading]))) == [1, 0, 2, 0])
+  }
+
+  @Test(arguments: [ReadingKind.smbg, .cbg, .scan]) func theOtherUnitIsKnown(_ kind: ReadingKind) throws {
+    try scratch.ingest(Make.batch([Make.reading(kind, Make.milligrams(103))]))
+    #expect(
+      counts(try scratch.ingest(Make.batch([Make.reading(kind, Make.millimoles(5.7))]))) == [0, 1, 0, 0])
+    #expect(try scratch.rows("SELECT value, unit FROM reading") == ["103.0 0"])
+  }
+
+  @Test func anotherValueIsAnotherReadingExceptInSensorHistory() throws {
+    for kind in [ReadingKind.smbg, .scan, .ketone] {
+      try scratch.ingest(Make.batch([Make.reading(kind, Make.millimoles(5.7))]))
+      #expect(
+        counts(try scratch.ingest(Make.batch([Make.reading(kind, Make.millimoles(6.7))]))) == [1, 0, 0, 0])
+    }
+    try scratch.ingest(Make.batch([Make.reading(.cbg, Make.millimoles(5.7))]))
+    #expect(
+      counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.millimoles(6.7))]))) == [0, 0, 0, 1])
+  }
+
+  /// 103.0 and 103.4 mg/dL are both 5.7 mmol/L.
+  @Test(arguments: [[103.0, 103.4], [103.4, 103.0]])
+  func valuesOfOneTenthAreNumberedBySize(_ numbers: [Double]) throws {
+    let readings = numbers.map { Make.reading(.smbg, Make.milligrams($0)) }
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
+    #expect(try scratch.rows("SELECT value, occurrence FROM reading") == ["103.0 0", "103.4 1"])
+    #expect(counts(try scratch.ingest(Make.batch(readings.reversed()))) == [0, 2, 0, 0])
+    for reading in readings { #expect(counts(try scratch.ingest(Make.batch([reading]))) == [0, 1, 0, 0]) }
+  }
+
+  @Test func valuesOfOneTenthInTwoBatchesAreTwoReadings() throws {
+    let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
+    #expect(counts(try scratch.ingest(Make.batch([readings[0]]), Make.batch([readings[1]]))) == [2, 0, 0, 0])
+    #expect(counts(try scratch.ingest(Make.batch([readings[1]]), Make.batch([readings[0]]))) == [0, 2, 0, 0])
+    #expect(try scratch.occurrences() == ["103 0", "103 1"])
+  }
+
+  @Test(arguments: [103.0, 103.4]) func oneOfTwoValuesOfOneTenthMayComeFirst(_ first: Double) throws {
+    let readings = [103.0, 103.4].map { Make.reading(.smbg, Make.milligrams($0)) }
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(first))]))
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [1, 1, 0, 0])
+    #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["103.0", "103.4"])
+  }
+
+  @Test func aRepeatedHourNumbersItsValuesInTheOrderOfTheInput() throws {
+    let readings = [140.0, 90, 120].map {
+      Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
+    }
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [3, 0, 0, 0])
+    #expect(try scratch.occurrences() == ["140 0", "90 1", "120 2"])
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 3, 0, 0])
+  }
+
+  @Test func aRepeatedHourGoesOnAcrossTheBorderOfABatch() throws {
+    let readings = [140.0, 90, 90].map {
+      Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
+    }
+    let borders = readings.map { Make.batch([$0]) }
+    #expect(counts(try scratch.ingest(borders[0], borders[1], borders[2])) == [2, 0, 1, 0])
+    #expect(try scratch.occurrences() == ["140 0", "90 1"])
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 2, 1, 0])
+  }
+
+  @Test func anExportThatBeginsInTheRepeatedHourIsCompletedLater() throws {
+    let readings = [140.0, 90].map {
+      Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap)
+    }
+    try scratch.ingest(Make.batch([readings[1]]))
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [1, 1, 0, 0])
+    #expect(try scratch.rows("SELECT value FROM reading ORDER BY value") == ["90.0", "140.0"])
+  }
+
+  @Test func revisedValuesOfARepeatedHourAreChangedAndNotAdded() throws {
+    func both(_ numbers: [Double]) -> IngestBatch {
+      Make.batch(
+        numbers.map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated, source: .zoneOverlap) })
+    }
+    try scratch.ingest(both([140, 90]))
+    #expect(counts(try scratch.ingest(both([141, 91]))) == [0, 0, 0, 2])
+    #expect(counts(try scratch.ingest(both([140, 92]))) == [0, 1, 0, 1])
+    #expect(try scratch.occurrences() == ["140 0", "90 1"])
+  }
+
+  @Test func aClockSetBackRepeatsItsTimes() throws {
+    var readings = [140.0, 90].map { Make.reading(.cbg, Make.milligrams($0)) }
+    for index in readings.indices { readings[index].marks = .clockSetBack }
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
+  }
+
+  @Test func aRevisedValueIsListedAndTheFirstKept() throws {
+    try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
+    #expect(
+      counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(104))]))) == [0, 0, 0, 1])
+    #expect(try scratch.rows("SELECT value FROM reading") == ["100.0"])
+    #expect(try scratch.rows("SELECT ingest, kind, value, unit, beyond FROM revision") == ["2 2 104.0 0 0"])
+    let store = try scratch.open(.reader)
+    var addresses: [String] = []
+    try store.forEachItem(ItemFilter()) {
+      if case .reading(let reading) = $0 { addresses.append(reading.address) }
+    }
+    let address = try #require(addresses.first)
+    let reading = try #require(try store.reading(at: address))
+    let revisions = try store.revisions(of: reading)
+    #expect(revisions.map(\.measurement) == [Make.milligrams(104)])
+    #expect(revisions.map(\.ingest) == [2])
+  }
+
+  @Test func twoValuesOfOneInstantInOneInputKeepTheFirst() throws {
+    let readings = [100.0, 104].map { Make.reading(.cbg, Make.milligrams($0)) }
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [1, 0, 0, 1])
+    #expect(try scratch.rows("SELECT value FROM reading") == ["100.0"])
+  }
+
+  @Test func aTickIsKnownUnderAnotherShownTime() throws {
+    // Thirty in all, so that the moved and the new one stand in one statement of ten.
+    let ticks = (0..<29).map { Make.tick(7573 + $0 * 300, 100, at: Make.noon + $0 * 300) }
+    try scratch.ingest(Make.batch(ticks))
+    var moved = ticks
+    moved[28] = Make.tick(ticks[28].position, 100, at: ticks[28].deviceTime.seconds + 3600)
+    moved.append(Make.tick(7573 + 29 * 300, 100, at: Make.noon + 29 * 300))
+    #expect(counts(try scratch.ingest(Make.batch(moved))) == [1, 29, 0, 0])
+    #expect(try scratch.number("SELECT max(device_time) FROM reading") == Int(Make.noon) + 29 * 300)
+  }
+
+  @Test func lowAndHighAreIdentitiesOfTheirOwn() throws {
+    let readings = [
+      Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre)),
+      Make.reading(.smbg, .high(above: 600, .milligramsPerDecilitre)),
+      Make.reading(.smbg, Make.milligrams(20)),
+    ]
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [3, 0, 0, 0])
+    let again = [
+      Make.reading(.smbg, .low(below: nil, .millimolesPerLitre)),
+      Make.reading(.smbg, .high(above: 33.3, .millimolesPerLitre)),
+    ]
+    #expect(counts(try scratch.ingest(Make.batch(again))) == [0, 2, 0, 0])
+    #expect(
+      try scratch.rows("SELECT level, value, beyond, threshold FROM reading ORDER BY level") == [
+        "-2 NULL 2 600.0", "-1 NULL 1 20.0", "11 20.0 0 NULL",
+      ])
+  }
+
+  @Test func aNumberWhereLowWasIsAChangeOfSensorHistory() throws {
+    try scratch.ingest(Make.batch([Make.reading(.cbg, .low(below: 40, .milligramsPerDecilitre))]))
+    #expect(
+      counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(39))]))) == [0, 0, 0, 1])
+  }
+
+  @Test func statedOccurrencesStayAsTheyAre() throws {
+    var readings = [90.0, 140].map { Make.reading(.cbg, Make.milligrams($0), at: Make.repeated) }
+    for (index, occurrence) in zip(readings.indices, [1, 0] as [Int32]) {
+      readings[index].occurrence = occurrence
+      readings[index].occurrenceIsStated = true
+    }
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [2, 0, 0, 0])
+    #expect(try scratch.occurrences() == ["140 0", "90 1"])
+    #expect(counts(try scratch.ingest(Make.batch(readings))) == [0, 2, 0, 0])
+  }
+
+  @Test func kindsAndDevicesAreSeriesOfTheirOwn() throws {
+    let other = Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")
+    let readings = [
+      Make.reading(.cbg, Make.milligrams(100)), Make.reading(.scan, Make.milligrams(100)),
+      Make.reading(.cbg, Make.milligrams(100), device: 1),
+    ]
+    let batch = Make.batch(readings, devices: [Make.device, other])
+    #expect(counts(try scratch.ingest(batch)) == [3, 0, 0, 0])
+    #expect(try scratch.number("SELECT count(*) FROM tally") == 3)
+  }
+
+  @Test func aDeviceIsItsVendorAndSerialOrItsFormatAndModel() throws {
+    let reading = Make.reading(.cbg, Make.milligrams(100))
+    func new(_ vendor: String, _ model: String, _ serial: String, _ format: String) throws -> Int {
+      let device = Device(vendor: vendor, model: model, serial: serial, format: format)
+      return try scratch.ingest(Make.batch([reading], devices: [device])).newReadings
+    }
+    #expect(try new("Abbott", "Libre", "S1", "libreview") == 1)
+    #expect(try new("Abbott", "Libre 2", "S1", "libre-desktop") == 0, "names of models may change")
+    #expect(try new("Roche", "Libre", "S1", "libreview") == 1)
+    #expect(try new("Abbott", "Libre", "", "libreview") == 1)
+    #expect(try new("Other", "Libre", "", "libreview") == 0)
+    #expect(try new("Abbott", "Libre", "", "libre-desktop") == 1)
+    #expect(try new("Abbott", "Libre 2", "", "libreview") == 1)
+    #expect(try scratch.number("SELECT count(*) FROM device") == 5)
+  }
+
+  @Test func countsNameKindsRangeAndDoubts() throws {
+    var late = Make.reading(.smbg, Make.milligrams(90), at: Make.noon + 600)
+    late.marks = .doubtfulTime
+    let readings = [
+      Make.reading(.cbg, Make.milligrams(100)), late,
+      Make.reading(.cbg, Make.milligrams(80), at: Make.noon + 60, source: .zoneGap),
+    ]
+    let counts = try scratch.ingest(Make.batch(readings))
+    #expect(counts.newByKind == ["cbg": 2, "smbg": 1])
+    #expect(counts.firstTime == Make.noon)
+    #expect(counts.lastTime == Make.noon + 600)
+    #expect(counts.ambiguousTimes == 1)
+    #expect(counts.doubtfulTimes == 1)
+    let entry = try #require(try scratch.open(.reader).ingests(limit: 1).first)
+    #expect(entry.counts == counts.json)
+    #expect(entry.new == 3)
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct ReadingRulesTests {
+  private let scratch: ScratchStore
+
+  init() throws {
+    scratch = try ScratchStore()
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
+  }
+
+  @Test(arguments: [StoreRole.importer, .editor, .sync]) func aReadingIsNeverDeleted(_ role: StoreRole) throws
+  {
+    #expect(try scratch.refusal(role, "DELETE FROM reading") == "readings are never deleted")
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
+  }
+
+  @Test(arguments: [
+    "device", "kind", "axis", "position", "level", "occurrence", "device_time", "value", "unit", "beyond",
+    "threshold", "marks", "ingest",
+  ])
+  func noColumnOfAReadingChanges(_ column: String) throws {
+    for role in [StoreRole.importer, .editor, .sync] {
+      let refusal = try scratch.refusal(role, "UPDATE reading SET \(column) = 1")
+      #expect(refusal == "readings are immutable", "\(column) as \(role)")
+    }
+  }
+
+  @Test func everyColumnOfAReadingHasItsRule() throws {
+    let free = ["utc_offset", "offset_source", "uploaded"]
+    let names = try scratch.rows("SELECT name FROM pragma_table_info('reading')").filter {
+      !free.contains($0)
+    }
+    let rule = try #require(
+      try scratch.rows("SELECT sql FROM sqlite_schema WHERE name = 'reading_is_immutable'").first)
+    for name in names { #expect(rule.contains(name)) }
+  }
+
+  @Test(arguments: [StoreRole.importer, .editor]) func onlySyncWritesUploaded(_ role: StoreRole) throws {
+    #expect(try scratch.refusal(role, "UPDATE reading SET uploaded = 1") == "only sync writes uploaded")
+    #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1") == nil)
+    #expect(try scratch.number("SELECT uploaded FROM reading") == 1)
+  }
+
+  @Test func aReadingIsSentAgainOnlyForAReason() throws {
+    #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1") == nil)
+    let again = "UPDATE reading SET uploaded = 0"
+    #expect(try scratch.refusal(.sync, again) == "a requeue needs its reason")
+    let closed = "INSERT INTO requeue (at, reason, is_open) VALUES (1, 'new remote', 0)"
+    #expect(try scratch.refusal(.sync, closed) == nil)
+    #expect(try scratch.refusal(.sync, again) == "a requeue needs its reason")
+    #expect(try scratch.refusal(.sync, "UPDATE requeue SET is_open = 1") == nil)
+    #expect(try scratch.refusal(.sync, again) == nil)
+    #expect(try scratch.refusal(.sync, "DELETE FROM requeue") == "the reasons of requeues are never deleted")
+  }
+
+  @Test func onlyADerivedOffsetIsRecomputed() throws {
+    #expect(try scratch.refusal(.editor, "UPDATE reading SET utc_offset = 3600, offset_source = 2") == nil)
+    for source in [0, 4] {
+      let refusal = try scratch.refusal(.editor, "UPDATE reading SET offset_source = \(source)")
+      #expect(refusal == "only an offset that comes from the time zone can be recomputed")
+    }
+    try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(90), source: .stated)]))
+    let stated = try scratch.refusal(.editor, "UPDATE reading SET utc_offset = 0 WHERE offset_source = 0")
+    #expect(stated == "only an offset that comes from the time zone can be recomputed")
+  }
+
+  @Test func anEditorStoresNoReading() throws {
+    let copy = """
+      INSERT INTO reading SELECT device, kind, axis, position + 1, level, occurrence, device_time, utc_offset,
+        offset_source, value, unit, beyond, threshold, marks, ingest, uploaded FROM reading
+      """
+    #expect(try scratch.refusal(.editor, copy) == "only imports and sync store readings")
+    #expect(try scratch.refusal(.reader, copy)?.contains("readonly") == true)
+    #expect(try scratch.refusal(.importer, copy) == nil)
+  }
+
+  @Test(arguments: [
+    "kind = 5", "axis = 2", "occurrence = -1", "utc_offset = 86400", "offset_source = 5", "value = NULL",
+    "beyond = 1",
+    "unit = 2", "uploaded = 2", "device = 'x'", "position = NULL", "level = NULL",
+  ])
+  func aRowThatCannotBeIsRefused(_ change: String) throws {
+    let columns = try scratch.rows("SELECT name FROM pragma_table_info('reading')")
+    let parts = change.split(separator: " = ").map(String.init)
+    let values = columns.map { $0 == parts[0] ? parts[1] : $0 == "position" ? "position + 1" : $0 }
+    let refusal = try scratch.refusal(
+      .importer, "INSERT INTO reading SELECT \(values.joined(separator: ",")) FROM reading")
+    let reason = try #require(refusal)
+    #expect(["CHECK", "NOT NULL", "cannot store"].contains { reason.contains($0) }, "\(reason)")
+  }
+}

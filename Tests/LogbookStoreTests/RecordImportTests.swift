@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct RecordImportTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func counts(_ counts: IngestCounts) -> [Int] {
+    [
+      counts.newRecords, counts.knownRecords, counts.repeatedRecords, counts.updatedRecords,
+      counts.keptRecords,
+    ]
+  }
+
+  private func food(_ grams: Double, _ sourceID: String = "1") -> IngestBatch {
+    Make.batch([Make.record(["carbs": .number(grams)], sourceID: sourceID)])
+  }
+
+  @Test func aRecordIsNewThenKnown() throws {
+    #expect(counts(try scratch.ingest(food(30), generatedAt: 10)) == [1, 0, 0, 0, 0])
+    #expect(counts(try scratch.ingest(food(30), generatedAt: 20)) == [0, 1, 0, 0, 0])
+    #expect(try scratch.rows("SELECT version, version_synced, ingest FROM record") == ["1 0 1"])
+  }
+
+  @Test func aLaterExportUpdatesWhatNobodyTouched() throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 1, 0])
+    #expect(
+      try scratch.rows("SELECT fields, version, version_synced, ingest FROM record") == [
+        #"{"carbs":40} 2 0 2"#
+      ])
+    #expect(counts(try scratch.ingest(food(50), generatedAt: 30)) == [0, 0, 0, 1, 0])
+  }
+
+  @Test(arguments: [10, 5]) func anExportThatIsNotLaterIsKept(_ generatedAt: Int64) throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    #expect(counts(try scratch.ingest(food(40), generatedAt: generatedAt)) == [0, 0, 0, 0, 1])
+    #expect(try scratch.rows("SELECT fields, version FROM record") == [#"{"carbs":30} 1"#])
+  }
+
+  @Test func theFilesOwnTimeDecidesBetweenEqualExports() throws {
+    try scratch.ingest(food(30), generatedAt: 10, modifiedAt: 5)
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 5)) == [0, 0, 0, 0, 1])
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 6)) == [0, 0, 0, 1, 0])
+  }
+
+  @Test(arguments: ["fields = '{\"carbs\":99}'", "deleted = 1", "occurred_at = 7"])
+  func whatWasChangedHereIsKept(_ edit: String) throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
+    let edited = try scratch.rows("SELECT fields, deleted, occurred_at, version FROM record")
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 0, 1])
+    #expect(try scratch.rows("SELECT fields, deleted, occurred_at, version FROM record") == edited)
+  }
+
+  @Test func aDeletedRecordStaysDeletedWhenItsRowComesAgain() throws {
+    try scratch.ingest(food(30), generatedAt: 10)
+    #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = 2") == nil)
+    #expect(counts(try scratch.ingest(food(30), generatedAt: 20)) == [0, 0, 0, 0, 1])
+    #expect(try scratch.rows("SELECT deleted, version FROM record") == ["1 2"])
+  }
+
+  @Test func aRecordThatCameByPullIsNotChangedByItsFirstImport() throws {
+    let guid = Digest.uuid(of: ["record", "test", "1"])
+    _ = try scratch.open()
+    let pull = """
+      INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields, version, version_synced)
+      VALUES ('\(guid)', 'food', \(Make.noon), 7200, 1, '{"carbs":99}', 1, 1)
+      """
+    #expect(try scratch.refusal(.sync, pull) == nil)
+    #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 0, 1])
+  }
+
+  @Test func equalRowsOfOneInputAreRepeatedAndDifferentOnesHaveOrdinals() throws {
+    let rows = [20.0, 30, 20].map { Make.record(["carbs": .number($0)]) }
+    #expect(counts(try scratch.ingest(Make.batch(rows), generatedAt: 10)) == [2, 0, 1, 0, 0])
+    #expect(counts(try scratch.ingest(Make.batch(rows), generatedAt: 20)) == [0, 2, 1, 0, 0])
+    let apart = rows.map { Make.batch([$0]) }
+    #expect(counts(try scratch.ingest(apart[0], apart[1], apart[2], generatedAt: 30)) == [0, 2, 1, 0, 0])
+    #expect(try scratch.number("SELECT count(DISTINCT guid) FROM record") == 2)
+  }
+
+  @Test func kindSubtypeOwnerAndTimeAreIdentities() throws {
+    var owned = Make.record(["units": .number(3)], kind: .insulin)
+    owned.owner = "pump"
+    let rows = [
+      Make.record(["units": .number(3)], kind: .insulin), owned,
+      Make.record(["units": .number(3), "subtype": .text("rapid")], kind: .insulin),
+      Make.record(["units": .number(3)], kind: .insulin, at: Make.noon + 1),
+      Make.record(["units": .number(3)]),
+    ]
+    #expect(counts(try scratch.ingest(Make.batch(rows))) == [5, 0, 0, 0, 0])
+  }
+
+  @Test func reorderedTagsAreKnown() throws {
+    func tagged(_ tags: [String]) -> IngestBatch {
+      Make.batch([Make.record(["tags": .words(tags)], kind: .note)])
+    }
+    try scratch.ingest(tagged(["Lunch", "Home"]), generatedAt: 10)
+    #expect(counts(try scratch.ingest(tagged(["Home", "Lunch"]), generatedAt: 20)) == [0, 1, 0, 0, 0])
+  }
+
+  @Test func aChildPointsAtItsEntryByTheEntrysOwnIdentity() throws {
+    var note = Make.record(["text": .text("x")], kind: .note, sourceID: "1-note")
+    note.entrySourceID = "1"
+    var batch = food(30)
+    batch.records.insert(note, at: 0)
+    try scratch.ingest(batch)
+    #expect(
+      try scratch.number(
+        "SELECT count(*) FROM record c JOIN record e ON c.entry_guid = e.guid WHERE e.kind = 'food'")
+        == 1)
+  }
+
+  @Test func aStatedGuidIsTaken() throws {
+    var record = Make.record(["text": .text("x")], kind: .note)
+    record.guid = "0b4d"
+    record.entryGuid = "e1"
+    record.deleted = true
+    try scratch.ingest(Make.batch([record]))
+    #expect(try scratch.rows("SELECT guid, entry_guid, deleted, fields FROM record") == ["0b4d e1 1 {}"])
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct RecordRulesTests {
+  private let scratch: ScratchStore
+
+  init() throws {
+    scratch = try ScratchStore()
+    try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
+  }
+
+  private func sync(_ sql: String) throws { #expect(try scratch.refusal(.sync, sql) == nil) }
+
+  @Test(arguments: [StoreRole.importer, .editor, .sync]) func aRecordIsNeverRemoved(_ role: StoreRole) throws
+  {
+    let refusal = try scratch.refusal(role, "DELETE FROM record")
+    #expect(refusal == "records are never removed; a deleted record is a tombstone")
+  }
+
+  @Test(arguments: ["guid = 'x'", "kind = 'note'"]) func guidAndKindNeverChange(_ change: String) throws {
+    let refusal = try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1")
+    #expect(refusal == "guid and kind of a record never change")
+  }
+
+  @Test(arguments: ["+ 2", "- 1", "+ 10"]) func aVersionRisesByExactlyOne(_ step: String) throws {
+    #expect(try scratch.refusal(.editor, "UPDATE record SET version = version + 1") == nil)
+    let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = version \(step)")
+    #expect(refusal == "a version rises by exactly one")
+  }
+
+  @Test(arguments: [
+    "version_synced = 1", "sent_version = 1", "sent = 'x'", "revision = 'r'", "base = '{}'",
+  ])
+  func anEditLeavesTheColumnsOfSyncAlone(_ change: String) throws {
+    for role in [StoreRole.importer, .editor] {
+      #expect(try scratch.refusal(role, "UPDATE record SET version = version + 1, \(change)") != nil)
+      #expect(
+        try scratch.refusal(role, "UPDATE record SET \(change)") == "only sync writes the columns of sync")
+    }
+    #expect(try scratch.refusal(.sync, "UPDATE record SET \(change)") == nil)
+  }
+
+  @Test(arguments: [
+    "fields = '{}'", "deleted = 1", "entry_guid = 'e'", "occurred_at = 5",
+    "utc_offset = 1, offset_source = 0",
+  ])
+  func contentChangesOnlyWithItsVersion(_ change: String) throws {
+    let reason = "a change of a record raises its version"
+    for role in [StoreRole.importer, .editor, .sync] {
+      #expect(try scratch.refusal(role, "UPDATE record SET \(change)") == reason)
+    }
+    #expect(try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1") == nil)
+  }
+
+  @Test func anEditOfASyncedRecordRaisesItsVersion() throws {
+    try sync("UPDATE record SET version_synced = 1")
+    for role in [StoreRole.importer, .editor] {
+      let refusal = try scratch.refusal(role, "UPDATE record SET fields = '{}'")
+      #expect(refusal == "a change of a record raises its version")
+    }
+  }
+
+  @Test func aPullChangesASyncedRecord() throws {
+    try sync("UPDATE record SET version_synced = 1")
+    try sync("UPDATE record SET fields = '{\"carbs\":40}', base = '{}', revision = 'r2'")
+    #expect(try scratch.rows("SELECT fields, version, version_synced FROM record") == [#"{"carbs":40} 1 1"#])
+  }
+
+  @Test func aPullNeverOverwritesAPendingRecord() throws {
+    try sync("UPDATE record SET version_synced = 1")
+    #expect(try scratch.refusal(.editor, "UPDATE record SET fields = '{}', version = 2") == nil)
+    let refusal = try scratch.refusal(
+      .sync, "UPDATE record SET fields = '{\"carbs\":1}', base = 'b', revision = 'r'")
+    #expect(refusal == "a change of a record raises its version")
+  }
+
+  @Test func aMergeChangesTheVersionThatWasSentWithBaseAndRevision() throws {
+    try sync("UPDATE record SET sent_version = 1, sent = '{}'")
+    let reason = "a change of a record raises its version"
+    #expect(try scratch.refusal(.sync, "UPDATE record SET fields = '{}', base = 'b'") == reason)
+    #expect(try scratch.refusal(.sync, "UPDATE record SET fields = '{}', revision = 'r'") == reason)
+    try sync("UPDATE record SET fields = '{}', base = 'b', revision = 'r'")
+    #expect(try scratch.refusal(.editor, "UPDATE record SET fields = '{\"a\":1}', version = 2") == nil)
+    #expect(
+      try scratch.refusal(.sync, "UPDATE record SET fields = '{}', base = 'c', revision = 's'") == reason)
+  }
+
+  @Test func syncNeverWritesVersion() throws {
+    #expect(
+      try scratch.refusal(.sync, "UPDATE record SET version = version + 1") == "sync never writes version")
+  }
+
+  @Test(arguments: [
+    "version, version_synced) SELECT 'g', kind, 0, 0, 1, '{}', 2, 0",
+    "version, version_synced) SELECT 'g', kind, 0, 0, 1, '{}', 1, 1",
+  ])
+  func aRecordMadeHereStartsUnsynced(_ tail: String) throws {
+    let insert =
+      "INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields, \(tail) FROM record"
+    for role in [StoreRole.importer, .editor] {
+      #expect(try scratch.refusal(role, insert) == "a record starts at version 1, not synced")
+    }
+    #expect(try scratch.refusal(.sync, insert) == nil)
+  }
+
+  @Test(arguments: [
+    "version_synced = 2", "sent_version = 2", "version_synced = -1", "conflict = '{}'",
+    "conflict_revision = 'r'",
+  ])
+  func columnsThatContradictEachOtherAreRefused(_ change: String) throws {
+    #expect(try scratch.refusal(.sync, "UPDATE record SET \(change)")?.contains("CHECK") == true)
+  }
+
+  @Test(arguments: ["'{'", "NULL"]) func fieldsAreJson(_ fields: String) throws {
+    let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = \(fields), version = version + 1")
+    #expect(refusal != nil)
+  }
+
+  @Test func theTimeZoneMovesARecordWithoutAVersion() throws {
+    #expect(try scratch.refusal(.editor, "UPDATE record SET utc_offset = 0, offset_source = 3") == nil)
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// A folder with a store for the time of a test.
+final class ScratchStore {
+  let folder: URL
+  var path: String { folder.appending(path: "logbook.db").path }
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-store-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      // A folder that is left behind among the temporary ones harms no test.
+    }
+  }
+
+  func open(_ role: StoreRole = .importer, zone: String = "Europe/Madrid") throws -> Store {
+    try Store.openOrCreate(path: path, role: role, zone: LogbookZone(name: zone))
+  }
+
+  /// Stores batches as one ingest and gives its counts.
+  @discardableResult
+  func ingest(
+    _ batches: IngestBatch..., format: String = "test", isAtomic: Bool = false, generatedAt: Int64? = nil,
+    modifiedAt: Int64? = nil, end: InputEnd = .whole
+  ) throws -> IngestCounts {
+    let store = try open()
+    let source = IngestSource(
+      name: "input", format: format, startedAt: 1000, modifiedAt: modifiedAt, decisions: [])
+    var counts = IngestCounts()
+    try store.ingest(source, isAtomic: isAtomic) { writer in
+      for batch in batches { try writer.write(batch) }
+      try writer.finish(end: end, digest: "d", generatedAt: generatedAt, finishedAt: 2000, decisions: [])
+      counts = writer.counts
+    }
+    try expectTallyEqualsCount()
+    return counts
+  }
+
+  /// The rows of a query, each as its columns' texts.
+  func rows(_ sql: String) throws -> [String] {
+    try open(.reader).queue.inDatabase { database in
+      try Row.fetchAll(database, sql: sql).map { row in
+        row.databaseValues.map { $0.isNull ? "NULL" : String.fromDatabaseValue($0) ?? "\($0)" }
+          .joined(separator: " ")
+      }
+    }
+  }
+
+  func number(_ sql: String) throws -> Int {
+    try open(.reader).queue.inDatabase { try Int.fetchOne($0, sql: sql) ?? -1 }
+  }
+
+  /// Runs a statement in a role; gives the message with which the store refuses it, or nil.
+  func refusal(_ role: StoreRole, _ sql: String) throws -> String? {
+    try open(role).queue.inDatabase { database in
+      do {
+        try database.execute(sql: sql)
+        return nil
+      } catch let error as DatabaseError {
+        return error.message ?? ""
+      }
+    }
+  }
+
+  /// Value and occurrence of every reading in the order of the key.
+  func occurrences() throws -> [String] {
+    try rows(
+      "SELECT CAST(value AS INTEGER), occurrence FROM reading ORDER BY device, kind, position, level, occurrence"
+    )
+  }
+
+  func expectTallyEqualsCount(_ location: SourceLocation = #_sourceLocation) throws {
+    let tally = try rows("SELECT * FROM tally WHERE readings > 0 ORDER BY 1, 2")
+    let counted = try rows(
+      """
+      SELECT device, kind, count(*), sum(uploaded = 0), min(device_time), max(device_time) FROM reading
+      GROUP BY 1, 2 ORDER BY 1, 2
+      """)
+    #expect(tally == counted, sourceLocation: location)
+  }
+}
+
+/// Hand-made items.
+enum Make {
+  static let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
+  /// 2025-06-01T12:00:00, an hour that no zone repeats.
+  static let noon: Int64 = 1_748_779_200
+  /// 2025-10-26T02:30:00, which Madrid shows twice.
+  static let repeated: Int64 = 1_761_445_800
+
+  static func batch(_ readings: [Reading], devices: [Device] = [device]) -> IngestBatch {
+    var batch = IngestBatch()
+    batch.devices = devices
+    batch.readings = readings
+    return batch
+  }
+
+  static func batch(_ records: [ImportedRecord]) -> IngestBatch {
+    var batch = IngestBatch()
+    batch.records = records
+    return batch
+  }
+
+  static func milligrams(_ number: Double) -> Logbook.Measurement {
+    .value(Quantity(number, .milligramsPerDecilitre))
+  }
+  static func millimoles(_ number: Double) -> Logbook.Measurement {
+    .value(Quantity(number, .millimolesPerLitre))
+  }
+
+  static func reading(
+    _ kind: ReadingKind, _ measurement: Logbook.Measurement, at seconds: Int64 = noon, device: Int32 = 0,
+    source: OffsetSource = .zone
+  ) -> Reading {
+    Reading(
+      device: DeviceIndex(device), kind: kind, at: DeviceTime(seconds: seconds),
+      placement: Placement(utcOffset: 7200, source: source), measurement, line: 1)
+  }
+
+  static func tick(_ tick: Int64, _ number: Double, at seconds: Int64 = noon) -> Reading {
+    Reading(
+      device: DeviceIndex(0), kind: .cbg, tick: tick, at: DeviceTime(seconds: seconds),
+      placement: Placement(utcOffset: 7200, source: .zone), milligrams(number), line: 1)
+  }
+
+  static func record(
+    _ fields: [String: FieldValue], kind: RecordKind = .food, sourceID: String = "", at seconds: Int64 = noon
+  ) -> ImportedRecord {
+    ImportedRecord(
+      kind: kind, at: DeviceTime(seconds: seconds), placement: Placement(utcOffset: 7200, source: .zone),
+      fields: RecordFields(fields), sourceID: sourceID, line: 1)
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct StoreFileTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func category(_ work: () throws -> Void) throws -> FailureCategory? {
+    do {
+      try work()
+      return nil
+    } catch let failure as Failure {
+      return failure.category
+    }
+  }
+
+  private func mode(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  private func makeForeign(_ sql: String) throws {
+    let foreign = try DatabaseQueue(path: scratch.path)
+    try foreign.inDatabase { try $0.execute(sql: sql) }
+    try foreign.close()
+  }
+
+  @Test func aNewStoreIsItsOwnersAlone() throws {
+    let path = scratch.folder.appending(path: "a/b/logbook.db").path
+    let store = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "UTC"))
+    #expect(try mode(path) == 0o600)
+    #expect(try mode(path + "-wal") == 0o600)
+    #expect(try mode(scratch.folder.appending(path: "a/b").path) == 0o700)
+    #expect(try mode(scratch.folder.appending(path: "a").path) == 0o700)
+    #expect(try store.timezone().name == "UTC")
+  }
+
+  @Test func aStoreThatIsNotThereIsMissing() throws {
+    #expect(try category { _ = try Store(path: scratch.path, role: .reader) } == .missingInput)
+    #expect(!FileManager.default.fileExists(atPath: scratch.path))
+  }
+
+  @Test func aStoreOfANewerProgramIsRefused() throws {
+    _ = try scratch.open()
+    try makeForeign("PRAGMA user_version = \(Schema.version + 1)")
+    for role in [StoreRole.reader, .importer, .editor, .sync] {
+      #expect(try category { _ = try scratch.open(role) } == .configuration)
+    }
+  }
+
+  @Test(arguments: [0, 1, 7]) func aDatabaseOfAnotherProgramIsRefusedAndLeftAlone(_ version: Int) throws {
+    try makeForeign("CREATE TABLE t (x); PRAGMA user_version = \(version)")
+    let before = try Data(contentsOf: URL(filePath: scratch.path))
+    for role in [StoreRole.reader, .importer] {
+      #expect(try category { _ = try scratch.open(role) } == .badInput)
+    }
+    #expect(try Data(contentsOf: URL(filePath: scratch.path)) == before)
+  }
+
+  @Test func aFileThatIsNoDatabaseIsRefused() throws {
+    try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: scratch.path))
+    #expect(try category { _ = try scratch.open() } == .badInput)
+  }
+
+  @Test func aLaterOpeningKeepsTheZoneOfTheCreation() throws {
+    _ = try scratch.open(zone: "Europe/Madrid")
+    #expect(try scratch.open(zone: "Asia/Tokyo").timezone().name == "Europe/Madrid")
+  }
+
+  @Test func aStoreUsesAWriteAheadLogAndFullSynchronisation() throws {
+    let store = try scratch.open()
+    let names = ["journal_mode", "synchronous", "page_size", "foreign_keys"]
+    let values = try store.queue.inDatabase { database in
+      try names.map { try String.fetchOne(database, sql: "PRAGMA \($0)") ?? "" }
+    }
+    #expect(values == ["wal", "2", String(Store.pageSize), "1"])
+  }
+
+  @Test func manyCreateOneStoreAtOnce() async throws {
+    let path = scratch.path
+    for round in 0..<10 {
+      let names = try await withThrowingTaskGroup(of: String.self) { group in
+        for zone in ["Europe/Madrid", "Asia/Tokyo", "America/New_York", "UTC"] {
+          group.addTask {
+            let zone = try LogbookZone(name: zone)
+            return try Store.openOrCreate(path: "\(path)\(round)", role: .importer, zone: zone).timezone()
+              .name
+          }
+        }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(names.count == 1, "all of them see the zone of the one that made it")
+    }
+  }
+
+  @Test func aReaderRefusesAnAtomicIngestWithoutHarm() throws {
+    _ = try scratch.open()
+    let store = try scratch.open(.reader)
+    let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    for isAtomic in [true, false] {
+      #expect(try category { try store.ingest(source, isAtomic: isAtomic) { _ in } } == .permission)
+    }
+    #expect(try store.overview(ingests: 5).ingests.isEmpty)
+  }
+
+  @Test func aScratchCopyChangesNothing() throws {
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
+    let copy = try Store.scratch(copyOf: scratch.open(.reader), zone: LogbookZone(name: "UTC"))
+    let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    try copy.ingest(source, isAtomic: false) { writer in
+      try writer.write(Make.batch([Make.reading(.smbg, Make.milligrams(200))]))
+      #expect(writer.counts.newReadings == 1)
+    }
+    #expect(try copy.overview(ingests: 5).readings == 2)
+    #expect(try scratch.open(.reader).overview(ingests: 5).readings == 1)
+    #expect(try copy.timezone().name == "Europe/Madrid")
+  }
+
+  @Test func pendingReadingsAreFoundThroughTheirIndex() throws {
+    _ = try scratch.open()
+    let plan = try scratch.rows(
+      """
+      EXPLAIN QUERY PLAN SELECT device, kind, axis, position, level, occurrence FROM reading
+      WHERE uploaded = 0 ORDER BY device, kind, axis, position, level, occurrence LIMIT 100
+      """)
+    #expect(plan.contains { $0.contains("reading_pending") })
+    #expect(!plan.contains { $0.contains("TEMP B-TREE") })
+    let records = try scratch.rows(
+      "EXPLAIN QUERY PLAN SELECT guid FROM record WHERE version > version_synced")
+    #expect(records.contains { $0.contains("record_pending") })
+  }
+
+  @Test func theViewsHaveTheDocumentedColumns() throws {
+    _ = try scratch.open()
+    #expect(
+      try scratch.rows("SELECT name FROM pragma_table_info('readings')") == [
+        "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range", "threshold",
+        "marks",
+        "vendor", "model", "serial", "format", "axis", "position", "level", "occurrence", "ingest",
+        "uploaded",
+      ])
+    #expect(
+      try scratch.rows("SELECT name FROM pragma_table_info('records')") == [
+        "guid", "kind", "entry_guid", "time", "device_time", "utc_offset", "subtype", "fields", "deleted",
+        "version",
+        "version_synced", "ingest",
+      ])
+  }
+
+  @Test func theViewsTellWhatIsStored() throws {
+    var low = Make.reading(.smbg, .low(below: 20, .milligramsPerDecilitre))
+    low.marks = [.manual, .bedtime]
+    try scratch.ingest(Make.batch([low, Make.reading(.ketone, Make.millimoles(0.4), source: .stated)]))
+    let columns =
+      "kind, time, device_time, utc_offset, offset_source, value, unit, range, threshold, marks, model"
+    #expect(
+      try scratch.rows("SELECT \(columns) FROM readings ORDER BY kind") == [
+        "ketone 2025-06-01T10:00:00Z 2025-06-01T12:00:00 +02:00 stated 0.4 mmol/L NULL NULL  Meter",
+        "smbg 2025-06-01T10:00:00Z 2025-06-01T12:00:00 +02:00 zone NULL mg/dL low 20.0 manual,bedtime Meter",
+      ])
+  }
+
+  @Test func theViewsNameEveryMarkAsTheProgramDoes() throws {
+    var reading = Make.reading(.smbg, Make.milligrams(100))
+    for (mark, _) in ReadingMarks.named { reading.marks.insert(mark) }
+    try scratch.ingest(Make.batch([reading]))
+    #expect(
+      try scratch.rows("SELECT marks FROM readings") == [
+        ReadingMarks.named.map(\.name).joined(separator: ",")
+      ])
+  }
+}

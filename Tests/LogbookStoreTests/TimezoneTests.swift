@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct TimezoneTests {
+  private let scratch: ScratchStore
+  private let identity = "device, kind, axis, position, level, occurrence, device_time, uploaded"
+
+  init() throws {
+    scratch = try ScratchStore()
+    var zone = try LogbookZone(name: "Europe/Madrid")
+    // Every seven hours for two years: both sides of four clock changes and of a turn of the year.
+    var readings = (0..<2500).map { index in
+      let time = DeviceTime(seconds: Make.noon + Int64(index) * 25_200)
+      return Reading(
+        device: DeviceIndex(0), kind: .cbg, at: time, placement: zone.place(time), Make.milligrams(100),
+        line: 1)
+    }
+    readings.append(Make.reading(.smbg, Make.milligrams(90), source: .stated))
+    readings.append(Make.reading(.scan, Make.milligrams(90), source: .ticks))
+    var batch = Make.batch(readings)
+    batch.records = [Make.record(["carbs": .number(30)])]
+    try scratch.ingest(batch)
+    #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1 WHERE position % 2 = 0") == nil)
+  }
+
+  private func identities() throws -> [String] { try scratch.rows("SELECT \(identity) FROM reading") }
+  private func all() throws -> [String] {
+    try scratch.rows("SELECT * FROM reading") + scratch.rows("SELECT * FROM record")
+  }
+
+  @Test func onlyDerivedOffsetsMoveAndIdentitiesStay() throws {
+    let before = try identities()
+    let moved = try scratch.open(.editor).setTimezone(LogbookZone(name: "America/New_York"))
+    #expect(moved.readings == 2500)
+    #expect(moved.records == 1)
+    #expect(try identities() == before)
+    #expect(
+      try scratch.rows("SELECT kind, utc_offset, offset_source FROM reading WHERE offset_source IN (0, 4)")
+        == ["1 7200 0", "3 7200 4"])
+    #expect(try scratch.rows("SELECT utc_offset, version FROM record") == ["-14400 1"])
+    #expect(try scratch.open(.reader).timezone().name == "America/New_York")
+  }
+
+  @Test func theOffsetsAreThoseOfAnImportInThatZone() throws {
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Australia/Lord_Howe"))
+    var zone = try LogbookZone(name: "Australia/Lord_Howe")
+    var wrong = 0
+    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+      guard case .reading(let reading) = item, reading.placement.source.isDerived else { return }
+      if zone.place(reading.deviceTime) != reading.placement { wrong += 1 }
+    }
+    #expect(wrong == 0)
+  }
+
+  @Test func theWayBackRestoresEverything() throws {
+    let before = try all()
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"))
+    #expect(try all() != before)
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"))
+    #expect(try all() == before)
+  }
+
+  @Test func theUnitOfListingsIsSetAndCleared() throws {
+    let store = try scratch.open(.editor)
+    #expect(try store.displayUnit() == nil)
+    try store.setDisplayUnit(.millimolesPerLitre)
+    #expect(try scratch.open(.reader).displayUnit() == .millimolesPerLitre)
+    try store.setDisplayUnit(nil)
+    #expect(try store.displayUnit() == nil)
+  }
+}
