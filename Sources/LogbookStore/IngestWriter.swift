@@ -38,13 +38,9 @@ extension Store {
         let writer = try IngestWriter(database, source, isAtomic: isAtomic)
         do {
           try body(writer)
-        } catch let cause {
-          do {
-            try writer.abandon()
-          } catch {
-            throw cause
-          }
-          throw cause
+        } catch {
+          writer.abandon()
+          throw error
         }
       }
     }
@@ -141,15 +137,17 @@ public final class IngestWriter {
   }
 
   /// Gives up: what was committed stays, an atomic ingest leaves nothing.
-  ///
-  /// The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back when
-  /// the connection closes, and the ingest stays `running`, as after a kill.
-  func abandon() throws {
+  func abandon() {
     readings = nil
     records = nil
-    if database.isInsideTransaction { try database.rollback() }
-    guard !isAtomic else { return }
-    try database.execute(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
+    do {
+      if database.isInsideTransaction { try database.rollback() }
+      guard !isAtomic else { return }
+      try database.execute(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
+    } catch {
+      // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back
+      // when the connection closes, and the ingest stays `running`, as after a kill.
+    }
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {

@@ -76,7 +76,7 @@ import Testing
     #expect((failure == nil) == goesThrough)
     #expect(failure == nil || failure?.category == .badInput)
     #expect(try bench.number("SELECT count(*) FROM reading") == 30, "what was read before them is stored")
-    #expect(try bench.rows("SELECT outcome FROM ingest") == [goesThrough ? "whole" : "running"])
+    #expect(try bench.rows("SELECT outcome FROM ingest") == [goesThrough ? "whole" : "failed"])
   }
 
   @Test func anErrorOfTheRejectsFileEndsTheImport() throws {

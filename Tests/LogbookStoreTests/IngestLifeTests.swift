@@ -37,9 +37,9 @@ import Testing
         == 1)
   }
 
-  @Test func anInterruptedIngestIsRunningAndKeepsItsBatches() throws {
+  @Test func aFailedIngestSaysSoAndKeepsItsBatches() throws {
     try interrupt(isAtomic: false)
-    #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["running NULL"])
+    #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["failed NULL"])
     #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
     try scratch.expectTallyEqualsCount()
     let again = try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
