@@ -23,7 +23,11 @@ struct CrashTests {
 
     for round in 1...3 {
       let program = try Program()
-      for _ in 1...5 {
+      let threshold = Int.random(in: 1...1_500_000, using: &random)
+      let isInWrite = try await Self.killInWrite(program, export, logBytes: threshold)
+      #expect(isInWrite, "seed \(seed), round \(round)")
+      #expect(try StoreFile(program.store).integrity() == "ok", "seed \(seed), round \(round)")
+      for _ in 1...4 {
         let length = Int.random(in: 0...bytes.count, using: &random)
         let (outcome, _) = try await program.run("import", "-") { process in
           _ = try await process.standardInputWriter.write(Array(bytes.prefix(length)))
@@ -41,6 +45,19 @@ struct CrashTests {
       let zone = try await program.run("config", "timezone")
       #expect(zone.status == 0, "\(zone.errors)")
     }
+  }
+
+  /// Kills an import of a new store once its write-ahead log holds so many bytes; whether that was in mid-work.
+  private static func killInWrite(_ program: Program, _ export: String, logBytes: Int) async throws -> Bool {
+    let (outcome, hasGrown) = try await program.run("import", export) { process in
+      let hasGrown = try await eventually(within: .seconds(10)) {
+        var status = stat()
+        return stat(program.store + "-wal", &status) == 0 && Int(status.st_size) >= logBytes
+      }
+      try process.send(signal: .kill)
+      return hasGrown
+    }
+    return hasGrown && outcome.status == 128 + 9
   }
 
   @Test func aStoreThatACrashLeftEmptyIsCompletedByTheNextImport() async throws {
