@@ -34,9 +34,12 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export GLUCOPORT_STORE="$folder/logbook.db"
 
+# Some samples hold broken rows on purpose: status 3 says that those were rejected and the rest is stored.
+import() { "$program" import "$@" || [ $? -eq 3 ]; }
+
 say "import the sample exports"
-"$program" import --timezone Europe/Madrid Samples/clarity/clarity-mgdl-en.csv
-"$program" import Samples/libreview/libreview-mmol-nl-decimal-comma.csv \
+import --timezone Europe/Madrid Samples/clarity/clarity-mgdl-en.csv
+import Samples/libreview/libreview-mmol-nl-decimal-comma.csv \
   Samples/libre-desktop/libre-desktop-mmol-en.tsv Samples/mysugr/mysugr-mgdl-en.csv \
   Samples/nightscout/nightscout-entries-v1.json Samples/tidepool/tidepool.json Samples/glucoport/everything.ndjson
 
@@ -47,4 +50,4 @@ say "the latest readings"
 "$program" list --limit 10 --long
 
 say "the same again stores nothing twice"
-"$program" import Samples/clarity/clarity-mgdl-en.csv
+import Samples/clarity/clarity-mgdl-en.csv
