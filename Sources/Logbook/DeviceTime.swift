@@ -67,8 +67,7 @@
 
   /// The time from `YYYY-MM-DD`, with or without `Thh:mm` and `:ss`; nil for anything else.
   public init?(text: some StringProtocol) {
-    let separators = CharacterSeparators.date
-    let numbers = text.split(omittingEmptySubsequences: false, whereSeparator: separators.contains)
+    let numbers = text.split(omittingEmptySubsequences: false) { "-T :".contains($0) }
     guard numbers.count == 3 || numbers.count == 5 || numbers.count == 6,
       numbers.allSatisfy({ $0.utf8.count <= 4 && $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } })
     else { return nil }
@@ -78,10 +77,6 @@
       year: n[0], month: n[1], day: n[2], hour: n.count > 3 ? n[3] : 0, minute: n.count > 4 ? n[4] : 0,
       second: n.count > 5 ? n[5] : 0)
   }
-}
-
-private enum CharacterSeparators {
-  static let date: Set<Character> = ["-", "T", " ", ":"]
 }
 
 /// `number` with at least `width` digits.
