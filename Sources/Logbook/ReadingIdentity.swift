@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What makes a reading the one it is, everywhere and for ever: its device, its kind and its place.
+public struct ReadingIdentity: Hashable, Sendable {
+  /// The device's vendor; empty where format and model identify the device.
+  public let vendor: String
+  /// The device's model; empty where vendor and serial number identify the device.
+  public let model: String
+  /// The device's serial number; empty where the source gives none.
+  public let serial: String
+  /// The id of the format that reported the device; empty where vendor and serial number identify it.
+  public let format: String
+  /// What the reading measures.
+  public let kind: ReadingKind
+  /// What places it among those of its device and kind.
+  public let axis: Axis
+  /// The shown time in civil seconds, or the tick.
+  public let position: Int64
+  /// The value's part in the identity.
+  public let level: Int64
+  /// Which one of several that share every other part.
+  public let occurrence: Int64
+
+  /// The identity of a device's reading. Of the device it takes what identifies it and leaves the rest.
+  public init(
+    device: Device, kind: ReadingKind, axis: Axis, position: Int64, level: Int64, occurrence: Int64
+  ) {
+    let hasSerial = !device.serial.isEmpty
+    vendor = hasSerial ? device.vendor : ""
+    model = hasSerial ? "" : device.model
+    serial = device.serial
+    format = hasSerial ? "" : device.format
+    self.kind = kind
+    self.axis = axis
+    self.position = position
+    self.level = level
+    self.occurrence = occurrence
+  }
+
+  /// The identity that a canonical text states; nil for any other text.
+  public init?(text: String) {
+    let parts = text.split(separator: "|", omittingEmptySubsequences: false)
+    guard parts.count == 8, let first = Self.unescaped(parts[1]), let second = Self.unescaped(parts[2]),
+      let kind = ReadingKind(name: parts[3]), let axis = Axis(name: parts[4]), let position = Int64(parts[5]),
+      let level = Int64(parts[6]), let occurrence = Int64(parts[7]), occurrence >= 0
+    else { return nil }
+    let device =
+      parts[0] == Self.bySerial
+      ? Device(vendor: first, model: "", serial: second, format: "")
+      : Device(vendor: "", model: second, format: first)
+    self.init(
+      device: device, kind: kind, axis: axis, position: position, level: level, occurrence: occurrence)
+    guard self.text.utf8.elementsEqual(text.utf8) else { return nil }
+  }
+
+  /// The canonical text, as glucoport-json(5) documents it: eight parts with `|` between them.
+  public var text: String {
+    let device =
+      serial.isEmpty
+      ? [Self.byModel, Self.escaped(format), Self.escaped(model)]
+      : [Self.bySerial, Self.escaped(vendor), Self.escaped(serial)]
+    let place = [kind.name, axis.name, String(position), String(level), String(occurrence)]
+    return (device + place).joined(separator: "|")
+  }
+
+  /// A key for remotes that need one: a UUID of version 8 from SHA-256 over the canonical text.
+  public var uuid: String { Digest.uuid(of: ["reading", text]) }
+}
+
+extension ReadingIdentity {
+  private static let bySerial = "serial"
+  private static let byModel = "model"
+
+  /// `%`, `|` and control characters as `%` and two hexadecimal digits, so that each text is one part of one line.
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "|") || byte < 0x20 || byte == 0x7F {
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      } else {
+        out.append(byte)
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+
+  /// The text that was escaped; nil where a `%` is not followed by two hexadecimal digits.
+  private static func unescaped(_ text: Substring) -> String? {
+    let bytes = Array(text.utf8)
+    var out: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] != UInt8(ascii: "%") {
+        out.append(bytes[index])
+        index += 1
+      } else if index + 2 < bytes.count,
+        let byte = UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
+      {
+        out.append(byte)
+        index += 3
+      } else {
+        return nil
+      }
+    }
+    return String(decoding: out, as: UTF8.self)
+  }
+}

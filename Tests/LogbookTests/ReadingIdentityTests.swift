@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@Suite struct ReadingIdentityTests {
+  private static let meter = Device(vendor: "Abbott", model: "Libre 3", serial: "AAAA-1", format: "libreview")
+  private static let diary = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
+
+  private func identity(
+    _ device: Device, _ kind: ReadingKind = .smbg, axis: Axis = .time, position: Int64 = 1_700_000_000,
+    level: Int64 = 56, occurrence: Int64 = 0
+  ) -> ReadingIdentity {
+    ReadingIdentity(
+      device: device, kind: kind, axis: axis, position: position, level: level, occurrence: occurrence)
+  }
+
+  @Test func theCanonicalTextIsWhatTheManualSays() {
+    #expect(
+      identity(Self.meter, .cbg, axis: .tick, position: 7, level: 0, occurrence: 2).text
+        == "serial|Abbott|AAAA-1|cbg|tick|7|0|2")
+    #expect(identity(Self.diary, level: -1).text == "model|mysugr|mySugr|smbg|time|1700000000|-1|0")
+  }
+
+  @Test func equalIdentitiesHaveTheSameUuidForEver() {
+    #expect(identity(Self.meter).uuid == "5a977e68-5041-84dc-bbb1-72e47aaa021b")
+    #expect(identity(Self.diary).uuid == "c218dff5-352e-8a61-8e66-f4a67507f2a1")
+  }
+
+  @Test func modelAndFormatMeanNothingBesideASerialNumber() {
+    let renamed = Device(vendor: "Abbott", model: "FreeStyle Libre 3", serial: "AAAA-1", format: "generic")
+    #expect(identity(renamed) == identity(Self.meter))
+    #expect(identity(renamed).text == identity(Self.meter).text)
+  }
+
+  @Test func theVendorMeansNothingWithoutASerialNumber() {
+    let other = Device(vendor: "Roche", model: "mySugr", format: "mysugr")
+    #expect(identity(other) == identity(Self.diary))
+  }
+
+  @Test func everyPartMakesAnotherTextAndAnotherUuid() {
+    let identities = [
+      identity(Self.meter), identity(Self.diary), identity(Self.meter, .ketone),
+      identity(Self.meter, axis: .tick),
+      identity(Self.meter, position: -1), identity(Self.meter, level: 57),
+      identity(Self.meter, occurrence: 1),
+      identity(Device(vendor: "AbbottA", model: "", serial: "AAA-1", format: "")),
+      identity(Device(vendor: "Abbott|", model: "", serial: "AAAA-1", format: "")),
+      identity(Device(vendor: "Abbott", model: "", serial: "|AAAA-1", format: "")),
+    ]
+    #expect(Set(identities).count == identities.count)
+    #expect(Set(identities.map(\.text)).count == identities.count)
+    #expect(Set(identities.map(\.uuid)).count == identities.count)
+  }
+
+  @Test(arguments: ["plain", "a|b", "50%", "%7C", "line\nend", "ümlaut 血糖", "", "\u{7F}", "+1"])
+  func theCanonicalTextIsReadBack(name: String) {
+    for device in [
+      Device(vendor: name, model: "", serial: "7", format: ""),
+      Device(vendor: "", model: name, format: "generic"),
+    ] {
+      let identity = identity(device, .scan, position: .min, level: -2, occurrence: 3)
+      #expect(ReadingIdentity(text: identity.text) == identity)
+      #expect(!identity.text.contains("\n"))
+    }
+  }
+
+  @Test(arguments: [
+    "", "serial|Abbott|1|smbg|time|5|6", "serial|Abbott|1|smbg|time|5|6|0|", "serial|Abbott||smbg|time|5|6|0",
+    "meter|Abbott|1|smbg|time|5|6|0", "serial|Abbott|1|glucose|time|5|6|0",
+    "serial|Abbott|1|smbg|place|5|6|0",
+    "serial|Abbott|1|smbg|time|+5|6|0", "serial|Abbott|1|smbg|time|05|6|0",
+    "serial|Abbott|1|smbg|time|5|6|-1",
+    "serial|Abbott|1%|smbg|time|5|6|0", "serial|Abbott|%41|smbg|time|5|6|0",
+    "serial|Abbott|%7c|smbg|time|5|6|0",
+    "serial|Abbott|1|smbg|time|99999999999999999999|6|0", "serial|a\nb|1|smbg|time|5|6|0",
+  ])
+  func anyOtherTextIsNoIdentity(text: String) {
+    #expect(ReadingIdentity(text: text) == nil)
+  }
+}
