@@ -31,6 +31,7 @@ let package = Package(
       dependencies: [.product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings
     ),
+    .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
     .target(name: "Exports", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
     .target(
       name: "LogbookStore",

@@ -8,6 +8,7 @@ enum SourceRules {
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
     ["Logbook", "CZlib"],
+    ["LogbookAPI"],
     ["LogbookStore", "Exports"],
     ["Ingest"],
     ["Commands"],
@@ -17,7 +18,7 @@ enum SourceRules {
   /// The rooms that may import what is not of this package.
   static let importers: [String: Set<String>] = [
     "GRDB": ["LogbookStore"], "GRDBSQLite": ["LogbookStore"], "Crypto": ["Logbook"],
-    "ArgumentParser": ["Commands"], "CZlib": ["Exports"],
+    "ArgumentParser": ["Commands"], "CZlib": ["Exports", "LogbookAPI"],
   ]
 
   /// What belongs to the system, for every room.

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The whole content of a record at one moment: what a base, a conflict's other side and a sync carry.
+public struct RecordState: Hashable, Sendable {
+  /// What the record is about.
+  public var kind: RecordKind
+  /// The entry to which it belongs; nil for an entry.
+  public var entryGuid: String?
+  /// The shown time.
+  public var deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
+  public var placement: Placement
+  /// The content; empty in a tombstone.
+  public var fields: RecordFields
+  /// Whether it is a tombstone.
+  public var isDeleted: Bool
+
+  /// A state of these parts.
+  public init(
+    kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
+    fields: RecordFields, isDeleted: Bool
+  ) {
+    self.kind = kind
+    self.entryGuid = entryGuid
+    self.deviceTime = deviceTime
+    self.placement = placement
+    self.fields = fields
+    self.isDeleted = isDeleted
+  }
+
+  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text.
+  public var json: String {
+    "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
+      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
+      + ",\"offset_source\":\"\(placement.source.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)}"
+  }
+
+  /// SHA-256 of `json` in hexadecimal.
+  public var digest: String {
+    var digest = Digest()
+    digest.update(json)
+    return digest.hexadecimal()
+  }
+
+  /// Whether both say the same of what people edit. How an offset was found is each node's own matter.
+  public func agrees(with other: RecordState) -> Bool {
+    kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
+      && placement.utcOffset == other.placement.utcOffset && fields.json == other.fields.json
+      && isDeleted == other.isDeleted
+  }
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// The bodies of requests and of answers that are successes: one pair of functions each, that write and read it.
+public enum Bodies {
+  // MARK: POST /v1/readings
+
+  /// The request that sends readings.
+  public static func writeReadings(_ batch: ReadingBatch) -> [UInt8] {
+    var out = WireWriter(capacity: batch.readings.count * 96 + 256)
+    out.raw("{\"series\":")
+    ReadingWire.write(batch, to: &out)
+    out.raw("}")
+    return out.bytes
+  }
+
+  /// Reads the request that sends readings.
+  public static func readReadings(_ body: [UInt8]) throws(WireError) -> ReceivedReadings {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var received: ReceivedReadings?
+      try reader.object { (name, reader) throws(WireError) in
+        guard name == "series" else { return false }
+        guard received == nil else { throw reader.error("a second list of series") }
+        received = try ReadingWire.read(&reader, limit: Wire.mostReadings)
+        return true
+      }
+      guard let received else { throw reader.error("series are expected") }
+      return received
+    }
+  }
+
+  /// The answer to readings.
+  public static func write(_ answer: ReadingAnswer) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"stored\":")
+    out.integer(Int64(answer.stored))
+    out.raw(",\"known\":")
+    out.integer(Int64(answer.known))
+    out.raw(",\"differing\":[")
+    out.json(answer.differing.map(String.init).joined(separator: ","))
+    out.raw("],\"refused\":[")
+    for (index, refused) in answer.refused.enumerated() {
+      if index > 0 { out.raw(",") }
+      out.raw("{\"item\":")
+      out.integer(Int64(refused.item))
+      out.raw(",\"reason\":")
+      out.string(refused.reason)
+      out.raw("}")
+    }
+    out.raw("],\"mark\":")
+    out.string(answer.mark)
+    out.raw("}")
+    return out.bytes
+  }
+
+  /// Reads the answer to so many readings.
+  public static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(WireError) -> ReadingAnswer {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var answer = ReadingAnswer(stored: 0, known: 0)
+      try reader.object { (name, reader) throws(WireError) in
+        switch name {
+        case "stored": answer.stored = Int(try reader.integer())
+        case "known": answer.known = Int(try reader.integer())
+        case "differing":
+          try reader.array { (reader) throws(WireError) in
+            answer.differing.append(try readItem(&reader, sent))
+          }
+        case "refused":
+          try reader.array { (reader) throws(WireError) in
+            answer.refused.append(try readRefused(&reader, sent))
+          }
+        case "mark": answer.mark = try RecordWire.readOptionalToken(&reader)
+        default: return false
+        }
+        return true
+      }
+      guard answer.stored >= 0, answer.known >= 0,
+        answer.stored + answer.known + answer.refused.count == sent
+      else { throw reader.error("an answer to \(sent) readings is expected") }
+      return answer
+    }
+  }
+
+  private static func readItem(_ reader: inout WireReader, _ sent: Int) throws(WireError) -> Int {
+    guard let item = Int(exactly: try reader.integer()), item >= 0, item < sent else {
+      throw reader.error("a place that was not sent")
+    }
+    return item
+  }
+
+  private static func readRefused(_ reader: inout WireReader, _ sent: Int) throws(WireError) -> RefusedItem {
+    var refused = RefusedItem(item: -1, reason: "")
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "item": refused.item = try readItem(&reader, sent)
+      case "reason": refused.reason = try reader.string()
+      default: return false
+      }
+      return true
+    }
+    guard refused.item >= 0 else { throw reader.error("a refusal without its item") }
+    return refused
+  }
+
+  // MARK: POST /v1/records
+
+  /// The request that sends changes, each given as the text that the store keeps.
+  public static func writeChanges(_ changes: [String]) -> [UInt8] {
+    Array("{\"records\":[\(changes.joined(separator: ","))]}".utf8)
+  }
+
+  /// One change of a request: read, or refused for what it says.
+  public enum ReceivedChange: Sendable {
+    case change(RecordChange)
+    case refused(reason: String)
+  }
+
+  /// Reads the request that sends changes. One that is JSON and no change is set aside, the others are taken.
+  public static func readChanges(_ body: [UInt8]) throws(WireError) -> [ReceivedChange] {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var changes: [ReceivedChange]?
+      try reader.object { (name, reader) throws(WireError) in
+        guard name == "records" else { return false }
+        var list: [ReceivedChange] = []
+        try reader.array { (reader) throws(WireError) in
+          guard list.count < Wire.mostRecords else {
+            throw reader.error("more than \(Wire.mostRecords) records")
+          }
+          let start = reader
+          do throws(WireError) {
+            list.append(.change(try RecordWire.readChange(&reader)))
+          } catch {
+            reader = start
+            try reader.skip()
+            list.append(.refused(reason: error.reason))
+          }
+        }
+        changes = list
+        return true
+      }
+      guard let changes else { throw reader.error("records are expected") }
+      return changes
+    }
+  }
+
+  /// The answer to changes.
+  public static func write(_ answer: RecordAnswer) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"records\":[")
+    for (index, verdict) in answer.verdicts.enumerated() {
+      if index > 0 { out.raw(",") }
+      write(verdict, to: &out)
+    }
+    out.raw("],\"mark\":")
+    out.string(answer.mark)
+    out.raw("}")
+    return out.bytes
+  }
+
+  private static func write(_ verdict: RecordVerdict, to out: inout WireWriter) {
+    switch verdict {
+    case .accepted(let revision):
+      out.raw("{\"result\":\"accepted\",\"revision\":")
+      out.string(revision)
+    case .conflict(let revision, let state, let isBaseKnown):
+      out.raw("{\"result\":\"conflict\",\"revision\":")
+      out.string(revision)
+      out.json(",\"base_known\":\(isBaseKnown),\"state\":\(state.json)")
+    case .refused(let reason):
+      out.raw("{\"result\":\"refused\",\"reason\":")
+      out.string(reason)
+    }
+    out.raw("}")
+  }
+
+  /// Reads the answer to so many changes.
+  public static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(WireError) -> RecordAnswer {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var answer = RecordAnswer(verdicts: [])
+      try reader.object { (name, reader) throws(WireError) in
+        switch name {
+        case "records":
+          try reader.array { (reader) throws(WireError) in answer.verdicts.append(try readVerdict(&reader)) }
+        case "mark": answer.mark = try RecordWire.readOptionalToken(&reader)
+        default: return false
+        }
+        return true
+      }
+      guard answer.verdicts.count == sent else {
+        throw reader.error("an answer to \(sent) records is expected")
+      }
+      return answer
+    }
+  }
+
+  private static func readVerdict(_ reader: inout WireReader) throws(WireError) -> RecordVerdict {
+    var result = ""
+    var revision: String?
+    var state: RecordState?
+    var reason = ""
+    var isBaseKnown = false
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "result": result = try reader.string()
+      case "revision": revision = try RecordWire.readToken(&reader)
+      case "state": state = try RecordWire.readState(&reader)
+      case "base_known": isBaseKnown = try reader.flag()
+      case "reason": reason = try reader.string()
+      default: return false
+      }
+      return true
+    }
+    switch (result, revision, state) {
+    case ("accepted", let revision?, _): return .accepted(revision: revision)
+    case ("conflict", let revision?, let state?):
+      return .conflict(revision: revision, state: state, isBaseKnown: isBaseKnown)
+    case ("refused", _, _): return .refused(reason: reason)
+    default: throw reader.error("a result without what belongs to it")
+    }
+  }
+
+  // MARK: GET /v1/changes
+
+  /// The answer with a page of changes.
+  public static func write(_ page: ChangePage) -> [UInt8] {
+    var out = WireWriter(capacity: page.readings.readings.count * 96 + page.records.count * 256 + 256)
+    out.raw("{\"series\":")
+    ReadingWire.write(page.readings, to: &out)
+    out.raw(",\"records\":[")
+    for (index, record) in page.records.enumerated() {
+      if index > 0 { out.raw(",") }
+      out.raw("{\"guid\":")
+      out.string(record.guid)
+      out.raw(",\"revision\":")
+      out.string(record.revision)
+      out.raw(",\"state\":")
+      out.json(record.state.json)
+      out.raw("}")
+    }
+    out.raw("],\"cursor\":")
+    out.string(page.cursor)
+    out.json(",\"more\":\(page.hasMore)}")
+    return out.bytes
+  }
+
+  /// Reads the answer with a page of changes.
+  public static func readPage(_ body: [UInt8]) throws(WireError) -> ChangePage {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var received = ReceivedReadings()
+      var records: [RemoteRecord] = []
+      var cursor: String?
+      var hasMore = false
+      try reader.object { (name, reader) throws(WireError) in
+        switch name {
+        case "series": received = try ReadingWire.read(&reader, limit: Wire.mostReadings)
+        case "records":
+          try reader.array { (reader) throws(WireError) in records.append(try readRecord(&reader)) }
+        case "cursor": cursor = try RecordWire.readToken(&reader)
+        case "more": hasMore = try reader.flag()
+        default: return false
+        }
+        return true
+      }
+      if let refused = received.refused.first { throw reader.error(refused.reason) }
+      guard let cursor, records.count <= Wire.mostReadings else {
+        throw reader.error("a cursor and a bounded page are expected")
+      }
+      return ChangePage(readings: received.batch, records: records, cursor: cursor, hasMore: hasMore)
+    }
+  }
+
+  private static func readRecord(_ reader: inout WireReader) throws(WireError) -> RemoteRecord {
+    var guid: String?
+    var revision: String?
+    var state: RecordState?
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "guid": guid = try RecordWire.readGuid(&reader)
+      case "revision": revision = try RecordWire.readToken(&reader)
+      case "state": state = try RecordWire.readState(&reader)
+      default: return false
+      }
+      return true
+    }
+    guard let guid, let revision, let state else {
+      throw reader.error("guid, revision and state are expected")
+    }
+    return RemoteRecord(guid: guid, revision: revision, state: state)
+  }
+
+  // MARK: GET /v1/logbook
+
+  /// The answer with the logbook of the login.
+  public static func write(_ logbook: RemoteLogbook, time: String) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"logbook\":")
+    out.string(logbook.id)
+    out.raw(",\"name\":")
+    out.string(logbook.name)
+    out.json(",\"role\":\"\(logbook.isWritable ? "write" : "read")\",\"time\":\(jsonText(time))")
+    out.json(",\"limits\":{\"body_bytes\":\(Wire.mostBodyBytes),\"readings\":\(logbook.mostReadings)")
+    out.json(",\"records\":\(logbook.mostRecords)},\"mark\":")
+    out.string(logbook.mark)
+    out.raw("}")
+    return out.bytes
+  }
+
+  /// Reads the answer with the logbook of the login.
+  public static func readLogbook(_ body: [UInt8]) throws(WireError) -> RemoteLogbook {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var logbook = RemoteLogbook(id: "", name: "", isWritable: false, mostReadings: 0, mostRecords: 0)
+      try reader.object { (name, reader) throws(WireError) in
+        switch name {
+        case "logbook": logbook.id = try RecordWire.readGuid(&reader)
+        case "name": logbook.name = try reader.string()
+        case "role": logbook.isWritable = try reader.string() == "write"
+        case "mark": logbook.mark = try RecordWire.readOptionalToken(&reader)
+        case "limits": try readLimits(&reader, into: &logbook)
+        default: return false
+        }
+        return true
+      }
+      guard !logbook.id.isEmpty, logbook.mostReadings > 0, logbook.mostRecords > 0 else {
+        throw reader.error("a logbook and its limits are expected")
+      }
+      return logbook
+    }
+  }
+
+  private static func readLimits(
+    _ reader: inout WireReader, into logbook: inout RemoteLogbook
+  ) throws(WireError) {
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "readings": logbook.mostReadings = Int(try reader.integer())
+      case "records": logbook.mostRecords = Int(try reader.integer())
+      default: return false
+      }
+      return true
+    }
+  }
+
+  // MARK: GET /v1/digests
+
+  /// The answer with digests over the identities of readings; empty buckets are left out.
+  public static func write(_ digests: IdentityDigests) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"buckets\":{")
+    var isFirst = true
+    for bucket in 0..<IdentityDigests.bucketCount where digests.counts[bucket] > 0 {
+      if !isFirst { out.raw(",") }
+      isFirst = false
+      out.json(
+        "\"\(hexadecimal(UInt64(bucket), 3))\":[\(digests.counts[bucket]),\"\(hexadecimal(digests.sums[bucket], 16))\"]"
+      )
+    }
+    out.raw("}}")
+    return out.bytes
+  }
+
+  /// Reads the answer with digests over the identities of readings.
+  public static func readDigests(_ body: [UInt8]) throws(WireError) -> IdentityDigests {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var digests = IdentityDigests()
+      try reader.object { (name, reader) throws(WireError) in
+        guard name == "buckets" else { return false }
+        try reader.object { (name, reader) throws(WireError) in
+          guard name.utf8.count == 3, let bucket = Int(name, radix: 16), bucket >= 0 else {
+            throw reader.error("a bucket of three hexadecimal digits is expected")
+          }
+          try reader.pass("[")
+          let count = Int(try reader.integer())
+          try reader.pass(",")
+          guard let sum = UInt64(try reader.string(), radix: 16), count >= 0 else {
+            throw reader.error("a count and a sum of sixteen hexadecimal digits are expected")
+          }
+          try reader.pass("]")
+          digests.set(bucket, count: count, sum: sum)
+          return true
+        }
+        return true
+      }
+      return digests
+    }
+  }
+
+  private static func hexadecimal(_ number: UInt64, _ width: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

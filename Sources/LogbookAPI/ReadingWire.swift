@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// What a body holds: the readings, and the rows that are none.
+public struct ReceivedReadings: Sendable {
+  /// The readings.
+  public var batch = ReadingBatch()
+  /// The rows that are no readings, by their place among all rows.
+  public var refused: [RefusedItem] = []
+
+  /// Nothing yet.
+  public init() {}
+
+  /// How many rows there were.
+  public var count: Int { batch.readings.count + refused.count }
+
+  /// The places among all rows of readings that are given by their places in the batch, both in rising order.
+  public func items(of places: [Int]) -> [Int] {
+    var before = 0
+    return places.map { place in
+      while before < refused.count, refused[before].item <= place + before { before += 1 }
+      return place + before
+    }
+  }
+}
+
+/// Readings as glucoport-protocol(7) writes them: series of one device, kind and axis, each with rows whose places
+/// have a fixed meaning, since millions of them travel.
+public enum ReadingWire {
+  /// The most devices, and texts of a device, in one request.
+  static let mostSeries = 10_000
+  static let longestDeviceText = 256
+
+  private static let kinds: [(word: StaticString, value: ReadingKind)] = [
+    ("cbg", .cbg), ("smbg", .smbg), ("scan", .scan), ("ketone", .ketone),
+  ]
+  private static let axes: [(word: StaticString, value: Axis)] = [("time", .time), ("tick", .tick)]
+  private static let sources: [(word: StaticString, value: OffsetSource)] = [
+    ("zone", .zone), ("stated", .stated), ("zone-gap", .zoneGap), ("zone-overlap", .zoneOverlap),
+    ("ticks", .ticks),
+  ]
+  private static let units: [(word: StaticString, value: GlucoseUnit)] = [
+    ("mg/dL", .milligramsPerDecilitre), ("mmol/L", .millimolesPerLitre),
+  ]
+  private static let ranges: [(word: StaticString, value: Bool)] = [("low", true), ("high", false)]
+
+  /// Appends the array of series of a batch.
+  public static func write(_ batch: ReadingBatch, to out: inout WireWriter) {
+    out.raw("[")
+    var open: Reading?
+    for reading in batch.readings {
+      if let last = open, last.device == reading.device, last.kind == reading.kind, last.axis == reading.axis
+      {
+        out.raw(",")
+      } else {
+        if open != nil { out.raw("]},") }
+        writeHead(batch.devices[Int(reading.device.number)], reading, to: &out)
+      }
+      open = reading
+      writeRow(reading, to: &out)
+    }
+    if open != nil { out.raw("]}") }
+    out.raw("]")
+  }
+
+  private static func writeHead(_ device: Device, _ reading: Reading, to out: inout WireWriter) {
+    out.raw("{\"device\":{\"vendor\":")
+    out.string(device.vendor)
+    out.raw(",\"model\":")
+    out.string(device.model)
+    out.raw(",\"serial\":")
+    out.string(device.serial)
+    out.raw(",\"format\":")
+    out.string(device.format)
+    out.raw("},\"kind\":")
+    out.string(reading.kind.name)
+    out.raw(",\"axis\":")
+    out.string(reading.axis.name)
+    out.raw(",\"readings\":[")
+  }
+
+  /// Position, level, occurrence, device time, offset, its source, value, unit; and, where there is one of them,
+  /// range, threshold and marks.
+  private static func writeRow(_ reading: Reading, to out: inout WireWriter) {
+    out.raw("[")
+    out.integer(reading.position)
+    out.raw(",")
+    out.integer(reading.level)
+    out.raw(",")
+    out.integer(Int64(reading.occurrence))
+    out.raw(",")
+    out.deviceTime(reading.deviceTime)
+    out.raw(",")
+    out.offset(reading.placement.utcOffset)
+    out.raw(",\"")
+    out.json(reading.placement.source.name)
+    out.raw("\",")
+    let isPlain: Bool
+    switch reading.measurement {
+    case .value(let quantity):
+      out.number(quantity.number)
+      writeUnit(quantity.unit, to: &out)
+      isPlain = reading.marks.isEmpty
+      if !isPlain { out.raw(",null,null") }
+    case .low(let below, let unit):
+      writeBeyond("\"low\"", below, unit, to: &out)
+      isPlain = reading.marks.isEmpty
+    case .high(let above, let unit):
+      writeBeyond("\"high\"", above, unit, to: &out)
+      isPlain = reading.marks.isEmpty
+    }
+    if !isPlain {
+      out.raw(",[")
+      out.json(reading.marks.names.map(jsonText).joined(separator: ","))
+      out.raw("]")
+    }
+    out.raw("]")
+  }
+
+  private static func writeUnit(_ unit: GlucoseUnit, to out: inout WireWriter) {
+    if unit == .milligramsPerDecilitre { out.raw(",\"mg/dL\"") } else { out.raw(",\"mmol/L\"") }
+  }
+
+  private static func writeBeyond(
+    _ range: StaticString, _ threshold: Double?, _ unit: GlucoseUnit, to out: inout WireWriter
+  ) {
+    out.raw("null")
+    writeUnit(unit, to: &out)
+    out.raw(",")
+    out.raw(range)
+    out.raw(",")
+    if let threshold { out.number(threshold) } else { out.raw("null") }
+  }
+}
+
+// MARK: - Reading
+
+extension ReadingWire {
+  /// Reads an array of series. A row that is JSON and no reading is set aside, the others are taken.
+  ///
+  /// - Parameter limit: the most rows.
+  public static func read(_ reader: inout WireReader, limit: Int) throws(WireError) -> ReceivedReadings {
+    var received = ReceivedReadings()
+    try reader.array { (reader) throws(WireError) in
+      guard received.batch.devices.count < mostSeries else {
+        throw reader.error("more than \(mostSeries) series")
+      }
+      try readSeries(&reader, limit: limit, into: &received)
+    }
+    return received
+  }
+
+  private static func readSeries(
+    _ reader: inout WireReader, limit: Int, into received: inout ReceivedReadings
+  ) throws(WireError) {
+    var device: Device?
+    var kind: ReadingKind?
+    var axis: Axis?
+    let index = DeviceIndex(Int32(received.batch.devices.count))
+    var hasReadings = false
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "device": device = try readDevice(&reader)
+      case "kind": kind = try reader.word(kinds)
+      case "axis": axis = try reader.word(axes)
+      case "readings":
+        guard let kind, let axis, device != nil else {
+          throw reader.error("device, kind and axis are expected before the readings")
+        }
+        hasReadings = true
+        try reader.array { (reader) throws(WireError) in
+          guard received.count < limit else { throw reader.error("more than \(limit) readings") }
+          let start = reader
+          do throws(WireError) {
+            received.batch.readings.append(try readRow(&reader, index, kind, axis))
+          } catch {
+            reader = start
+            try reader.skip()
+            received.refused.append(RefusedItem(item: received.count, reason: error.reason))
+          }
+        }
+      default: return false
+      }
+      return true
+    }
+    guard let device, hasReadings else { throw reader.error("a series without device or readings") }
+    received.batch.devices.append(device)
+  }
+
+  private static func readDevice(_ reader: inout WireReader) throws(WireError) -> Device {
+    var device = Device(vendor: "", model: "", format: "")
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "vendor": device.vendor = try deviceText(&reader)
+      case "model": device.model = try deviceText(&reader)
+      case "serial": device.serial = try deviceText(&reader)
+      case "format": device.format = try deviceText(&reader)
+      default: return false
+      }
+      return true
+    }
+    return device
+  }
+
+  private static func deviceText(_ reader: inout WireReader) throws(WireError) -> String {
+    let text = try reader.string()
+    guard text.utf8.count <= longestDeviceText, !text.utf8.contains(0) else {
+      throw reader.error("a text of a device that is longer than \(longestDeviceText) bytes, or holds a NUL")
+    }
+    return text
+  }
+
+  private static func readRow(
+    _ reader: inout WireReader, _ device: DeviceIndex, _ kind: ReadingKind, _ axis: Axis
+  ) throws(WireError) -> Reading {
+    try reader.pass("[")
+    let position = try reader.integer()
+    try reader.pass(",")
+    let level = try reader.integer()
+    try reader.pass(",")
+    guard let occurrence = Int32(exactly: try reader.integer()), occurrence >= 0 else {
+      throw reader.error("an occurrence that cannot be")
+    }
+    try reader.pass(",")
+    let deviceTime = try reader.deviceTime()
+    try reader.pass(",")
+    let offset = try reader.utcOffset()
+    try reader.pass(",")
+    let source = try reader.word(sources)
+    try reader.pass(",")
+    let (measurement, marks) = try readMeasurement(&reader)
+    try reader.pass("]")
+    let placement = Placement(utcOffset: offset, source: source)
+    var reading = Reading(
+      device: device, kind: kind, at: deviceTime, placement: placement, measurement, marks: marks, line: 0)
+    reading.axis = axis
+    reading.position = position
+    reading.occurrence = occurrence
+    reading.occurrenceIsStated = true
+    guard axis == .tick || position == deviceTime.seconds else {
+      throw reader.error("a position that is not the shown time")
+    }
+    guard level == reading.level else { throw reader.error("a level that does not belong to the value") }
+    return reading
+  }
+
+  /// Value and unit; then, where the row goes on, range, threshold and marks.
+  private static func readMeasurement(
+    _ reader: inout WireReader
+  ) throws(WireError) -> (Measurement, ReadingMarks) {
+    let value: Double? = reader.passes(word: "null") ? nil : try number(&reader)
+    try reader.pass(",")
+    let unit = try reader.word(units)
+    var isLow: Bool?
+    var threshold: Double?
+    var marks: ReadingMarks = []
+    if reader.passes(",") {
+      if !reader.passes(word: "null") { isLow = try reader.word(ranges) }
+      try reader.pass(",")
+      if !reader.passes(word: "null") { threshold = try number(&reader) }
+      if reader.passes(",") { marks = try readMarks(&reader) }
+    }
+    switch (value, isLow) {
+    case (let value?, nil) where threshold == nil: return (.value(Quantity(value, unit)), marks)
+    case (nil, true?): return (.low(below: threshold, unit), marks)
+    case (nil, false?): return (.high(above: threshold, unit), marks)
+    default: throw reader.error("a value or a range is expected, not both")
+    }
+  }
+
+  /// More than any meter shows, and few enough that every conversion of a value stays a number.
+  private static func number(_ reader: inout WireReader) throws(WireError) -> Double {
+    let number = try reader.number()
+    guard number >= 0, number <= 10_000 else { throw reader.error("a value that cannot be") }
+    return number
+  }
+
+  private static func readMarks(_ reader: inout WireReader) throws(WireError) -> ReadingMarks {
+    var names: [String] = []
+    try reader.array { (reader) throws(WireError) in
+      guard names.count < ReadingMarks.named.count else { throw reader.error("too many marks") }
+      names.append(try reader.string())
+    }
+    guard let marks = ReadingMarks(names: names) else { throw reader.error("a mark that does not exist") }
+    return marks
+  }
+}
+
+extension WireWriter {
+  /// Appends an offset as a JSON string.
+  fileprivate mutating func offset(_ seconds: Int32) {
+    switch seconds {
+    case 0: raw("\"Z\"")
+    case 3600: raw("\"+01:00\"")
+    case 7200: raw("\"+02:00\"")
+    default: string(DeviceTime.offsetText(seconds))
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CZlib
+
+/// Bodies packed by gzip (RFC 1952), whole in memory: they are bounded.
+public enum WireGzip {
+  /// Why a body cannot be unpacked.
+  public enum Problem: Error, Hashable, Sendable {
+    /// It is no gzip, is damaged, or ends too early.
+    case damaged
+    /// It is larger than the limit when unpacked.
+    case tooLarge
+  }
+
+  /// 15 bits of window, and 16 for a gzip header.
+  private static let windowBits: Int32 = 15 + 16
+  /// Level 1 packs to 33 bytes a reading in half the time of level 6, which saves 8 % of them.
+  private static let level: Int32 = 1
+
+  /// The packed bytes; nil when zlib has no memory, and the body goes as it is.
+  public static func pack(_ bytes: [UInt8]) -> [UInt8]? {
+    var stream = z_stream()
+    let size = Int32(MemoryLayout<z_stream>.size)
+    guard
+      deflateInit2_(&stream, level, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK
+    else { return nil }
+    defer { deflateEnd(&stream) }
+    var input = bytes
+    return input.withUnsafeMutableBufferPointer { source in
+      stream.next_in = source.baseAddress
+      stream.avail_in = UInt32(source.count)
+      let capacity = Int(deflateBound(&stream, UInt(source.count)))
+      return [UInt8](unsafeUninitializedCapacity: capacity) { out, count in
+        stream.next_out = out.baseAddress
+        stream.avail_out = UInt32(capacity)
+        // The bound holds all of it, so that one call finishes.
+        deflate(&stream, Z_FINISH)
+        count = capacity - Int(stream.avail_out)
+      }
+    }
+  }
+
+  /// The unpacked bytes.
+  ///
+  /// - Parameter limit: the most bytes that may come out; a few packed bytes can hold millions.
+  public static func unpack(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
+    var stream = z_stream()
+    guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+      throw .damaged
+    }
+    defer { inflateEnd(&stream) }
+    var input = bytes
+    var out: [UInt8] = []
+    let status = input.withUnsafeMutableBufferPointer { source in
+      stream.next_in = source.baseAddress
+      stream.avail_in = UInt32(source.count)
+      var status = Z_OK
+      while status == Z_OK, out.count <= limit {
+        out.append(
+          contentsOf: [UInt8](unsafeUninitializedCapacity: pieceSize) { piece, count in
+            stream.next_out = piece.baseAddress
+            stream.avail_out = UInt32(pieceSize)
+            status = inflate(&stream, Z_NO_FLUSH)
+            count = pieceSize - Int(stream.avail_out)
+          })
+      }
+      return status
+    }
+    if out.count > limit { throw .tooLarge }
+    // One member and nothing behind it.
+    guard status == Z_STREAM_END, stream.avail_in == 0 else { throw .damaged }
+    return out
+  }
+
+  private static let pieceSize = 64 * 1024
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// What is wrong with a body, for the one who sent it. Holds no value of it.
+public struct WireError: Error, Hashable, Sendable {
+  /// The byte at which it was noticed, from 0.
+  public let offset: Int
+  /// What is wrong there.
+  public let reason: String
+}
+
+/// Reads the JSON of a request or answer: strict, in one pass, without a tree.
+///
+/// A body is hostile: nesting is bounded, every number is checked, nothing outside the bytes is read.
+public struct WireReader {
+  static let deepestNesting = 32
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  /// The place of the next byte.
+  public private(set) var offset = 0
+  private var depth = 0
+
+  /// A reader of bytes that outlive it.
+  public init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  /// Reads a whole body with `read`, and refuses what stands behind it.
+  public static func read<Value>(
+    _ body: [UInt8], _ read: (inout WireReader) throws(WireError) -> Value
+  ) throws(WireError) -> Value {
+    try body.withUnsafeBufferPointer { (bytes) throws(WireError) in
+      var reader = WireReader(bytes)
+      let value = try read(&reader)
+      guard reader.peek() == nil else { throw reader.error("something stands behind the value") }
+      return value
+    }
+  }
+
+  /// An error at this place.
+  public func error(_ reason: String) -> WireError { WireError(offset: offset, reason: reason) }
+
+  /// The next byte that is no blank; nil at the end.
+  @inline(__always) public mutating func peek() -> UInt8? {
+    while offset < bytes.count {
+      switch bytes[offset] {
+      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+      default: return bytes[offset]
+      }
+    }
+    return nil
+  }
+
+  /// Passes the next sign if it is this one.
+  @inline(__always) public mutating func passes(_ sign: Unicode.Scalar) -> Bool {
+    guard peek() == UInt8(ascii: sign) else { return false }
+    offset += 1
+    return true
+  }
+
+  /// Passes this sign.
+  @inline(__always) public mutating func pass(_ sign: Unicode.Scalar) throws(WireError) {
+    guard passes(sign) else { throw error("'\(sign)' is expected") }
+  }
+
+  /// Passes a word such as `null` if it stands here.
+  public mutating func passes(word: StaticString) -> Bool {
+    _ = peek()
+    guard offset + word.utf8CodeUnitCount <= bytes.count else { return false }
+    for index in 0..<word.utf8CodeUnitCount where bytes[offset + index] != word.utf8Start[index] {
+      return false
+    }
+    offset += word.utf8CodeUnitCount
+    return true
+  }
+
+  /// Reads an object: `member` reads the value of each name, or leaves it to be skipped by giving false.
+  public mutating func object(
+    _ member: (String, inout WireReader) throws(WireError) -> Bool
+  ) throws(WireError) {
+    try enter("{")
+    if passes("}") { return leave() }
+    repeat {
+      let name = try string()
+      try pass(":")
+      if try !member(name, &self) { try skip() }
+    } while passes(",")
+    try pass("}")
+    leave()
+  }
+
+  /// Reads an array item by item.
+  public mutating func array(_ item: (inout WireReader) throws(WireError) -> Void) throws(WireError) {
+    try enter("[")
+    if passes("]") { return leave() }
+    repeat { try item(&self) } while passes(",")
+    try pass("]")
+    leave()
+  }
+
+  private mutating func enter(_ sign: Unicode.Scalar) throws(WireError) {
+    try pass(sign)
+    depth += 1
+    if depth > Self.deepestNesting { throw error("values are nested deeper than \(Self.deepestNesting)") }
+  }
+
+  private mutating func leave() { depth -= 1 }
+
+  /// Passes any value.
+  public mutating func skip() throws(WireError) {
+    switch peek() {
+    case UInt8(ascii: "{"): try object { _, _ in false }
+    case UInt8(ascii: "["): try array { (reader) throws(WireError) in try reader.skip() }
+    case UInt8(ascii: "\""): _ = try string()
+    default:
+      if passes(word: "null") || passes(word: "true") || passes(word: "false") { return }
+      _ = try number()
+    }
+  }
+}
+
+// MARK: - Values
+
+extension WireReader {
+  /// Reads a string.
+  public mutating func string() throws(WireError) -> String {
+    let (range, isEscaped) = try stringRange()
+    guard !isEscaped else { return try unescaped(range) }
+    guard let text = String(validating: bytes[range], as: UTF8.self) else {
+      throw error("a string that is no UTF-8")
+    }
+    return text
+  }
+
+  /// Reads a string or `null`.
+  public mutating func optionalString() throws(WireError) -> String? {
+    passes(word: "null") ? nil : try string()
+  }
+
+  /// Reads a string of ASCII letters without escapes and compares it: for words of a fixed list.
+  @inline(__always)
+  public mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(WireError) -> Value {
+    let (range, _) = try stringRange()
+    for (word, value) in words where isEqual(range, word) { return value }
+    throw error("a word that does not exist here")
+  }
+
+  @inline(__always) private func isEqual(_ range: Range<Int>, _ word: StaticString) -> Bool {
+    guard range.count == word.utf8CodeUnitCount else { return false }
+    for index in 0..<range.count where bytes[range.lowerBound + index] != word.utf8Start[index] {
+      return false
+    }
+    return true
+  }
+
+  private mutating func stringRange() throws(WireError) -> (Range<Int>, isEscaped: Bool) {
+    try pass("\"")
+    let start = offset
+    var isEscaped = false
+    while offset < bytes.count {
+      switch bytes[offset] {
+      case UInt8(ascii: "\""):
+        offset += 1
+        return (start..<offset - 1, isEscaped)
+      case UInt8(ascii: "\\"):
+        isEscaped = true
+        offset += 2
+      case 0..<0x20: throw error("a control character inside a string")
+      default: offset += 1
+      }
+    }
+    throw error("a string without its end")
+  }
+
+  private func unescaped(_ range: Range<Int>) throws(WireError) -> String {
+    var scalars = String.UnicodeScalarView()
+    var plain = range.lowerBound
+    var next = range.lowerBound
+    func flush(to end: Int) throws(WireError) {
+      guard let text = String(validating: bytes[plain..<end], as: UTF8.self) else {
+        throw error("a string that is no UTF-8")
+      }
+      scalars.append(contentsOf: text.unicodeScalars)
+    }
+    while next < range.upperBound {
+      guard bytes[next] == UInt8(ascii: "\\") else {
+        next += 1
+        continue
+      }
+      try flush(to: next)
+      let (scalar, length) = try escape(at: next, before: range.upperBound)
+      scalars.append(scalar)
+      next += length
+      plain = next
+    }
+    try flush(to: next)
+    return String(scalars)
+  }
+
+  /// The character that the escape at `start` stands for (RFC 8259 §7), and the bytes it takes.
+  private func escape(at start: Int, before end: Int) throws(WireError) -> (Unicode.Scalar, length: Int) {
+    guard start + 1 < end else { throw error("an escape without its end") }
+    switch bytes[start + 1] {
+    case UInt8(ascii: "\""): return ("\"", 2)
+    case UInt8(ascii: "\\"): return ("\\", 2)
+    case UInt8(ascii: "/"): return ("/", 2)
+    case UInt8(ascii: "b"): return ("\u{8}", 2)
+    case UInt8(ascii: "f"): return ("\u{C}", 2)
+    case UInt8(ascii: "n"): return ("\n", 2)
+    case UInt8(ascii: "r"): return ("\r", 2)
+    case UInt8(ascii: "t"): return ("\t", 2)
+    case UInt8(ascii: "u"):
+      let unit = try hexadecimal(at: start + 2, before: end)
+      if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
+      guard unit < 0xDC00, start + 7 < end, bytes[start + 6] == UInt8(ascii: "\\"),
+        bytes[start + 7] == UInt8(ascii: "u")
+      else { throw error("half of a surrogate pair") }
+      let low = try hexadecimal(at: start + 8, before: end)
+      guard low >= 0xDC00, low < 0xE000,
+        let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+      else { throw error("half of a surrogate pair") }
+      return (scalar, 12)
+    default: throw error("an escape that JSON does not have")
+    }
+  }
+
+  private func hexadecimal(at start: Int, before end: Int) throws(WireError) -> UInt32 {
+    guard start + 4 <= end, bytes[start..<start + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let value = UInt32(String(decoding: bytes[start..<start + 4], as: UTF8.self), radix: 16)
+    else { throw error("an escape without four hexadecimal digits") }
+    return value
+  }
+
+  /// Reads a flag.
+  public mutating func flag() throws(WireError) -> Bool {
+    if passes(word: "true") { return true }
+    guard passes(word: "false") else { throw error("true or false is expected") }
+    return false
+  }
+
+  /// Reads a whole number without fraction and exponent.
+  @inline(__always) public mutating func integer() throws(WireError) -> Int64 {
+    _ = peek()
+    let start = offset
+    var isNegative = false
+    if offset < bytes.count, bytes[offset] == UInt8(ascii: "-") {
+      isNegative = true
+      offset += 1
+    }
+    var value: Int64 = 0
+    let digits = offset
+    while offset < bytes.count, bytes[offset] &- 0x30 <= 9 {
+      value = value &* 10 &+ Int64(bytes[offset] &- 0x30)
+      offset += 1
+    }
+    guard offset > digits, offset - digits <= 18 else {
+      offset = start
+      throw error("a whole number is expected")
+    }
+    return isNegative ? -value : value
+  }
+
+  /// Reads a finite number.
+  public mutating func number() throws(WireError) -> Double {
+    _ = peek()
+    let start = offset
+    while offset < bytes.count, Self.isPartOfNumber(bytes[offset]) { offset += 1 }
+    let text = bytes[start..<offset]
+    if let plain = Self.plainNumber(text) { return plain }
+    guard offset > start, text.count <= 64, text.first != UInt8(ascii: "+"), text.first != UInt8(ascii: "."),
+      let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite
+    else {
+      offset = start
+      throw error("a number is expected")
+    }
+    return value
+  }
+
+  private static func isPartOfNumber(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+      UInt8(ascii: "e"), UInt8(ascii: "E"):
+      true
+    default: false
+    }
+  }
+
+  /// Up to 15 digits with one point: exact in a Double, and so is the power of ten that divides them, so that the
+  /// quotient is the nearest Double.
+  private static func plainNumber(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Double? {
+    var digits: UInt64 = 0
+    var (count, fraction, isNegative) = (0, -1, false)
+    for (index, byte) in text.enumerated() {
+      if byte &- 0x30 <= 9 {
+        digits = digits &* 10 &+ UInt64(byte &- 0x30)
+        count += 1
+        if fraction >= 0 { fraction += 1 }
+      } else if byte == UInt8(ascii: "."), fraction < 0, count > 0 {
+        fraction = 0
+      } else if byte == UInt8(ascii: "-"), index == 0 {
+        isNegative = true
+      } else {
+        return nil
+      }
+    }
+    guard count > 0, count <= 15, fraction != 0 else { return nil }
+    let value = fraction > 0 ? Double(digits) / powersOfTen[fraction] : Double(digits)
+    return isNegative ? -value : value
+  }
+
+  private static let powersOfTen: [Double] = (0...15).map { (0..<$0).reduce(1.0) { power, _ in power * 10 } }
+
+  /// Reads a shown time, exactly `YYYY-MM-DDThh:mm:ss`.
+  public mutating func deviceTime() throws(WireError) -> DeviceTime {
+    let (range, _) = try stringRange()
+    let start = range.lowerBound
+    guard range.count == 19, bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 7] == UInt8(ascii: "-"),
+      bytes[start + 10] == UInt8(ascii: "T"), bytes[start + 13] == UInt8(ascii: ":"),
+      bytes[start + 16] == UInt8(ascii: ":"),
+      let century = twoDigits(start), let year = twoDigits(start + 2), let month = twoDigits(start + 5),
+      let day = twoDigits(start + 8), let hour = twoDigits(start + 11), let minute = twoDigits(start + 14),
+      let second = twoDigits(start + 17),
+      let time = DeviceTime(
+        year: century * 100 + year, month: month, day: day, hour: hour, minute: minute, second: second)
+    else { throw error("a shown time is expected, such as 2026-05-06T18:30:00") }
+    return time
+  }
+
+  /// Reads an offset, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds east of Greenwich.
+  public mutating func utcOffset() throws(WireError) -> Int32 {
+    let (range, _) = try stringRange()
+    let start = range.lowerBound
+    if range.count == 1, bytes[start] == UInt8(ascii: "Z") { return 0 }
+    guard range.count == 6 || range.count == 9,
+      bytes[start] == UInt8(ascii: "+") || bytes[start] == UInt8(ascii: "-"),
+      bytes[start + 3] == UInt8(ascii: ":"), range.count == 6 || bytes[start + 6] == UInt8(ascii: ":"),
+      let hours = twoDigits(start + 1), let minutes = twoDigits(start + 4),
+      let seconds = range.count == 9 ? twoDigits(start + 7) : 0, hours < 24, minutes < 60, seconds < 60
+    else { throw error("an offset is expected, such as +02:00") }
+    let size = Int32(hours * 3600 + minutes * 60 + seconds)
+    return bytes[start] == UInt8(ascii: "-") ? -size : size
+  }
+
+  private func twoDigits(_ index: Int) -> Int? {
+    let (tens, ones) = (bytes[index] &- 0x30, bytes[index + 1] &- 0x30)
+    return tens <= 9 && ones <= 9 ? Int(tens) * 10 + Int(ones) : nil
+  }
+}

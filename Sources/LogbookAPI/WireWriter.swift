@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Builds the JSON of a request or answer as bytes.
+public struct WireWriter: Sendable {
+  /// The bytes so far.
+  public private(set) var bytes: [UInt8] = []
+
+  /// A writer with room for so many bytes.
+  public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+  /// Appends JSON text as it stands.
+  @inline(__always) public mutating func raw(_ text: StaticString) {
+    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Appends JSON that was made elsewhere.
+  public mutating func json(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  /// Appends a text as a JSON string.
+  public mutating func string(_ text: String) { json(jsonText(text)) }
+
+  /// Appends a text as a JSON string, or `null`.
+  public mutating func string(_ text: String?) {
+    if let text { string(text) } else { raw("null") }
+  }
+
+  /// Appends a whole number.
+  public mutating func integer(_ number: Int64) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = number.magnitude
+    let start = bytes.count
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
+  /// Appends a number in its shortest form.
+  public mutating func number(_ number: Double) {
+    if number == number.rounded(), abs(number) < 1e15 {
+      integer(Int64(number))
+    } else {
+      json(number.description)
+    }
+  }
+
+  /// Appends `"YYYY-MM-DDThh:mm:ss"`.
+  public mutating func deviceTime(_ time: DeviceTime) {
+    let parts = time.parts
+    raw("\"")
+    digits(parts.year, 4)
+    raw("-")
+    digits(parts.month, 2)
+    raw("-")
+    digits(parts.day, 2)
+    raw("T")
+    digits(parts.hour, 2)
+    raw(":")
+    digits(parts.minute, 2)
+    raw(":")
+    digits(parts.second, 2)
+    raw("\"")
+  }
+
+  private mutating func digits(_ number: Int, _ width: Int) {
+    var divisor = width == 4 ? 1000 : 10
+    while divisor > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / divisor % 10))
+      divisor /= 10
+    }
+  }
+}
