@@ -7,11 +7,17 @@ enum Roles {
   static func install(_ role: StoreRole, in database: Database) throws {
     switch role {
     case .reader: try database.execute(sql: "PRAGMA query_only = ON")
-    case .importer: try database.execute(sql: leavesReadingSyncAlone + leavesRecordSyncAlone)
-    case .editor: try database.execute(sql: storesNoReading + leavesReadingSyncAlone + leavesRecordSyncAlone)
+    case .importer: try database.execute(sql: writesLocally)
+    case .editor: try database.execute(sql: storesNoReading + writesLocally)
+    case .resolver:
+      try database.execute(
+        sql: storesNoReading + leavesReadingSyncAlone + takesRemoteSideAsBase + editsRecords)
     case .sync: try database.execute(sql: leavesVersionAlone + givesReasonForRequeue)
     }
   }
+
+  private static let writesLocally =
+    leavesReadingSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones
 
   private static let storesNoReading = """
     CREATE TEMP TRIGGER role_stores_no_reading BEFORE INSERT ON main.reading
@@ -25,26 +31,65 @@ enum Roles {
 
     """
 
+  private static let contentColumns = [
+    "fields", "deleted", "entry_guid", "occurred_at", "utc_offset", "offset_source",
+  ]
+  private static let syncColumns = [
+    "version_synced", "sent_version", "sent", "revision", "base", "conflict", "conflict_revision",
+    "quarantine", "quarantined_version",
+  ]
+
+  private static let keptByResolution =
+    contentColumns + [
+      "version", "version_synced", "sent_version", "sent", "quarantine", "quarantined_version",
+    ]
+
+  /// Whether an update changes one of these columns.
+  private static func changes(_ columns: [String]) -> String {
+    columns.map { "NEW.\($0) IS NOT OLD.\($0)" }.joined(separator: " OR ")
+  }
+
   private static let leavesRecordSyncAlone = """
     CREATE TEMP TRIGGER role_leaves_record_sync_alone
-    BEFORE UPDATE OF version_synced, sent_version, sent, revision, base, conflict, conflict_revision, quarantine
-    ON main.record
-    WHEN NEW.version_synced IS NOT OLD.version_synced OR NEW.sent_version IS NOT OLD.sent_version
-      OR NEW.sent IS NOT OLD.sent OR NEW.revision IS NOT OLD.revision OR NEW.base IS NOT OLD.base
+    BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
+    WHEN \(changes(syncColumns))
     BEGIN SELECT RAISE(ABORT, 'only sync writes the columns of sync'); END;
 
+    """
+
+  /// A resolution agrees with the remote on what the remote holds; what is kept of both sides is an edit after it.
+  private static let takesRemoteSideAsBase = """
+    CREATE TEMP TRIGGER role_takes_remote_side_as_base
+    BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
+    WHEN (\(changes(syncColumns))) AND NOT (
+      OLD.conflict IS NOT NULL AND NEW.conflict IS NULL
+      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision
+      AND NOT (\(changes(keptByResolution))))
+    BEGIN SELECT RAISE(ABORT, 'a resolution takes the remote side as the base and changes nothing else'); END;
+
+    """
+
+  private static let editsRecords = """
     -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
     CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
     WHEN NEW.version = OLD.version AND (
-      NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid
-      OR NEW.occurred_at IS NOT OLD.occurred_at
-      OR ((NEW.utc_offset IS NOT OLD.utc_offset OR NEW.offset_source IS NOT OLD.offset_source)
+      \(changes(["fields", "deleted", "entry_guid", "occurred_at"]))
+      OR ((\(changes(["utc_offset", "offset_source"])))
         AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
 
     CREATE TEMP TRIGGER role_inserts_unsynced BEFORE INSERT ON main.record
     WHEN NEW.version_synced <> 0 OR NEW.version <> 1
+      OR coalesce(\(syncColumns.dropFirst().map { "NEW.\($0)" }.joined(separator: ", "))) IS NOT NULL
     BEGIN SELECT RAISE(ABORT, 'a record starts at version 1, not synced'); END;
+
+    """
+
+  /// Deleted stays deleted, whatever an edit or an import brings.
+  private static let keepsTombstones = """
+    CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
+    WHEN OLD.deleted = 1 AND NEW.version <> OLD.version
+    BEGIN SELECT RAISE(ABORT, 'a deleted record is not edited; only a resolution brings it back'); END;
 
     """
 

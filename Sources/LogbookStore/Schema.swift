@@ -143,11 +143,16 @@ enum Schema {
       conflict TEXT,
       conflict_revision TEXT,
       quarantine TEXT,
+      -- A record is quarantined only while this is its version: an edit releases it.
+      quarantined_version INTEGER,
       CHECK (version_synced <= version),
       CHECK (sent_version IS NULL OR sent_version <= version),
-      CHECK ((conflict IS NULL) = (conflict_revision IS NULL))
+      CHECK ((conflict IS NULL) = (conflict_revision IS NULL)),
+      CHECK ((quarantine IS NULL) = (quarantined_version IS NULL)),
+      CHECK (quarantined_version IS NULL OR quarantined_version <= version)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX record_pending ON record(guid) WHERE version > version_synced;
+    CREATE INDEX record_pending ON record(guid) WHERE version > version_synced AND conflict IS NULL
+      AND (quarantined_version IS NULL OR quarantined_version < version);
     CREATE INDEX record_by_time ON record(occurred_at);
     CREATE INDEX record_by_entry ON record(entry_guid) WHERE entry_guid IS NOT NULL;
     """
@@ -186,7 +191,9 @@ enum Schema {
     CREATE TRIGGER record_edit_leaves_sync_alone BEFORE UPDATE ON record
     WHEN NEW.version = OLD.version + 1 AND (
       NEW.version_synced IS NOT OLD.version_synced OR NEW.sent_version IS NOT OLD.sent_version
-      OR NEW.sent IS NOT OLD.sent OR NEW.revision IS NOT OLD.revision OR NEW.base IS NOT OLD.base)
+      OR NEW.sent IS NOT OLD.sent OR NEW.revision IS NOT OLD.revision OR NEW.base IS NOT OLD.base
+      OR NEW.conflict IS NOT OLD.conflict OR NEW.conflict_revision IS NOT OLD.conflict_revision
+      OR NEW.quarantine IS NOT OLD.quarantine OR NEW.quarantined_version IS NOT OLD.quarantined_version)
     BEGIN SELECT RAISE(ABORT, 'an edit leaves the columns of sync alone'); END;
 
     -- Content changes without a new version in two cases: a pull onto a synced record, or a merge into the version

@@ -19,6 +19,8 @@ public enum StoreRole: String, Sendable {
   case importer
   /// Edits records and settings.
   case editor
+  /// Edits records, and settles conflicts: alone takes a conflict's remote side as the base.
+  case resolver
   /// Alone writes `uploaded`, `version_synced` and the other columns of sync.
   case sync
 }

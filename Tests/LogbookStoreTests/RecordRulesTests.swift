@@ -34,6 +34,7 @@ import Testing
 
   @Test(arguments: [
     "version_synced = 1", "sent_version = 1", "sent = 'x'", "revision = 'r'", "base = '{}'",
+    "conflict = '{}', conflict_revision = 'r'", "quarantine = 'q', quarantined_version = 1",
   ])
   func anEditLeavesTheColumnsOfSyncAlone(_ change: String) throws {
     for role in [StoreRole.importer, .editor] {
@@ -109,7 +110,8 @@ import Testing
 
   @Test(arguments: [
     "version_synced = 2", "sent_version = 2", "version_synced = -1", "conflict = '{}'",
-    "conflict_revision = 'r'",
+    "conflict_revision = 'r'", "quarantine = 'q'", "quarantined_version = 1",
+    "quarantine = 'q', quarantined_version = 2",
   ])
   func columnsThatContradictEachOtherAreRefused(_ change: String) throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET \(change)")?.contains("CHECK") == true)
@@ -118,6 +120,31 @@ import Testing
   @Test(arguments: ["'{'", "NULL"]) func fieldsAreJson(_ fields: String) throws {
     let refusal = try scratch.refusal(.editor, "UPDATE record SET fields = \(fields), version = version + 1")
     #expect(refusal != nil)
+  }
+
+  @Test(arguments: [
+    "sent_version) SELECT 'g', kind, 0, 0, 1, '{}', 1", "base) SELECT 'g', kind, 0, 0, 1, '{}', '{}'",
+    "conflict, conflict_revision) SELECT 'g', kind, 0, 0, 1, '{}', '{}', 'r'",
+    "quarantine, quarantined_version) SELECT 'g', kind, 0, 0, 1, '{}', 'q', 1",
+  ])
+  func aRecordMadeHereHasNothingOfSync(_ tail: String) throws {
+    let insert =
+      "INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields, \(tail) FROM record"
+    for role in [StoreRole.importer, .editor, .resolver] {
+      #expect(try scratch.refusal(role, insert) == "a record starts at version 1, not synced")
+    }
+    #expect(try scratch.refusal(.sync, insert) == nil)
+  }
+
+  @Test func deletedStaysDeletedWithoutAResolution() throws {
+    #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
+    for role in [StoreRole.importer, .editor] {
+      for change in ["deleted = 0", "fields = '{\"carbs\":1}'", "occurred_at = 5"] {
+        let refusal = try scratch.refusal(role, "UPDATE record SET \(change), version = version + 1")
+        #expect(refusal == "a deleted record is not edited; only a resolution brings it back")
+      }
+    }
+    #expect(try scratch.refusal(.resolver, "UPDATE record SET deleted = 0, version = version + 1") == nil)
   }
 
   @Test func theTimeZoneMovesARecordWithoutAVersion() throws {

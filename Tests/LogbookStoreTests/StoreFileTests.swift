@@ -132,7 +132,10 @@ import Testing
     #expect(plan.contains { $0.contains("reading_pending") })
     #expect(!plan.contains { $0.contains("TEMP B-TREE") })
     let records = try scratch.rows(
-      "EXPLAIN QUERY PLAN SELECT guid FROM record WHERE version > version_synced")
+      """
+      EXPLAIN QUERY PLAN SELECT guid FROM record WHERE version > version_synced AND conflict IS NULL
+        AND (quarantined_version IS NULL OR quarantined_version < version)
+      """)
     #expect(records.contains { $0.contains("record_pending") })
   }
 
