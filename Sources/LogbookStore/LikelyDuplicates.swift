@@ -27,41 +27,41 @@ extension IngestWriter {
     let pairs = try Row.fetchAll(
       connection,
       sql: """
-        SELECT mine.device, mine.kind, other.device,
+        SELECT mine.id, mine.kind, other.id,
           md.vendor || ' ' || md.model || ' ' || md.serial, od.vendor || ' ' || od.model || ' ' || od.serial
-        FROM tally AS mine JOIN tally AS other
-          ON other.kind = mine.kind AND other.device <> mine.device
+        FROM series AS mine JOIN series AS other
+          ON other.kind = mine.kind AND other.device <> mine.device AND other.axis = 0
             AND other.first_time <= mine.last_time AND other.last_time >= mine.first_time
         JOIN device AS md ON md.id = mine.device JOIN device AS od ON od.id = other.device
         WHERE mine.device IN (\(deviceList)) LIMIT 100
         """)
     return try pairs.compactMap { pair in
-      let sample = try agreeing(pair[0], pair[1], pair[2], limit: Self.sampleSize)
+      let sample = try agreeing(pair[0], pair[2], limit: Self.sampleSize)
       guard sample.looked > 0, sample.agreed * 4 >= sample.looked, let kind = ReadingKind(rawValue: pair[1])
       else {
         return nil
       }
-      let all = try agreeing(pair[0], pair[1], pair[2], limit: -1)
+      let all = try agreeing(pair[0], pair[2], limit: -1)
       return LikelyDuplicate(kind: kind, device: pair[3], other: pair[4], readings: all.agreed)
     }
   }
 
-  private func agreeing(
-    _ device: Int64, _ kind: Int, _ other: Int64, limit: Int
-  ) throws -> (looked: Int, agreed: Int) {
+  private func agreeing(_ mine: Int64, _ other: Int64, limit: Int) throws -> (looked: Int, agreed: Int) {
     let row = try Row.fetchOne(
       connection,
       sql: """
         SELECT count(*), coalesce(sum(EXISTS (
           SELECT 1 FROM reading AS o
-          WHERE o.device = ?3 AND o.kind = mine.kind AND o.axis = 0 AND o.position = mine.device_time
+          WHERE o.section = mine.other_section AND o.position = mine.device_time AND o.series = ?2
             AND o.value = mine.value AND o.unit = mine.unit)), 0)
-        FROM (SELECT * FROM reading
-          WHERE device = ?1 AND kind = ?2 AND ingest = ?4
-            AND device_time BETWEEN (SELECT first_time FROM tally WHERE device = ?3 AND kind = ?2)
-              AND (SELECT last_time FROM tally WHERE device = ?3 AND kind = ?2)
-          LIMIT ?5) AS mine
-        """, arguments: [device, kind, other, ingestID, limit])
+        FROM (SELECT r.device_time, r.value, r.unit, o.section AS other_section
+          FROM series AS s JOIN series AS o ON o.id = ?2
+            CROSS JOIN reading AS r ON r.section = s.section AND r.series = s.id
+              AND r.position BETWEEN CASE s.axis WHEN 0 THEN o.first_time ELSE s.first_position END
+                AND CASE s.axis WHEN 0 THEN o.last_time ELSE s.last_position END
+          WHERE s.id = ?1 AND r.ingest = ?3 AND r.device_time BETWEEN o.first_time AND o.last_time
+          LIMIT ?4) AS mine
+        """, arguments: [mine, other, ingestID, limit])
     return (row?[0] ?? 0, row?[1] ?? 0)
   }
 }

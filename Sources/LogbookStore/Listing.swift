@@ -83,10 +83,11 @@ extension Store {
     return try Row.fetchCursor(
       database,
       sql: """
-        SELECT \(StoredReading.columns) FROM reading AS r JOIN device AS d ON d.id = r.device
-        WHERE r.kind IN (\(kinds)) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
-        ORDER BY r.device_time - r.utc_offset \(direction), r.device \(direction), r.kind \(direction),
-          r.axis \(direction), r.position \(direction), r.level \(direction), r.occurrence \(direction)
+        SELECT \(StoredReading.columns)
+        FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device
+        WHERE s.kind IN (\(kinds)) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
+        ORDER BY r.device_time - r.utc_offset \(direction), s.device \(direction), s.kind \(direction),
+          s.axis \(direction), r.position \(direction), r.level \(direction), r.occurrence \(direction)
         \(filter.newest.map { "LIMIT \($0)" } ?? "")
         """, arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2])
   }
@@ -121,8 +122,10 @@ extension Store {
       try Row.fetchOne(
         database,
         sql: """
-          SELECT \(StoredReading.columns) FROM reading AS r JOIN device AS d ON d.id = r.device
-          WHERE r.device = ? AND r.kind = ? AND r.axis = ? AND r.position = ? AND r.level = ? AND r.occurrence = ?
+          SELECT \(StoredReading.columns)
+          FROM series AS s JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r ON r.section = s.section AND r.series = s.id
+          WHERE s.device = ? AND s.kind = ? AND s.axis = ? AND r.position = ? AND r.level = ? AND r.occurrence = ?
           """, arguments: [device, kind.rawValue, axis.rawValue, position, level, occurrence]
       ).map(StoredReading.init)
     }
@@ -134,8 +137,8 @@ extension Store {
       try Row.fetchAll(
         database,
         sql: """
-          SELECT value, unit, beyond, ingest FROM revision
-          WHERE device = ? AND kind = ? AND axis = ? AND position = ? AND level = ? ORDER BY ingest
+          SELECT r.value, r.unit, r.beyond, r.ingest FROM series AS s JOIN revision AS r ON r.series = s.id
+          WHERE s.device = ? AND s.kind = ? AND s.axis = ? AND r.position = ? AND r.level = ? ORDER BY r.ingest
           """,
         arguments: [
           reading.deviceID, reading.kind.rawValue, reading.axis.rawValue, reading.position, reading.level,

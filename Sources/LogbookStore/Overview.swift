@@ -100,7 +100,7 @@ public struct IngestEntry: Sendable {
 }
 
 extension Store {
-  /// The state of the store. Reads kept tallies, so that it takes the same time for any number of readings.
+  /// The state of the store. Reads kept counters, so that it takes the same time for any number of readings.
   public func overview(ingests: Int) throws -> Overview {
     try read { database in
       Overview(
@@ -108,8 +108,10 @@ extension Store {
         lines: try Row.fetchAll(
           database,
           sql: """
-            SELECT t.kind, t.readings, t.pending, t.first_time, t.last_time, d.vendor, d.model, d.serial, d.format
-            FROM tally AS t JOIN device AS d ON d.id = t.device WHERE t.readings > 0 ORDER BY t.kind, t.device
+            SELECT s.kind, sum(s.readings), sum(s.pending), min(s.first_time), max(s.last_time),
+              d.vendor, d.model, d.serial, d.format
+            FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.readings > 0
+            GROUP BY s.kind, s.device ORDER BY s.kind, s.device
             """
         ).map { row in
           Overview.Line(

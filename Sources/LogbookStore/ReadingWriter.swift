@@ -5,26 +5,25 @@ import Logbook
 
 /// Stores readings once: the hot loop of every import.
 ///
-/// Many rows go into one statement, which halves the time of an import. Whether a chunk is expected to be new or
-/// known follows the last one, so that a second import of a file reads and hardly writes.
+/// What lies outside the positions that the store holds is new; what lies inside is looked up first. So a chunk is
+/// never inserted in part, and a second import of a file reads and does not write.
 final class ReadingWriter {
-  /// Rows in one statement: more gain nothing.
-  static let chunkSizes = [100, 10, 1]
-
-  private struct Statements {
-    let insert: RawStatement
-    let match: RawStatement
-  }
-
   private let database: Database
   private let ingest: Int64
-  private var statements: [Int: Statements] = [:]
+  private let isUploaded: Bool
+  private let chunk: BatchTable
+  private let insert: RawStatement
+  private let find: RawStatement
   private let stored: RawStatement
   private let list: RawStatement
   private var order = BatchOrder()
-  private var expectsKnown = false
+  private var table: SeriesTable
   private var outcome = Outcome()
-  private var tallies: [TallyKey: TallyChange] = [:]
+  /// Readings of the batch that stand in the store with another value.
+  private var differing: [BatchOrder.Item] = []
+  /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
+  private var candidates: [Int] = []
+  private var isKnown: [Bool] = []
 
   struct Outcome {
     var new = 0
@@ -34,193 +33,117 @@ final class ReadingWriter {
     var newByKind: [ReadingKind: Int] = [:]
   }
 
-  private struct TallyKey: Hashable {
-    let device: Int64
-    let kind: ReadingKind
-  }
-
-  private struct TallyChange {
-    var new = 0
-    var first = Int64.max
-    var last = Int64.min
-  }
-
-  init(_ database: Database, ingest: Int64) throws {
+  /// - Parameter isUploaded: whether the remote has the readings already, because they come from there.
+  init(_ database: Database, ingest: Int64, isUploaded: Bool = false) throws {
     self.database = database
     self.ingest = ingest
+    self.isUploaded = isUploaded
+    table = SeriesTable(database, deviceIDs: [])
+    chunk = try BatchTable(database)
+    // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
+    insert = try RawStatement(
+      database,
+      """
+      INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
+      SELECT \(ReadingRow.columns), \(ingest), \(isUploaded ? 1 : 0) FROM batch
+      """)
+    find = try RawStatement(
+      database,
+      """
+      SELECT b.rowid, r.value, r.unit, r.beyond, r.ingest
+      FROM batch AS b CROSS JOIN reading AS r ON r.section = b.section AND r.position = b.position
+        AND r.series = b.series AND r.level = b.level AND r.occurrence = b.occurrence
+      """)
     stored = try RawStatement(
       database,
       """
       SELECT occurrence, value, unit, beyond, ingest FROM reading
-      WHERE device = ?1 AND kind = ?2 AND axis = ?3 AND position = ?4 AND level = ?5 ORDER BY occurrence
+      WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 ORDER BY occurrence
       """)
     list = try RawStatement(
       database,
       """
-      INSERT INTO revision (ingest, device, kind, axis, position, level, occurrence, value, unit, beyond)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING
+      INSERT INTO revision (ingest, series, position, level, occurrence, value, unit, beyond)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING
       """)
   }
 
   /// Stores a batch inside the caller's transaction. `deviceIDs` maps the batch's device indexes to stored ids.
   func write(_ readings: [Reading], deviceIDs: [Int64]) throws -> Outcome {
     outcome = Outcome()
-    tallies.removeAll(keepingCapacity: true)
-    order.arrange(readings, deviceIDs: deviceIDs)
+    differing.removeAll(keepingCapacity: true)
+    table = SeriesTable(database, deviceIDs: deviceIDs)
+    try order.arrange(readings, in: &table)
     outcome.repeated = order.repeated
-    for (series, range) in order.stretches {
-      var start = range.lowerBound
-      for size in Self.chunkSizes {
-        let statements = try prepared(size)
-        while range.upperBound - start >= size {
-          try writeChunk(start..<start + size, series, readings, statements)
-          start += size
-        }
-      }
+    for start in stride(from: 0, to: order.items.count, by: BatchTable.capacity) {
+      try writeChunk(order.items[start..<min(start + BatchTable.capacity, order.items.count)], readings)
     }
-    for items in order.changed.map({ [$0] }) + order.together {
-      let reading = readings[items[0].index]
-      let device = deviceIDs[Int(reading.device.number)]
-      let series = BatchOrder.Series(device: device, kind: reading.kind, axis: reading.axis)
-      try settleDifference(items, readings, series)
+    for items in (differing + order.changed).map({ [$0] }) + order.together {
+      try settleDifference(items, readings)
     }
-    try writeTallies()
+    outcome.newByKind = try table.save(isUploaded: isUploaded)
     return outcome
   }
+}
 
-  private func prepared(_ size: Int) throws -> Statements {
-    if let known = statements[size] { return known }
-    let made = Statements(
-      insert: try RawStatement(database, Self.insertSQL(rows: size)),
-      match: try RawStatement(database, Self.matchSQL(rows: size)))
-    statements[size] = made
-    return made
-  }
-
-  /// Parameters 1 to 4 serve the whole chunk; each row adds eleven.
-  private static func insertSQL(rows: Int) -> String {
-    let row = { (index: Int) in
-      let first = 5 + index * 11
-      return "(?1,?2,?3," + (first..<first + 11).map { "?\($0)" }.joined(separator: ",") + ",?4)"
+extension ReadingWriter {
+  private func writeChunk(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws {
+    let known = try findKnown(items, readings)
+    guard known < items.count else { return }
+    chunk.removeAll()
+    for (item, isKnown) in zip(items, isKnown) where !isKnown { append(item, readings) }
+    try insertChunk()
+    for (item, isKnown) in zip(items, isKnown) where !isKnown {
+      table.count(readings[item.index], at: item.series)
     }
-    // OR FAIL with DO NOTHING passes over known keys alone; OR IGNORE would swallow broken constraints, too.
-    return """
-      INSERT INTO reading (device, kind, axis, position, level, occurrence, device_time, utc_offset,
-        offset_source, value, unit, beyond, threshold, marks, ingest)
-      VALUES \((0..<rows).map(row).joined(separator: ",")) ON CONFLICT DO NOTHING
-      """
   }
 
-  private static func matchSQL(rows: Int) -> String {
-    let row = { (index: Int) in "(\(index),?\(4 + index * 3),?\(5 + index * 3),?\(6 + index * 3))" }
-    return """
-      SELECT v.column1, r.ingest, r.value, r.unit, r.beyond, r.device_time
-      FROM (VALUES \((0..<rows).map(row).joined(separator: ","))) AS v CROSS JOIN reading AS r
-      WHERE r.device = ?1 AND r.kind = ?2 AND r.axis = ?3
-        AND r.position = v.column2 AND r.level = v.column3 AND r.occurrence = v.column4
-      """
-  }
-
-  private func writeChunk(
-    _ range: Range<Int>, _ series: BatchOrder.Series, _ readings: [Reading], _ statements: Statements
-  ) throws {
-    if expectsKnown {
-      let match = try match(range, series, readings, statements.match)
-      if match.found == range.count {
-        outcome.known += match.fromOthers
-        outcome.repeated += range.count - match.fromOthers - match.differing.count
-        try settle(match.differing, series, readings)
-        return
+  /// Finds those of the items whose identity the store holds; gives their number.
+  private func findKnown(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws -> Int {
+    isKnown.removeAll(keepingCapacity: true)
+    candidates.removeAll(keepingCapacity: true)
+    chunk.removeAll()
+    for (place, item) in zip(items.indices, items) {
+      isKnown.append(false)
+      guard table.mayHold(item.series, position: readings[item.index].position) else { continue }
+      candidates.append(place)
+      append(item, readings)
+    }
+    guard !candidates.isEmpty else { return 0 }
+    var known = 0
+    while try find.step() {
+      let place = candidates[Int(find.integer(0))]
+      let item = items[place]
+      isKnown[place - items.startIndex] = true
+      known += 1
+      if !agrees(find, firstColumn: 1, with: readings[item.index].measurement) {
+        differing.append(item)
+      } else if find.integer(4) == ingest {
+        outcome.repeated += 1
+      } else {
+        outcome.known += 1
       }
-      expectsKnown = false
     }
-    let inserted = try insert(range, series, readings, statements.insert)
-    outcome.new += inserted
-    guard inserted < range.count else {
-      let times = range.lazy.map { [order] in readings[order.items[$0].index].deviceTime.seconds }
-      return tally(series, new: inserted, times: times)
-    }
-    expectsKnown = inserted == 0
-    let match = try match(range, series, readings, statements.match)
-    tally(series, new: inserted, times: match.ownTimes)
-    outcome.known += match.fromOthers
-    outcome.repeated += range.count - inserted - match.fromOthers - match.differing.count
-    try settle(match.differing, series, readings)
+    return known
   }
 
-  private func insert(
-    _ range: Range<Int>, _ series: BatchOrder.Series, _ readings: [Reading], _ statement: RawStatement
-  ) throws -> Int {
-    bind(series, to: statement)
-    statement.bind(ingest, at: 4)
-    var parameter: Int32 = 5
-    for place in range {
-      let item = order.items[place]
-      bindRow(item, readings[item.index], to: statement, from: parameter)
-      parameter += 11
+  private func insertChunk() throws {
+    let inserted = try insert.run()
+    guard inserted == chunk.count else {
+      throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a part of a batch was not stored")
     }
-    return try statement.run()
+    outcome.new += inserted
   }
 
   @inline(__always)
-  private func bindRow(
-    _ item: BatchOrder.Item, _ reading: Reading, to statement: RawStatement, from first: Int32
-  ) {
-    let parts = StoredMeasurement(reading.measurement)
-    statement.bind(reading.position, at: first)
-    statement.bind(item.level, at: first + 1)
-    statement.bind(item.occurrence, at: first + 2)
-    statement.bind(reading.deviceTime.seconds, at: first + 3)
-    statement.bind(Int64(reading.placement.utcOffset), at: first + 4)
-    statement.bind(Int64(reading.placement.source.rawValue), at: first + 5)
-    statement.bind(parts.value, at: first + 6)
-    statement.bind(parts.unit, at: first + 7)
-    statement.bind(parts.beyond, at: first + 8)
-    statement.bind(parts.threshold, at: first + 9)
-    statement.bind(Int64(reading.marks.rawValue), at: first + 10)
-  }
-
-  private struct Match {
-    /// Rows of the chunk that stand in the store.
-    var found = 0
-    /// Those that agree and came by another ingest.
-    var fromOthers = 0
-    /// Items that stand there with another value.
-    var differing: [BatchOrder.Item] = []
-    /// The stored times of those that came by this ingest.
-    var ownTimes: [Int64] = []
-  }
-
-  private func match(
-    _ range: Range<Int>, _ series: BatchOrder.Series, _ readings: [Reading], _ statement: RawStatement
-  ) throws -> Match {
-    bind(series, to: statement)
-    var parameter: Int32 = 4
-    for place in range {
-      let item = order.items[place]
-      statement.bind(readings[item.index].position, at: parameter)
-      statement.bind(item.level, at: parameter + 1)
-      statement.bind(item.occurrence, at: parameter + 2)
-      parameter += 3
-    }
-    var match = Match()
-    while try statement.step() {
-      let item = order.items[range.lowerBound + Int(statement.integer(0))]
-      match.found += 1
-      if statement.integer(1) == ingest { match.ownTimes.append(statement.integer(5)) }
-      if agrees(statement, firstColumn: 2, with: readings[item.index].measurement) {
-        if statement.integer(1) != ingest { match.fromOthers += 1 }
-      } else {
-        match.differing.append(item)
-      }
-    }
-    return match
-  }
-
-  private func bind(_ series: BatchOrder.Series, to statement: RawStatement) {
-    statement.bind(series.device, at: 1)
-    statement.bind(Int64(series.kind.rawValue), at: 2)
-    statement.bind(Int64(series.axis.rawValue), at: 3)
+  private func append(_ item: BatchOrder.Item, _ readings: [Reading]) {
+    let reading = readings[item.index]
+    let series = table.all[item.series]
+    chunk.append(
+      ReadingRow(
+        section: series.section, position: reading.position, series: series.id, level: item.level,
+        occurrence: item.occurrence, deviceTime: reading.deviceTime.seconds, placement: reading.placement,
+        measurement: StoredMeasurement(reading.measurement), marks: reading.marks))
   }
 
   /// Whether the value, unit and range flag in three columns say what this measurement says.
@@ -234,16 +157,10 @@ final class ReadingWriter {
     return Quantity(number, unit).tenthsOfMillimole == measurement.level
   }
 
-  private func settle(_ items: [BatchOrder.Item], _ series: BatchOrder.Series, _ readings: [Reading]) throws {
-    for item in items { try settleDifference([item], readings, series) }
-  }
-
   /// Settles different readings of one place where the store has, or may have, others: known under any occurrence;
   /// changed at the source, as many as the place holds that this input no longer gives; else a further occurrence.
-  private func settleDifference(
-    _ items: [BatchOrder.Item], _ readings: [Reading], _ series: BatchOrder.Series
-  ) throws {
-    let place = try place(of: items, readings, series)
+  private func settleDifference(_ items: [BatchOrder.Item], _ readings: [Reading]) throws {
+    let place = try place(of: items, readings)
     var replaced = place.fromOthers.count { !$0 }
     var next = place.nextOccurrence
     for (item, known) in zip(items, place.known) {
@@ -254,10 +171,14 @@ final class ReadingWriter {
       case nil where replaced > 0 || !canRepeat(reading):
         replaced -= 1
         outcome.changed += 1
-        try listRevision(item, reading, series)
+        try listRevision(item, reading)
       case nil:
-        let further = BatchOrder.Item(index: item.index, level: item.level, occurrence: next)
-        try insertFurther(further, reading, series)
+        chunk.removeAll()
+        append(
+          BatchOrder.Item(index: item.index, series: item.series, level: item.level, occurrence: next),
+          readings)
+        try insertChunk()
+        table.count(reading, at: item.series)
         next += 1
       }
     }
@@ -274,12 +195,12 @@ final class ReadingWriter {
     var nextOccurrence: Int64 = 0
   }
 
-  private func place(
-    of items: [BatchOrder.Item], _ readings: [Reading], _ series: BatchOrder.Series
-  ) throws -> Place {
-    bind(series, to: stored)
-    stored.bind(readings[items[0].index].position, at: 4)
-    stored.bind(items[0].level, at: 5)
+  private func place(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> Place {
+    let series = table.all[items[0].series]
+    stored.bind(series.section, at: 1)
+    stored.bind(readings[items[0].index].position, at: 2)
+    stored.bind(series.id, at: 3)
+    stored.bind(items[0].level, at: 4)
     var place = Place(known: items.map { _ in nil })
     while try stored.step() {
       place.nextOccurrence = stored.integer(0) + 1
@@ -297,88 +218,16 @@ final class ReadingWriter {
       && (reading.timeCanRepeat || (reading.axis == .time && reading.kind.valueIsPartOfIdentity))
   }
 
-  private func insertFurther(_ item: BatchOrder.Item, _ reading: Reading, _ series: BatchOrder.Series) throws
-  {
-    let insert = try prepared(1).insert
-    bind(series, to: insert)
-    insert.bind(ingest, at: 4)
-    bindRow(item, reading, to: insert, from: 5)
-    let inserted = try insert.run()
-    outcome.new += inserted
-    tally(series, new: inserted, times: [reading.deviceTime.seconds])
-  }
-
-  private func listRevision(_ item: BatchOrder.Item, _ reading: Reading, _ series: BatchOrder.Series) throws {
+  private func listRevision(_ item: BatchOrder.Item, _ reading: Reading) throws {
     let parts = StoredMeasurement(reading.measurement)
     list.bind(ingest, at: 1)
-    list.bind(series.device, at: 2)
-    list.bind(Int64(series.kind.rawValue), at: 3)
-    list.bind(Int64(series.axis.rawValue), at: 4)
-    list.bind(reading.position, at: 5)
-    list.bind(item.level, at: 6)
-    list.bind(item.occurrence, at: 7)
-    list.bind(parts.value, at: 8)
-    list.bind(parts.unit, at: 9)
-    list.bind(parts.beyond, at: 10)
+    list.bind(table.all[item.series].id, at: 2)
+    list.bind(reading.position, at: 3)
+    list.bind(item.level, at: 4)
+    list.bind(item.occurrence, at: 5)
+    list.bind(parts.value, at: 6)
+    list.bind(parts.unit, at: 7)
+    list.bind(parts.beyond, at: 8)
     _ = try list.run()
-  }
-
-  // MARK: Tallies
-
-  /// Counts new readings whose stored times these are.
-  private func tally(_ series: BatchOrder.Series, new: Int, times: some Sequence<Int64>) {
-    guard new > 0 else { return }
-    let key = TallyKey(device: series.device, kind: series.kind)
-    var change = tallies[key] ?? TallyChange()
-    for time in times {
-      change.first = min(change.first, time)
-      change.last = max(change.last, time)
-    }
-    change.new += new
-    tallies[key] = change
-    outcome.newByKind[series.kind, default: 0] += new
-  }
-
-  private func writeTallies() throws {
-    for (key, change) in tallies {
-      try database.execute(
-        sql: """
-          INSERT INTO tally (device, kind, readings, pending, first_time, last_time)
-          VALUES (:device, :kind, :new, :new, :first, :last)
-          ON CONFLICT (device, kind) DO UPDATE SET
-            readings = readings + excluded.readings, pending = pending + excluded.pending,
-            first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
-          """,
-        arguments: [
-          "device": key.device, "kind": Int(key.kind.rawValue), "new": change.new, "first": change.first,
-          "last": change.last,
-        ])
-    }
-  }
-}
-
-/// A measurement as the columns of the store hold it.
-struct StoredMeasurement {
-  let value: Double?
-  let unit: Int64
-  /// 0 within the device's range, 1 below, 2 above.
-  let beyond: Int64
-  let threshold: Double?
-
-  @inline(__always) init(_ measurement: Measurement) {
-    switch measurement {
-    case .value(let quantity): (value, beyond, threshold) = (quantity.number, 0, nil)
-    case .low(let below, _): (value, beyond, threshold) = (nil, 1, below)
-    case .high(let above, _): (value, beyond, threshold) = (nil, 2, above)
-    }
-    unit = Int64(measurement.unit.rawValue)
-  }
-
-  /// The measurement that these columns hold.
-  static func measurement(value: Double?, unit: Int, beyond: Int, threshold: Double?) -> Measurement {
-    let unit = GlucoseUnit(rawValue: UInt8(unit)) ?? .milligramsPerDecilitre
-    if beyond == 1 { return .low(below: threshold, unit) }
-    if beyond == 2 { return .high(above: threshold, unit) }
-    return .value(Quantity(value ?? 0, unit))
   }
 }

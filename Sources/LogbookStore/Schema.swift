@@ -60,26 +60,43 @@ enum Schema {
     ) STRICT;
     CREATE INDEX rejection_by_ingest ON rejection(ingest);
 
+    -- One device's readings of one kind on one axis, with the numbers that a count over all readings would give. The
+    -- insert adds to them; a trigger follows the uploads.
+    CREATE TABLE series (
+      id INTEGER PRIMARY KEY,
+      device INTEGER NOT NULL REFERENCES device(id),
+      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
+      axis INTEGER NOT NULL CHECK (axis IN (0, 1)),
+      section INTEGER NOT NULL GENERATED ALWAYS AS (CASE axis WHEN 0 THEN kind ELSE 4 + id END) VIRTUAL,
+      readings INTEGER NOT NULL DEFAULT 0 CHECK (readings >= 0),
+      pending INTEGER NOT NULL DEFAULT 0 CHECK (pending BETWEEN 0 AND readings),
+      first_position INTEGER,
+      last_position INTEGER,
+      first_time INTEGER,
+      last_time INTEGER,
+      UNIQUE (device, kind, axis)
+    ) STRICT;
+
     -- Readings whose source later gave another value: the first is kept, the other is listed here.
     CREATE TABLE revision (
       ingest INTEGER NOT NULL REFERENCES ingest(id),
-      device INTEGER NOT NULL,
-      kind INTEGER NOT NULL,
-      axis INTEGER NOT NULL,
+      series INTEGER NOT NULL REFERENCES series(id),
       position INTEGER NOT NULL,
       level INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
       value REAL,
       unit INTEGER NOT NULL,
       beyond INTEGER NOT NULL,
-      PRIMARY KEY (device, kind, axis, position, level, occurrence, ingest)
+      PRIMARY KEY (series, position, level, occurrence, ingest)
     ) STRICT, WITHOUT ROWID;
 
+    -- A series, a position, a level and an occurrence are the identity. The section goes before them, so that an import
+    -- appends even when the devices take turns: all readings of one kind that a shown time places stand together in the
+    -- order of time, twice as fast to insert as one stretch for each device. Ticks of each series stand apart.
     CREATE TABLE reading (
-      device INTEGER NOT NULL,
-      kind INTEGER NOT NULL,
-      axis INTEGER NOT NULL,
+      section INTEGER NOT NULL,
       position INTEGER NOT NULL,
+      series INTEGER NOT NULL,
       level INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
       device_time INTEGER NOT NULL,
@@ -94,25 +111,13 @@ enum Schema {
       uploaded INTEGER NOT NULL DEFAULT 0,
       -- One check of plain comparisons costs a fiftieth of an insert; one for each column, with IN and functions, cost
       -- more than a third.
-      CHECK (kind >= 1 AND kind <= 4 AND axis >= 0 AND axis <= 1 AND occurrence >= 0
+      CHECK (occurrence >= 0
         AND utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0 AND offset_source <= 4
         AND unit >= 0 AND unit <= 1 AND beyond >= 0 AND beyond <= 2 AND uploaded >= 0 AND uploaded <= 1
         AND (value IS NULL) = (beyond <> 0)),
-      PRIMARY KEY (device, kind, axis, position, level, occurrence)
+      PRIMARY KEY (section, position, series, level, occurrence)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX reading_pending ON reading(device, kind, axis, position, level, occurrence)
-      WHERE uploaded = 0;
-
-    -- How many readings there are, kept with every write, so that no one has to count them.
-    CREATE TABLE tally (
-      device INTEGER NOT NULL REFERENCES device(id),
-      kind INTEGER NOT NULL,
-      readings INTEGER NOT NULL CHECK (readings >= 0),
-      pending INTEGER NOT NULL CHECK (pending BETWEEN 0 AND readings),
-      first_time INTEGER NOT NULL,
-      last_time INTEGER NOT NULL,
-      PRIMARY KEY (device, kind)
-    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX reading_pending ON reading(section, position, series, level, occurrence) WHERE uploaded = 0;
 
     -- Why a reading that was on the remote is to be sent again.
     CREATE TABLE requeue (
@@ -163,9 +168,19 @@ enum Schema {
     BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
 
     CREATE TRIGGER reading_is_immutable
-    BEFORE UPDATE OF device, kind, axis, position, level, occurrence, device_time, value, unit, beyond, threshold,
-      marks, ingest ON reading
+    BEFORE UPDATE OF section, position, series, level, occurrence, device_time, value, unit, beyond, threshold, marks,
+      ingest ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
+
+    CREATE TRIGGER reading_upload_is_counted AFTER UPDATE OF uploaded ON reading
+    WHEN NEW.uploaded <> OLD.uploaded
+    BEGIN UPDATE series SET pending = pending + OLD.uploaded - NEW.uploaded WHERE id = NEW.series; END;
+
+    CREATE TRIGGER series_stays BEFORE DELETE ON series
+    BEGIN SELECT RAISE(ABORT, 'series are never deleted'); END;
+
+    CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, axis ON series
+    BEGIN SELECT RAISE(ABORT, 'device, kind and axis of a series never change'); END;
 
     CREATE TRIGGER reading_offset_is_derived BEFORE UPDATE OF utc_offset, offset_source ON reading
     WHEN OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3)
@@ -213,7 +228,7 @@ enum Schema {
   private static let views = """
     CREATE VIEW readings AS
     SELECT
-      CASE r.kind WHEN 1 THEN 'smbg' WHEN 2 THEN 'cbg' WHEN 3 THEN 'scan' ELSE 'ketone' END AS kind,
+      CASE s.kind WHEN 1 THEN 'smbg' WHEN 2 THEN 'cbg' WHEN 3 THEN 'scan' ELSE 'ketone' END AS kind,
       strftime('%Y-%m-%dT%H:%M:%SZ', r.device_time - r.utc_offset, 'unixepoch') AS time,
       strftime('%Y-%m-%dT%H:%M:%S', r.device_time, 'unixepoch') AS device_time,
       CASE WHEN r.utc_offset = 0 THEN 'Z' ELSE
@@ -228,10 +243,11 @@ enum Schema {
       rtrim(
         \(ReadingMarksSQL.concatenation), ',') AS marks,
       d.vendor AS vendor, d.model AS model, d.serial AS serial, d.format AS format,
-      CASE r.axis WHEN 0 THEN 'time' ELSE 'tick' END AS axis,
+      CASE s.axis WHEN 0 THEN 'time' ELSE 'tick' END AS axis,
       r.position AS position, r.level AS level, r.occurrence AS occurrence,
       r.ingest AS ingest, r.uploaded AS uploaded
-    FROM reading r JOIN device d ON d.id = r.device;
+    -- CROSS: readings first, whatever is asked for, since no index leads from a series to its readings.
+    FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device;
 
     CREATE VIEW records AS
     SELECT

@@ -41,7 +41,7 @@ public struct StoredReading: Sendable {
   }
 
   static let columns = """
-    r.device, r.kind, r.axis, r.position, r.level, r.occurrence, r.device_time, r.utc_offset, r.offset_source,
+    s.device, s.kind, s.axis, r.position, r.level, r.occurrence, r.device_time, r.utc_offset, r.offset_source,
     r.value, r.unit, r.beyond, r.threshold, r.marks, r.ingest, r.uploaded, d.vendor, d.model, d.serial, d.format
     """
 

@@ -41,7 +41,7 @@ struct CrashTests {
       #expect(rerun.status == 0, "\(rerun.errors)")
       let store = try StoreFile(program.store)
       #expect(try store.readings() == expected, "seed \(seed), round \(round)")
-      #expect(try store.tallies() == StoreFile(reference.store).tallies())
+      #expect(try store.counters() == StoreFile(reference.store).counters())
       let zone = try await program.run("config", "timezone")
       #expect(zone.status == 0, "\(zone.errors)")
     }

@@ -167,7 +167,7 @@ struct ImportTests {
     #expect(outcome.status == 65)
     #expect(outcome.errors.contains("nothing was stored"))
     #expect(try StoreFile(program.store).count("reading") == 4)
-    #expect(try StoreFile(program.store).tallies().count == 1)
+    #expect(try StoreFile(program.store).counters().count == 1)
     let whole = try await program.run("import", "-", "--strict", input: Self.good)
     #expect(whole.status == 0, "\(whole.errors)")
     #expect(try StoreFile(program.store).count("reading") == 6)

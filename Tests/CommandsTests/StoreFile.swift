@@ -32,16 +32,20 @@ struct StoreFile {
     return try queue.read {
       try String.fetchAll(
         $0,
-        sql: "SELECT \(line) FROM reading JOIN device ON device.id = device ORDER BY device, kind, axis, "
-          + "position, level, occurrence")
+        sql:
+          "SELECT \(line) FROM reading JOIN series ON series.id = series JOIN device ON device.id = device "
+          + "ORDER BY device, kind, axis, position, level, occurrence")
     }
   }
 
   /// The counts that the store keeps, which have to agree with the readings.
-  func tallies() throws -> [String] {
+  func counters() throws -> [String] {
     try queue.read {
       try String.fetchAll(
-        $0, sql: "SELECT device || '|' || kind || '|' || readings || '|' || pending FROM tally ORDER BY 1")
+        $0,
+        sql:
+          "SELECT device || '|' || kind || '|' || axis || '|' || readings || '|' || pending FROM series ORDER BY 1"
+      )
     }
   }
 

@@ -104,18 +104,22 @@ final class ImportBench {
   // MARK: What is stored
 
   static let device = "d.vendor, d.serial, CASE d.serial WHEN '' THEN d.format || d.model END"
-  static let identity = "r.kind, r.axis, r.position, r.level"
+  static let identity = "s.kind, s.axis, r.position, r.level"
   static let value = "r.value, r.unit, r.beyond"
 
   /// The columns of every reading, in an order that depends on nothing else.
   func readings(_ columns: String...) throws -> [String] {
-    try rows("SELECT \(columns.joined(separator: ", ")) FROM reading r JOIN device d ON d.id = r.device")
-      .sorted()
+    try rows(
+      """
+      SELECT \(columns.joined(separator: ", ")) FROM reading r
+      JOIN series s ON s.id = r.series JOIN device d ON d.id = s.device
+      """
+    ).sorted()
   }
 
   /// Everything that an import may not change when it brings nothing.
   func content() throws -> [String] {
-    try rows("SELECT * FROM reading") + rows("SELECT * FROM record") + rows("SELECT * FROM tally")
+    try rows("SELECT * FROM reading") + rows("SELECT * FROM record") + rows("SELECT * FROM series")
       + rows("SELECT * FROM device")
   }
 

@@ -32,7 +32,7 @@ import Testing
     let failure = try failure { _ = try bench.run(path, words: Self.words, isStrict: true) }
     #expect(failure?.category == .badInput)
     #expect(failure?.message.contains("nothing was stored") == true)
-    for table in ["ingest", "reading", "device", "tally", "rejection"] {
+    for table in ["ingest", "reading", "device", "series", "rejection"] {
       #expect(try bench.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
     }
   }

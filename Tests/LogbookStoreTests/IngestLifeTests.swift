@@ -29,7 +29,7 @@ import Testing
 
   @Test func anAtomicIngestLeavesNothingWhenItThrows() throws {
     try interrupt(isAtomic: true)
-    for table in ["ingest", "reading", "record", "rejection", "device", "tally", "revision"] {
+    for table in ["ingest", "reading", "record", "rejection", "device", "series", "revision"] {
       #expect(try scratch.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
     }
     #expect(
@@ -41,7 +41,7 @@ import Testing
     try interrupt(isAtomic: false)
     #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["failed NULL"])
     #expect(try scratch.number("SELECT count(*) FROM reading") == 1)
-    try scratch.expectTallyEqualsCount()
+    try scratch.expectCountersEqualCount()
     let again = try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
     #expect(again.knownReadings == 1)
   }
@@ -93,7 +93,7 @@ import Testing
     }
     #expect(new == 2000)
     #expect(try scratch.number("SELECT count(*) FROM reading") == 2000)
-    try scratch.expectTallyEqualsCount()
+    try scratch.expectCountersEqualCount()
   }
 
   @Test func aReaderSeesWhatIsCommittedWhileAnIngestWrites() throws {

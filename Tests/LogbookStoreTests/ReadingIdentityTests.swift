@@ -119,7 +119,9 @@ import Testing
     #expect(
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(104))]))) == [0, 0, 0, 1])
     #expect(try scratch.rows("SELECT value FROM reading") == ["100.0"])
-    #expect(try scratch.rows("SELECT ingest, kind, value, unit, beyond FROM revision") == ["2 2 104.0 0 0"])
+    #expect(
+      try scratch.rows("SELECT ingest, kind, value, unit, beyond FROM revision JOIN series ON id = series")
+        == ["2 2 104.0 0 0"])
     let store = try scratch.open(.reader)
     var addresses: [String] = []
     try store.forEachItem(ItemFilter()) {
@@ -192,7 +194,7 @@ import Testing
     ]
     let batch = Make.batch(readings, devices: [Make.device, other])
     #expect(counts(try scratch.ingest(batch)) == [3, 0, 0, 0])
-    #expect(try scratch.number("SELECT count(*) FROM tally") == 3)
+    #expect(try scratch.number("SELECT count(*) FROM series") == 3)
   }
 
   @Test func aDeviceIsItsVendorAndSerialOrItsFormatAndModel() throws {

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "device", "kind", "axis", "position", "level", "occurrence", "device_time", "value", "unit", "beyond",
+    "section", "series", "position", "level", "occurrence", "device_time", "value", "unit", "beyond",
     "threshold", "marks", "ingest",
   ])
   func noColumnOfAReadingChanges(_ column: String) throws {
@@ -71,7 +71,7 @@ import Testing
 
   @Test func anEditorStoresNoReading() throws {
     let copy = """
-      INSERT INTO reading SELECT device, kind, axis, position + 1, level, occurrence, device_time, utc_offset,
+      INSERT INTO reading SELECT section, position + 1, series, level, occurrence, device_time, utc_offset,
         offset_source, value, unit, beyond, threshold, marks, ingest, uploaded FROM reading
       """
     #expect(try scratch.refusal(.editor, copy) == "only imports and sync store readings")
@@ -80,9 +80,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "kind = 5", "axis = 2", "occurrence = -1", "utc_offset = 86400", "offset_source = 5", "value = NULL",
+    "occurrence = -1", "utc_offset = 86400", "offset_source = 5", "value = NULL",
     "beyond = 1",
-    "unit = 2", "uploaded = 2", "device = 'x'", "position = NULL", "level = NULL",
+    "unit = 2", "uploaded = 2", "series = 'x'", "section = NULL", "position = NULL", "level = NULL",
   ])
   func aRowThatCannotBeIsRefused(_ change: String) throws {
     let columns = try scratch.rows("SELECT name FROM pragma_table_info('reading')")

@@ -126,8 +126,8 @@ import Testing
     _ = try scratch.open()
     let plan = try scratch.rows(
       """
-      EXPLAIN QUERY PLAN SELECT device, kind, axis, position, level, occurrence FROM reading
-      WHERE uploaded = 0 ORDER BY device, kind, axis, position, level, occurrence LIMIT 100
+      EXPLAIN QUERY PLAN SELECT section, position, series, level, occurrence FROM reading
+      WHERE uploaded = 0 ORDER BY section, position, series, level, occurrence LIMIT 100
       """)
     #expect(plan.contains { $0.contains("reading_pending") })
     #expect(!plan.contains { $0.contains("TEMP B-TREE") })

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct TimezoneTests {
   private let scratch: ScratchStore
-  private let identity = "device, kind, axis, position, level, occurrence, device_time, uploaded"
+  private let identity = "section, position, series, level, occurrence, device_time, uploaded"
 
   init() throws {
     scratch = try ScratchStore()
@@ -39,7 +39,9 @@ import Testing
     #expect(moved.records == 1)
     #expect(try identities() == before)
     #expect(
-      try scratch.rows("SELECT kind, utc_offset, offset_source FROM reading WHERE offset_source IN (0, 4)")
+      try scratch.rows(
+        "SELECT kind, utc_offset, offset_source FROM reading JOIN series ON id = series WHERE offset_source IN (0, 4)"
+      )
         == ["1 7200 0", "3 7200 4"])
     #expect(try scratch.rows("SELECT utc_offset, version FROM record") == ["-14400 1"])
     #expect(try scratch.open(.reader).timezone().name == "America/New_York")

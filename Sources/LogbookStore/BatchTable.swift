@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+
+/// Rows in memory that the statements of one connection read as the table `batch`.
+///
+/// An `INSERT … SELECT` from it takes two thirds of the time of statements with a hundred rows of parameters: no
+/// value is bound, and none is copied between the registers of the statement.
+final class BatchTable {
+  /// The most rows at a time. A chunk that holds known rows is looked at twice; more rows gain nothing.
+  static let capacity = 500
+
+  fileprivate let rows = UnsafeMutablePointer<ReadingRow>.allocate(capacity: capacity)
+  /// SQLite keeps the address, so it lives as long as this object.
+  private let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
+  private(set) var count = 0
+
+  /// Makes the table known to a connection, which keeps this object until it closes or learns of another.
+  init(_ database: Database) throws {
+    rows.initialize(repeating: ReadingRow(), count: Self.capacity)
+    module.initialize(to: BatchModule.make())
+    let code = sqlite3_create_module_v2(
+      database.sqliteConnection, "batch", module, Unmanaged.passRetained(self).toOpaque(),
+      { object in object.map { Unmanaged<BatchTable>.fromOpaque($0).release() } })
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+  }
+
+  deinit {
+    rows.deallocate()
+    module.deallocate()
+  }
+
+  func removeAll() { count = 0 }
+
+  @inline(__always)
+  func append(_ row: ReadingRow) {
+    precondition(count < Self.capacity)
+    rows[count] = row
+    count += 1
+  }
+}
+
+// What follows is called by SQLite only, with the pointers that it got from here: `connect` makes each table and
+// `open` each cursor, their first member is what SQLite knows, and both are freed where SQLite says so. While a
+// statement runs, nothing appends to the rows that its cursor walks.
+private enum BatchModule {
+  private struct Table {
+    var base = sqlite3_vtab()
+    let batch: Unmanaged<BatchTable>
+  }
+
+  private struct Cursor {
+    var base = sqlite3_vtab_cursor()
+    let rows: UnsafeMutablePointer<ReadingRow>
+    var count = 0
+    var index = 0
+  }
+
+  static func make() -> sqlite3_module {
+    var module = sqlite3_module()
+    module.xConnect = { database, object, _, _, table, _ in BatchModule.connect(database, object, table) }
+    module.xDisconnect = { table in
+      table.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Table.self).deallocate() }
+      return SQLITE_OK
+    }
+    module.xBestIndex = { _, plan in
+      plan?.pointee.estimatedCost = Double(BatchTable.capacity)
+      return SQLITE_OK
+    }
+    module.xOpen = { table, cursor in BatchModule.open(table, cursor) }
+    module.xClose = { cursor in
+      cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self).deallocate() }
+      return SQLITE_OK
+    }
+    module.xFilter = { cursor, _, _, _, _ in
+      let table = cursor?.pointee.pVtab.map {
+        UnsafeMutableRawPointer($0).assumingMemoryBound(to: Table.self)
+      }
+      let walk = BatchModule.cell(cursor)
+      walk?.pointee.index = 0
+      walk?.pointee.count = table?.pointee.batch.takeUnretainedValue().count ?? 0
+      return SQLITE_OK
+    }
+    module.xNext = { cursor in
+      BatchModule.cell(cursor)?.pointee.index += 1
+      return SQLITE_OK
+    }
+    module.xEof = { cursor in
+      guard let walk = BatchModule.cell(cursor) else { return 1 }
+      return walk.pointee.index >= walk.pointee.count ? 1 : 0
+    }
+    module.xColumn = { cursor, context, column in
+      if let walk = BatchModule.cell(cursor) {
+        walk.pointee.rows[walk.pointee.index].give(column, to: context)
+      }
+      return SQLITE_OK
+    }
+    module.xRowid = { cursor, id in
+      id?.pointee = Int64(BatchModule.cell(cursor)?.pointee.index ?? 0)
+      return SQLITE_OK
+    }
+    return module
+  }
+
+  @inline(__always)
+  private static func cell(
+    _ base: UnsafeMutablePointer<sqlite3_vtab_cursor>?
+  ) -> UnsafeMutablePointer<Cursor>? {
+    base.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self) }
+  }
+
+  private static func connect(
+    _ database: OpaquePointer?, _ object: UnsafeMutableRawPointer?,
+    _ table: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?
+  ) -> Int32 {
+    guard let object else { return SQLITE_MISUSE }
+    let made = UnsafeMutablePointer<Table>.allocate(capacity: 1)
+    made.initialize(to: Table(batch: Unmanaged.fromOpaque(object)))
+    table?.pointee = UnsafeMutableRawPointer(made).assumingMemoryBound(to: sqlite3_vtab.self)
+    return sqlite3_declare_vtab(database, "CREATE TABLE batch (\(ReadingRow.columns))")
+  }
+
+  private static func open(
+    _ table: UnsafeMutablePointer<sqlite3_vtab>?,
+    _ cursor: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?
+  ) -> Int32 {
+    guard let table = table.map({ UnsafeMutableRawPointer($0).assumingMemoryBound(to: Table.self) }) else {
+      return SQLITE_MISUSE
+    }
+    let made = UnsafeMutablePointer<Cursor>.allocate(capacity: 1)
+    made.initialize(to: Cursor(rows: table.pointee.batch.takeUnretainedValue().rows))
+    cursor?.pointee = UnsafeMutableRawPointer(made).assumingMemoryBound(to: sqlite3_vtab_cursor.self)
+    return SQLITE_OK
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// The counters that the store keeps for each series, and the places of a series' readings.
+@Suite struct SeriesTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func pending() throws -> Int { try scratch.open(.reader).overview(ingests: 0).pendingReadings }
+
+  @Test func countersFollowEveryUploadAndEveryRequeue() throws {
+    let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
+    try scratch.ingest(Make.batch(readings + [Make.tick(1, 90), Make.reading(.smbg, Make.milligrams(90))]))
+    #expect(try pending() == 12)
+    #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1 WHERE position % 600 = 0") == nil)
+    #expect(try pending() == 6)
+    try scratch.expectCountersEqualCount()
+    #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 1") == nil)
+    #expect(try pending() == 0)
+    #expect(try scratch.refusal(.sync, "INSERT INTO requeue (at, reason) VALUES (1, 'new remote')") == nil)
+    #expect(try scratch.refusal(.sync, "UPDATE reading SET uploaded = 0") == nil)
+    #expect(try pending() == 12)
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test func readingsThatTheRemoteHasAreNotPending() throws {
+    let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
+    try scratch.ingest(Make.batch(Array(readings[..<4])))
+    let outcome = try scratch.open(.sync).write { database in
+      try ReadingWriter(database, ingest: 1, isUploaded: true).write(readings, deviceIDs: [1])
+    }
+    #expect(outcome.new == 6)
+    #expect(try pending() == 4)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 1") == 6)
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test func devicesThatTakeTurnsStandInTheOrderOfTime() throws {
+    let devices = ["A", "B"].map { Device(vendor: "Test", model: "Meter", serial: $0, format: "test") }
+    let readings = (0..<1200).map {
+      Make.reading(.cbg, Make.milligrams(100), at: Make.noon + Int64($0) * 60, device: Int32($0 % 2))
+    }
+    let counts = try scratch.ingest(Make.batch(readings.reversed(), devices: devices))
+    #expect(counts.newReadings == 1200)
+    #expect(
+      try scratch.rows("SELECT position FROM reading") == readings.map { String($0.position) })
+    #expect(try scratch.rows("SELECT readings FROM series") == ["600", "600"])
+    let again = try scratch.ingest(Make.batch(readings, devices: devices))
+    #expect([again.newReadings, again.knownReadings] == [0, 1200])
+  }
+
+  /// The first, the last and one in the middle of what the store holds, and one on either side.
+  @Test func whatLiesBetweenKnownReadingsIsNew() throws {
+    func readings(_ minutes: [Int64]) -> IngestBatch {
+      Make.batch(minutes.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 60) })
+    }
+    try scratch.ingest(readings([10, 20, 30]))
+    let counts = try scratch.ingest(readings([5, 10, 15, 20, 25, 30, 35]))
+    #expect([counts.newReadings, counts.knownReadings] == [4, 3])
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 7)
+  }
+
+  @Test func whatAnotherProcessStoredBetweenTwoBatchesIsKnown() throws {
+    func batch(_ minute: Int64) -> IngestBatch {
+      Make.batch([Make.reading(.cbg, Make.milligrams(100), at: Make.noon + minute * 60)])
+    }
+    let store = try scratch.open()
+    let source = IngestSource(name: "x", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    try store.ingest(source, isAtomic: false) { writer in
+      try writer.write(batch(1))
+      try scratch.ingest(batch(2))
+      try writer.write(batch(2))
+      #expect([writer.counts.newReadings, writer.counts.knownReadings] == [1, 1])
+    }
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test func aSeriesNeverChangesAndNeverGoes() throws {
+    try scratch.ingest(Make.batch([Make.tick(1, 100)]))
+    #expect(try scratch.refusal(.importer, "DELETE FROM series") == "series are never deleted")
+    for change in ["id = 9", "device = 9", "kind = 1", "axis = 0"] {
+      let refusal = try scratch.refusal(.importer, "UPDATE series SET \(change)")
+      #expect(refusal == "device, kind and axis of a series never change", "\(change)")
+    }
+    for values in ["1, 5, 0", "1, 0, 0", "1, 1, 2"] {
+      let insert = "INSERT INTO series (device, kind, axis) VALUES (\(values))"
+      #expect(try scratch.refusal(.importer, insert)?.contains("CHECK") == true, "\(values)")
+    }
+  }
+}
