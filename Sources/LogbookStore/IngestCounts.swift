@@ -12,6 +12,8 @@ public struct IngestCounts: Equatable, Sendable {
   public var repeatedReadings = 0
   /// Readings for which the source gives another value than before: the first was kept, the other is listed.
   public var changedReadings = 0
+  /// Hand-typed readings that this input shows corrected, or given again: their annotation was written.
+  public var correctedReadings = 0
   /// Records stored.
   public var newRecords = 0
   /// Records that were in the store already with the same content.
@@ -56,7 +58,7 @@ public struct IngestCounts: Equatable, Sendable {
       .joined(separator: ",")
     return """
       {"new":\(newReadings),"known":\(knownReadings),"repeated":\(repeatedReadings),"changed":\(changedReadings),\
-      "rejected":\(rejected),"new_by_kind":{\(kindText)},\
+      "corrected":\(correctedReadings),"rejected":\(rejected),"new_by_kind":{\(kindText)},\
       "records":{"new":\(newRecords),"known":\(knownRecords),"repeated":\(repeatedRecords),\
       "updated":\(updatedRecords),"kept":\(keptRecords)},"skipped":{\(skippedText)},\
       "ambiguous_times":\(ambiguousTimes),"doubtful_times":\(doubtfulTimes),\(range)}

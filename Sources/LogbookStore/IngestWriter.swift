@@ -65,6 +65,7 @@ public final class IngestWriter {
   private var deviceIDs: [Int64] = []
   private var readings: ReadingWriter?
   private var records: RecordWriter?
+  private var corrections: Corrections?
   private var storedRejections = 0
 
   init(_ database: Database, _ source: IngestSource, isAtomic: Bool) throws {
@@ -76,6 +77,7 @@ public final class IngestWriter {
       try inTransaction { try begin() }
       readings = try ReadingWriter(database, ingest: id)
       records = try RecordWriter(database, ingest: id, format: source.format)
+      corrections = try Corrections(database, ingest: id)
     } catch {
       abandon()
       throw error
@@ -100,12 +102,7 @@ public final class IngestWriter {
     try inTransaction {
       for device in batch.devices[deviceIDs.count...] { deviceIDs.append(try deviceID(device)) }
       try write(batch.readings)
-      if let outcome = try records?.write(batch.records) {
-        counts.newRecords += outcome.new
-        counts.knownRecords += outcome.known
-        counts.repeatedRecords += outcome.repeated
-        counts.keptRecords += outcome.kept
-      }
+      if let outcome = try records?.write(batch.records) { count(outcome) }
       try write(batch.rejections)
       counts.rejected += batch.rejections.count
       counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
@@ -127,10 +124,14 @@ public final class IngestWriter {
           digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated", decisionsJSON(decisions),
           id,
         ])
-      if let outcome = try records?.applyChanges() {
-        counts.updatedRecords += outcome.updated
-        counts.keptRecords += outcome.kept
-      }
+      // The same bytes are never later than themselves: a copy of a file may have a time of its own.
+      try database.execute(
+        sql: """
+          UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
+          WHERE id = ?2 AND ?1 <> ''
+          """, arguments: [digest, id])
+      if let outcome = try records?.finish() { count(outcome) }
+      if end == .whole { try exclude() }
       try saveCounts()
     }
     if isAtomic { try database.commit() }
@@ -140,6 +141,7 @@ public final class IngestWriter {
   func abandon() {
     readings = nil
     records = nil
+    corrections = nil
     do {
       if database.isInsideTransaction { try database.rollback() }
       guard !isAtomic else { return }
@@ -148,6 +150,22 @@ public final class IngestWriter {
       // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back
       // when the connection closes, and the ingest stays `running`, as after a kill.
     }
+  }
+
+  private func count(_ outcome: RecordWriter.Outcome) {
+    counts.newRecords += outcome.new
+    counts.knownRecords += outcome.known
+    counts.repeatedRecords += outcome.repeated
+    counts.updatedRecords += outcome.updated
+    counts.keptRecords += outcome.kept
+  }
+
+  /// Excludes hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
+  private func exclude() throws {
+    guard let annotations = try corrections?.annotations(), !annotations.isEmpty, let records else { return }
+    let written = try records.write(annotations)
+    let changed = try records.finish()
+    counts.correctedReadings += written.new + changed.updated
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {
@@ -169,6 +187,7 @@ public final class IngestWriter {
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
+      try corrections?.note(reading, device: deviceIDs[Int(reading.device.number)])
       switch reading.placement.source {
       case .zoneGap, .zoneOverlap: counts.ambiguousTimes += 1
       case .stated, .zone, .ticks: break

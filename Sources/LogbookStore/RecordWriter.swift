@@ -10,11 +10,13 @@ final class RecordWriter {
   private let database: Database
   private let ingest: Int64
   private let format: String
+  private let ordinals: RecordOrdinals
 
   struct Outcome {
     var new = 0
     var known = 0
     var repeated = 0
+    var updated = 0
     var kept = 0
   }
 
@@ -22,14 +24,12 @@ final class RecordWriter {
     self.database = database
     self.ingest = ingest
     self.format = format
+    ordinals = try RecordOrdinals(database)
     try database.execute(
       sql: """
-        CREATE TEMP TABLE IF NOT EXISTS row_seen
-          (base TEXT, content TEXT, ordinal INTEGER, PRIMARY KEY (base, content)) WITHOUT ROWID;
         CREATE TEMP TABLE IF NOT EXISTS record_change
           (guid TEXT PRIMARY KEY, occurred_at INTEGER, utc_offset INTEGER, offset_source INTEGER, fields TEXT,
            imported TEXT) WITHOUT ROWID;
-        DELETE FROM row_seen;
         DELETE FROM record_change;
         """)
   }
@@ -37,80 +37,100 @@ final class RecordWriter {
   /// Stores records inside the caller's transaction.
   func write(_ records: [ImportedRecord]) throws -> Outcome {
     var outcome = Outcome()
-    for record in records { try write(record, &outcome) }
+    var rows: [(key: RowKey, row: RecordRow)] = []
+    for record in records {
+      let row = RecordRow(record, format: format)
+      if let guid = record.guid {
+        try settle(row, guid: guid, &outcome)
+      } else if !record.sourceID.isEmpty {
+        try settle(row, guid: Digest.uuid(of: ["record", format, record.sourceID]), &outcome)
+      } else {
+        rows.append((RowKey(record, format: format), row))
+      }
+    }
+    // By content, so that the order in which an export lists equal keys decides on no ordinal.
+    rows.sort { ($0.key.base, $0.row.content.text) < ($1.key.base, $1.row.content.text) }
+    for (key, row) in rows { try write(row, key, &outcome) }
     return outcome
   }
 
-  private func write(_ record: ImportedRecord, _ outcome: inout Outcome) throws {
-    let content = RecordContent(record)
-    guard let guid = try identity(of: record, content: content) else {
-      outcome.repeated += 1
-      return
+  /// Ends the input: settles the rows that waited for it, then applies what changed at the source, where this export
+  /// was made later than the one that wrote the record and the record still is what that one wrote. Called inside the
+  /// last transaction, when the ingest's times are set.
+  func finish() throws -> Outcome {
+    var outcome = Outcome()
+    try ordinals.settle(
+      known: { try settle($0, guid: $1, &outcome) },
+      new: { row, guid in
+        try insert(row, guid: guid)
+        outcome.new += 1
+      })
+    let waiting = try Int.fetchOne(database, sql: "SELECT count(*) FROM temp.record_change") ?? 0
+    guard waiting > 0 else { return outcome }
+    let updated = try applyChanges()
+    outcome.updated += updated
+    outcome.kept += waiting - updated
+    return outcome
+  }
+}
+
+extension RecordWriter {
+  private func write(_ row: RecordRow, _ key: RowKey, _ outcome: inout Outcome) throws {
+    switch try ordinals.find(key, row.content) {
+    case .repeated: outcome.repeated += 1
+    case .stored(let guid): try settle(row, guid: guid, &outcome)
+    case .free(let ordinal):
+      try insert(row, guid: key.guid(ordinal: ordinal))
+      try ordinals.take(ordinal, of: key, for: row.content)
+      outcome.new += 1
+    case .open:
+      if try !ordinals.keep(row, key) { outcome.repeated += 1 }
     }
+  }
+
+  private func settle(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let select = try database.cachedStatement(
       sql: "SELECT fields, occurred_at, deleted, imported FROM record WHERE guid = ?")
-    guard let row = try Row.fetchOne(select, arguments: [guid]) else {
+    guard let found = try Row.fetchOne(select, arguments: [guid]) else {
       outcome.new += 1
-      return try insert(record, guid: guid, content: content)
+      return try insert(row, guid: guid)
     }
-    let stored = RecordContent(fields: row[0], occurredAt: row[1], isDeleted: row[2])
-    if stored == content {
+    let stored = RecordContent(fields: found[0], occurredAt: found[1], isDeleted: found[2])
+    if stored == row.content {
       outcome.known += 1
-    } else if let imported: String = row[3], imported == stored.text, !stored.isDeleted {
-      try keepChange(record, guid: guid, content: content)
+    } else if let imported: String = found[3], imported == stored.text, !stored.isDeleted {
+      try keepChange(row, guid: guid, &outcome)
     } else {
       outcome.kept += 1
     }
   }
 
-  /// The record's guid; nil when an equal row of this input has it already.
-  private func identity(of record: ImportedRecord, content: RecordContent) throws -> String? {
-    if let guid = record.guid { return guid }
-    if !record.sourceID.isEmpty { return Digest.uuid(of: ["record", format, record.sourceID]) }
-    let parts = [
-      "record", format, record.owner, record.kind.rawValue, record.fields.subtype,
-      String(record.deviceTime.seconds),
-    ]
-    let base = Digest.uuid(of: parts)
-    let seen = try database.cachedStatement(
-      sql: "SELECT count(*), coalesce(max(content = ?2), 0) FROM temp.row_seen WHERE base = ?1")
-    guard let row = try Row.fetchOne(seen, arguments: [base, content.text]) else { return nil }
-    if row[1] as Int > 0 { return nil }
-    let ordinal: Int = row[0]
-    let insert = try database.cachedStatement(sql: "INSERT INTO temp.row_seen VALUES (?, ?, ?)")
-    try insert.execute(arguments: [base, content.text, ordinal])
-    return ordinal == 0 ? base : Digest.uuid(of: parts + [String(ordinal)])
-  }
-
-  private func insert(_ record: ImportedRecord, guid: String, content: RecordContent) throws {
+  private func insert(_ row: RecordRow, guid: String) throws {
     let statement = try database.cachedStatement(
       sql: """
         INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, imported,
           ingest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
-    let entry =
-      record.entryGuid
-      ?? (record.entrySourceID.isEmpty ? nil : Digest.uuid(of: ["record", format, record.entrySourceID]))
     try statement.execute(arguments: [
-      guid, record.kind.rawValue, entry, content.occurredAt, Int(record.placement.utcOffset),
-      Int(record.placement.source.rawValue), content.fields, content.isDeleted, content.text, ingest,
+      guid, row.kind, row.entryGuid, row.content.occurredAt, row.utcOffset, row.offsetSource,
+      row.content.fields, row.content.isDeleted, row.content.text, ingest,
     ])
   }
 
-  private func keepChange(_ record: ImportedRecord, guid: String, content: RecordContent) throws {
+  /// Keeps a change until the input has ended. Of several different rows under one id the first is taken.
+  private func keepChange(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let statement = try database.cachedStatement(
-      sql: "INSERT OR REPLACE INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?)")
+      sql: "INSERT INTO temp.record_change VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
-      guid, content.occurredAt, Int(record.placement.utcOffset), Int(record.placement.source.rawValue),
-      content.fields, content.text,
+      guid, row.content.occurredAt, row.utcOffset, row.offsetSource, row.content.fields, row.content.text,
     ])
+    guard database.changesCount == 0 else { return }
+    let first = try String.fetchOne(
+      database, sql: "SELECT imported FROM temp.record_change WHERE guid = ?", arguments: [guid])
+    if first == row.content.text { outcome.repeated += 1 } else { outcome.kept += 1 }
   }
 
-  /// Applies what changed at the source, where this export was made later than the one that wrote the record and
-  /// the record still is what that one wrote. Called inside the last transaction, when the ingest's times are set.
-  func applyChanges() throws -> (updated: Int, kept: Int) {
-    let waiting = try Int.fetchOne(database, sql: "SELECT count(*) FROM temp.record_change") ?? 0
-    guard waiting > 0 else { return (0, 0) }
+  private func applyChanges() throws -> Int {
     try database.execute(
       sql: """
         UPDATE record SET
@@ -124,30 +144,6 @@ final class RecordWriter {
         """, arguments: ["ingest": ingest])
     let updated = database.changesCount
     try database.execute(sql: "DELETE FROM temp.record_change")
-    return (updated, waiting - updated)
+    return updated
   }
-}
-
-/// What of a record an import compares: its fields, its time and whether it is deleted.
-struct RecordContent: Equatable {
-  let fields: String
-  let occurredAt: Int64
-  let isDeleted: Bool
-
-  init(fields: String, occurredAt: Int64, isDeleted: Bool) {
-    self.fields = fields
-    self.occurredAt = occurredAt
-    self.isDeleted = isDeleted
-  }
-
-  init(_ record: ImportedRecord) {
-    fields = record.deleted ? "{}" : record.fields.json
-    occurredAt = record.deviceTime.seconds
-    isDeleted = record.deleted
-  }
-
-  /// The form in which `imported` keeps it: the time, then the fields.
-  var text: String { "\(occurredAt) \(fields)" }
-  /// The same text of a stored row.
-  static let sql = "(record.occurred_at || ' ' || record.fields)"
 }

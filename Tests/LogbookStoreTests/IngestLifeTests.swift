@@ -47,8 +47,8 @@ import Testing
   }
 
   @Test func aCutInputIsATruncatedIngest() throws {
-    try scratch.ingest(end: .truncated(line: 4, detail: "cut"))
-    try scratch.ingest()
+    try scratch.ingest(end: .truncated(line: 4, detail: "cut"), digest: "d")
+    try scratch.ingest(digest: "d")
     #expect(
       try scratch.rows("SELECT outcome, digest, started_at, finished_at FROM ingest") == [
         "truncated d 1000 2000", "whole d 1000 2000",

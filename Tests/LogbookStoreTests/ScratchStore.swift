@@ -33,7 +33,7 @@ final class ScratchStore {
   @discardableResult
   func ingest(
     _ batches: IngestBatch..., format: String = "test", isAtomic: Bool = false, generatedAt: Int64? = nil,
-    modifiedAt: Int64? = nil, end: InputEnd = .whole
+    modifiedAt: Int64? = nil, end: InputEnd = .whole, digest: String = UUID().uuidString
   ) throws -> IngestCounts {
     let store = try open()
     let source = IngestSource(
@@ -41,7 +41,7 @@ final class ScratchStore {
     var counts = IngestCounts()
     try store.ingest(source, isAtomic: isAtomic) { writer in
       for batch in batches { try writer.write(batch) }
-      try writer.finish(end: end, digest: "d", generatedAt: generatedAt, finishedAt: 2000, decisions: [])
+      try writer.finish(end: end, digest: digest, generatedAt: generatedAt, finishedAt: 2000, decisions: [])
       counts = writer.counts
     }
     try expectCountersEqualCount()

@@ -13,6 +13,7 @@ enum ImportSummary {
     lines.append(
       "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
         + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
+        + part("corrected at the source", counts.correctedReadings)
         + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)
         + part("doubtful time", counts.doubtfulTimes))
     if counts.records > 0 {

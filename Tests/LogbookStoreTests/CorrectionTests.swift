@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct CorrectionTests {
+  private let scratch: ScratchStore
+  private static let diary = Device(vendor: "Test", model: "Diary", format: "test")
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func typed(
+    _ numbers: Double..., at seconds: Int64 = Make.noon, kind: ReadingKind = .smbg,
+    marks: ReadingMarks = .manual,
+    source: OffsetSource = .zone
+  ) -> IngestBatch {
+    let readings = numbers.map { number in
+      var reading = Make.reading(kind, Make.millimoles(number), at: seconds, source: source)
+      reading.marks = marks
+      return reading
+    }
+    return Make.batch(readings, devices: [Self.diary])
+  }
+
+  private func identity(_ number: Double) -> String {
+    "model|test|Diary|smbg|time|\(Make.noon)|\(Int(number * 10))|0"
+  }
+
+  /// The excluded readings' values in tenths of mmol/L.
+  private func excluded() throws -> [Int] {
+    try scratch.rows(
+      "SELECT json_extract(fields, '$.reading') FROM record WHERE json_extract(fields, '$.excluded') ORDER BY 1"
+    )
+    .compactMap { ReadingIdentity(text: $0).map { Int($0.level) } }
+  }
+
+  private func content() throws -> [String] {
+    try scratch.rows("SELECT * FROM reading") + scratch.rows("SELECT * FROM record")
+  }
+
+  @Test func aLaterExportThatCorrectsAHandTypedValueExcludesTheOldOne() throws {
+    #expect(try scratch.ingest(typed(5.6), generatedAt: 10).correctedReadings == 0)
+    let counts = try scratch.ingest(typed(6.5), generatedAt: 20)
+    #expect([counts.newReadings, counts.correctedReadings, counts.records] == [1, 1, 0])
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 2)
+    let fields = #"{"excluded":true,"reading":"\#(identity(5.6))","text":"corrected at the source"}"#
+    #expect(
+      try scratch.rows(
+        "SELECT kind, fields, occurred_at, version, version_synced, ingest, imported FROM record") == [
+          "annotation \(fields) \(Make.noon) 1 0 2 \(Make.noon) \(fields)"
+        ])
+    #expect(
+      try scratch.rows("SELECT guid FROM record") == [Digest.uuid(of: ["annotation", identity(5.6)])])
+  }
+
+  @Test func importingAgainAddsNothing() throws {
+    let batches = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
+    for (batch, time) in batches { try scratch.ingest(batch, generatedAt: time) }
+    let content = try content()
+    #expect(try excluded() == [56, 65])
+    for (batch, time) in batches + batches.reversed() {
+      #expect(try scratch.ingest(batch, generatedAt: time).correctedReadings == 0)
+    }
+    #expect(try self.content() == content)
+  }
+
+  @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
+  func anyOrderOfExportsExcludesTheSameReadings(_ order: [Int]) throws {
+    let exports = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
+    for index in order { try scratch.ingest(exports[index].0, generatedAt: exports[index].1) }
+    #expect(try excluded() == [56, 65])
+  }
+
+  @Test func anExportThatIsNotLaterExcludesNothing() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 10).correctedReadings == 0)
+    #expect(try excluded() == [])
+  }
+
+  @Test func theFilesOwnTimeDecidesBetweenExportsOfEqualContent() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 1)
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2).correctedReadings == 1)
+  }
+
+  @Test func aCopyOfAFileIsNotLaterThanTheFile() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 1, digest: "first")
+    try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2, digest: "second")
+    try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 3, digest: "first")
+    #expect(try excluded() == [56])
+  }
+
+  @Test func aValueThatTheExportStillGivesIsNotCorrected() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    #expect(try scratch.ingest(typed(5.6, 6.5), generatedAt: 20).correctedReadings == 0)
+    #expect(try scratch.ingest(typed(6.5), typed(5.6), generatedAt: 30).correctedReadings == 0)
+  }
+
+  @Test func aValueThatVanishedBesideAnotherIsNotCorrected() throws {
+    try scratch.ingest(typed(5.6, 6.5), generatedAt: 10)
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
+    #expect(try scratch.ingest(typed(9.9, at: Make.noon + 60), generatedAt: 30).correctedReadings == 0)
+  }
+
+  @Test func ofTwoValuesOfOneMinuteTheCorrectedOneIsExcluded() throws {
+    try scratch.ingest(typed(5.6, 8.8), generatedAt: 10)
+    #expect(try scratch.ingest(typed(6.5, 8.8), generatedAt: 20).correctedReadings == 1)
+    #expect(try excluded() == [56])
+  }
+
+  @Test func aValueThatComesBackCountsAgain() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    try scratch.ingest(typed(6.5), generatedAt: 20)
+    let counts = try scratch.ingest(typed(5.6), generatedAt: 30)
+    #expect([counts.correctedReadings, counts.records] == [2, 0])
+    #expect(try excluded() == [65])
+    #expect(try scratch.ingest(typed(5.6), generatedAt: 30).correctedReadings == 0)
+    try scratch.ingest(typed(6.5), generatedAt: 40)
+    #expect(try excluded() == [56])
+  }
+
+  @Test(arguments: ["fields = '{\"excluded\":false}'", "deleted = 1"])
+  func anAnnotationThatAPersonChangedStays(_ edit: String) throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    try scratch.ingest(typed(6.5), generatedAt: 20)
+    #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
+    let edited = try scratch.rows("SELECT * FROM record")
+    try scratch.ingest(typed(7.4), generatedAt: 30)
+    try scratch.ingest(typed(5.6), generatedAt: 40)
+    #expect(try scratch.rows("SELECT * FROM record WHERE version = 2") == edited)
+  }
+
+  @Test func whatAMeterMeasuredIsNeverCorrected() throws {
+    try scratch.ingest(typed(5.6, marks: []), generatedAt: 10)
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 0)
+    #expect(try scratch.ingest(typed(7.4, marks: []), generatedAt: 30).correctedReadings == 0)
+  }
+
+  @Test func aTimeThatOccursTwiceShowsNoCorrection() throws {
+    try scratch.ingest(typed(5.6, at: Make.repeated, source: .zoneOverlap), generatedAt: 10)
+    let overlap = typed(6.5, at: Make.repeated, source: .zoneOverlap)
+    #expect(try scratch.ingest(overlap, generatedAt: 20).correctedReadings == 0)
+    try scratch.ingest(typed(5.6, marks: [.manual, .clockSetBack]), generatedAt: 30)
+    let setBack = typed(6.5, marks: [.manual, .clockSetBack])
+    #expect(try scratch.ingest(setBack, generatedAt: 40).correctedReadings == 0)
+  }
+
+  @Test func anotherStoresReadingsShowNoCorrection() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    var batch = typed(6.5)
+    batch.readings[0].occurrenceIsStated = true
+    #expect(try scratch.ingest(batch, generatedAt: 20).correctedReadings == 0)
+  }
+
+  @Test func aCutInputShowsNoCorrection() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    let end = InputEnd.truncated(line: 2, detail: "cut")
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 20, end: end).correctedReadings == 0)
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 21).correctedReadings == 1)
+  }
+
+  @Test func anImportThatWasKilledAndRepeatedExcludesWhatOneWould() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    let store = try scratch.open()
+    let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    #expect(throws: Failure.self) {
+      try store.ingest(source, isAtomic: false) { writer in
+        try writer.write(typed(6.5))
+        throw Failure(.inputOutput, "killed")
+      }
+    }
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 1)
+    #expect(try excluded() == [56])
+  }
+
+  @Test func theOtherUnitAndKetonesAreComparedAsIdentitiesAre() throws {
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    var same = typed(0)
+    same.readings[0].measurement = Make.milligrams(101)
+    #expect(try scratch.ingest(same, generatedAt: 20).correctedReadings == 0)
+    try scratch.ingest(typed(0.3, kind: .ketone), generatedAt: 30)
+    #expect(try scratch.ingest(typed(0.9, kind: .ketone), generatedAt: 40).correctedReadings == 1)
+  }
+}
