@@ -3,6 +3,11 @@
 import ArgumentParser
 import LogbookStore
 
+/// The forms that `export` writes.
+enum ExportForm: String, ExpressibleByArgument, CaseIterable {
+  case csv, ndjson, nightscout
+}
+
 /// `glucoport export`: writes items so that they can be imported again without loss.
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,15 +18,12 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var items: ItemOptions
 
   @Option(help: ArgumentHelp("csv, ndjson or nightscout.", valueName: "form"))
-  var format = ItemForm.csv
+  var format = ExportForm.csv
 
   @Flag(help: "In CSV, put an apostrophe before cells that a spreadsheet would compute.")
   var spreadsheetSafe = false
 
   func validate() throws {
-    if format == .table {
-      throw ValidationError("export writes csv, ndjson or nightscout; 'list' shows tables.")
-    }
     if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is for csv.") }
   }
 
@@ -31,7 +33,7 @@ struct ExportCommand: ParsableCommand {
     let filter = try items.filter(store)
     var writer: any ItemWriter =
       switch format {
-      case .csv, .table: CSVWriter(output: output, isSpreadsheetSafe: spreadsheetSafe)
+      case .csv: CSVWriter(output: output, isSpreadsheetSafe: spreadsheetSafe)
       case .ndjson: NDJSONWriter(output: output)
       case .nightscout: NightscoutWriter(output: output)
       }

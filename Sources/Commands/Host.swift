@@ -30,13 +30,14 @@ enum Host {
 
   /// The IANA name of the system's zone. Never from TZ, which a cron job or a shell may set to anything.
   static var systemZone: String {
-    if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/etc/localtime"),
-      let range = target.range(of: "zoneinfo/")
-    {
-      return String(target[range.upperBound...])
+    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/etc/localtime", &target, target.count)
+    if count > 0 {
+      let path = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if let range = path.range(of: "zoneinfo/") { return String(path[range.upperBound...]) }
     }
-    if let text = try? String(contentsOfFile: "/etc/timezone", encoding: .utf8) {
-      let name = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if let bytes = FileManager.default.contents(atPath: "/etc/timezone") {
+      let name = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       if !name.isEmpty { return name }
     }
     return "UTC"

@@ -4,6 +4,11 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
+/// The forms in which `list` shows items.
+enum ListForm: String, ExpressibleByArgument, CaseIterable {
+  case table, csv, ndjson
+}
+
 /// `glucoport list`: shows readings and records in the order of time.
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,15 +25,12 @@ struct ListCommand: ParsableCommand {
   var unit: GlucoseUnit?
 
   @Option(help: ArgumentHelp("table, csv or ndjson.", valueName: "form"))
-  var format = ItemForm.table
+  var format = ListForm.table
 
   @Flag(help: "Devices and ids in the table, too.")
   var long = false
 
   func validate() throws {
-    if format == .nightscout {
-      throw ValidationError("list writes table, csv or ndjson; 'export' writes nightscout.")
-    }
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
     if format != .table, unit != nil {
       throw ValidationError("--unit is for tables; csv and ndjson hold each value as it was given.")
@@ -45,7 +47,7 @@ struct ListCommand: ParsableCommand {
       switch format {
       case .csv: CSVWriter(output: output, isSpreadsheetSafe: false)
       case .ndjson: NDJSONWriter(output: output)
-      case .table, .nightscout:
+      case .table:
         TableWriter(output: output, unit: try unit ?? store.displayUnit(), isLong: long)
       }
     writer.begin()

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
 import Exports
 import Logbook
 import LogbookStore
-
-/// The forms in which items are written.
-enum ItemForm: String, ExpressibleByArgument, CaseIterable {
-  case table, csv, ndjson, nightscout
-}
 
 /// Writes items of the store one after the other.
 protocol ItemWriter {

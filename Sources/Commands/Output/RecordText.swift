@@ -6,10 +6,14 @@ import LogbookStore
 /// A record in one line for people.
 enum RecordText {
   static func summary(_ record: StoredRecord) -> String {
-    guard let object = try? JSONSerialization.jsonObject(with: Data(record.fields.utf8)) as? [String: Any]
-    else {
-      return record.fields
+    let object: [String: Any]?
+    do {
+      object = try JSONSerialization.jsonObject(with: Data(record.fields.utf8)) as? [String: Any]
+    } catch {
+      // The store's own check knows JSON that Foundation refuses, such as nesting a thousand deep: shown as it stands.
+      object = nil
     }
+    guard let object else { return record.fields }
     let parts = object.keys.sorted(by: precedes).map { name in part(name, object[name]) }
     return parts.joined(separator: " · ")
   }

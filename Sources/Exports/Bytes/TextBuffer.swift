@@ -77,9 +77,15 @@ final class TextBuffer {
       kept += 1
     }
     nulBytesDropped += count - kept
-    if nulBytesDropped > 100, nulBytesDropped * 100 > bytesTaken {
-      throw Failure(.badInput, "\(name): more than one byte in a hundred is NUL; this is no text file")
-    }
+    try Self.judge(nulBytes: nulBytesDropped, of: bytesTaken, name: name)
     return kept
+  }
+
+  /// Tells text with stray NUL bytes from other data.
+  ///
+  /// - Throws: `Failure` of category `badInput` for other data.
+  static func judge(nulBytes: Int, of bytes: Int, name: String) throws {
+    guard nulBytes > 100, nulBytes * 100 > bytes else { return }
+    throw Failure(.badInput, "\(name): more than one byte in a hundred is NUL; this is no text file")
   }
 }

@@ -47,7 +47,10 @@ final class Input {
       let stage = DecodingSource(ReplaySource(head: decoded, rest: nil), encoding: encoding)
       decoded = try stage.readHead(limit: InputHead.size * 2).bytes
     }
-    decoded.removeAll { $0 == 0 }
+    let nulBytes = decoded.count { $0 == 0 }
+    // Before anyone opens a store for it.
+    try TextBuffer.judge(nulBytes: nulBytes, of: decoded.count, name: source.name)
+    if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
     head = try InputHead(text: decoded, isWhole: ended)
     text = TextBuffer(ReplaySource(head: [], rest: nil), name: source.name)
     try connect(behind: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
