@@ -5,7 +5,8 @@ import Logbook
 import LogbookStore
 
 /// `glucoport config`: the settings kept in the store.
-struct ConfigCommand: ParsableCommand {
+struct ConfigCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Show or change the settings of the store.",
     discussion: """

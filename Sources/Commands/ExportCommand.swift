@@ -9,7 +9,8 @@ enum ExportForm: String, ExpressibleByArgument, CaseIterable {
 }
 
 /// `glucoport export`: writes items so that they can be imported again without loss.
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write readings and records to standard output, for other programs.",
     discussion: "Importing what this writes changes nothing. Nightscout entries hold readings only.")

@@ -5,7 +5,8 @@ import Exports
 import Logbook
 
 /// `glucoport formats`: the export formats that import reads.
-struct FormatsCommand: ParsableCommand {
+struct FormatsCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "formats", abstract: "List the export formats that import reads, in the order of detection.")
 

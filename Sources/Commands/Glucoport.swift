@@ -19,7 +19,7 @@ public struct Glucoport: ParsableCommand {
     version: Release.version,
     subcommands: [
       ImportCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self,
-      LogCommand.self, FormatsCommand.self, ConfigCommand.self,
+      RecordCommand.self, LogCommand.self, FormatsCommand.self, ConfigCommand.self,
     ])
 
   /// The program without arguments, as the parser asks for it.

@@ -14,6 +14,12 @@ enum Host {
   /// The host's clock in UTC seconds.
   static func now() -> Int64 { Int64(Glibc.time(nil)) }
 
+  /// A random id for something that is made here: a UUID of version 4.
+  static func randomUUID() -> String { UUID().uuidString.lowercased() }
+
+  /// Makes every file and folder that this process creates its owner's alone.
+  static func keepFilesPrivate() { umask(0o077) }
+
   /// The value of an environment variable; nil when it is unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }

@@ -13,7 +13,8 @@ import LogbookStore
 #endif
 
 /// `glucoport import`: carries exports into the store.
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Import exports of apps, meters and services into the store.",
     discussion: """
@@ -81,7 +82,7 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    umask(0o077)
+    Host.keepFilesPrivate()
     let output = Output()
     let rejectsFile = try makeRejectsFile()
     let target = try ImportTarget(self, output)

@@ -8,7 +8,7 @@ import LogbookStore
 struct ItemOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "From this time on: 2026-05-06, 2026-05-06T18:30, today, yesterday, 14d, 36h.", valueName: "time"))
+      "From this time on: 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d, 36h.", valueName: "time"))
   var since: TimeArgument?
 
   @Option(help: ArgumentHelp("Up to this time.", valueName: "time"))
@@ -41,6 +41,9 @@ struct ItemOptions: ParsableArguments {
     }
     return filter
   }
+
+  /// Whether a kind of readings is among those that were asked for.
+  var namesReadings: Bool { kinds.contains { ReadingKind(name: $0) != nil } }
 
   private var kinds: [String] { kind?.split(separator: ",").map(String.init) ?? [] }
 }

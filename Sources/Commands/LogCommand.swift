@@ -5,7 +5,8 @@ import Logbook
 import LogbookStore
 
 /// `glucoport log`: the ingests, the provenance of everything in the store.
-struct LogCommand: ParsableCommand {
+struct LogCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "log",
     abstract: "List the imports, newest first; with a number, one of them with its rejections.")

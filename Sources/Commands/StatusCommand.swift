@@ -5,7 +5,8 @@ import Logbook
 import LogbookStore
 
 /// `glucoport status`: what the store holds and what waits to be sent.
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show what the store holds, by kind and device, and what is pending.")
 

@@ -14,6 +14,12 @@ struct StoreOptions: ParsableArguments {
   var path: String { store ?? Host.environment("GLUCOPORT_STORE") ?? Host.defaultStorePath }
 
   func open(_ role: StoreRole) throws -> Store { try Store(path: path, role: role) }
+
+  /// Opens the store, or creates it with the time zone of the system.
+  func openOrCreate(_ role: StoreRole) throws -> Store {
+    Host.keepFilesPrivate()
+    return try Store.openOrCreate(path: path, role: role, zone: LogbookZone(name: Host.systemZone))
+  }
 }
 
 extension GlucoseUnit: ExpressibleByArgument {

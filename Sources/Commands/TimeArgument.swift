@@ -3,45 +3,106 @@
 import ArgumentParser
 import Logbook
 
-/// A point in time as people type it: `2026-05-06`, `2026-05-06T18:30`, `today`, `yesterday`, `14d`, `36h`.
+/// A point in time as people type it: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
+/// `36h`, or RFC 3339 with an offset.
 struct TimeArgument: ExpressibleByArgument {
-  let text: String
+  private enum Form {
+    /// So many seconds before now.
+    case back(Int64)
+    /// A day before today, and the seconds into it.
+    case day(daysBack: Int64, seconds: Int64)
+    case shown(DeviceTime)
+    case stated(DeviceTime, utcOffset: Int32)
+  }
+
+  static let now = TimeArgument(form: .back(0))
+
+  private let form: Form
+
+  private init(form: Form) { self.form = form }
 
   init?(argument: String) {
-    guard Self.isValid(argument) else { return nil }
-    text = argument
+    guard
+      let form = Self.span(argument) ?? Self.day(argument) ?? Self.stated(argument) ?? Self.shown(argument)
+    else { return nil }
+    self.form = form
   }
 
   /// The instant in UTC seconds, read in the logbook's zone.
   func instant(zone: LogbookZone, now: Int64) -> Int64 {
+    let (time, placement) = placed(zone: zone, now: now)
+    return time.seconds - Int64(placement.utcOffset)
+  }
+
+  /// The time on a clock of the logbook's zone, and what places it; with an offset of its own, on that clock.
+  func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
-    let today = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
-    switch text {
-    case "now": return now
-    case "today": return Self.utc(today, &zone)
-    case "yesterday": return Self.utc(today - 86400, &zone)
-    default: break
+    switch form {
+    case .back(let seconds): return Self.placed(now - seconds, &zone)
+    case .day(let daysBack, let seconds):
+      let midnight = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
+      let time = DeviceTime(seconds: midnight - daysBack * 86400 + seconds)
+      return (time, zone.place(time))
+    case .shown(let time): return (time, zone.place(time))
+    case .stated(let time, let utcOffset): return (time, Placement(utcOffset: utcOffset, source: .stated))
     }
-    if let span = Self.span(text) { return now - span }
-    return Self.utc(DeviceTime(text: text)?.seconds ?? today, &zone)
   }
 
-  private static func utc(_ civil: Int64, _ zone: inout LogbookZone) -> Int64 {
-    civil - Int64(zone.place(DeviceTime(seconds: civil)).utcOffset)
+  /// An instant is known exactly: where the shown time alone would not tell it, its offset is stated.
+  private static func placed(
+    _ instant: Int64, _ zone: inout LogbookZone
+  ) -> (time: DeviceTime, placement: Placement) {
+    let utcOffset = zone.offset(atUTC: instant)
+    let time = DeviceTime(seconds: instant + Int64(utcOffset))
+    let placement = zone.place(time)
+    return (time, placement.source == .zone ? placement : Placement(utcOffset: utcOffset, source: .stated))
   }
+}
 
-  private static func isValid(_ text: String) -> Bool {
-    ["now", "today", "yesterday"].contains(text) || span(text) != nil || DeviceTime(text: text) != nil
-  }
-
-  /// `14d`, `36h` or `90m` in seconds.
-  private static func span(_ text: String) -> Int64? {
+extension TimeArgument {
+  /// `now`, or `14d`, `36h`, `90m` back from it.
+  private static func span(_ text: String) -> Form? {
+    if text == "now" { return .back(0) }
     guard let number = Int64(text.dropLast()), number >= 0, number < 1_000_000 else { return nil }
     return switch text.last {
-    case "d": number * 86400
-    case "h": number * 3600
-    case "m": number * 60
+    case "d": .back(number * 86400)
+    case "h": .back(number * 3600)
+    case "m": .back(number * 60)
     default: nil
     }
   }
+
+  /// `today` or `yesterday`, the time of day behind it, or that alone.
+  private static func day(_ text: String) -> Form? {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    let daysBack: Int64? = words[0] == "yesterday" ? 1 : words[0] == "today" ? 0 : nil
+    if let daysBack, words.count == 1 { return .day(daysBack: daysBack, seconds: 0) }
+    guard words.count == (daysBack == nil ? 1 : 2), let seconds = secondsOfDay(words[words.count - 1]) else {
+      return nil
+    }
+    return .day(daysBack: daysBack ?? 0, seconds: seconds)
+  }
+
+  private static func secondsOfDay(_ text: Substring) -> Int64? {
+    guard (4...8).contains(text.count), text.prefix(3).contains(":"), !text.contains("-") else { return nil }
+    return DeviceTime(text: "1970-01-01T" + text)?.seconds
+  }
+
+  /// `2026-05-06T18:30:00+02:00`, or `Z` for no offset.
+  private static func stated(_ text: String) -> Form? {
+    if text.last == "Z" { return shown(text.dropLast(), utcOffset: 0) }
+    let offset = text.suffix(6)
+    guard let sign = offset.first, "+-".contains(sign), let size = secondsOfDay(offset.dropFirst()) else {
+      return nil
+    }
+    return shown(text.dropLast(6), utcOffset: Int32(sign == "-" ? -size : size))
+  }
+
+  private static func shown(_ text: Substring, utcOffset: Int32) -> Form? {
+    // A date alone is no instant, whatever its offset.
+    guard text.count > 10 else { return nil }
+    return DeviceTime(text: text).map { .stated($0, utcOffset: utcOffset) }
+  }
+
+  private static func shown(_ text: String) -> Form? { DeviceTime(text: text).map { .shown($0) } }
 }

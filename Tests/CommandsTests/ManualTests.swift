@@ -14,7 +14,9 @@ import Testing
   @Test func everyCommandHasItsPage() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
-      #expect(page.lines.contains(".Nm glucoport \(command.commandName)"), "\(page.name): its synopsis")
+      for leaf in command.leaves {
+        #expect(page.lines.contains(".Nm glucoport \(leaf.words)"), "\(page.name): its synopsis")
+      }
       let overview = try ManualPage("glucoport.1").items("Cm")
       #expect(overview.contains(command.commandName), "glucoport.1: its list of commands")
     }
@@ -37,9 +39,11 @@ import Testing
   @Test func aSynopsisNamesEveryOptionAndArgumentAsHelpDoes() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")
-      let synopsis = page.section("Sh SYNOPSIS").joined(separator: "\n")
-      for argument in command.arguments where !argument.isOfEveryCommand {
-        #expect(synopsis.contains(argument.synopsis), "\(page.name): \(argument.synopsis)")
+      for leaf in command.leaves {
+        let synopsis = page.synopsis(of: leaf.words)
+        for argument in leaf.command.arguments where !argument.isOfEveryCommand {
+          #expect(synopsis.contains(argument.synopsis), "\(page.name), \(leaf.words): \(argument.synopsis)")
+        }
       }
     }
   }
@@ -49,6 +53,13 @@ import Testing
     for name in try ManualPage.names() {
       #expect(try Set(ManualPage(name).arguments(of: "Fl")).subtracting(known) == [], "\(name)")
     }
+  }
+
+  @Test(arguments: [ActionClass.deferrable, .immediate, .local])
+  func theCommandsOfAClassAreThoseOfThePage(_ actionClass: ActionClass) throws {
+    let described = try ManualPage("glucoport.1").literals(under: "Ss Network", item: actionClass.rawValue)
+    let classified = ClassifiedCommands.all.filter { $0.type.actionClass == actionClass }.map(\.words)
+    #expect(described == classified)
   }
 
   @Test func theExitStatusesOfTheProgramAndOfThePageAreTheSame() throws {
@@ -92,6 +103,7 @@ import Testing
       try check(["log", "--json"] + arguments, "Ss log --json")
       try check(["status", "--json"] + arguments, "Ss status --json")
       try check(["formats", "--json"], "Ss formats --json")
+      try check(["record", "add", "note", "a text", "--json"] + arguments, "Ss show --json")
       for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
     }
   }
@@ -187,6 +199,24 @@ private struct ManualPage {
     return Array(lines[(start + 1)...].prefix { !$0.hasPrefix(".Sh ") && !$0.hasPrefix(".Ss ") })
   }
 
+  /// The lines of the synopsis from this command's name to the next.
+  func synopsis(of words: String) -> String {
+    let lines = section("Sh SYNOPSIS")
+    guard let start = lines.firstIndex(of: ".Nm glucoport \(words)") else { return "" }
+    return lines[(start + 1)...].prefix { !$0.hasPrefix(".Nm ") }.map { $0 + "\n" }.joined()
+  }
+
+  /// The literals behind one item of a section's list.
+  func literals(under title: String, item: String) -> [String] {
+    let lines = section(title)
+    guard let start = lines.firstIndex(of: ".It Cm \(item)") else { return [] }
+    return lines[(start + 1)...].prefix { !$0.hasPrefix(".It ") && $0 != ".El" }
+      .filter { $0.hasPrefix(".Ql ") }.map {
+        $0.dropFirst(4).replacing(" ,", with: "").replacing(" .", with: "")
+      }
+      .map(String.init)
+  }
+
   /// What the items of the page's lists name with this macro.
   func items(_ macro: String) -> [String] {
     lines.filter { $0.hasPrefix(".It \(macro) ") }.flatMap { Self.arguments(of: macro, in: $0) }
@@ -219,8 +249,15 @@ private enum ProgramHelp {
     let arguments: [Argument]
     let subcommands: [Command]?
 
-    /// The options as `Fl` takes them: without the first sign.
-    var flags: Set<String> { Set(arguments.flatMap(\.flags)) }
+    /// The options as `Fl` takes them, without the first sign: its own, or those of a group's commands.
+    var flags: Set<String> { Set(leaves.flatMap { $0.command.arguments.flatMap(\.flags) }) }
+
+    /// The command, or those of a group, each with the words that call it.
+    var leaves: [(words: String, command: Command)] {
+      let below = (subcommands ?? []).filter { $0.commandName != "help" }
+      if below.isEmpty { return [(commandName, self)] }
+      return below.flatMap { $0.leaves.map { ("\(commandName) \($0.words)", $0.command) } }
+    }
   }
 
   struct Argument: Decodable {

@@ -17,21 +17,27 @@ struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
+  /// The identities of readings that annotations exclude.
+  var excluded: Set<String> = []
 
   func begin() {}
 
-  func write(_ item: StoredItem) {
-    switch item {
-    case .reading(let reading): output.line(line(reading))
-    case .record(let record): output.line(line(record))
-    }
-  }
+  func write(_ item: StoredItem) { output.line(line(item)) }
 
   func end() -> [String] { [] }
 
+  func line(_ item: StoredItem) -> String {
+    switch item {
+    case .reading(let reading): line(reading)
+    case .record(let record): line(record)
+    }
+  }
+
   private func line(_ reading: StoredReading) -> String {
     let shownUnit = reading.kind == .ketone ? reading.measurement.unit : unit ?? reading.measurement.unit
-    let marks = reading.marks.names.joined(separator: " ")
+    // Most stores exclude nothing, and then no identity has to be written out.
+    let isExcluded = !excluded.isEmpty && excluded.contains(reading.identity.text)
+    let marks = (reading.marks.names + (isExcluded ? ["excluded"] : [])).joined(separator: " ")
     var text =
       "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import Logbook
 import LogbookStore
 
 /// A record in one line for people.
 enum RecordText {
   static func summary(_ record: StoredRecord) -> String {
-    let object: [String: Any]?
+    let values: [String: FieldValue]
     do {
-      object = try JSONSerialization.jsonObject(with: Data(record.fields.utf8)) as? [String: Any]
+      values = try RecordFields(json: record.fields).values
     } catch {
-      // The store's own check knows JSON that Foundation refuses, such as nesting a thousand deep: shown as it stands.
-      object = nil
+      // Other programs may write fields that glucoport does not; they are shown as they stand.
+      return record.fields
     }
-    guard let object else { return record.fields }
-    let parts = object.keys.sorted(by: precedes).map { name in part(name, object[name]) }
-    return parts.joined(separator: " · ")
+    return values.sorted { precedes($0.key, $1.key) }.map(part).joined(separator: " · ")
   }
 
   private static let order = ["units", "carbs", "minutes", "subtype", "text", "tags"]
@@ -25,13 +23,15 @@ enum RecordText {
     (order.firstIndex(of: left) ?? order.count, left) < (order.firstIndex(of: right) ?? order.count, right)
   }
 
-  private static func part(_ name: String, _ value: Any?) -> String {
+  private static func part(_ name: String, _ value: FieldValue) -> String {
     let text =
       switch value {
-      case let words as [Any]: words.map { "\($0)" }.joined(separator: ", ")
-      case let value?: "\(value)"
-      case nil: ""
+      case .number(let number): plainNumber(number)
+      case .text(let text): text
+      case .flag(let isSet): isSet ? name : "not \(name)"
+      case .words(let words): words.joined(separator: ", ")
       }
+    if case .flag = value { return text }
     if let unit = units[name] { return "\(text) \(unit)" }
     return ["subtype", "text", "tags"].contains(name) ? text : "\(name) \(text)"
   }

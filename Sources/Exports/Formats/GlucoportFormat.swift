@@ -11,6 +11,8 @@ struct GlucoportFormat: ExportFormat {
   static let readsJSON = true
 
   private static let signature: [GlucoportColumn] = [.item, .deviceTime, .axis, .position]
+  /// Of an object that holds a record, which has no place among readings.
+  private static let recordSignature: [GlucoportColumn] = [.item, .deviceTime, .guid, .deleted]
 
   private let isTable: Bool
   private var identity: GlucoportIdentity
@@ -19,7 +21,9 @@ struct GlucoportFormat: ExportFormat {
 
   static func recognise(_ head: InputHead) -> Layout? {
     if head.isJSON {
-      let isOurs = head.objects.contains { object in signature.allSatisfy { object[$0.name] != nil } }
+      let isOurs = head.objects.contains { object in
+        [signature, recordSignature].contains { $0.allSatisfy { object[$0.name] != nil } }
+      }
       return isOurs ? .objects(columns: GlucoportColumns.names) : nil
     }
     return head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// The forms in which `list` shows items.
+enum ListForm: String, ExpressibleByArgument, CaseIterable {
+  case table, csv, ndjson
+}
+
+/// The options that say how items are listed, and the listing itself.
+struct ListOptions: ParsableArguments {
+  static let tableRule = "A table holds the newest 50 unless --since, --until or --limit says otherwise."
+
+  @Option(help: ArgumentHelp("Show the newest so many.", valueName: "number"))
+  var limit: Int?
+
+  @Option(help: ArgumentHelp("table, csv or ndjson.", valueName: "form"))
+  var format = ListForm.table
+
+  @Flag(help: "Devices and ids in the table, too.")
+  var long = false
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+  }
+
+  /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
+  func write(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output) throws {
+    var filter = filter
+    let isOpenTable = format == .table && filter.since == nil && filter.until == nil
+    filter.newest = limit ?? (isOpenTable ? 50 : nil)
+    var writer: any ItemWriter =
+      switch format {
+      case .csv: CSVWriter(output: output, isSpreadsheetSafe: false)
+      case .ndjson: NDJSONWriter(output: output)
+      case .table:
+        TableWriter(
+          output: output, unit: try unit ?? store.displayUnit(), isLong: long,
+          excluded: try store.excludedReadings())
+      }
+    writer.begin()
+    try store.forEachItem(filter) { writer.write($0) }
+    for message in writer.end() { output.message("glucoport: \(message)") }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// Everything about one item, for people and as the object of `show --json`.
+struct ItemDetails {
+  private let store: Store
+
+  init(_ store: Store) { self.store = store }
+
+  func write(_ item: StoredItem, asJSON: Bool, _ output: Output) throws {
+    for line in try asJSON ? [json(item)] : lines(item) { output.line(line) }
+  }
+
+  /// The object; glucoport-json(5) documents its members.
+  func json(_ item: StoredItem) throws -> String {
+    let cells = ItemCells(item)
+    let members = ItemCells.names.compactMap { name in cells[name].map { "\"\(name)\":\($0.json)" } }
+    let more = try moreMembers(item).map { "\"\($0.0)\":\($0.1)" }
+    return "{" + (members + more).joined(separator: ",") + "}"
+  }
+
+  /// One line for each part.
+  func lines(_ item: StoredItem) throws -> [String] {
+    let cells = ItemCells(item)
+    let parts = ItemCells.names.compactMap { name -> String? in
+      guard let text = cells[name]?.text, !text.isEmpty else { return nil }
+      return line(name, displayed(text))
+    }
+    return try parts + moreLines(item)
+  }
+}
+
+extension ItemDetails {
+  private func moreMembers(_ item: StoredItem) throws -> [(String, String)] {
+    switch item {
+    case .reading(let reading):
+      let others = try store.revisions(of: reading).map {
+        "{\"value\":\(jsonText(value($0.measurement, $0.measurement.unit))),\"unit\":\"\($0.measurement.unit.name)\",\"ingest\":\($0.ingest)}"
+      }
+      return [
+        ("id", jsonText(reading.address)), ("ingest", String(reading.ingest)),
+        ("uploaded", reading.isUploaded ? "true" : "false"),
+        ("excluded", try isExcluded(reading) ? "true" : "false"),
+        ("revisions", "[\(others.joined(separator: ","))]"),
+      ]
+    case .record(let record):
+      return [
+        ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
+        ("ingest", record.ingest.map(String.init) ?? "null"),
+      ]
+    }
+  }
+
+  private func moreLines(_ item: StoredItem) throws -> [String] {
+    switch item {
+    case .reading(let reading):
+      let changed = try store.revisions(of: reading).map { revision in
+        let text = value(revision.measurement, revision.measurement.unit)
+        return line(
+          "changed",
+          "\(text) \(revision.measurement.unit.name) in ingest \(revision.ingest)\(try source(of: revision.ingest))"
+        )
+      }
+      return [
+        line("ingest", "\(reading.ingest)\(try source(of: reading.ingest))"),
+        line("uploaded", reading.isUploaded ? "yes" : "no"),
+      ] + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
+    case .record(let record):
+      let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
+      return [line("version", "\(record.version), synced \(record.versionSynced)")] + ingest
+    }
+  }
+
+  private func line(_ name: String, _ text: String) -> String {
+    name + String(repeating: " ", count: 15 - name.count) + text
+  }
+
+  private func isExcluded(_ reading: StoredReading) throws -> Bool {
+    try store.excludedReadings().contains(reading.identity.text)
+  }
+
+  private func source(of ingest: Int64) throws -> String {
+    try store.ingest(ingest).map { ", \(displayed($0.source)) (\($0.format))" } ?? ""
+  }
+}

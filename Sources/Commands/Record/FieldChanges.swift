@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What the command line says of a record's fields: the value of each that it names; none takes the field away.
+struct FieldChanges {
+  private(set) var values: [String: FieldValue?] = [:]
+  private let kind: RecordKind
+
+  init(_ kind: RecordKind) { self.kind = kind }
+
+  /// Sets a field from its text.
+  ///
+  /// - Throws: `Failure` of category `usage`, as for a field that this kind does not have.
+  mutating func set(_ name: String, to text: String) throws {
+    guard let field = kind.fields.first(where: { $0.name == name }) else {
+      let names = kind.fields.map(\.name).joined(separator: ", ")
+      throw Failure(.usage, "\(kind.rawValue) has no field '\(displayed(name))'; it has \(names)")
+    }
+    try set(name, to: try field.value(text))
+  }
+
+  /// Sets a field that no text stands for.
+  mutating func set(_ name: String, to value: FieldValue?) throws {
+    guard values[name] == nil else { throw Failure(.usage, "\(name) is given twice") }
+    values[name] = .some(value)
+  }
+
+  /// Sets fields from `field=value`.
+  mutating func set(_ assignment: String) throws {
+    guard let sign = assignment.firstIndex(of: "=") else {
+      throw Failure(.usage, "--set takes field=value, not '\(displayed(assignment))'")
+    }
+    try set(String(assignment[..<sign]), to: String(assignment[assignment.index(after: sign)...]))
+  }
+
+  /// Sets fields from the words behind the kind or the id: amounts with or without their units, or a note's text.
+  mutating func set(words: [String]) throws {
+    if words.isEmpty { return }
+    if kind == .note { return try set("text", to: words.joined(separator: " ")) }
+    guard !kind.amountUnits.isEmpty else {
+      throw Failure(
+        .usage, "\(kind.rawValue) has no amount, so '\(displayed(words[0]))' says nothing; see --note")
+    }
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      let number = word.prefix { $0.isNumber || $0 == "." || $0 == "," }
+      let glued = word.dropFirst(number.count)
+      let isUnit = glued.isEmpty && rest.first.map { $0.first?.isLetter ?? false } ?? false
+      let unit = try unit(isUnit ? rest.removeFirst() : String(glued))
+      let amount = try RecordField.number(String(number.isEmpty ? word[...] : number), unit.field)
+      try set(unit.field, to: .number(amount * unit.factor))
+    }
+  }
+
+  /// The fields behind the changes.
+  func applied(to fields: RecordFields) -> RecordFields {
+    var fields = fields
+    for (name, value) in values { fields[name] = value }
+    return fields
+  }
+
+  private func unit(_ word: String) throws -> AmountUnit {
+    let units = kind.amountUnits
+    guard let unit = word.isEmpty ? units.first : units.first(where: { $0.word == word }) else {
+      let words = units.map(\.word).joined(separator: ", ")
+      throw Failure(.usage, "'\(displayed(word))' is no unit of \(kind.rawValue); write \(words)")
+    }
+    return unit
+  }
+}

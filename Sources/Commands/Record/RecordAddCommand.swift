@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+public import Logbook
+import LogbookStore
+
+/// `glucoport record add`: writes a record into the diary.
+struct RecordAddCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add insulin, food, exercise, a note, or an annotation of a reading.",
+    discussion: """
+      Amounts have units: 'insulin 4.5 U', 'food 45 g', 'exercise 30 min'; those are what a number alone means. \
+      A note has its text, an annotation the id of its reading.
+      """)
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: ArgumentHelp("insulin, food, exercise, note or annotation.", valueName: "kind"))
+  var kind: RecordKind
+
+  @Argument(
+    help: ArgumentHelp("Amounts with units, the text of a note, or the id of a reading.", valueName: "word"))
+  var words: [String] = []
+
+  @OptionGroup var content: RecordContentOptions
+  @OptionGroup var told: RecordOutputOptions
+
+  func validate() throws {
+    if kind == .attachment { throw ValidationError("add takes insulin, food, exercise, note or annotation.") }
+    if kind == .annotation, words.count != 1 {
+      throw ValidationError("An annotation names one reading, by the id that 'glucoport list --long' shows.")
+    }
+  }
+
+  func run() throws {
+    let output = Output()
+    let changes = try content.changes(kind, words: kind == .annotation ? [] : words)
+    var fields = changes.applied(to: RecordFields())
+    guard !fields.values.isEmpty else {
+      let content = kind == .annotation ? "--exclude, --include" : kind == .note ? "its text" : "an amount"
+      throw Failure(.usage, "\(kind.rawValue): there is nothing to keep; give \(content) or a --note")
+    }
+    // Where it names a reading or an entry, that has to be there, and the store with it.
+    let namesOthers = kind == .annotation || content.entry != nil
+    let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor)
+    let zone = try store.timezone()
+    if kind == .annotation { fields["reading"] = .text(try reading(store).identity.text) }
+    let (time, placement) = TimeArgument.now.placed(zone: zone, now: Host.now())
+    var draft = RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
+    try content.place(&draft, in: store, zone: zone)
+    let edit = try RecordEditor(store).add(draft, guid: Host.randomUUID())
+    try told.tell("added", edit, store, output)
+    try output.finish()
+  }
+
+  private func reading(_ store: Store) throws -> StoredReading {
+    guard let reading = try store.reading(at: words[0]) else {
+      throw Failure(
+        .missingInput,
+        "\(displayed(words[0])): there is no such reading to annotate; 'glucoport list --long' shows the ids")
+    }
+    return reading
+  }
+}
+
+extension RecordKind: ExpressibleByArgument {}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// Whether an annotation keeps its reading out of statistics.
+enum Verdict: EnumerableFlag {
+  case exclude, include
+
+  static func help(for value: Verdict) -> ArgumentHelp? {
+    value == .exclude
+      ? "Of an annotation: mark the reading as excluded." : "Of an annotation: take the mark away."
+  }
+}
+
+/// The options that say what a record holds, the same for `record add` and `record edit`.
+struct RecordContentOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "When: 18:30, 'yesterday 18:30', 2026-05-06T18:30, 90m (ago), or RFC 3339 with an offset.",
+      valueName: "time"))
+  var at: TimeArgument?
+
+  @Option(help: ArgumentHelp("A text, on any kind.", valueName: "text"))
+  var note: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Of insulin: rapid, long, basal or mix; of a note: health or announcement.", valueName: "subtype"))
+  var subtype: String?
+
+  @Option(
+    help: ArgumentHelp("Set any field of glucoport-json(5); empty takes it away.", valueName: "field=value"))
+  var set: [String] = []
+
+  @Option(help: ArgumentHelp("The entry to which it belongs; 'none' for none.", valueName: "id"))
+  var entry: String?
+
+  @Flag var verdict: Verdict?
+
+  /// Whether they say nothing.
+  var isEmpty: Bool {
+    at == nil && note == nil && subtype == nil && set.isEmpty && entry == nil && verdict == nil
+  }
+
+  /// What the words and these options say of the fields of a record of this kind.
+  func changes(_ kind: RecordKind, words: [String]) throws -> FieldChanges {
+    var changes = FieldChanges(kind)
+    try changes.set(words: words)
+    if let subtype { try changes.set("subtype", to: subtype) }
+    if let note { try changes.set("text", to: note) }
+    for assignment in set { try changes.set(assignment) }
+    if let verdict {
+      guard kind == .annotation else {
+        throw Failure(.usage, "--exclude and --include are for annotations; this is \(kind.rawValue)")
+      }
+      try changes.set("excluded", to: .flag(verdict == .exclude))
+    }
+    return changes
+  }
+
+  /// Writes the time and the entry into a record's content, where the options name them.
+  func place(_ draft: inout RecordDraft, in store: Store, zone: LogbookZone) throws {
+    if let at { (draft.deviceTime, draft.placement) = at.placed(zone: zone, now: Host.now()) }
+    if let entry { draft.entryGuid = entry == "none" ? nil : try store.record(named: entry).guid }
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// `glucoport record delete`: leaves a tombstone of a record, and of what belongs to it.
+struct RecordDeleteCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
+    discussion: "Its id, kind and time stay, so that other nodes learn of it. Its content does not.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @OptionGroup var told: RecordOutputOptions
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let edit = try RecordEditor(store).delete(store.record(named: id).guid)
+    try told.tell("deleted", edit, store, output)
+    try output.finish()
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport record edit`: changes what a record holds.
+struct RecordEditCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Change a record.",
+    discussion: "What the command does not name stays as it is. An edit that changes nothing counts as none.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Argument(help: ArgumentHelp("Amounts with units, or the text of a note.", valueName: "word"))
+  var words: [String] = []
+
+  @OptionGroup var content: RecordContentOptions
+  @OptionGroup var told: RecordOutputOptions
+
+  func validate() throws {
+    if words.isEmpty, content.isEmpty { throw ValidationError("Say what to change.") }
+  }
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.editor)
+    let record = try store.record(named: id)
+    let zone = try store.timezone()
+    let changes = try content.changes(record.kind, words: words)
+    // The entry is looked up before the edit's transaction, the fields are changed inside it.
+    var placed = RecordDraft(
+      kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
+    try content.place(&placed, in: store, zone: zone)
+    let edit = try RecordEditor(store).edit(record.guid) { draft in
+      draft.fields = changes.applied(to: draft.fields)
+      if content.at != nil { (draft.deviceTime, draft.placement) = (placed.deviceTime, placed.placement) }
+      if content.entry != nil { draft.entryGuid = placed.entryGuid }
+      guard changes.values.isEmpty || !draft.fields.values.isEmpty else {
+        throw Failure(
+          .usage, "\(record.guid): nothing would be left of the record; 'glucoport record delete' deletes it")
+      }
+    }
+    try told.tell("edited", edit, store, output)
+    try output.finish()
+  }
+}

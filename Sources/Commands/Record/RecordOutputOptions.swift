@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// What a command that changed a record tells of it.
+struct RecordOutputOptions: ParsableArguments {
+  @Flag(help: "Print the record as one JSON object.")
+  var json = false
+
+  @Flag(help: "Say nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    if json, quiet { throw ValidationError("--json prints an object and --quiet nothing; choose one.") }
+  }
+
+  /// Tells what became of a record: one line, or the object of `show --json`.
+  func tell(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
+    if quiet { return }
+    if json { return output.line(try ItemDetails(store).json(.record(edit.record))) }
+    let table = TableWriter(output: output, unit: nil, isLong: false)
+    let children = edit.edits > 1 ? " and \(grouped(edit.edits - 1)) that belong to it" : ""
+    output.line("\(edit.edits == 0 ? "unchanged" : done): \(table.line(.record(edit.record)))\(children)")
+  }
+}

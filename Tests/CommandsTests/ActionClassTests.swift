@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Testing
+
+@testable import Commands
+
+/// The commands of the program that say their class, and those that do not.
+enum ClassifiedCommands {
+  static let leaves = leaves(of: Glucoport.self, words: [])
+
+  static var all: [(words: String, type: any ClassifiedCommand.Type)] {
+    leaves.compactMap { leaf in (leaf.type as? any ClassifiedCommand.Type).map { (leaf.words, $0) } }
+  }
+
+  /// The commands without commands of their own, in the order of the help.
+  private static func leaves(
+    of type: any ParsableCommand.Type, words: [String]
+  ) -> [(words: String, type: any ParsableCommand.Type)] {
+    let below = type.configuration.subcommands
+    if below.isEmpty { return [(words.joined(separator: " "), type)] }
+    return below.flatMap { leaves(of: $0, words: words + [$0.configuration.commandName ?? ""]) }
+  }
+}
+
+@Suite struct ActionClassTests {
+  @Test func everyCommandIsInExactlyOneClass() {
+    let unclassified = ClassifiedCommands.leaves.filter { !($0.type is any ClassifiedCommand.Type) }
+    #expect(unclassified.map(\.words) == [])
+    #expect(ClassifiedCommands.leaves.count >= 12)
+    #expect(ClassifiedCommands.all.contains { $0.words == "record add" })
+  }
+
+  @Test func everythingAboutReadingsAndRecordsThatChangesThemIsDeferrable() {
+    let deferrable = ClassifiedCommands.all.filter { $0.type.actionClass == .deferrable }.map(\.words)
+    #expect(Set(deferrable).isSuperset(of: ["import", "record add", "record edit", "record delete"]))
+  }
+}

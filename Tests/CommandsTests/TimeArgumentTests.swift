@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Commands
+
+@Suite struct TimeArgumentTests {
+  /// 2026-05-06T10:00:00Z: noon in Madrid.
+  private static let now: Int64 = 1_778_061_600
+
+  private func placed(_ text: String, now: Int64 = now) throws -> String {
+    let argument = try #require(TimeArgument(argument: text))
+    let (time, placement) = argument.placed(zone: try LogbookZone(name: "Europe/Madrid"), now: now)
+    return "\(time.text)\(DeviceTime.offsetText(placement.utcOffset)) \(placement.source.name)"
+  }
+
+  @Test(arguments: [
+    ("now", "2026-05-06T12:00:00+02:00 zone"), ("90m", "2026-05-06T10:30:00+02:00 zone"),
+    ("36h", "2026-05-05T00:00:00+02:00 zone"), ("1d", "2026-05-05T12:00:00+02:00 zone"),
+    ("today", "2026-05-06T00:00:00+02:00 zone"), ("yesterday", "2026-05-05T00:00:00+02:00 zone"),
+    ("18:30", "2026-05-06T18:30:00+02:00 zone"), ("8:05", "2026-05-06T08:05:00+02:00 zone"),
+    ("10:05:06", "2026-05-06T10:05:06+02:00 zone"), ("today 7:00", "2026-05-06T07:00:00+02:00 zone"),
+    ("yesterday 18:30", "2026-05-05T18:30:00+02:00 zone"),
+    ("2026-01-06", "2026-01-06T00:00:00+01:00 zone"),
+    ("2026-01-06T18:30", "2026-01-06T18:30:00+01:00 zone"),
+    ("2026-01-06 18:30:01", "2026-01-06T18:30:01+01:00 zone"),
+  ])
+  func aTimeIsReadInTheZoneOfTheLogbook(_ text: String, _ expected: String) throws {
+    #expect(try placed(text) == expected)
+  }
+
+  @Test(arguments: [
+    ("2026-05-06T18:30:00Z", "2026-05-06T18:30:00Z stated"),
+    ("2026-05-06T18:30:00+02:00", "2026-05-06T18:30:00+02:00 stated"),
+    ("2026-05-06T18:30-03:30", "2026-05-06T18:30:00-03:30 stated"),
+  ])
+  func anOffsetThatIsGivenIsStated(_ text: String, _ expected: String) throws {
+    #expect(try placed(text) == expected)
+  }
+
+  @Test func theRepeatedHourOfAShownTimeIsItsFirst() throws {
+    #expect(try placed("2025-10-26T02:30") == "2025-10-26T02:30:00+02:00 zone-overlap")
+    #expect(try placed("2026-03-29T02:30") == "2026-03-29T02:30:00+01:00 zone-gap")
+  }
+
+  @Test func theClockTellsWhichOfTheRepeatedHoursItIs() throws {
+    // 2025-10-26T00:30:00Z and an hour later: Madrid shows 02:30 at both.
+    #expect(try placed("now", now: 1_761_438_600) == "2025-10-26T02:30:00+02:00 stated")
+    #expect(try placed("now", now: 1_761_442_200) == "2025-10-26T02:30:00+01:00 stated")
+  }
+
+  @Test func anInstantIsWhatPlacesTheTime() throws {
+    let zone = try LogbookZone(name: "Europe/Madrid")
+    for text in ["now", "2026-05-06T12:00", "12:00", "2026-05-06T10:00:00Z", "2026-05-06T15:00:00+05:00"] {
+      #expect(TimeArgument(argument: text)?.instant(zone: zone, now: Self.now) == Self.now, "\(text)")
+    }
+  }
+
+  @Test(arguments: [
+    "", "soon", "25:00", "18:60", "18", "1:2:3:4", "tomorrow", "yesterday  18:30", "yesterday soon", "-1d",
+    "3w",
+    "2026-02-30", "2026-05-06Z", "2026-05-06+02:00", "2026-05-06T18:30:00+25:00", "2026-05-06T18:30:00.5Z",
+    "18:30Z",
+  ])
+  func anythingElseIsNoTime(_ text: String) { #expect(TimeArgument(argument: text) == nil) }
+}
