@@ -20,7 +20,11 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    // Without its traits: no configuration files, and no more of Foundation than it needs.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
   ],
   targets: [
@@ -43,12 +47,33 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
+      name: "ServerStore",
+      dependencies: [
+        "Logbook", "LogbookAPI",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
+      name: "LogbookServer",
+      dependencies: [
+        "Logbook", "LogbookAPI",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
       name: "Ingest", dependencies: ["Logbook", "Exports", "LogbookStore"],
       swiftSettings: settings),
     .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "Exports", "LogbookStore", "Ingest",
+        "Logbook", "Exports", "LogbookStore", "Ingest", "LogbookAPI", "LogbookServer",
+        "ServerStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -61,6 +86,15 @@ let package = Package(
     .testTarget(
       name: "LogbookStoreTests",
       dependencies: ["Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "LogbookAPITests", dependencies: ["LogbookAPI", "Logbook"], swiftSettings: settings),
+    .testTarget(
+      name: "ServerStoreTests",
+      dependencies: [
+        "Logbook", "LogbookAPI", "ServerStore", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -24,18 +24,23 @@ public struct Digest: Sendable {
   /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts: each as its UTF-8 length in decimal, a
   /// colon and its text, so that no two lists of parts read alike.
   public static func uuid(of parts: [String]) -> String {
-    var digest = Digest()
-    for part in parts { digest.update("\(part.utf8.count):\(part)") }
-    var bytes = Array(digest.bytes().prefix(16))
-    bytes[6] = bytes[6] & 0x0F | 0x80
-    bytes[8] = bytes[8] & 0x3F | 0x80
-    let hex = hexadecimalText(bytes)
+    let hex = hexadecimalText(uuidBytes(of: parts))
     var text = ""
     for (index, digit) in hex.enumerated() {
       if [8, 12, 16, 20].contains(index) { text.append("-") }
       text.append(digit)
     }
     return text
+  }
+
+  /// The 16 bytes of `uuid(of:)`.
+  public static func uuidBytes(of parts: [String]) -> [UInt8] {
+    var digest = Digest()
+    for part in parts { digest.update("\(part.utf8.count):\(part)") }
+    var bytes = Array(digest.bytes().prefix(16))
+    bytes[6] = bytes[6] & 0x0F | 0x80
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    return bytes
   }
 }
 

@@ -65,6 +65,9 @@ public struct ReadingIdentity: Hashable, Sendable {
 
   /// A key for remotes that need one: a UUID of version 8 from SHA-256 over the canonical text.
   public var uuid: String { Digest.uuid(of: ["reading", text]) }
+
+  /// The 16 bytes of `uuid`.
+  public var key: [UInt8] { Digest.uuidBytes(of: ["reading", text]) }
 }
 
 extension ReadingIdentity {

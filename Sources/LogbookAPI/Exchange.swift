@@ -30,6 +30,8 @@ public enum Wire {
   public static let mostReadings = 10_000
   /// The most records in a request or page.
   public static let mostRecords = 1000
+  /// The most bytes of a record's state in canonical JSON, so that every page can hold one and goes on.
+  public static let mostStateBytes = 2 << 20
 }
 
 /// The word by which an error is told apart, in the member `error` of its body.

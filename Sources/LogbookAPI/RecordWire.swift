@@ -37,6 +37,9 @@ public enum RecordWire {
     guard let guid, let version, version > 0, let state, let digest else {
       throw reader.error("guid, version, digest and state are expected")
     }
+    guard state.json.utf8.count <= Wire.mostStateBytes else {
+      throw reader.error("a state of more than \(Wire.mostStateBytes) bytes")
+    }
     guard digest == state.digest else { throw reader.error("a digest that is not that of the state") }
     return RecordChange(guid: guid, version: version, base: base, state: state)
   }

@@ -35,6 +35,8 @@ public enum StorageError: Error, Hashable, Sendable {
   case otherLogbook(id: String)
   /// A cursor or mark was never given by this storage, or by a part of its history that a restore took away.
   case positionUnknown
+  /// The answer would be larger than a body may be; half of the request may pass.
+  case tooLarge
   /// Another writer holds the storage; trying again helps.
   case busy
   /// The storage failed; the sentence is for the server's log.

@@ -9,16 +9,18 @@ enum SourceRules {
   static let rows: [[String]] = [
     ["Logbook", "CZlib"],
     ["LogbookAPI"],
-    ["LogbookStore", "Exports"],
-    ["Ingest"],
+    ["LogbookStore", "Exports", "ServerStore"],
+    ["Ingest", "LogbookServer"],
     ["Commands"],
     ["glucoport"],
   ]
 
   /// The rooms that may import what is not of this package.
   static let importers: [String: Set<String>] = [
-    "GRDB": ["LogbookStore"], "GRDBSQLite": ["LogbookStore"], "Crypto": ["Logbook"],
-    "ArgumentParser": ["Commands"], "CZlib": ["Exports", "LogbookAPI"],
+    "GRDB": ["LogbookStore", "ServerStore"], "GRDBSQLite": ["LogbookStore", "ServerStore"],
+    "Crypto": ["Logbook"], "ArgumentParser": ["Commands"], "CZlib": ["Exports", "LogbookAPI"],
+    "Hummingbird": ["LogbookServer"], "HummingbirdTLS": ["LogbookServer"],
+    "Logging": ["LogbookServer"], "CoreMetrics": ["LogbookServer"],
   ]
 
   /// What belongs to the system, for every room.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The folder with everything that a server keeps.
+struct DataFolder: Sendable {
+  let path: String
+
+  /// Finds the folder, or makes it.
+  ///
+  /// - Throws: `Failure`: `cannotCreate`, `permission` for a folder into which others may write.
+  init(_ path: String) throws {
+    self.path = path
+    try Self.make(path)
+    try Self.make(path + "/logbooks")
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & 0o022 == 0 else {
+      throw Failure(
+        .permission,
+        "\(path): others may write into this folder; run 'chmod 700' on it, and look what they did")
+    }
+  }
+
+  /// The file with logins and the names of logbooks.
+  var serverFile: String { path + "/server.db" }
+
+  func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
+
+  /// Takes the folder for one server, until the returned lock is released, or goes, or its process ends.
+  func lock() throws -> FolderLock { try FolderLock(path + "/lock") }
+
+  /// Makes a file that nobody else can read, where it is missing.
+  static func makeFile(_ path: String) throws {
+    let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw Failure(
+        errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
+        "\(path): cannot open the file: \(String(cString: strerror(errno)))")
+    }
+    close(descriptor)
+  }
+
+  private static func make(_ path: String) throws {
+    if access(path, F_OK) == 0 { return }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw Failure(
+        errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
+        "\(path): cannot create the folder: \(String(cString: strerror(errno)))")
+    }
+  }
+}
+
+/// A lock of the kernel's, which dies with its process.
+final class FolderLock: Sendable {
+  private let descriptor: Int32
+
+  fileprivate init(_ path: String) throws {
+    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw Failure(.permission, "\(path): cannot open the lock: \(String(cString: strerror(errno)))")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw Failure(.temporary, "\(path): another 'glucoport serve' runs on this folder")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Lets the next server in.
+  func release() { flock(descriptor, LOCK_UN) }
+}

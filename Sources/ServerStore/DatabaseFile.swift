@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import LogbookAPI
+
+/// What makes an SQLite file one of ours, and which step of its schema it has.
+struct FileSchema: Sendable {
+  /// The application id in the file's header.
+  let applicationID: Int
+  /// The number of the newest step. A file with a larger one is from a newer program.
+  let version: Int
+  /// Makes the tables.
+  let create: @Sendable (Database) throws -> Void
+}
+
+/// An open SQLite file of the server: one writer, and readers that never wait for it.
+struct DatabaseFile: Sendable {
+  private let pool: DatabasePool
+  private let name: String
+
+  /// How long a connection waits for another process: `serve token` writes beside a running server.
+  private static let busyTimeoutSeconds = 5.0
+  /// As in a store: fewer, larger pages make inserts faster.
+  private static let pageSize = 16384
+  private static let mostReaders = 3
+
+  /// Opens the file, or creates it.
+  ///
+  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer one.
+  init(path: String, name: String, schema: FileSchema) throws {
+    self.name = name
+    try DataFolder.makeFile(path)
+    do {
+      pool = try DatabasePool(path: path, configuration: Self.configuration)
+      try pool.writeWithoutTransaction { database in
+        // The pool itself chooses NORMAL, under which a power cut takes commits back.
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        try Self.prepare(database, path, schema)
+      }
+    } catch let error as DatabaseError {
+      throw Failure(.inputOutput, "\(path): cannot open the file: \(error.message ?? "\(error.resultCode)")")
+    }
+  }
+
+  /// Runs a transaction that may write.
+  func write<Value: Sendable>(
+    _ work: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StorageError) -> Value {
+    do { return try await pool.write(work) } catch { throw storageError(error) }
+  }
+
+  /// Runs a transaction that reads one state of the file.
+  func read<Value: Sendable>(
+    _ work: @escaping @Sendable (Database) throws -> Value
+  ) async throws(StorageError) -> Value {
+    do { return try await pool.read(work) } catch { throw storageError(error) }
+  }
+
+  /// Runs a transaction that may write, and waits for it.
+  func writeNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.write(work) }
+
+  /// Runs a transaction that reads, and waits for it.
+  func readNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.read(work) }
+
+  /// Closes every connection; the last one empties the write-ahead log.
+  func close() throws { try pool.close() }
+}
+
+extension DatabaseFile {
+  private static var configuration: Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(busyTimeoutSeconds)
+    configuration.foreignKeysEnabled = true
+    configuration.maximumReaderCount = mostReaders
+    configuration.prepareDatabase { database in
+      // Before any journal mode: only an empty file takes another page size.
+      try database.execute(sql: "PRAGMA page_size = \(pageSize); PRAGMA cache_size = -2048")
+    }
+    return configuration
+  }
+
+  private static func prepare(_ database: Database, _ path: String, _ schema: FileSchema) throws {
+    if try version(database, path, schema) == schema.version { return }
+    // Two processes may create one file at once: the second finds it made when it has the lock.
+    try database.inTransaction(.immediate) {
+      if try version(database, path, schema) < schema.version {
+        try schema.create(database)
+        try database.execute(
+          sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(schema.version)")
+      }
+      return .commit
+    }
+  }
+
+  /// The step of the schema that the file has; 0 for an empty one.
+  private static func version(_ database: Database, _ path: String, _ schema: FileSchema) throws -> Int {
+    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return 0 }
+    guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else {
+      throw Failure(.badInput, "\(path): this is an SQLite database, but none of a glucoport server")
+    }
+    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard version <= schema.version else {
+      throw Failure(.configuration, "\(path): the file is from a newer glucoport; update glucoport")
+    }
+    return version
+  }
+
+  private func storageError(_ error: any Error) -> StorageError {
+    switch error {
+    case let known as StorageError: known
+    // The connection of the client is gone, or the server stops.
+    case is CancellationError: .busy
+    case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: .busy
+    // The message of SQLite names tables and columns, never a value.
+    case let error as DatabaseError:
+      .failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
+    default: .failed("\(name): \(type(of: error))")
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+public import LogbookAPI
+
+/// The storage of `glucoport serve`: a folder with one SQLite file for logins and one for each logbook. This type and
+/// `Logins` are the room's interface.
+public final class EmbeddedStorage: Sendable {
+  private let lock: FolderLock
+  private let logins: Logins
+  private let logbooks: OpenLogbooks
+
+  /// Opens the folder, or creates it, and keeps every other server out of it.
+  ///
+  /// - Throws: `Failure`: `temporary` where another server has the folder, `cannotCreate`, `permission`, `badInput`,
+  ///   `configuration` for the files of a newer program.
+  public init(folder path: String) throws {
+    let folder = try DataFolder(path)
+    lock = try folder.lock()
+    logins = try Logins(folder: path)
+    logbooks = OpenLogbooks(folder: folder)
+  }
+
+  /// Closes every file, behind the last request, and lets the next server in.
+  public func close() async throws {
+    try await logbooks.close()
+    try logins.close()
+    lock.release()
+  }
+}
+
+extension EmbeddedStorage: ServerStorage {
+  /// The login whose token has this SHA-256; nil when there is none.
+  public func login(tokenHash: [UInt8]) async throws(StorageError) -> Login? {
+    try await logins.login(tokenHash: tokenHash)
+  }
+
+  /// The logbook of a login.
+  public func logbook(_ login: Login) async throws(StorageError) -> RemoteLogbook {
+    let mark = try await logbooks.file(login.logbook).mark()
+    return RemoteLogbook(
+      id: login.logbook, name: try await logins.logbookName(login.logbook), isWritable: login.role == .write,
+      mostReadings: Wire.mostReadings, mostRecords: Wire.mostRecords, mark: mark)
+  }
+
+  /// Stores the readings that are not there.
+  public func store(
+    _ batch: ReadingBatch, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> ReadingAnswer {
+    try await logbooks.file(login.logbook).store(batch, run)
+  }
+
+  /// Applies changes of records, each on its own.
+  public func apply(
+    _ changes: [RecordChange], _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> RecordAnswer {
+    try await logbooks.file(login.logbook).apply(changes, run)
+  }
+
+  /// What changed behind the cursor, without what the run's node wrote itself; nil when nothing changed at all.
+  public func changes(
+    after cursor: String?, limit: Int, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> ChangePage? {
+    try await logbooks.file(login.logbook).changes(after: cursor, limit: limit, run)
+  }
+
+  /// Digests over the identities of all readings.
+  public func readingDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests {
+    try await logbooks.file(login.logbook).readingDigests(run)
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import LogbookAPI
+
+/// One logbook: an SQLite file with its readings, its records and the order of their changes.
+struct LogbookFile: Sendable {
+  let id: String
+  private let file: DatabaseFile
+  /// Tells the numbers that this process gives from those of any other history.
+  private let tag: String
+
+  /// Opens the file, or creates it.
+  init(path: String, id: String) throws {
+    let tag = Positions.randomTag()
+    self.id = id
+    self.tag = tag
+    file = try DatabaseFile(path: path, name: "logbook \(id)", schema: LogbookSchema.schema)
+    try file.writeNow { database in
+      if try Int.fetchOne(database, sql: "SELECT count(*) FROM epoch") == 0 {
+        try Positions(database: database).beginEpoch(at: 0, tag: tag)
+      }
+    }
+  }
+
+  /// The position of the last change.
+  func mark() async throws(StorageError) -> String {
+    try await file.read { database in
+      let positions = Positions(database: database)
+      return try positions.text(positions.last())
+    }
+  }
+
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(StorageError) -> ReadingAnswer {
+    try await file.write { [id, tag] database in
+      let node = try Nodes(database: database, logbook: id).admit(run)
+      let positions = Positions(database: database)
+      let last = try positions.last()
+      var answer = try ReadingStorage(database, node: node, after: last).store(batch)
+      if answer.stored > 0 { try positions.beginEpoch(at: last + 1, tag: tag) }
+      answer.mark = try positions.text(positions.last())
+      return answer
+    }
+  }
+
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(StorageError) -> RecordAnswer {
+    try await file.write { [id, tag] database in
+      let node = try Nodes(database: database, logbook: id).admit(run)
+      let positions = Positions(database: database)
+      var storage = RecordStorage(database, node: node, after: try positions.last(), tag: tag)
+      let verdicts = try storage.apply(changes)
+      return RecordAnswer(verdicts: verdicts, mark: try positions.text(positions.last()))
+    }
+  }
+
+  func changes(
+    after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(StorageError) -> ChangePage? {
+    try await reading(run) { database, node in
+      let place = try cursor.map { try Positions(database: database).seq($0) } ?? 0
+      var scan = ChangeScan(database, node: node, after: place, limit: limit)
+      return try scan.page()
+    }
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
+    try await reading(run) { database, _ in try DigestScan(database: database).digests() }
+  }
+
+  func close() throws { try file.close() }
+}
+
+extension LogbookFile {
+  /// Runs a transaction for a run. Only the first request of a run writes, which is that it began.
+  private func reading<Value: Sendable>(
+    _ run: RunStamp, _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
+  ) async throws(StorageError) -> Value {
+    let read: Value?? = try await file.read { [id] database in
+      guard let node = try Nodes(database: database, logbook: id).known(run) else { return nil }
+      return try work(database, node)
+    }
+    if let read, let value = read { return value }
+    return try await file.write { [id] database in
+      try work(database, try Nodes(database: database, logbook: id).admit(run))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The schema of a logbook's file.
+///
+/// Every change has a number in one sequence, which readings and records share: a reading's is given once, a record
+/// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
+enum LogbookSchema {
+  static let schema = FileSchema(applicationID: 0x474C_5542, version: 1) { database in
+    try database.execute(sql: tables)
+    try database.execute(sql: rules)
+  }
+
+  private static let tables = """
+    -- From which number on this tag stands in positions: each process that writes begins an epoch, so that numbers
+    -- that were given after a backup are not taken for those that are given after its restore.
+    CREATE TABLE epoch (first_seq INTEGER PRIMARY KEY, tag TEXT NOT NULL CHECK (length(tag) = 8)) STRICT;
+
+    CREATE TABLE node (
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE CHECK (length(name) = 36),
+      run_number INTEGER NOT NULL CHECK (run_number > 0),
+      run_id TEXT NOT NULL CHECK (length(run_id) = 36)
+    ) STRICT;
+
+    CREATE TABLE device (
+      id INTEGER PRIMARY KEY,
+      vendor TEXT NOT NULL,
+      model TEXT NOT NULL,
+      serial TEXT NOT NULL,
+      format TEXT NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX device_by_serial ON device(vendor, serial) WHERE serial <> '';
+    CREATE UNIQUE INDEX device_by_model ON device(format, model) WHERE serial = '';
+
+    CREATE TABLE series (
+      id INTEGER PRIMARY KEY,
+      device INTEGER NOT NULL REFERENCES device(id),
+      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
+      axis INTEGER NOT NULL CHECK (axis BETWEEN 0 AND 1),
+      UNIQUE (device, kind, axis)
+    ) STRICT;
+
+    -- Without REFERENCES, whose check of every row costs a fifth of an insert.
+    CREATE TABLE reading (
+      seq INTEGER PRIMARY KEY,
+      series INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      level INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL,
+      offset_source INTEGER NOT NULL,
+      value REAL,
+      unit INTEGER NOT NULL,
+      beyond INTEGER NOT NULL,
+      threshold REAL,
+      marks INTEGER NOT NULL,
+      node INTEGER NOT NULL,
+      -- One check of plain comparisons costs a fraction of one for each column.
+      CHECK (seq > 0 AND occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400
+        AND offset_source >= 0 AND offset_source <= 4 AND unit >= 0 AND unit <= 1
+        AND beyond >= 0 AND beyond <= 2 AND (value IS NULL) = (beyond <> 0)),
+      UNIQUE (series, position, level, occurrence)
+    ) STRICT;
+
+    CREATE TABLE record (
+      guid TEXT PRIMARY KEY CHECK (length(guid) = 36),
+      seq INTEGER NOT NULL UNIQUE CHECK (seq > 0),
+      revision TEXT NOT NULL,
+      kind TEXT NOT NULL
+        CHECK (kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment')),
+      state TEXT NOT NULL CHECK (json_extract(state, '$.kind') IS kind),
+      node INTEGER NOT NULL REFERENCES node(id),
+      -- A tombstone says that something is gone, and nothing of what it was.
+      CHECK (json_extract(state, '$.deleted') IS 0 OR json_extract(state, '$.fields') IS '{}')
+    ) STRICT, WITHOUT ROWID;
+
+    -- The last change of a record that was accepted from a node, for the node that asks again.
+    CREATE TABLE accepted (
+      guid TEXT NOT NULL REFERENCES record(guid),
+      node INTEGER NOT NULL REFERENCES node(id),
+      version INTEGER NOT NULL CHECK (version > 0),
+      digest TEXT NOT NULL CHECK (length(digest) = 64),
+      revision TEXT NOT NULL,
+      PRIMARY KEY (guid, node)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  private static let rules = """
+    CREATE TRIGGER epoch_stays BEFORE DELETE ON epoch
+    BEGIN SELECT RAISE(ABORT, 'epochs are never deleted'); END;
+    CREATE TRIGGER epoch_is_immutable BEFORE UPDATE ON epoch
+    BEGIN SELECT RAISE(ABORT, 'epochs are immutable'); END;
+
+    CREATE TRIGGER node_run_rises BEFORE UPDATE ON node
+    WHEN NEW.name <> OLD.name OR NEW.run_number <= OLD.run_number
+    BEGIN SELECT RAISE(ABORT, 'the run number of a node rises'); END;
+
+    CREATE TRIGGER reading_stays BEFORE DELETE ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
+    CREATE TRIGGER reading_is_immutable BEFORE UPDATE ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
+
+    CREATE TRIGGER record_stays BEFORE DELETE ON record
+    BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
+    CREATE TRIGGER record_identity BEFORE UPDATE OF guid, kind ON record
+    WHEN NEW.guid <> OLD.guid OR NEW.kind <> OLD.kind
+    BEGIN SELECT RAISE(ABORT, 'guid and kind of a record never change'); END;
+    CREATE TRIGGER record_change_moves_it BEFORE UPDATE ON record
+    WHEN NEW.seq <= OLD.seq OR NEW.revision = OLD.revision
+    BEGIN SELECT RAISE(ABORT, 'a change of a record moves it to a new place'); END;
+
+    CREATE TRIGGER record_comes_last BEFORE INSERT ON record
+    WHEN EXISTS (SELECT 1 FROM reading WHERE seq >= NEW.seq) OR EXISTS (SELECT 1 FROM record WHERE seq >= NEW.seq)
+    BEGIN SELECT RAISE(ABORT, 'a record comes behind every other change'); END;
+    CREATE TRIGGER record_moves_to_the_end BEFORE UPDATE ON record
+    WHEN EXISTS (SELECT 1 FROM reading WHERE seq >= NEW.seq)
+      OR EXISTS (SELECT 1 FROM record WHERE seq >= NEW.seq)
+    BEGIN SELECT RAISE(ABORT, 'a record comes behind every other change'); END;
+    """
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+public import LogbookAPI
+
+/// A login as people list it. Its token cannot be told again.
+public struct ListedLogin: Hashable, Sendable {
+  /// The name under which people find it.
+  public let name: String
+  /// What it permits.
+  public let role: LoginRole
+  /// The name of the logbook that it opens.
+  public let logbook: String
+  /// When it was added, in UTC seconds.
+  public let createdAt: Int64
+}
+
+/// The logins of a server and the names of its logbooks. May be open beside a running server.
+public final class Logins: Sendable {
+  private let file: DatabaseFile
+
+  /// Opens the logins of a data folder, which is created where it is missing.
+  ///
+  /// - Throws: `Failure`, as `EmbeddedStorage` does.
+  public init(folder: String) throws {
+    let path = try DataFolder(folder).serverFile
+    file = try DatabaseFile(path: path, name: "server", schema: LoginSchema.schema)
+  }
+
+  /// Adds a login.
+  ///
+  /// - Parameter logbook: the name of the logbook that it opens, which is created where there is none; nil for the
+  ///   only one that there is.
+  /// - Throws: `Failure`: `usage` for a name that is taken or cannot be, or without a name among several logbooks.
+  public func add(
+    name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
+  ) throws {
+    for name in [name, logbook].compactMap({ $0 }) where !Self.canBeName(name) {
+      throw Failure(.usage, "a name has 1 to 64 characters, and none that controls a terminal")
+    }
+    try file.writeNow { database in
+      let sql = "SELECT EXISTS (SELECT 1 FROM login WHERE name = ?)"
+      if try Bool.fetchOne(database, sql: sql, arguments: [name]) == true {
+        throw Failure(
+          .usage, "there is already a token named '\(name)'; revoke it first, or choose another name")
+      }
+      let id = try Self.logbookID(logbook, database)
+      try database.execute(
+        sql: "INSERT INTO login (name, token_hash, role, logbook, created_at) VALUES (?, ?, ?, ?, ?)",
+        arguments: [name, Data(token.hash), role.rawValue, id, now])
+    }
+  }
+
+  /// Every login, by name.
+  public func list() throws -> [ListedLogin] {
+    try file.readNow { database in
+      let sql = """
+        SELECT l.name, l.role, b.name, l.created_at FROM login l JOIN logbook b ON b.id = l.logbook ORDER BY l.name
+        """
+      return try Row.fetchAll(database, sql: sql).map { row in
+        ListedLogin(
+          name: row[0], role: LoginRole(rawValue: row[1]) ?? .read, logbook: row[2], createdAt: row[3])
+      }
+    }
+  }
+
+  /// Ends a login: its token opens nothing from the next request on.
+  ///
+  /// - Throws: `Failure`: `missingInput` without a login of this name.
+  public func revoke(name: String) throws {
+    try file.writeNow { database in
+      try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
+      guard database.changesCount == 1 else {
+        throw Failure(.missingInput, "there is no token named '\(name)'")
+      }
+    }
+  }
+
+  /// Closes the file.
+  public func close() throws { try file.close() }
+
+  func login(tokenHash: [UInt8]) async throws(StorageError) -> Login? {
+    try await file.read { database in
+      let statement = try database.cachedStatement(
+        sql: "SELECT name, logbook, role FROM login WHERE token_hash = ?")
+      return try Row.fetchOne(statement, arguments: [Data(tokenHash)]).map { row in
+        Login(name: row[0], logbook: row[1], role: LoginRole(rawValue: row[2]) ?? .read)
+      }
+    }
+  }
+
+  func logbookName(_ id: String) async throws(StorageError) -> String {
+    try await file.read { database in
+      let statement = try database.cachedStatement(sql: "SELECT name FROM logbook WHERE id = ?")
+      return try String.fetchOne(statement, arguments: [id]) ?? ""
+    }
+  }
+}
+
+extension Logins {
+  private static func canBeName(_ name: String) -> Bool {
+    (1...64).contains(name.unicodeScalars.count)
+      && name.unicodeScalars.allSatisfy { scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+          false
+        default: true
+        }
+      }
+  }
+
+  private static func logbookID(_ name: String?, _ database: Database) throws -> String {
+    let known = try Row.fetchAll(database, sql: "SELECT name, id FROM logbook ORDER BY name")
+    if let name, let row = known.first(where: { $0[0] == name }) { return row[1] }
+    if name == nil, known.count == 1 { return known[0][1] }
+    guard let name else {
+      let names: [String] = known.map { $0[0] }
+      throw Failure(
+        .usage,
+        names.isEmpty
+          ? "there is no logbook yet; --logbook names the one to create"
+          : "there are several logbooks (\(names.joined(separator: ", "))); --logbook names the one to open")
+    }
+    let id = UUID().uuidString.lowercased()
+    try database.execute(sql: "INSERT INTO logbook (id, name) VALUES (?, ?)", arguments: [id, name])
+    return id
+  }
+}

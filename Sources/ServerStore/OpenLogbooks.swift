@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// The files of logbooks that are open: each from its first use on, and the ones in use last.
+///
+/// Two may be open of one logbook while the older is still at work: the file itself keeps their order.
+actor OpenLogbooks {
+  /// Each holds some file descriptors and up to 8 MiB of pages.
+  static let mostOpen = 16
+
+  private let folder: DataFolder
+  private var files: [String: LogbookFile] = [:]
+  /// The ids in the order of their last use.
+  private var used: [String] = []
+
+  init(folder: DataFolder) { self.folder = folder }
+
+  /// The file of a logbook, which is opened, or created, where it is not open.
+  func file(_ id: String) throws(StorageError) -> LogbookFile {
+    used.removeAll { $0 == id }
+    used.append(id)
+    if let open = files[id] { return open }
+    do {
+      let file = try LogbookFile(path: folder.logbookFile(id), id: id)
+      files[id] = file
+      if used.count > Self.mostOpen { files[used.removeFirst()] = nil }
+      return file
+    } catch let failure as Failure {
+      throw .failed(failure.message)
+    } catch {
+      throw .failed("logbook \(id): \(error)")
+    }
+  }
+
+  /// Closes all of them.
+  func close() throws {
+    for file in files.values { try file.close() }
+    files = [:]
+    used = []
+  }
+}

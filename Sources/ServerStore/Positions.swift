@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import LogbookAPI
+
+/// The sequence of a logbook's changes, and the texts by which clients know places in it.
+///
+/// A text is the number, a point and the tag of the epoch in which the number was given. A number whose tag is not
+/// that of its epoch was given by a history that a restore took away.
+struct Positions {
+  let database: Database
+
+  /// The number of the last change; 0 before the first.
+  func last() throws -> Int64 {
+    try Int64.fetchOne(
+      cached(
+        "SELECT max(coalesce((SELECT max(seq) FROM reading), 0), coalesce((SELECT max(seq) FROM record), 0))")
+    )
+      ?? 0
+  }
+
+  /// The text of a number that was given.
+  func text(_ seq: Int64) throws -> String { "\(seq).\(try tag(of: seq))" }
+
+  /// The number of a text.
+  ///
+  /// - Throws: `StorageError.positionUnknown` for a text that this logbook never gave.
+  func seq(_ text: String) throws -> Int64 {
+    guard let seq = Self.number(in: text), seq <= (try last()), try self.text(seq) == text else {
+      throw StorageError.positionUnknown
+    }
+    return seq
+  }
+
+  /// Whether this logbook gave a text.
+  func knows(_ text: String) throws -> Bool {
+    do {
+      _ = try seq(text)
+      return true
+    } catch StorageError.positionUnknown {
+      return false
+    }
+  }
+
+  /// Begins an epoch with the number that is about to be given, unless this process already has the last one.
+  func beginEpoch(at seq: Int64, tag: String) throws {
+    let last = try String.fetchOne(cached("SELECT tag FROM epoch ORDER BY first_seq DESC LIMIT 1"))
+    guard last != tag else { return }
+    try database.execute(sql: "INSERT INTO epoch (first_seq, tag) VALUES (?, ?)", arguments: [seq, tag])
+  }
+
+  /// Eight random hexadecimal digits.
+  static func randomTag() -> String {
+    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
+extension Positions {
+  private func tag(of seq: Int64) throws -> String {
+    let statement = try cached("SELECT tag FROM epoch WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1")
+    return try String.fetchOne(statement, arguments: [seq]) ?? ""
+  }
+
+  private func cached(_ sql: String) throws -> Statement { try database.cachedStatement(sql: sql) }
+
+  private static func number(in text: String) -> Int64? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, let seq = Int64(parts[0]), seq >= 0 else { return nil }
+    return seq
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Stores readings that are not there, many to a statement.
+struct ReadingStorage {
+  /// Rows in one statement: more gain nothing.
+  private static let chunkSizes = [100, 10, 1]
+  private static let columns: Int32 = 13
+
+  private let database: Database
+  private let node: Int64
+  /// The number of the first reading; each one's is this and its place in the batch, whether it is stored or known.
+  private let firstSeq: Int64
+
+  /// - Parameter last: the number of the last change so far.
+  init(_ database: Database, node: Int64, after last: Int64) {
+    self.database = database
+    self.node = node
+    firstSeq = last + 1
+  }
+
+  /// Stores a batch inside the caller's transaction.
+  func store(_ batch: ReadingBatch) throws -> ReadingAnswer {
+    let series = try SeriesTable(database: database).numbers(of: batch)
+    var answer = ReadingAnswer(stored: 0, known: 0)
+    var start = 0
+    for size in Self.chunkSizes where batch.readings.count - start >= size {
+      let insert = try RawRow(database, Self.insertSQL(rows: size))
+      let match = try RawRow(database, Self.matchSQL(rows: size))
+      defer { insert.reset() }
+      while batch.readings.count - start >= size {
+        let chunk = start..<start + size
+        let stored = try self.insert(chunk, batch.readings, series, insert)
+        answer.stored += stored
+        if stored < size {
+          answer.known += size - stored
+          answer.differing += try differing(chunk, batch.readings, series, match)
+        }
+        start += size
+      }
+    }
+    return answer
+  }
+}
+
+extension ReadingStorage {
+  private static func insertSQL(rows: Int) -> String {
+    let row = { (index: Int) in
+      let first = 2 + index * Int(columns)
+      return "(" + (first..<first + Int(columns)).map { "?\($0)" }.joined(separator: ",") + ",?1)"
+    }
+    return """
+      INSERT INTO reading (seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value,
+        unit, beyond, threshold, marks, node)
+      VALUES \((0..<rows).map(row).joined(separator: ","))
+      ON CONFLICT (series, position, level, occurrence) DO NOTHING
+      """
+  }
+
+  private static func matchSQL(rows: Int) -> String {
+    let row = { (index: Int) in
+      "(\(index),?\(1 + index * 4),?\(2 + index * 4),?\(3 + index * 4),?\(4 + index * 4))"
+    }
+    return """
+      SELECT v.column1, r.seq, r.value, r.unit, r.beyond, r.threshold
+      FROM (VALUES \((0..<rows).map(row).joined(separator: ","))) AS v CROSS JOIN reading AS r
+      WHERE r.series = v.column2 AND r.position = v.column3 AND r.level = v.column4 AND r.occurrence = v.column5
+      ORDER BY v.column1
+      """
+  }
+
+  /// Gives how many of the chunk were stored.
+  private func insert(
+    _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawRow
+  ) throws -> Int {
+    row.reset()
+    row.bind(node, at: 1)
+    var parameter: Int32 = 2
+    for place in chunk {
+      bind(readings[place], firstSeq + Int64(place), series[place], to: row, from: parameter)
+      parameter += Self.columns
+    }
+    while try row.step() {}
+    return database.changesCount
+  }
+
+  @inline(__always)
+  private func bind(_ reading: Reading, _ seq: Int64, _ series: Int64, to row: RawRow, from first: Int32) {
+    row.bind(seq, at: first)
+    row.bind(series, at: first + 1)
+    row.bind(reading.position, at: first + 2)
+    row.bind(reading.level, at: first + 3)
+    row.bind(Int64(reading.occurrence), at: first + 4)
+    row.bind(reading.deviceTime.seconds, at: first + 5)
+    row.bind(Int64(reading.placement.utcOffset), at: first + 6)
+    row.bind(Int64(reading.placement.source.rawValue), at: first + 7)
+    MeasurementColumns(reading.measurement).bind(to: row, from: first + 8)
+    row.bind(Int64(reading.marks.rawValue), at: first + 12)
+  }
+
+  /// The places of the chunk whose reading is there with another value, be it from this very batch.
+  private func differing(
+    _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawRow
+  ) throws -> [Int] {
+    var parameter: Int32 = 1
+    for place in chunk {
+      row.bind(series[place], at: parameter)
+      row.bind(readings[place].position, at: parameter + 1)
+      row.bind(readings[place].level, at: parameter + 2)
+      row.bind(Int64(readings[place].occurrence), at: parameter + 3)
+      parameter += 4
+    }
+    defer { row.reset() }
+    var places: [Int] = []
+    while try row.step() {
+      let place = chunk.lowerBound + Int(row.integer(0))
+      let isOwn = row.integer(1) == firstSeq + Int64(place)
+      let stored = MeasurementColumns(row, from: 2).measurement
+      if !isOwn, !stored.agrees(with: readings[place].measurement) { places.append(place) }
+    }
+    return places
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import LogbookAPI
+
+/// Applies changes of records, each by the revision that it was made on.
+struct RecordStorage {
+  private let database: Database
+  private let positions: Positions
+  private let node: Int64
+  private let tag: String
+  private var last: Int64
+  private var answerBytes = 0
+
+  /// - Parameter tag: the tag of the epoch that this process writes in.
+  init(_ database: Database, node: Int64, after last: Int64, tag: String) {
+    self.database = database
+    self.positions = Positions(database: database)
+    self.node = node
+    self.last = last
+    self.tag = tag
+  }
+
+  /// Applies a batch inside the caller's transaction.
+  mutating func apply(_ changes: [RecordChange]) throws -> [RecordVerdict] {
+    var verdicts: [RecordVerdict] = []
+    for change in changes { verdicts.append(try apply(change)) }
+    return verdicts
+  }
+}
+
+extension RecordStorage {
+  private struct Current {
+    let revision: String
+    let state: RecordState
+  }
+
+  private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
+    // The node asks again because the answer was lost: what others wrote since is no conflict of its own.
+    if let revision = try earlierAnswer(to: change) { return .accepted(revision: revision) }
+    guard let current = try current(change.guid) else { return try store(change) }
+    guard change.state.kind == current.state.kind else {
+      return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
+    }
+    if change.state.agrees(with: current.state) {
+      try keepAnswer(to: change, current.revision)
+      return .accepted(revision: current.revision)
+    }
+    if change.base == current.revision { return try store(change) }
+    return try conflict(change, current)
+  }
+
+  private func earlierAnswer(to change: RecordChange) throws -> String? {
+    let statement = try database.cachedStatement(
+      sql: "SELECT revision FROM accepted WHERE guid = ? AND node = ? AND version = ? AND digest = ?")
+    return try String.fetchOne(
+      statement, arguments: [change.guid, node, change.version, change.digest])
+  }
+
+  private func current(_ guid: String) throws -> Current? {
+    let statement = try database.cachedStatement(sql: "SELECT revision, state FROM record WHERE guid = ?")
+    guard let row = try Row.fetchOne(statement, arguments: [guid]) else { return nil }
+    return Current(revision: row[0], state: try RecordWire.state(row[1]))
+  }
+
+  private mutating func store(_ change: RecordChange) throws -> RecordVerdict {
+    last += 1
+    try positions.beginEpoch(at: last, tag: tag)
+    let revision = "\(last).\(tag)"
+    let statement = try database.cachedStatement(
+      sql: """
+        INSERT INTO record (guid, seq, revision, kind, state, node) VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (guid) DO UPDATE SET
+          seq = excluded.seq, revision = excluded.revision, state = excluded.state, node = excluded.node
+        """)
+    try statement.execute(
+      arguments: [change.guid, last, revision, change.state.kind.rawValue, change.state.json, node])
+    try keepAnswer(to: change, revision)
+    return .accepted(revision: revision)
+  }
+
+  /// A merge sends other content under the version that was sent before, so that an equal version is no older one.
+  private func keepAnswer(to change: RecordChange, _ revision: String) throws {
+    let statement = try database.cachedStatement(
+      sql: """
+        INSERT INTO accepted (guid, node, version, digest, revision) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (guid, node) DO UPDATE SET
+          version = excluded.version, digest = excluded.digest, revision = excluded.revision
+        WHERE excluded.version >= version
+        """)
+    try statement.execute(arguments: [change.guid, node, change.version, change.digest, revision])
+  }
+
+  private mutating func conflict(_ change: RecordChange, _ current: Current) throws -> RecordVerdict {
+    answerBytes += current.state.json.utf8.count
+    guard answerBytes <= Wire.mostBodyBytes / 2 else { throw StorageError.tooLarge }
+    return .conflict(
+      revision: current.revision, state: current.state,
+      isBaseKnown: try change.base.map(positions.knows) ?? false)
+  }
+}

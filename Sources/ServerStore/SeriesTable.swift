@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// One device's readings of one kind on one axis, under the number that the logbook gave it.
+struct SeriesTable {
+  let database: Database
+
+  /// The numbers of the series that a batch touches, in the order of its readings; unknown ones are added.
+  func numbers(of batch: ReadingBatch) throws -> [Int64] {
+    var known: [Key: Int64] = [:]
+    var last: (key: Key, number: Int64)?
+    return try batch.readings.map { reading in
+      let key = Key(device: reading.device, kind: reading.kind, axis: reading.axis)
+      if let last, last.key == key { return last.number }
+      let number = try known[key] ?? add(key, batch.devices[Int(reading.device.number)])
+      known[key] = number
+      last = (key, number)
+      return number
+    }
+  }
+
+  /// The device, kind and axis of a series.
+  func series(_ number: Int64) throws -> (device: Device, kind: ReadingKind, axis: Axis) {
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT d.vendor, d.model, d.serial, d.format, s.kind, s.axis
+        FROM series s JOIN device d ON d.id = s.device WHERE s.id = ?
+        """)
+    guard let row = try Row.fetchOne(statement, arguments: [number]),
+      let kind = ReadingKind(rawValue: row[4]), let axis = Axis(rawValue: row[5])
+    else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a reading without its series") }
+    return (Device(vendor: row[0], model: row[1], serial: row[2], format: row[3]), kind, axis)
+  }
+}
+
+extension SeriesTable {
+  private struct Key: Hashable {
+    let device: DeviceIndex
+    let kind: ReadingKind
+    let axis: Axis
+  }
+
+  private func add(_ key: Key, _ device: Device) throws -> Int64 {
+    let device = try add(device)
+    let (kind, axis) = (Int64(key.kind.rawValue), Int64(key.axis.rawValue))
+    let found = try database.cachedStatement(
+      sql: "SELECT id FROM series WHERE device = ? AND kind = ? AND axis = ?")
+    if let number = try Int64.fetchOne(found, arguments: [device, kind, axis]) { return number }
+    try database.execute(
+      sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)", arguments: [device, kind, axis])
+    return database.lastInsertedRowID
+  }
+
+  private func add(_ device: Device) throws -> Int64 {
+    let bySerial = "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"
+    let byModel = "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"
+    let found = try database.cachedStatement(sql: device.serial.isEmpty ? byModel : bySerial)
+    let arguments: StatementArguments =
+      device.serial.isEmpty ? [device.format, device.model] : [device.vendor, device.serial]
+    if let number = try Int64.fetchOne(found, arguments: arguments) { return number }
+    try database.execute(
+      sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)",
+      arguments: [device.vendor, device.model, device.serial, device.format])
+    return database.lastInsertedRowID
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import LogbookAPI
+import Testing
+
+@testable import ServerStore
+
+/// What belongs to the embedded storage alone: its folder, its files and their rules.
+@Suite struct EmbeddedStorageTests {
+  private let folder: ScratchFolder
+  private let token = LoginToken("gp_token")
+
+  init() throws { folder = try ScratchFolder() }
+
+  /// A storage with one login, which has stored a reading and a record.
+  private func filled() async throws -> (storage: EmbeddedStorage, client: Client) {
+    let logins = try Logins(folder: folder.path)
+    try logins.add(name: "me", role: .write, logbook: "mine", token: token, at: 1)
+    try logins.close()
+    let storage = try EmbeddedStorage(folder: folder.path)
+    let login = try #require(try await storage.login(tokenHash: token.hash))
+    let client = Client(
+      Stand(storage: storage, writer: login, reader: login, stranger: login, stop: storage.close))
+    try await client.push(Sample.history(1))
+    try await client.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text")))
+    return (storage, client)
+  }
+
+  private func logbookPath(_ login: Login) -> String { folder.path + "/logbooks/\(login.logbook).db" }
+
+  private func mode(_ path: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    return try #require(attributes[.posixPermissions] as? Int)
+  }
+
+  @Test func noOneElseMayLookIntoTheFolderAndItsFiles() async throws {
+    let storage = try EmbeddedStorage(folder: folder.path + "/new/data")
+    #expect(try mode(folder.path + "/new/data") == 0o700)
+    try await storage.close()
+    let (open, client) = try await filled()
+    #expect(try mode(folder.path + "/logbooks") == 0o700)
+    for path in [folder.path + "/server.db", folder.path + "/lock", logbookPath(client.login)] {
+      #expect(try mode(path) == 0o600, "\(path)")
+    }
+    for suffix in ["-wal", "-shm"] { #expect(try mode(logbookPath(client.login) + suffix) == 0o600) }
+    try await open.close()
+  }
+
+  @Test func aFolderIntoWhichOthersMayWriteIsRefused() throws {
+    try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: folder.path)
+    #expect { try EmbeddedStorage(folder: folder.path) } throws: {
+      ($0 as? Failure)?.category == .permission && "\($0)".contains("chmod 700")
+    }
+  }
+
+  @Test func twoServersNeverShareAFolder() async throws {
+    let storage = try EmbeddedStorage(folder: folder.path)
+    #expect { try EmbeddedStorage(folder: folder.path) } throws: { ($0 as? Failure)?.category == .temporary }
+    try await storage.close()
+    try await EmbeddedStorage(folder: folder.path).close()
+  }
+
+  @Test func loginsAreAddedAndRevokedBesideARunningServer() async throws {
+    let (storage, _) = try await filled()
+    let logins = try Logins(folder: folder.path)
+    let other = LoginToken("gp_other")
+    try logins.add(name: "other", role: .read, logbook: nil, token: other, at: 2)
+    let login = try #require(try await storage.login(tokenHash: other.hash))
+    #expect(login.role == .read)
+    #expect(
+      try logins.list() == [
+        ListedLogin(name: "me", role: .write, logbook: "mine", createdAt: 1),
+        ListedLogin(name: "other", role: .read, logbook: "mine", createdAt: 2),
+      ])
+    try logins.revoke(name: "other")
+    #expect(try await storage.login(tokenHash: other.hash) == nil)
+    #expect { try logins.revoke(name: "other") } throws: { ($0 as? Failure)?.category == .missingInput }
+    try await storage.close()
+  }
+
+  @Test func aLoginNeedsANameOfItsOwnAndALogbookThatIsMeant() throws {
+    let logins = try Logins(folder: folder.path)
+    func refusal(_ name: String, _ logbook: String?) -> FailureCategory? {
+      do {
+        var generator = SystemRandomNumberGenerator()
+        try logins.add(name: name, role: .read, logbook: logbook, token: LoginToken(using: &generator), at: 0)
+        return nil
+      } catch { return (error as? Failure)?.category }
+    }
+    #expect(refusal("a", nil) == .usage, "there is no logbook yet")
+    #expect(refusal("a", "one") == nil)
+    #expect(refusal("a", "one") == .usage)
+    #expect(refusal("b", nil) == nil)
+    #expect(refusal("c", "two") == nil)
+    #expect(refusal("d", nil) == .usage, "there are two")
+    for name in ["", String(repeating: "n", count: 65), "a\nb", "a\u{1B}[2J", "\u{202E}a"] {
+      #expect(refusal(name, "one") == .usage)
+      #expect(refusal("fine", name) == .usage)
+    }
+  }
+
+  @Test func tokensAreKeptAsHashesAlone() async throws {
+    let (storage, _) = try await filled()
+    try await storage.close()
+    let bytes = try Data(contentsOf: URL(filePath: folder.path + "/server.db"))
+    #expect(bytes.range(of: Data(token.text.utf8)) == nil)
+    #expect(bytes.range(of: Data(token.hash)) != nil)
+  }
+
+  @Test func commitsReachTheDiskBeforeTheyAreAcknowledged() async throws {
+    try DataFolder.makeFile(folder.path + "/a.db")
+    let file = try DatabaseFile(path: folder.path + "/a.db", name: "a", schema: LogbookSchema.schema)
+    let (synchronous, journal) = try file.writeNow { database in
+      (
+        try Int.fetchOne(database, sql: "PRAGMA synchronous"),
+        try String.fetchOne(database, sql: "PRAGMA journal_mode")
+      )
+    }
+    #expect(synchronous == 2 && journal == "wal")
+    try file.close()
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM reading", "never deleted"), ("UPDATE reading SET value = 5", "immutable"),
+    ("DELETE FROM record", "never removed"),
+    ("UPDATE record SET seq = 9, revision = '9.0', kind = 'food'", "never change"),
+    ("UPDATE record SET seq = seq - 1, revision = '9.0'", "behind every other"),
+    ("UPDATE record SET state = '{}'", "behind every other"),
+    ("UPDATE record SET seq = seq + 1", "new place"),
+    ("DELETE FROM epoch", "never deleted"), ("UPDATE epoch SET tag = '00000000'", "immutable"),
+    ("UPDATE node SET run_number = run_number - 1", "number of a node rises"),
+    (
+      "UPDATE record SET seq = 99, revision = '99.0', state = json_set(state, '$.deleted', json('true'))",
+      "CHECK"
+    ),
+  ])
+  func theFileRefusesWhatMayNeverHappen(_ sql: String, _ reason: String) async throws {
+    let (storage, client) = try await filled()
+    try await storage.close()
+    let queue = try DatabaseQueue(path: logbookPath(client.login))
+    #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
+  }
+
+  @Test func aRecordNeverComesBeforeAnotherChange() async throws {
+    let (storage, client) = try await filled()
+    try await client.push(Sample.history(5, from: 10))
+    try await storage.close()
+    let queue = try DatabaseQueue(path: logbookPath(client.login))
+    let move = "UPDATE record SET seq = 4, revision = '4.0'"
+    #expect { try queue.write { try $0.execute(sql: move) } } throws: {
+      "\($0)".contains("behind every other")
+    }
+  }
+
+  @Test func aReadOfAKnownRunWritesNothing() async throws {
+    let (storage, client) = try await filled()
+    var reader = client
+    reader.run = RunStamp(node: Client.uuid(), number: 1, id: Client.uuid())
+    _ = try await reader.pull()
+    let log = URL(filePath: logbookPath(client.login) + "-wal")
+    let before = try Data(contentsOf: log)
+    #expect(try await reader.pull() == nil)
+    try await client.push(Sample.history(1))
+    _ = try await storage.readingDigests(client.login, client.run)
+    _ = try await storage.logbook(client.login)
+    #expect(try Data(contentsOf: log) == before)
+    try await storage.close()
+  }
+
+  @Test func filesOfOthersAndOfTheFutureAreRefused() throws {
+    let foreign = try DatabaseQueue(path: folder.path + "/server.db")
+    try foreign.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+    #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .badInput }
+    try foreign.write { database in
+      try database.execute(sql: "PRAGMA application_id = 0x474C5553; PRAGMA user_version = 2")
+    }
+    #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .configuration }
+  }
+
+  @Test func manyLogbooksAreOpenedOneAfterTheOther() async throws {
+    let logins = try Logins(folder: folder.path)
+    let tokens = (0..<OpenLogbooks.mostOpen * 2).map { LoginToken("gp_\($0)") }
+    for (number, token) in tokens.enumerated() {
+      try logins.add(name: "\(number)", role: .write, logbook: "book \(number)", token: token, at: 0)
+    }
+    let storage = try EmbeddedStorage(folder: folder.path)
+    for round in 0..<2 {
+      for (number, token) in tokens.enumerated() {
+        let login = try #require(try await storage.login(tokenHash: token.hash))
+        let run = RunStamp(node: Client.uuid(), number: 1, id: Client.uuid())
+        let answer = try await storage.store(Sample.history(number + 1, from: round), login, run)
+        #expect(answer.stored == (round == 0 ? number + 1 : 1))
+      }
+    }
+    try await storage.close()
+  }
+}

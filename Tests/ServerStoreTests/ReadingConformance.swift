@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import Testing
+
+/// What every storage does with readings.
+@Suite struct ReadingConformance {
+  @Test(arguments: StorageSort.all)
+  func readingsAreStoredOnceAndKnownFromThenOn(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let first = try await client.push(Sample.history(257))
+    #expect(first.stored == 257 && first.known == 0 && first.differing == [] && first.refused == [])
+    let second = try await client.push(Sample.history(300))
+    #expect(second.stored == 43 && second.known == 257 && second.differing == [])
+    let third = try await client.push(Sample.history(300))
+    #expect(third.stored == 0 && third.known == 300)
+    #expect(second.mark == third.mark && first.mark != second.mark)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aKnownReadingWithAnotherValueIsListedAndTheFirstStays(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let batch = Sample.history(150)
+    try await client.push(batch)
+    var revised = batch
+    for place in [3, 120, 149] { revised.readings[place].measurement = .low(below: nil, .millimolesPerLitre) }
+    // The same value in the other unit says the same.
+    let same = Quantity(revised.readings[5].measurement.quantity?.number ?? 0, .milligramsPerDecilitre)
+    revised.readings[5].measurement = .value(same.converted(to: .millimolesPerLitre))
+    let answer = try await client.push(revised)
+    #expect(answer.stored == 0 && answer.known == 150 && answer.differing == [3, 120, 149])
+    var other = Client(stand)
+    #expect(try await other.pullAll().flatMap(\.readings.texts) == batch.texts)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func oneReadingTwiceInABatchIsStoredAndThenKnown(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let first = Sample.reading(at: 1_700_000_000, 100)
+    let other = Sample.reading(at: 1_700_000_000, 101)
+    let batch = ReadingBatch(devices: [Sample.sensor], readings: [first, first, other])
+    let answer = try await Client(stand).push(batch)
+    #expect(answer.stored == 1 && answer.known == 2 && answer.differing == [2])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aReadingComesBackWithAllItsParts(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    try await Client(stand).push(Sample.everyShape)
+    var other = Client(stand)
+    let page = try #require(try await other.pull())
+    #expect(page.readings.texts == Sample.everyShape.texts)
+    #expect(page.readings.readings.allSatisfy { $0.occurrenceIsStated })
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aDeviceIsKnownByItsSerialNumberOrByItsModelAndFormat(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    try await client.push(Sample.history(1))
+    let renamed = Device(vendor: "Abbott", model: "FreeStyle Libre 3", serial: "S-1", format: "clarity")
+    #expect(try await client.push(Sample.history(1, device: renamed)).known == 1)
+    #expect(try await client.push(Sample.history(1, device: Sample.meter)).stored == 1)
+    let relabelled = Device(vendor: "Roche", model: "Meter", format: "generic")
+    #expect(try await client.push(Sample.history(1, device: relabelled)).known == 1)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func theDigestsAreThoseOfTheIdentities(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    var expected = IdentityDigests()
+    #expect(try await stand.storage.readingDigests(stand.reader, client.run) == expected)
+    for batch in [Sample.history(1000), Sample.everyShape] {
+      try await client.push(batch)
+      for reading in batch.readings { expected.insert(batch.identity(reading).key) }
+    }
+    #expect(try await stand.storage.readingDigests(stand.reader, client.run) == expected)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func logbooksKnowNothingOfEachOther(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    try await Client(stand).push(Sample.history(5))
+    var stranger = Client(stand, as: stand.stranger)
+    #expect(try await stranger.pull() == nil)
+    #expect(try await stranger.push(Sample.history(5)).stored == 5)
+    let mine = try await stand.storage.logbook(stand.writer)
+    let other = try await stand.storage.logbook(stand.stranger)
+    #expect(mine.id != other.id && mine.name == "first" && other.name == "second")
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aLogbookTellsItsNameTheRoleItsLimitsAndItsLastPosition(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let before = try await stand.storage.logbook(stand.writer)
+    #expect(before.isWritable && before.id == stand.writer.logbook)
+    #expect(before.mostReadings == Wire.mostReadings && before.mostRecords == Wire.mostRecords)
+    let answer = try await Client(stand).push(Sample.history(1))
+    let after = try await stand.storage.logbook(stand.reader)
+    #expect(!after.isWritable && after.mark == answer.mark && after.mark != before.mark)
+    try await stand.stop()
+  }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import Testing
+
+/// What every storage does with changes of records.
+@Suite struct RecordConformance {
+  private let guid = Client.uuid()
+
+  @Test(arguments: StorageSort.all)
+  func anAbsentRecordIsStoredWhateverItsBase(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let second = try await client.revision(
+      Sample.change(Client.uuid(), 7, on: "12.abcdef01", Sample.note("two")))
+    #expect(first != second)
+    var other = Client(stand)
+    let records = try await other.pullAll().flatMap(\.records)
+    #expect(records.map(\.state) == [Sample.note("one"), Sample.note("two")])
+    #expect(records.map(\.revision) == [first, second])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func anEqualBaseOverwrites(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let second = try await there.revision(Sample.change(guid, 1, on: first, Sample.note("two")))
+    #expect(second != first)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func anOlderBaseIsAConflictThatTellsTheCurrentState(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let second = try await there.revision(Sample.change(guid, 1, on: first, Sample.note("two")))
+    let late = Sample.change(guid, 2, on: first, Sample.note("three"))
+    let conflict = RecordVerdict.conflict(revision: second, state: Sample.note("two"), isBaseKnown: true)
+    #expect(try await here.push(late) == [conflict])
+    #expect(try await here.push(late) == [conflict], "a conflict changes nothing")
+    let without = Sample.change(guid, 2, on: nil, Sample.note("three"))
+    #expect(
+      try await here.push(without)
+        == [.conflict(revision: second, state: Sample.note("two"), isBaseKnown: false)])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func oneConflictIsInNoOthersWay(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    _ = try await Client(stand).revision(Sample.change(guid, 1, on: nil, Sample.note("theirs")))
+    let changes = [
+      Sample.change(Client.uuid(), 1, on: nil, Sample.note("before")),
+      Sample.change(guid, 1, on: nil, Sample.note("mine")),
+      Sample.change(Client.uuid(), 1, on: nil, Sample.note("behind")),
+    ]
+    let verdicts = try await stand.storage.apply(changes, client.login, client.run).verdicts
+    let accepted = verdicts.map { if case .accepted = $0 { true } else { false } }
+    #expect(accepted == [true, false, true])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aRepeatedChangeGetsItsAnswerAgainEvenWhenOthersWroteSince(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let mine = Sample.change(guid, 1, on: nil, Sample.note("mine"))
+    let first = try await here.revision(mine)
+    let second = try await there.revision(Sample.change(guid, 1, on: first, Sample.note("theirs")))
+    #expect(try await here.push(mine) == [.accepted(revision: first)])
+    var reader = Client(stand)
+    #expect(try await reader.pullAll().flatMap(\.records).map(\.revision) == [second])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func otherContentUnderAnAcceptedVersionIsAChangeOfItsOwn(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let merged = Sample.change(guid, 1, on: first, Sample.note("merged"))
+    let second = try await client.revision(merged)
+    #expect(second != first)
+    #expect(try await client.push(merged) == [.accepted(revision: second)])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aLateCopyOfAnOlderChangeNeitherChangesTheRecordNorTheAnswerToTheLast(
+    _ sort: StorageSort
+  ) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let first = Sample.change(guid, 1, on: nil, Sample.note("one"))
+    let second = Sample.change(guid, 2, on: try await here.revision(first), Sample.note("two"))
+    let revision = try await here.revision(second)
+    #expect(
+      try await here.push(first)
+        == [.conflict(revision: revision, state: Sample.note("two"), isBaseKnown: false)])
+    let third = Sample.change(guid, 3, on: revision, Sample.note("one"))
+    let last = try await here.revision(third)
+    // Its content is that of the record again, so that it is accepted; what stands for version 3 stays.
+    #expect(try await here.push(first) == [.accepted(revision: last)])
+    _ = try await there.revision(Sample.change(guid, 1, on: last, Sample.note("theirs")))
+    #expect(try await here.push(third) == [.accepted(revision: last)])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func equalContentIsAcceptedUnderTheRevisionThatIsThere(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("same")))
+    var state = Sample.note("same")
+    state.placement = Placement(utcOffset: 3600, source: .stated)
+    #expect(try await there.push(Sample.change(guid, 4, on: nil, state)) == [.accepted(revision: first)])
+    var reader = Client(stand)
+    #expect(try await reader.pullAll().flatMap(\.records).map(\.state) == [Sample.note("same")])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func onlyAChangeMadeOnTheTombstoneBringsARecordBack(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let tombstone = Sample.note("", isDeleted: true)
+    let deleted = try await here.revision(Sample.change(guid, 2, on: first, tombstone))
+    for base in [first, nil, "9.00000000"] {
+      let verdict = try await there.push(Sample.change(guid, 1, on: base, Sample.note("back")))
+      #expect(verdict == [.conflict(revision: deleted, state: tombstone, isBaseKnown: base == first)])
+    }
+    _ = try await there.revision(Sample.change(guid, 1, on: deleted, Sample.note("back")))
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func deletingTwiceAgrees(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let tombstone = Sample.note("", isDeleted: true)
+    let deleted = try await here.revision(Sample.change(guid, 2, on: first, tombstone))
+    #expect(
+      try await there.push(Sample.change(guid, 1, on: first, tombstone)) == [.accepted(revision: deleted)])
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aChangeOfKindIsRefused(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+    let verdict = try await client.push(Sample.change(guid, 2, on: first, Sample.note("one", kind: .food)))
+    guard case .refused(let reason) = verdict.first else {
+      Issue.record("\(verdict)")
+      return
+    }
+    #expect(reason.contains("kind"))
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func oneRecordTwiceInABatchIsChangedTwiceInItsOrder(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let verdicts = try await client.push(
+      Sample.change(guid, 1, on: nil, Sample.note("one")), Sample.change(guid, 2, on: nil, Sample.note("two"))
+    )
+    guard case .accepted(let revision) = verdicts[0] else {
+      Issue.record("\(verdicts)")
+      return
+    }
+    #expect(verdicts[1] == .conflict(revision: revision, state: Sample.note("one"), isBaseKnown: false))
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func conflictsThatNoBodyCanHoldApplyNothing(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let (here, there) = (Client(stand), Client(stand))
+    let large = String(repeating: "x", count: 1 << 20)
+    let guids = (0..<6).map { _ in Client.uuid() }
+    for guid in guids { _ = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note(large))) }
+    let new = Sample.change(guid, 1, on: nil, Sample.note("new"))
+    let changes = [new] + guids.map { Sample.change($0, 1, on: nil, Sample.note("other")) }
+    await #expect(throws: StorageError.tooLarge) {
+      try await stand.storage.apply(changes, there.login, there.run)
+    }
+    let half = try await stand.storage.apply(Array(changes.prefix(3)), there.login, there.run)
+    guard case .accepted = half.verdicts[0] else {
+      Issue.record("\(half.verdicts[0])")
+      return
+    }
+    try await stand.stop()
+  }
+}
