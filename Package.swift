@@ -40,7 +40,7 @@ let package = Package(
     .target(
       name: "LogbookStore",
       dependencies: [
-        "Logbook",
+        "Logbook", "LogbookAPI",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
@@ -70,10 +70,13 @@ let package = Package(
       name: "Ingest", dependencies: ["Logbook", "Exports", "LogbookStore"],
       swiftSettings: settings),
     .target(
+      name: "Sync", dependencies: ["Logbook", "LogbookAPI", "LogbookStore"],
+      swiftSettings: settings),
+    .target(
       name: "Commands",
       dependencies: [
         "Logbook", "Exports", "LogbookStore", "Ingest", "LogbookAPI", "LogbookServer",
-        "ServerStore",
+        "ServerStore", "Sync",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -97,6 +100,16 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(
+      name: "SyncTests", dependencies: ["Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync", "Simulation"],
+      swiftSettings: settings),
+    // Nodes and a server under all that can happen to them: a library for the tests, and a program for long runs.
+    .target(
+      name: "Simulation",
+      dependencies: ["Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync"],
+      path: "Tests/Simulation", swiftSettings: settings),
+    .executableTarget(
+      name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: settings),
     .testTarget(
       name: "IngestTests",
       dependencies: [

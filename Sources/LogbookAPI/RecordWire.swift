@@ -87,6 +87,11 @@ public enum RecordWire {
     try WireReader.read(Array(text.utf8)) { (reader) throws(WireError) in try readState(&reader) }
   }
 
+  /// The fields in JSON text that the store keeps.
+  public static func fields(_ text: String) throws(WireError) -> RecordFields {
+    try WireReader.read(Array(text.utf8)) { (reader) throws(WireError) in try readFields(&reader) }
+  }
+
   /// The change in JSON text that the store keeps.
   public static func change(_ text: String) throws(WireError) -> RecordChange {
     try WireReader.read(Array(text.utf8)) { (reader) throws(WireError) in try readChange(&reader) }

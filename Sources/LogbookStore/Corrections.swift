@@ -98,17 +98,18 @@ extension Corrections {
     SELECT \(StoredReading.columns), given.level IS NOT NULL AS is_given,
       given.level IS NOT NULL AND (r.ingest = :ingest OR came.finished_at IS NULL) AS is_own, \(columns)
     FROM (SELECT DISTINCT device, kind, position FROM temp.hand_typed) AS p
-    JOIN reading AS r ON r.device = p.device AND r.kind = p.kind AND r.axis = 0 AND r.position = p.position
-    JOIN device AS d ON d.id = r.device
-    LEFT JOIN temp.hand_typed AS given ON given.device = r.device AND given.kind = r.kind
+    JOIN series AS s ON s.device = p.device AND s.kind = p.kind AND s.axis = 0
+    JOIN reading AS r ON r.section = s.section AND r.position = p.position AND r.series = s.id
+    JOIN device AS d ON d.id = s.device
+    LEFT JOIN temp.hand_typed AS given ON given.device = s.device AND given.kind = s.kind
       AND given.position = r.position AND given.level = r.level
     JOIN ingest AS came ON came.id = r.ingest
     JOIN ingest AS i ON i.id = CASE WHEN given.level IS NOT NULL AND came.finished_at IS NULL THEN :ingest
       ELSE r.ingest END
     WHERE \(isHandTyped("r")) AND EXISTS (
-      SELECT 1 FROM reading AS o WHERE o.device = r.device AND o.kind = r.kind AND o.axis = 0
-        AND o.position = r.position AND o.level <> r.level AND \(isHandTyped("o")))
-    ORDER BY r.device, r.kind, r.position, r.level, r.occurrence
+      SELECT 1 FROM reading AS o WHERE o.section = r.section AND o.position = r.position AND o.series = r.series
+        AND o.level <> r.level AND \(isHandTyped("o")))
+    ORDER BY s.device, s.kind, r.position, r.level, r.occurrence
     """
 
   /// Typed by hand, at a shown time that occurs once.

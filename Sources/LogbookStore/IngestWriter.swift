@@ -100,7 +100,7 @@ public final class IngestWriter {
   public func write(_ batch: IngestBatch) throws {
     guard !batch.isEmpty else { return }
     try inTransaction {
-      for device in batch.devices[deviceIDs.count...] { deviceIDs.append(try deviceID(device)) }
+      for device in batch.devices[deviceIDs.count...] { deviceIDs.append(try device.storedID(database)) }
       try write(batch.readings)
       if let outcome = try records?.write(batch.records) { count(outcome) }
       try write(batch.rejections)
@@ -195,22 +195,6 @@ public final class IngestWriter {
       if reading.marks.contains(.doubtfulTime) { counts.doubtfulTimes += 1 }
     }
     (counts.firstTime, counts.lastTime) = (first, last)
-  }
-
-  private func deviceID(_ device: Device) throws -> Int64 {
-    let known =
-      device.serial.isEmpty
-      ? try Int64.fetchOne(
-        database, sql: "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''",
-        arguments: [device.format, device.model])
-      : try Int64.fetchOne(
-        database, sql: "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''",
-        arguments: [device.vendor, device.serial])
-    if let known { return known }
-    try database.execute(
-      sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)",
-      arguments: [device.vendor, device.model, device.serial, device.format])
-    return database.lastInsertedRowID
   }
 
   private func write(_ rejections: [Rejection]) throws {

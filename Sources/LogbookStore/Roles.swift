@@ -41,7 +41,7 @@ enum Roles {
 
   private static let keptByResolution =
     contentColumns + [
-      "version", "version_synced", "sent_version", "sent", "quarantine", "quarantined_version",
+      "version", "version_synced", "quarantine", "quarantined_version",
     ]
 
   /// Whether an update changes one of these columns.
@@ -63,7 +63,7 @@ enum Roles {
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
     WHEN (\(changes(syncColumns))) AND NOT (
       OLD.conflict IS NOT NULL AND NEW.conflict IS NULL
-      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision
+      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL
       AND NOT (\(changes(keptByResolution))))
     BEGIN SELECT RAISE(ABORT, 'a resolution takes the remote side as the base and changes nothing else'); END;
 

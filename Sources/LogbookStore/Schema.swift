@@ -119,6 +119,17 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX reading_pending ON reading(section, position, series, level, occurrence) WHERE uploaded = 0;
 
+    -- Readings that the remote refuses for good, with its words. They stay pending, and are not sent.
+    CREATE TABLE refusal (
+      series INTEGER NOT NULL REFERENCES series(id),
+      position INTEGER NOT NULL,
+      level INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      reason TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      PRIMARY KEY (series, position, level, occurrence)
+    ) STRICT, WITHOUT ROWID;
+
     -- Why a reading that was on the remote is to be sent again.
     CREATE TABLE requeue (
       id INTEGER PRIMARY KEY,
@@ -160,6 +171,8 @@ enum Schema {
       AND (quarantined_version IS NULL OR quarantined_version < version);
     CREATE INDEX record_by_time ON record(occurred_at);
     CREATE INDEX record_by_entry ON record(entry_guid) WHERE entry_guid IS NOT NULL;
+    CREATE INDEX record_conflicted ON record(guid) WHERE conflict IS NOT NULL;
+    CREATE INDEX record_deleted ON record(guid) WHERE deleted = 1;
     """
 
   /// What may never happen to a reading, whoever asks.

@@ -10,7 +10,7 @@ enum SourceRules {
     ["Logbook", "CZlib"],
     ["LogbookAPI"],
     ["LogbookStore", "Exports", "ServerStore"],
-    ["Ingest", "LogbookServer"],
+    ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],
     ["glucoport"],
   ]

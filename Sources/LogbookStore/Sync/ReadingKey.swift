@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Where a reading stands in its store: the key of its row. It means nothing elsewhere.
+public struct ReadingKey: Hashable, Sendable {
+  let section: Int64
+  let position: Int64
+  let series: Int64
+  let level: Int64
+  let occurrence: Int64
+}
+
+/// Readings that wait to be sent, each with its key.
+public struct PendingReadings: Sendable {
+  /// The readings, those of one series together, with their devices.
+  public let batch: ReadingBatch
+  /// The keys, in the order of the batch.
+  public let keys: [ReadingKey]
+  /// The last reading in the order of the store, behind which the next batch begins; nil when there is none.
+  public let last: ReadingKey?
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+import LogbookAPI
+
+/// A record with what sync knows of it.
+public struct SyncRecord: Hashable, Sendable {
+  /// The identity.
+  public let guid: String
+  /// The content as it is here.
+  public let state: RecordState
+  /// Raised by one with every edit.
+  public let version: Int
+  /// The version that the remote has; 0 for none.
+  public let versionSynced: Int
+  /// The version that was sent and is not answered; nil for none.
+  public let sentVersion: Int?
+  /// What was sent of it, as its text.
+  public let sent: String?
+  /// The remote's revision that this record is made on; nil for none.
+  public let revision: String?
+  /// The state that both sides agreed on last; nil for none.
+  public let base: RecordState?
+  /// Whether the content is still what an import wrote.
+  public let isImportedOnly: Bool
+  /// The remote's revision of the other side of a conflict; nil without a conflict.
+  public let conflictRevision: String?
+  /// Whether the remote refused this version for good.
+  public let isQuarantined: Bool
+
+  /// Whether something is known here and not yet there.
+  public var isPending: Bool { version > versionSynced }
+  /// Whether both sides wait for a person.
+  public var isConflicted: Bool { conflictRevision != nil }
+
+  static let columns = """
+    record.guid, record.kind, record.entry_guid, record.occurred_at, record.utc_offset, record.offset_source,
+    record.fields, record.deleted, record.version, record.version_synced, record.sent_version, record.sent,
+    record.revision, record.base, record.imported IS NOT NULL AND record.imported = \(RecordContent.sql),
+    record.conflict_revision, coalesce(record.quarantined_version = record.version, 0)
+    """
+
+  init(_ row: Row) throws {
+    guid = row[0]
+    state = RecordState(
+      kind: RecordKind(rawValue: row[1]) ?? .note, entryGuid: row[2], deviceTime: DeviceTime(seconds: row[3]),
+      placement: Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .stated),
+      fields: try RecordWire.fields(row[6]), isDeleted: row[7])
+    version = row[8]
+    versionSynced = row[9]
+    sentVersion = row[10]
+    sent = row[11]
+    revision = row[12]
+    base = try (row[13] as String?).map(RecordWire.state)
+    isImportedOnly = row[14]
+    conflictRevision = row[15]
+    isQuarantined = row[16]
+  }
+}

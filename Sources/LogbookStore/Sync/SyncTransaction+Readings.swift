@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+extension SyncTransaction {
+  /// The first readings behind `key` that the remote does not have, but for those that it refused.
+  ///
+  /// Their cost grows with what is pending, not with the store.
+  public func pendingReadings(after key: ReadingKey?, limit: Int) throws -> PendingReadings {
+    let statement = try RawStatement(
+      database,
+      """
+      SELECT r.section, r.position, r.series, r.level, r.occurrence, \(Self.readingColumns)
+      FROM reading AS r INDEXED BY reading_pending
+      WHERE r.uploaded = 0 AND (r.section, r.position, r.series, r.level, r.occurrence) > (?1, ?2, ?3, ?4, ?5)
+        AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
+          AND f.level = r.level AND f.occurrence = r.occurrence)
+      ORDER BY r.section, r.position, r.series, r.level, r.occurrence LIMIT ?6
+      """)
+    statement.bind(
+      key ?? ReadingKey(section: .min, position: .min, series: .min, level: .min, occurrence: .min), at: 1)
+    statement.bind(Int64(limit), at: 6)
+    var devices = try SeriesDevices(database)
+    var rows: [(key: ReadingKey, reading: Reading)] = []
+    while try statement.step() {
+      let key = statement.key(from: 0)
+      rows.append((key, try statement.reading(of: devices.series(key.series), from: 5)))
+    }
+    let last = rows.last?.key
+    // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
+    if rows.contains(where: { $0.key.series != rows[0].key.series }) {
+      rows.sort { ($0.key.series, $0.key.position, $0.key.level, $0.key.occurrence) < ($1.key.series, $1.key.position, $1.key.level, $1.key.occurrence) }
+    }
+    return PendingReadings(
+      batch: ReadingBatch(devices: devices.all, readings: rows.map(\.reading)), keys: rows.map(\.key), last: last)
+  }
+
+  private static let readingColumns =
+    "r.device_time, r.utc_offset, r.offset_source, r.value, r.unit, r.beyond, r.threshold, r.marks"
+
+  /// The remote has these readings, but for those that it refused, which are kept with its words.
+  public func markUploaded(_ keys: [ReadingKey], except refused: [RefusedItem], at now: Int64) throws {
+    let statement = try RawStatement(
+      database,
+      """
+      UPDATE reading SET uploaded = 1
+      WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5 AND uploaded = 0
+      """)
+    var reasons: [Int: String] = [:]
+    for item in refused { reasons[item.item] = item.reason }
+    for (place, key) in keys.enumerated() {
+      if let reason = reasons[place] {
+        try quarantine([key], reason: reason, at: now)
+      } else {
+        statement.bind(key, at: 1)
+        _ = try statement.run()
+      }
+    }
+  }
+
+  /// Keeps the remote's words: these readings are not sent again before a retry on command.
+  public func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
+    for key in keys {
+      try database.execute(
+        sql: """
+          INSERT INTO refusal (series, position, level, occurrence, reason, at) VALUES (?, ?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at
+          """,
+        arguments: [key.series, key.position, key.level, key.occurrence, String(reason.prefix(1000)), now])
+    }
+  }
+}
+
+// MARK: - Pulled readings
+
+extension SyncTransaction {
+  /// Begins the ingest to which readings from a remote belong.
+  public func beginPulledIngest(from remote: String, at now: Int64) throws -> Int64 {
+    try database.execute(
+      sql: """
+        INSERT INTO ingest (source, format, started_at, finished_at, outcome, counts)
+        VALUES (?, 'glucoport', ?, ?, 'whole', '{"new":0}')
+        """, arguments: [remote, now, now])
+    return database.lastInsertedRowID
+  }
+
+  /// Stores readings that came from others: they are on the remote, so they are uploaded from the first.
+  ///
+  /// - Returns: how many were not here yet. A known one with another value is listed as changed at the source.
+  public func storePulled(_ batch: ReadingBatch, ingest: Int64, at now: Int64) throws -> Int {
+    let writer = try ReadingWriter(database, ingest: ingest, isUploaded: true)
+    let devices = try batch.devices.map { try $0.storedID(database) }
+    let outcome = try writer.write(batch.readings, deviceIDs: devices)
+    try database.execute(
+      sql: """
+        UPDATE ingest SET finished_at = ?,
+          counts = json_set(counts, '$.new', json_extract(counts, '$.new') + ?)
+        WHERE id = ?
+        """, arguments: [now, outcome.new, ingest])
+    return outcome.new
+  }
+}
+
+// MARK: - Identities
+
+extension SyncTransaction {
+  /// Calls `body` for every reading that the remote is said to have, with the 16 bytes of its identity.
+  func forEachUploaded(_ body: (ReadingKey, [UInt8]) throws -> Void) throws {
+    let statement = try RawStatement(
+      database,
+      "SELECT section, position, series, level, occurrence FROM reading WHERE uploaded = 1")
+    var devices = try SeriesDevices(database)
+    while try statement.step() {
+      let key = statement.key(from: 0)
+      let series = try devices.series(key.series)
+      let identity = ReadingIdentity(
+        device: devices.all[Int(series.device.number)], kind: series.kind, axis: series.axis,
+        position: key.position, level: key.level, occurrence: key.occurrence)
+      try body(key, identity.key)
+    }
+  }
+}
+
+// MARK: - Rows
+
+/// The series of a store with their devices, each read once.
+private struct SeriesDevices {
+  struct Series {
+    let device: DeviceIndex
+    let kind: ReadingKind
+    let axis: Axis
+  }
+
+  private(set) var all: [Device] = []
+  private var known: [Int64: Series] = [:]
+  private var lastID: Int64 = -1
+  private var last = Series(device: DeviceIndex(0), kind: .smbg, axis: .time)
+
+  init(_ database: Database) throws {
+    let rows = try Row.fetchCursor(
+      database,
+      sql: """
+        SELECT s.id, s.kind, s.axis, d.vendor, d.model, d.serial, d.format
+        FROM series AS s JOIN device AS d ON d.id = s.device ORDER BY s.device
+        """)
+    while let row = try rows.next() {
+      let device = Device(vendor: row[3], model: row[4], serial: row[5], format: row[6])
+      if all.last != device { all.append(device) }
+      known[row[0]] = Series(
+        device: DeviceIndex(Int32(all.count - 1)), kind: ReadingKind(rawValue: row[1]) ?? .smbg,
+        axis: Axis(rawValue: row[2]) ?? .time)
+    }
+  }
+
+  @inline(__always) mutating func series(_ id: Int64) throws -> Series {
+    if id == lastID { return last }
+    guard let series = known[id] else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a reading without its series")
+    }
+    (lastID, last) = (id, series)
+    return series
+  }
+}
+
+extension RawStatement {
+  /// Binds the five parts of a key.
+  @inline(__always) func bind(_ key: ReadingKey, at index: Int32) {
+    bind(key.section, at: index)
+    bind(key.position, at: index + 1)
+    bind(key.series, at: index + 2)
+    bind(key.level, at: index + 3)
+    bind(key.occurrence, at: index + 4)
+  }
+
+  @inline(__always) func key(from column: Int32) -> ReadingKey {
+    ReadingKey(
+      section: integer(column), position: integer(column + 1), series: integer(column + 2),
+      level: integer(column + 3), occurrence: integer(column + 4))
+  }
+
+  /// The reading in eight columns behind its key.
+  fileprivate func reading(of series: SeriesDevices.Series, from column: Int32) throws -> Reading {
+    let placement = Placement(
+      utcOffset: Int32(truncatingIfNeeded: integer(column + 1)),
+      source: OffsetSource(rawValue: UInt8(truncatingIfNeeded: integer(column + 2))) ?? .stated)
+    let measurement = StoredMeasurement.measurement(
+      value: isNull(column + 3) ? nil : double(column + 3), unit: Int(integer(column + 4)),
+      beyond: Int(integer(column + 5)), threshold: isNull(column + 6) ? nil : double(column + 6))
+    var reading = Reading(
+      device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)), placement: placement,
+      measurement, marks: ReadingMarks(rawValue: .init(truncatingIfNeeded: integer(column + 7))), line: 0)
+    reading.axis = series.axis
+    reading.position = integer(1)
+    reading.occurrence = Int32(truncatingIfNeeded: integer(4))
+    reading.occurrenceIsStated = true
+    return reading
+  }
+}

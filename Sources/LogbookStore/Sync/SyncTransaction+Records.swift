@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+import LogbookAPI
+
+/// Which records go up first: an entry before what belongs to it.
+public enum PushOrder: Hashable, Sendable {
+  /// Records that stand for themselves.
+  case entries
+  /// Records that belong to an entry.
+  case children
+}
+
+extension SyncTransaction {
+  /// What is pending and neither conflicted nor quarantined, as the index `record_pending` says it.
+  private static let isPending = """
+    record.version > record.version_synced AND record.conflict IS NULL
+    AND (record.quarantined_version IS NULL OR record.quarantined_version < record.version)
+    """
+
+  /// What belongs to an entry that the remote refused waits with it.
+  private static let waitsForEntry = """
+    EXISTS (SELECT 1 FROM record AS entry WHERE entry.guid = record.entry_guid AND entry.version_synced = 0
+      AND entry.quarantined_version = entry.version)
+    """
+
+  /// The record of this id; nil when there is none.
+  public func record(_ guid: String) throws -> SyncRecord? {
+    try Row.fetchOne(
+      database, sql: "SELECT \(SyncRecord.columns) FROM record WHERE guid = ?", arguments: [guid]
+    ).map(SyncRecord.init)
+  }
+
+  /// Records that are to be sent, as many as `limit`, by their ids.
+  ///
+  /// - Parameter heldBack: records that cannot be sent in this run.
+  public func pendingRecords(_ order: PushOrder, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
+    let level = order == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
+    let rows = try Row.fetchCursor(
+      database,
+      sql: """
+        SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
+        WHERE \(Self.isPending) AND \(level) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
+        """)
+    var records: [SyncRecord] = []
+    while records.count < limit, let row = try rows.next() {
+      if !heldBack.contains(row[0]) { records.append(try SyncRecord(row)) }
+    }
+    return records
+  }
+
+  /// Whether a record is pending that this run can send.
+  public func hasPendingRecords(heldBack: Set<String>) throws -> Bool {
+    try !pendingRecords(.entries, limit: 1, heldBack: heldBack).isEmpty
+      || !pendingRecords(.children, limit: 1, heldBack: heldBack).isEmpty
+  }
+
+  /// Whether a record belongs to an entry that the remote refused.
+  public func waitsForEntry(_ guid: String) throws -> Bool {
+    try Bool.fetchOne(
+      database, sql: "SELECT \(Self.waitsForEntry) FROM record WHERE guid = ?", arguments: [guid]) ?? false
+  }
+
+  /// What goes out of a record: what was sent and not answered, byte for byte; else its content as it is, which is
+  /// written beside it first.
+  public func prepare(_ record: SyncRecord) throws -> String {
+    if let sent = record.sent { return sent }
+    let change = RecordChange(
+      guid: record.guid, version: record.version, base: record.revision, state: record.state)
+    let text = RecordWire.json(change)
+    try database.execute(
+      sql: "UPDATE record SET sent_version = version, sent = ? WHERE guid = ?", arguments: [text, record.guid])
+    return text
+  }
+
+  /// The remote holds the version that was sent. That one becomes synced, not the version by then: an edit made
+  /// while the request was on its way stays pending.
+  public func acknowledge(_ record: SyncRecord, revision: String) throws {
+    guard let sent = record.sent else { return }
+    let base = try RecordWire.change(sent).state.json
+    try database.execute(
+      sql: """
+        UPDATE record SET version_synced = sent_version, base = ?, revision = ?, sent_version = NULL, sent = NULL
+        WHERE guid = ?
+        """,
+      arguments: [base, revision, record.guid])
+  }
+
+  /// What was sent is answered and stays pending.
+  public func forgetSent(_ guid: String) throws {
+    try database.execute(
+      sql: "UPDATE record SET sent_version = NULL, sent = NULL WHERE guid = ?", arguments: [guid])
+  }
+
+  /// The remote's state becomes the record's, here and now; nothing of it is pending or in conflict any more.
+  public func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
+    guard let record else { return try insert(remote) }
+    try database.execute(
+      sql: """
+        UPDATE record SET version_synced = version, base = :base, revision = :revision, sent_version = NULL,
+          sent = NULL, conflict = NULL, conflict_revision = NULL, quarantine = NULL, quarantined_version = NULL
+          \(record.state.agrees(with: remote.state) ? "" : ", " + Self.contentAssignments)
+        WHERE guid = :guid
+        """, arguments: Self.arguments(remote.state, of: remote))
+  }
+
+  /// The merged state stays pending, made on the remote's.
+  public func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
+    try database.execute(
+      sql: """
+        UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL
+          \(record.state.agrees(with: state) ? "" : ", " + Self.contentAssignments)
+        WHERE guid = :guid
+        """, arguments: Self.arguments(state, of: remote))
+  }
+
+  /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
+  /// its answer is still owed.
+  public func keepBoth(_ remote: RemoteRecord, isAnswered: Bool) throws {
+    try database.execute(
+      sql: """
+        UPDATE record SET conflict = ?, conflict_revision = ?
+          \(isAnswered ? ", sent_version = NULL, sent = NULL" : "")
+        WHERE guid = ?
+        """, arguments: [remote.state.json, remote.revision, remote.guid])
+  }
+
+  /// Keeps the remote's words: this version is not sent again before it is edited, or retried on command.
+  public func quarantine(_ guid: String, reason: String) throws {
+    try database.execute(
+      sql: """
+        UPDATE record SET quarantine = ?, quarantined_version = version, sent_version = NULL, sent = NULL
+        WHERE guid = ?
+        """, arguments: [String(reason.prefix(1000)), guid])
+  }
+
+  private static let contentAssignments = """
+    entry_guid = :entry, occurred_at = :time, utc_offset = :offset, offset_source = :source, fields = :fields,
+    deleted = :deleted
+    """
+
+  private static func arguments(_ state: RecordState, of remote: RemoteRecord) -> StatementArguments {
+    [
+      "base": remote.state.json, "revision": remote.revision, "guid": remote.guid, "entry": state.entryGuid,
+      "time": state.deviceTime.seconds, "offset": Int(state.placement.utcOffset),
+      "source": Int(state.placement.source.rawValue), "fields": state.fields.json,
+      "deleted": state.isDeleted,
+    ]
+  }
+
+  private func insert(_ remote: RemoteRecord) throws {
+    try database.execute(
+      sql: """
+        INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, version,
+          version_synced, revision, base)
+        VALUES (:guid, :kind, :entry, :time, :offset, :source, :fields, :deleted, 1, 1, :revision, :base)
+        """,
+      arguments: Self.arguments(remote.state, of: remote) + ["kind": remote.state.kind.rawValue])
+  }
+}
+
+// MARK: - Conflicts of entries
+
+extension SyncTransaction {
+  /// Deleted entries to which records belong that are not: others added them meanwhile, and a person decides.
+  public func bereftEntries() throws -> Set<String> {
+    try Set(
+      String.fetchAll(
+        database,
+        sql: """
+          SELECT DISTINCT entry.guid FROM record AS entry JOIN record AS child ON child.entry_guid = entry.guid
+          WHERE entry.deleted = 1 AND child.deleted = 0
+          """))
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+extension SyncTransaction {
+  /// Digests over the identities of the readings that the remote is said to have.
+  public func uploadedDigests() throws -> IdentityDigests {
+    var digests = IdentityDigests()
+    try forEachUploaded { digests.insert($1) }
+    return digests
+  }
+
+  /// Queues again what a remote may lack: the uploaded readings in these buckets, and every record. A record keeps
+  /// its base and revision: where the remote knows them, nothing is doubled and nothing becomes a conflict.
+  ///
+  /// - Returns: how many readings are queued again.
+  public func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
+    try database.execute(sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
+    let statement = try RawStatement(
+      database,
+      """
+      UPDATE reading SET uploaded = 0
+      WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5
+      """)
+    var keys: [ReadingKey] = []
+    try forEachUploaded { key, identity in
+      if buckets.contains(IdentityDigests.bucket(of: identity)) { keys.append(key) }
+    }
+    for key in keys {
+      statement.bind(key, at: 1)
+      _ = try statement.run()
+    }
+    try database.execute(
+      sql: "UPDATE record SET version_synced = version - 1 WHERE version_synced = version")
+    try database.execute(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
+    try database.execute(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
+    return keys.count
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+extension Store {
+  /// Runs one transaction of the sync engine, which holds the store's write lock from its first statement. It ends
+  /// with everything or with nothing, and no request to a remote is made inside it.
+  ///
+  /// Needs a store opened as `sync`.
+  public func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
+    try write { try work(SyncTransaction($0)) }
+  }
+}
+
+/// What the sync engine may do to a store, inside one transaction. Valid only there.
+public struct SyncTransaction {
+  let database: Database
+
+  init(_ database: Database) { self.database = database }
+}
+
+// MARK: - Runs
+
+extension SyncTransaction {
+  /// Begins a run: raises the run's number and gives it its id, before the first request carries both.
+  public func beginRun(id: String) throws -> RunStamp {
+    try database.execute(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
+    return try currentRun()
+  }
+
+  /// Gives this installation an id of its own: the remote saw another store that bears the present one. The cursor
+  /// stays, since what this store has seen it has seen.
+  public func renewNode(_ node: String) throws {
+    try database.execute(sql: "UPDATE remote SET node = ?, run = 0, run_id = NULL", arguments: [node])
+  }
+
+  /// The run as it stands, with the latest position of the remote that this store knows.
+  public func currentRun() throws -> RunStamp {
+    guard
+      let row = try Row.fetchOne(database, sql: "SELECT node, run, run_id, logbook, mark FROM remote")
+    else { throw Failure(.configuration, "there is no remote; 'glucoport remote set' names one") }
+    return RunStamp(node: row[0], number: row[1], id: row[2] ?? "", logbook: row[3], mark: row[4])
+  }
+
+  /// Keeps the latest position of the remote.
+  public func setMark(_ mark: String?) throws {
+    guard let mark else { return }
+    try database.execute(sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [mark, mark])
+  }
+
+  /// How far the remote's changes have been pulled; nil for not at all.
+  public func cursor() throws -> String? { try String.fetchOne(database, sql: "SELECT cursor FROM remote") }
+
+  /// Keeps how far the remote's changes have been pulled.
+  public func setCursor(_ cursor: String?) throws {
+    try database.execute(sql: "UPDATE remote SET cursor = ?", arguments: [cursor])
+  }
+}
+
+// MARK: - Outcomes
+
+extension SyncTransaction {
+  /// Failures in a row, and when the next attempt is due.
+  public func attempts() throws -> (failures: Int, next: Int64?) {
+    guard let row = try Row.fetchOne(database, sql: "SELECT failures, next_attempt FROM remote") else {
+      return (0, nil)
+    }
+    return (row[0], row[1])
+  }
+
+  /// Everything was sent and fetched.
+  public func noteSuccess(at now: Int64) throws {
+    try database.execute(
+      sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL, last_success = ?",
+      arguments: [now])
+  }
+
+  /// A run failed; the next attempt is another process.
+  public func noteFailure(failures: Int, next: Int64?, _ sentence: String) throws {
+    try database.execute(
+      sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",
+      arguments: [failures, next, sentence])
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Holds a store for one upload. The kernel keeps the lock and lets it go with its process, however that ends.
+/// Imports and edits never ask for it.
+public struct UploadLock: ~Copyable {
+  private let descriptor: Int32
+
+  /// Takes the lock of the store at a path; nil while another upload holds it.
+  ///
+  /// - Throws: `Failure`: `permission`, `cannotCreate` when the lock's file cannot be made beside the store.
+  public static func take(storePath: String) throws -> UploadLock? {
+    let path = storePath + "-upload"
+    let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw Failure(
+        errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
+        "\(path): cannot create the lock of uploads: \(String(cString: strerror(errno)))")
+    }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
+    let reason = errno
+    close(descriptor)
+    guard reason == EWOULDBLOCK else {
+      throw Failure(.inputOutput, "\(path): cannot lock: \(String(cString: strerror(reason)))")
+    }
+    return nil
+  }
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+}

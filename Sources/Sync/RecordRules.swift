@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+public import LogbookStore
+
+/// What the store does with the answer to a change, or with a record that a page brings. A plain value: the session
+/// carries it out in the transaction in which the record was read.
+public enum RecordAction: Hashable, Sendable {
+  /// Nothing is to be done.
+  case leave
+  /// The remote holds the version that was sent.
+  case acknowledge(revision: String)
+  /// The sent version is answered, the record was edited meanwhile: it is sent again as it is by then.
+  case forgetSent
+  /// The remote's state becomes the record's, and nothing is pending.
+  case adopt(RemoteRecord)
+  /// The merged state stays pending, made on the remote's.
+  case merge(RecordState, onto: RemoteRecord)
+  /// Both sides are kept until a person decides.
+  case keepBoth(RemoteRecord)
+  /// The remote's words are kept, and the version is not sent again.
+  case quarantine(reason: String)
+  /// The record was edited while the page was on its way: the page is not applied.
+  case rollBack
+}
+
+/// The rules by which records and the remote's answers meet.
+public enum RecordRules {
+  /// After the answer to a change that was sent.
+  public static func action(for verdict: RecordVerdict, on record: SyncRecord) -> RecordAction {
+    guard let sentVersion = record.sentVersion else { return .leave }
+    // What is decided of the sent version says nothing of a later one, but that the remote has it.
+    let isCurrent = record.version == sentVersion
+    switch verdict {
+    case .accepted(let revision): return .acknowledge(revision: revision)
+    case .refused(let reason): return isCurrent ? .quarantine(reason: reason) : .forgetSent
+    case .conflict(let revision, let state, let isBaseKnown):
+      guard isCurrent else { return .forgetSent }
+      let remote = RemoteRecord(guid: record.guid, revision: revision, state: state)
+      return reconcile(record, remote, base: isBaseKnown ? record.base : nil)
+    }
+  }
+
+  private static func reconcile(
+    _ record: SyncRecord, _ remote: RemoteRecord, base: RecordState?
+  ) -> RecordAction {
+    let merge = Merge.of(
+      local: record.state, remote: remote.state, base: base, isImportedOnly: record.isImportedOnly)
+    switch merge {
+    case .takesRemote: return .adopt(remote)
+    case .yields(let state): return .merge(state, onto: remote)
+    case .conflict: return .keepBoth(remote)
+    }
+  }
+
+  /// For a record that a page brings.
+  ///
+  /// - Parameters:
+  ///   - record: the record as it is in the store in this transaction; nil when it is not there.
+  ///   - isHeldBack: whether it cannot be sent in this run.
+  public static func action(
+    for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
+  ) -> RecordAction {
+    guard let record else { return .adopt(incoming) }
+    if record.revision == incoming.revision { return .leave }
+    if record.isConflicted { return action(for: incoming, onConflicted: record) }
+    guard record.isPending else { return .adopt(incoming) }
+    guard isHeldBack || record.isQuarantined else { return .rollBack }
+    if record.state.agrees(with: incoming.state), record.sentVersion == nil { return .adopt(incoming) }
+    let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
+    // What merges needs no person: when the record is sent, the remote answers with this state, and they are merged.
+    return merge == .conflict ? .keepBoth(incoming) : .leave
+  }
+
+  private static func action(for incoming: RemoteRecord, onConflicted record: SyncRecord) -> RecordAction {
+    if record.conflictRevision == incoming.revision { return .leave }
+    return record.state.agrees(with: incoming.state) && record.sentVersion == nil
+      ? .adopt(incoming) : .keepBoth(incoming)
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+extension UploadSession {
+  /// Fetches the next page and applies it in one transaction with its cursor, or not at all.
+  func pull(_ limit: Int) async throws -> UploadEvent {
+    lastSent = .nothing
+    let isHeldBack = heldBackRule
+    let heldBack = heldBack
+    let canPush = plan.canPushRecords
+    let cursor = try store.sync { store -> String?? in
+      if canPush, try store.hasPendingRecords(heldBack: heldBack) { return .none }
+      return .some(try store.cursor())
+    }
+    // An edit was made since the last push: what is known here goes up first.
+    guard let cursor else { return .rolledBack }
+    let answer = await ask { () async throws(RemoteError) in
+      try await remote.changes(after: cursor, limit: limit, run)
+    }
+    switch answer {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(nil): return .exhausted
+    case .success(let page?): return try apply(page, after: cursor, isHeldBack)
+    }
+  }
+
+  /// Whether a record cannot be sent in this run, so that it does not hold a page back.
+  private var heldBackRule: (SyncTransaction, String) throws -> Bool {
+    let (heldBack, canPush) = (heldBack, plan.canPushRecords)
+    return { store, guid in
+      try !canPush || heldBack.contains(guid) || store.waitsForEntry(guid)
+    }
+  }
+
+  private func apply(
+    _ page: ChangePage, after cursor: String?, _ isHeldBack: (SyncTransaction, String) throws -> Bool
+  ) throws -> UploadEvent {
+    let (now, name) = (environment.now(), remoteName)
+    var (summary, ingest) = (summary, pulledIngest)
+    do {
+      try store.sync { store in
+        // Another process cannot have pulled meanwhile, a restore can have.
+        guard try store.cursor() == cursor else { throw PageRolledBack() }
+        let bereft = page.records.isEmpty ? [] : try store.bereftEntries()
+        for incoming in page.records {
+          let record = try store.record(incoming.guid)
+          let action = RecordRules.action(
+            for: incoming, on: record,
+            isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
+          if action == .rollBack { throw PageRolledBack() }
+          try store.carryOut(action, on: record ?? nil, incoming: incoming)
+          summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
+        }
+        if !page.readings.readings.isEmpty {
+          let into = try ingest ?? store.beginPulledIngest(from: name, at: now)
+          ingest = into
+          summary.pulledReadings += try store.storePulled(page.readings, ingest: into, at: now)
+        }
+        if !page.records.isEmpty {
+          summary.conflicts += try store.bereftEntries().subtracting(bereft).count
+        }
+        try store.setCursor(page.cursor)
+        // A page in the middle lies before positions that this store has seen.
+        if !page.hasMore { try store.setMark(page.cursor) }
+      }
+    } catch is PageRolledBack {
+      self.summary.rollbacks += 1
+      return .rolledBack
+    }
+    self.summary = summary
+    pulledIngest = ingest
+    if !page.hasMore { run.mark = page.cursor }
+    return page.hasMore ? .done : .exhausted
+  }
+}
+
+/// A record of the page was edited here while the page was on its way.
+private struct PageRolledBack: Error {}
+
+extension SyncTransaction {
+  /// Carries out what the rules decided for a record, in the transaction in which it was read.
+  ///
+  /// - Parameter incoming: with a page, the record that it brings.
+  func carryOut(_ action: RecordAction, on record: SyncRecord?, incoming: RemoteRecord? = nil) throws {
+    switch action {
+    case .leave, .rollBack: break
+    case .adopt(let remote): try adopt(remote, over: record)
+    case .keepBoth(let remote): try keepBoth(remote, isAnswered: incoming == nil)
+    case .acknowledge(let revision):
+      if let record { try acknowledge(record, revision: revision) }
+    case .forgetSent:
+      if let record { try forgetSent(record.guid) }
+    case .merge(let state, let remote):
+      if let record { try merge(state, onto: remote, over: record) }
+    case .quarantine(let reason):
+      if let record { try quarantine(record.guid, reason: reason) }
+    }
+  }
+}
+
+extension UploadSummary {
+  fileprivate mutating func notePulled(_ action: RecordAction, wasConflicted: Bool) {
+    switch action {
+    case .adopt: pulledRecords += 1
+    case .keepBoth where !wasConflicted: conflicts += 1
+    default: break
+    }
+  }
+}

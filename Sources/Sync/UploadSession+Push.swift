@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import LogbookStore
+
+extension UploadSession {
+  /// Sends the next readings that are pending, and marks those very readings that were answered: never a range, which
+  /// an import may have filled meanwhile.
+  func pushReadings(_ limit: Int) async throws -> UploadEvent {
+    let after = lastReading
+    let pending = try store.sync { try $0.pendingReadings(after: after, limit: limit) }
+    lastSent = .readings(pending.keys)
+    guard let last = pending.keys.last else { return .exhausted }
+    let answer = await ask { () async throws(RemoteError) in try await remote.push(pending.batch, run) }
+    switch answer {
+    case .failure(let error): return .failed(error, items: pending.keys.count)
+    case .success(let answer):
+      let now = environment.now()
+      try store.sync { store in
+        try store.markUploaded(pending.keys, except: answer.refused, at: now)
+        try store.setMark(answer.mark)
+      }
+      note(mark: answer.mark)
+      lastReading = last
+      summary.pushedReadings += answer.stored
+      summary.knownReadings += answer.known
+      summary.differingReadings += answer.differing.count
+      summary.refused += answer.refused.count
+      return .done
+    }
+  }
+
+  /// Sends the next records that are pending. What is sent of each is written into the store before.
+  func pushRecords(_ level: PushLevel, _ limit: Int) async throws -> UploadEvent {
+    let heldBack = heldBack
+    let (records, texts) = try store.sync { store in
+      let records = try store.pendingRecords(
+        level == .entries ? .entries : .children, limit: limit, heldBack: heldBack)
+      return (records, try records.map(store.prepare))
+    }
+    lastSent = .records(records)
+    guard !records.isEmpty else { return .exhausted }
+    let changes = try texts.map(RecordWire.change)
+    let answer = await ask { () async throws(RemoteError) in try await remote.push(changes, run) }
+    switch answer {
+    case .failure(let error): return .failed(error, items: records.count)
+    case .success(let answer):
+      try settle(records, answer)
+      return .done
+    }
+  }
+
+  private func settle(_ records: [SyncRecord], _ answer: RecordAnswer) throws {
+    let before = summary
+    summary = try store.sync { store in
+      var summary = before
+      for (sent, verdict) in zip(records, answer.verdicts) {
+        // As it is by now: an edit may have come while the request was on its way.
+        guard let record = try store.record(sent.guid) else { continue }
+        let action = RecordRules.action(for: verdict, on: record)
+        try store.carryOut(action, on: record)
+        summary.note(action)
+      }
+      try store.setMark(answer.mark)
+      return summary
+    }
+    note(mark: answer.mark)
+    for (sent, verdict) in zip(records, answer.verdicts) {
+      if case .accepted = verdict {
+        // An edit made meanwhile is another version and has attempts of its own.
+        attempts[sent.guid] = nil
+        continue
+      }
+      attempts[sent.guid, default: 0] += 1
+      if attempts[sent.guid, default: 0] >= Self.mostAttempts { holdBack(sent.guid) }
+    }
+  }
+
+  private func note(mark: String?) {
+    if let mark { run.mark = mark }
+  }
+
+  private func holdBack(_ guid: String) {
+    heldBack.insert(guid)
+    summary.setAside += 1
+    plan.leaveWork("records change faster on the remote than they can be synced")
+  }
+
+  /// Leaves the only item of the last request for another run.
+  func setAside() -> UploadEvent {
+    switch lastSent {
+    case .nothing: break
+    case .readings(let keys):
+      lastReading = keys.last
+      summary.setAside += keys.count
+    case .records(let records):
+      heldBack.formUnion(records.map(\.guid))
+      summary.setAside += records.count
+    }
+    return .done
+  }
+
+  /// Keeps the only item of the last request with the remote's words.
+  func quarantine(_ reason: String) throws -> UploadEvent {
+    let now = environment.now()
+    switch lastSent {
+    case .nothing: break
+    case .readings(let keys):
+      try store.sync { try $0.quarantine(keys, reason: reason, at: now) }
+      lastReading = keys.last
+      summary.refused += keys.count
+    case .records(let records):
+      try store.sync { store in
+        for sent in records {
+          guard let record = try store.record(sent.guid) else { continue }
+          try store.carryOut(RecordRules.action(for: .refused(reason: reason), on: record), on: record)
+        }
+      }
+      summary.refused += records.count
+    }
+    return .done
+  }
+}
+
+extension UploadSummary {
+  /// Counts what came of an answer.
+  fileprivate mutating func note(_ action: RecordAction) {
+    switch action {
+    case .acknowledge: pushedRecords += 1
+    case .adopt: pulledRecords += 1
+    case .merge: merged += 1
+    case .keepBoth: conflicts += 1
+    case .quarantine: refused += 1
+    case .leave, .forgetSent, .rollBack: break
+    }
+  }
+}

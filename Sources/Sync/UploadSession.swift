@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+public import LogbookStore
+
+/// One run of `upload` between a store and a remote: carries out the steps that a plan decides on.
+///
+/// Between two steps, and at any request, the process may die: the next run goes on from what the store holds.
+public final class UploadSession {
+  /// What was done so far.
+  public internal(set) var summary = UploadSummary()
+
+  let store: Store
+  let remote: any Remote
+  let remoteName: String
+  let environment: UploadEnvironment
+  var plan: UploadPlan
+  var run = RunStamp(node: "", number: 0, id: "")
+  /// The readings up to this one were looked at in this run.
+  var lastReading: ReadingKey?
+  /// Records that cannot be sent in this run.
+  var heldBack: Set<String> = []
+  /// How often each record was sent in this run without becoming synced.
+  var attempts: [String: Int] = [:]
+  /// What the last request held.
+  var lastSent = LastSent.nothing
+  /// The ingest to which pulled readings belong; nil before the first.
+  var pulledIngest: Int64?
+
+  enum LastSent {
+    case nothing
+    case readings([ReadingKey])
+    case records([SyncRecord])
+
+    var count: Int {
+      switch self {
+      case .nothing: 0
+      case .readings(let keys): keys.count
+      case .records(let records): records.count
+      }
+    }
+  }
+
+  /// A run with a store opened as `sync`.
+  ///
+  /// - Parameter remoteName: the source that the ingest of pulled readings names.
+  public init(
+    _ store: Store, _ remote: any Remote, named remoteName: String, _ options: UploadOptions,
+    _ environment: UploadEnvironment
+  ) {
+    self.store = store
+    self.remote = remote
+    self.remoteName = remoteName
+    self.environment = environment
+    plan = UploadPlan(options)
+  }
+
+  /// The step that comes next.
+  public var nextStep: UploadStep { plan.current }
+
+  /// Runs to the end.
+  ///
+  /// - Parameter progress: called after each step.
+  /// - Throws: `Failure` when the store fails; a failing remote is an ending.
+  public func run(_ progress: (UploadSummary) -> Void = { _ in }) async throws -> UploadEnding {
+    while true {
+      if let ending = try await step() { return ending }
+      progress(summary)
+    }
+  }
+
+  /// Does the next step; gives the ending after the last.
+  public func step() async throws -> UploadEnding? {
+    if environment.isOutOfTime() { plan.stop("the time for this run is over") }
+    switch plan.current {
+    case .begin: plan.note(try begin())
+    case .pushReadings(let limit): plan.note(try await pushReadings(limit))
+    case .pushRecords(let level, let limit): plan.note(try await pushRecords(level, limit))
+    case .setAside: plan.note(setAside())
+    case .quarantine(let reason): plan.note(try quarantine(reason))
+    case .pull(let limit): plan.note(try await pull(limit))
+    case .verify: plan.note(try await verify())
+    case .renewNode: plan.note(try renewNode())
+    case .finish(let ending):
+      try finish(ending)
+      return ending
+    }
+    return nil
+  }
+
+  /// Makes a request; what failed of it becomes the event.
+  func ask<Answer>(
+    _ request: () async throws(RemoteError) -> Answer
+  ) async -> Result<Answer, RemoteError> {
+    do throws(RemoteError) {
+      return .success(try await request())
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+// MARK: - Begin and end
+
+extension UploadSession {
+  private func begin() throws -> UploadEvent {
+    let id = environment.makeID()
+    run = try store.sync { try $0.beginRun(id: id) }
+    return .done
+  }
+
+  private func renewNode() throws -> UploadEvent {
+    let (node, id) = (environment.makeID(), environment.makeID())
+    run = try store.sync { store in
+      try store.renewNode(node)
+      return try store.beginRun(id: id)
+    }
+    return .done
+  }
+
+  /// Finds out which readings a remote lacks that lost its newest part, and queues them and all records again. What
+  /// it gives is then pulled from the start. Nothing is replaced here before that: a record that is queued is never
+  /// overwritten by a pull.
+  private func verify() async throws -> UploadEvent {
+    run.mark = nil
+    let answer = await ask { () async throws(RemoteError) in try await remote.readingDigests(run) }
+    switch answer {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(let theirs):
+      let now = environment.now()
+      summary.requeued += try store.sync { store in
+        let buckets = try store.uploadedDigests().differing(from: theirs)
+        return try store.requeue(
+          buckets, reason: "the remote does not know a position that it gave: it lacks its newest part", at: now)
+      }
+      lastReading = nil
+      attempts = [:]
+      return .done
+    }
+  }
+
+  private func finish(_ ending: UploadEnding) throws {
+    let (now, jitter) = (environment.now(), environment.jitter())
+    let ingest = pulledIngest
+    try store.sync { store in
+      if let ingest { try store.finishPulledIngest(ingest, at: now) }
+      switch ending {
+      case .complete: try store.noteSuccess(at: now)
+      case .workLeft: break
+      case .failed(let error):
+        let known = try store.attempts()
+        var backoff = Backoff(failures: known.failures, nextAttempt: known.next)
+        backoff.note(error, now: now, jitter: jitter)
+        try store.noteFailure(failures: backoff.failures, next: backoff.nextAttempt, error.failure.message)
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a run did.
+public struct UploadSummary: Hashable, Sendable {
+  /// Readings that the remote did not have.
+  public var pushedReadings = 0
+  /// Readings that it had.
+  public var knownReadings = 0
+  /// Of those, the ones that it has with another value.
+  public var differingReadings = 0
+  /// Changes of records that it accepted.
+  public var pushedRecords = 0
+  /// Readings that came from others.
+  public var pulledReadings = 0
+  /// Records that others changed.
+  public var pulledRecords = 0
+  /// Records in which edits from here and there were merged.
+  public var merged = 0
+  /// Conflicts that this run found.
+  public var conflicts = 0
+  /// Readings and records that the remote refused for good.
+  public var refused = 0
+  /// Readings and records that were left for another run.
+  public var setAside = 0
+  /// Readings that were queued again, since the remote lacks them.
+  public var requeued = 0
+  /// Pages that were not applied, since a record on them was edited meanwhile.
+  public var rollbacks = 0
+
+  /// Nothing yet.
+  public init() {}
+}

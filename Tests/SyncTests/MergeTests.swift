@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Sync
+
+@Suite struct MergeTests {
+  private let base = note(["text": .text("run"), "minutes": .number(30)])
+
+  @Test func equalSidesAreSyncedSilently() {
+    let side = note(["text": .text("walk"), "minutes": .number(30)])
+    #expect(Merge.of(local: side, remote: side, base: base) == .takesRemote)
+    #expect(Merge.of(local: side, remote: side, base: nil) == .takesRemote)
+  }
+
+  @Test func howAnOffsetWasFoundIsNoDifference() {
+    var remote = base
+    remote.placement = Placement(utcOffset: 3600, source: .stated)
+    #expect(Merge.of(local: base, remote: remote, base: nil) == .takesRemote)
+  }
+
+  @Test func editsOfDifferentFieldsAreMerged() {
+    let local = note(["text": .text("walk"), "minutes": .number(30)])
+    let remote = note(["text": .text("run"), "minutes": .number(45)])
+    let both = note(["text": .text("walk"), "minutes": .number(45)])
+    #expect(Merge.of(local: local, remote: remote, base: base) == .yields(both))
+    #expect(Merge.of(local: remote, remote: local, base: base) == .yields(both))
+  }
+
+  @Test func editsOfOneFieldAreAConflict() {
+    let local = note(["text": .text("walk"), "minutes": .number(30)])
+    let remote = note(["text": .text("swim"), "minutes": .number(30)])
+    #expect(Merge.of(local: local, remote: remote, base: base) == .conflict)
+  }
+
+  @Test func theSameEditOnBothSidesIsNoConflict() {
+    let local = note(["text": .text("walk"), "minutes": .number(30)])
+    let remote = note(["text": .text("walk"), "minutes": .number(45)])
+    #expect(Merge.of(local: local, remote: remote, base: base) == .takesRemote)
+  }
+
+  @Test func removingAFieldIsAnEditOfIt() {
+    let local = note(["text": .text("run")])
+    let remote = note(["text": .text("swim"), "minutes": .number(30)])
+    #expect(Merge.of(local: local, remote: remote, base: base) == .yields(note(["text": .text("swim")])))
+    let changed = note(["text": .text("run"), "minutes": .number(45)])
+    #expect(Merge.of(local: local, remote: changed, base: base) == .conflict)
+  }
+
+  @Test func timeAndEntryAreMergedLikeFields() {
+    var local = base
+    local.deviceTime = DeviceTime(seconds: 2000)
+    var remote = base
+    remote.entryGuid = "e"
+    var both = local
+    both.entryGuid = "e"
+    #expect(Merge.of(local: local, remote: remote, base: base) == .yields(both))
+    remote.deviceTime = DeviceTime(seconds: 3000)
+    #expect(Merge.of(local: local, remote: remote, base: base) == .conflict)
+  }
+
+  @Test func oneSidedEditsNeedNoMerge() {
+    let edited = note(["text": .text("walk"), "minutes": .number(30)])
+    #expect(Merge.of(local: base, remote: edited, base: base) == .takesRemote)
+    #expect(Merge.of(local: edited, remote: base, base: base) == .yields(edited))
+  }
+
+  @Test func deletingAgainstAnEditIsAConflictBothWays() {
+    let edited = note(["text": .text("walk"), "minutes": .number(30)])
+    #expect(Merge.of(local: tombstone, remote: edited, base: base) == .conflict)
+    #expect(Merge.of(local: edited, remote: tombstone, base: base) == .conflict)
+  }
+
+  @Test func deletingOnBothSidesIsSynced() {
+    #expect(Merge.of(local: tombstone, remote: tombstone, base: base) == .takesRemote)
+  }
+
+  @Test func deletingAgainstNothingIsTaken() {
+    #expect(Merge.of(local: tombstone, remote: base, base: base) == .yields(tombstone))
+    #expect(Merge.of(local: base, remote: tombstone, base: base) == .takesRemote)
+  }
+
+  @Test func withoutABaseOnlyEqualContentAndImportsGiveWay() {
+    let other = note(["text": .text("swim")])
+    #expect(Merge.of(local: base, remote: other, base: nil) == .conflict)
+    #expect(Merge.of(local: base, remote: other, base: nil, isImportedOnly: true) == .conflict)
+    #expect(Merge.of(local: base, remote: tombstone, base: nil) == .conflict)
+    #expect(Merge.of(local: base, remote: tombstone, base: nil, isImportedOnly: true) == .takesRemote)
+    #expect(Merge.of(local: tombstone, remote: other, base: nil) == .conflict)
+  }
+}
