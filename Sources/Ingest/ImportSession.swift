@@ -76,8 +76,8 @@ public struct ImportSession {
       var isOpen = true
       while isOpen {
         isOpen = try reader.read(into: &batch)
-        try writer.write(batch)
-        for rejection in batch.rejections {
+        let refused = try writer.write(batch)
+        for rejection in batch.rejections + refused {
           try onRejection(rejection, reader.header)
           if rejections.count < Self.mostReported { rejections.append(rejection) }
         }

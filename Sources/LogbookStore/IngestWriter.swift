@@ -97,17 +97,22 @@ public final class IngestWriter {
   }
 
   /// Stores a batch in one transaction.
-  public func write(_ batch: IngestBatch) throws {
-    guard !batch.isEmpty else { return }
+  ///
+  /// - Returns: readings that the store itself does not take. The batch's own rejections are not among them.
+  @discardableResult
+  public func write(_ batch: IngestBatch) throws -> [Rejection] {
+    guard !batch.isEmpty else { return [] }
+    var refused: [Rejection] = []
     try inTransaction {
       for device in batch.devices[deviceIDs.count...] { deviceIDs.append(try device.storedID(database)) }
-      try write(batch.readings)
+      refused = try write(batch.readings, of: batch.devices)
       if let outcome = try records?.write(batch.records) { count(outcome) }
-      try write(batch.rejections)
-      counts.rejected += batch.rejections.count
+      try write(batch.rejections + refused)
+      counts.rejected += batch.rejections.count + refused.count
       counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
       try saveCounts()
     }
+    return refused
   }
 
   /// Ends the ingest: applies what changed at the source and records how the input ended.
@@ -176,8 +181,8 @@ public final class IngestWriter {
     }
   }
 
-  private func write(_ batch: [Reading]) throws {
-    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: deviceIDs) else { return }
+  private func write(_ batch: [Reading], of devices: [Device]) throws -> [Rejection] {
+    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: deviceIDs) else { return [] }
     counts.newReadings += outcome.new
     counts.knownReadings += outcome.known
     counts.repeatedReadings += outcome.repeated
@@ -195,6 +200,10 @@ public final class IngestWriter {
       if reading.marks.contains(.doubtfulTime) { counts.doubtfulTimes += 1 }
     }
     (counts.firstTime, counts.lastTime) = (first, last)
+    return try outcome.restarted.map { index in
+      let reading = batch[index]
+      return try TickSession.refuse(reading, of: devices[Int(reading.device.number)], from: source.name)
+    }
   }
 
   private func write(_ rejections: [Rejection]) throws {

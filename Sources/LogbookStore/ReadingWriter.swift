@@ -31,6 +31,8 @@ final class ReadingWriter {
     var repeated = 0
     var changed = 0
     var newByKind: [ReadingKind: Int] = [:]
+    /// Places in the batch of readings whose tick belongs to a reading of another day.
+    var restarted: [Int] = []
   }
 
   /// - Parameter isUploaded: whether the remote has the readings already, because they come from there.
@@ -50,7 +52,7 @@ final class ReadingWriter {
     find = try RawStatement(
       database,
       """
-      SELECT b.rowid, r.value, r.unit, r.beyond, r.ingest
+      SELECT b.rowid, r.value, r.unit, r.beyond, r.ingest, r.device_time
       FROM batch AS b CROSS JOIN reading AS r ON r.section = b.section AND r.position = b.position
         AND r.series = b.series AND r.level = b.level AND r.occurrence = b.occurrence
       """)
@@ -116,7 +118,9 @@ extension ReadingWriter {
       let item = items[place]
       isKnown[place - items.startIndex] = true
       known += 1
-      if !agrees(find, firstColumn: 1, with: readings[item.index].measurement) {
+      if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
+        outcome.restarted.append(item.index)
+      } else if !agrees(find, firstColumn: 1, with: readings[item.index].measurement) {
         differing.append(item)
       } else if find.integer(4) == ingest {
         outcome.repeated += 1
