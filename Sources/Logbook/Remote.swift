@@ -174,10 +174,13 @@ public struct RemoteLogbook: Hashable, Sendable {
   public var mostRecords: Int
   /// The remote's latest position.
   public var mark: String?
+  /// The remote's clock in UTC seconds, where it tells.
+  public var time: Int64?
 
   /// A logbook behind a login.
   public init(
-    id: String, name: String, isWritable: Bool, mostReadings: Int, mostRecords: Int, mark: String? = nil
+    id: String, name: String, isWritable: Bool, mostReadings: Int, mostRecords: Int, mark: String? = nil,
+    time: Int64? = nil
   ) {
     self.id = id
     self.name = name
@@ -185,6 +188,7 @@ public struct RemoteLogbook: Hashable, Sendable {
     self.mostReadings = mostReadings
     self.mostRecords = mostRecords
     self.mark = mark
+    self.time = time
   }
 }
 

@@ -9,7 +9,7 @@ enum SourceRules {
   static let rows: [[String]] = [
     ["Logbook", "CZlib"],
     ["LogbookAPI"],
-    ["LogbookStore", "Exports", "ServerStore"],
+    ["LogbookStore", "Exports", "ServerStore", "Remotes"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],
     ["glucoport"],
@@ -21,6 +21,8 @@ enum SourceRules {
     "Crypto": ["Logbook"], "ArgumentParser": ["Commands"], "CZlib": ["Exports", "LogbookAPI"],
     "Hummingbird": ["LogbookServer"], "HummingbirdTLS": ["LogbookServer"],
     "Logging": ["LogbookServer"], "CoreMetrics": ["LogbookServer"],
+    "AsyncHTTPClient": ["Remotes"], "NIOCore": ["Remotes"], "NIOHTTP1": ["Remotes"],
+    "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
   ]
 
   /// What belongs to the system, for every room.
@@ -92,16 +94,32 @@ enum SourceRules {
     }
   }
 
-  /// The types that conform to the port of formats and are not in the register.
-  static func unregistered(_ files: [SourceFile], register: SourceFile) -> [String] {
-    files.filter { $0.path.hasPrefix("Sources/Exports/Formats/") && !$0.name.contains("+") }.flatMap { file in
-      let named = file.name.hasSuffix("Format.swift") ? [String(file.name.dropLast(".swift".count))] : []
-      let declared = file.lines.filter { $0.hasPrefix("struct ") && $0.contains(": ExportFormat") }.map {
+  /// A folder in which each file holds one type of a register.
+  struct Registered {
+    /// Where the types are.
+    let folder: String
+    /// How their files end.
+    let suffix: String
+    /// What they conform to.
+    let port: String
+
+    static let formats = Registered(
+      folder: "Sources/Exports/Formats/", suffix: "Format.swift", port: "ExportFormat")
+    static let remotes = Registered(folder: "Sources/Remotes/", suffix: "Remote.swift", port: "RemoteKind")
+  }
+
+  /// The types that conform to a port and are not in its register.
+  static func unregistered(
+    _ files: [SourceFile], _ kind: Registered = .formats, register: SourceFile
+  ) -> [String] {
+    let entries = Set(register.lines.map { line in line.filter { $0 != " " && $0 != "," } })
+    return files.filter { $0.path.hasPrefix(kind.folder) && !$0.name.contains("+") }.flatMap { file in
+      let named = file.name.hasSuffix(kind.suffix) ? [String(file.name.dropLast(".swift".count))] : []
+      let declared = file.lines.filter { $0.hasPrefix("struct ") && $0.contains(": \(kind.port)") }.map {
         String($0.dropFirst("struct ".count).prefix { $0.isLetter || $0.isNumber })
       }
-      return Set(named + declared).sorted().filter { type in
-        !register.lines.contains { $0.drop { $0 == " " } == "\(type).self," }
-      }.map { "\(file.path): \($0) is not in the register" }
+      let missing = Set(named + declared).filter { !entries.contains($0 + ".self") }
+      return missing.sorted().map { "\(file.path): \($0) is not in the register" }
     }
   }
 }

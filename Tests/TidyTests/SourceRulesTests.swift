@@ -109,4 +109,14 @@ import Testing
     ]
     #expect(SourceRules.unregistered(files, register: register).count == 2)
   }
+
+  @Test func aRemoteThatIsNotRegisteredIsFound() {
+    let register = SourceFile("RemoteRegister.swift", "    ARemote.self\n")
+    let files = [
+      SourceFile("Sources/Remotes/ARemote.swift", "struct ARemote: RemoteKind {"),
+      SourceFile("Sources/Remotes/BRemote.swift", "struct BRemote: RemoteKind {"),
+      SourceFile("Sources/Remotes/RemoteAddress.swift", "struct RemoteAddress: Hashable {"),
+    ]
+    #expect(SourceRules.unregistered(files, .remotes, register: register).count == 1)
+  }
 }

@@ -44,6 +44,13 @@ import Testing
     #expect(SourceRules.unregistered(files, register: register) == [])
   }
 
+  @Test func everyRemoteIsInTheRegister() throws {
+    let files = try swiftSources()
+    let register = try #require(files.first { $0.path == "Sources/Remotes/RemoteRegister.swift" })
+    #expect(files.contains { $0.name == "GlucoportRemote.swift" })
+    #expect(SourceRules.unregistered(files, .remotes, register: register) == [])
+  }
+
   @Test func noFileNameIsVague() throws {
     #expect(try SourceFile.all().flatMap(SourceRules.vagueName) == [])
   }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import NIOHTTP1
+
+/// A glucoport server, by glucoport-protocol(7).
+struct GlucoportRemote: RemoteKind {
+  static let id = "glucoport"
+  static let title = "glucoport server"
+
+  private let exchange: RemoteExchange
+  private let token: Token
+
+  init(_ exchange: RemoteExchange, token: Token) {
+    self.exchange = exchange
+    self.token = token
+  }
+
+  /// Any address can be one: people run this server where they like.
+  static func recognises(_ address: RemoteAddress) -> Bool { true }
+
+  func logbook() async throws(RemoteError) -> RemoteLogbook {
+    var logbook = try await send(get(Wire.logbookPath)) { (body) throws(WireError) in
+      try Bodies.readLogbook(body)
+    }
+    logbook.name = exchange.quoted(logbook.name)
+    return logbook
+  }
+
+  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+    let request = post(Wire.readingsPath, Bodies.writeReadings(batch), run)
+    var answer = try await send(request) { (body) throws(WireError) in
+      try Bodies.readReadingAnswer(body, sent: batch.readings.count)
+    }
+    for index in answer.refused.indices {
+      answer.refused[index].reason = exchange.quoted(answer.refused[index].reason)
+    }
+    return answer
+  }
+
+  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+    let request = post(Wire.recordsPath, Bodies.writeChanges(changes.map(RecordWire.json)), run)
+    var answer = try await send(request) { (body) throws(WireError) in
+      try Bodies.readRecordAnswer(body, sent: changes.count)
+    }
+    answer.verdicts = answer.verdicts.map { verdict in
+      if case .refused(let reason) = verdict { .refused(reason: exchange.quoted(reason)) } else { verdict }
+    }
+    return answer
+  }
+
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+    let after = cursor.map { "after=\(Self.escaped($0))&" } ?? ""
+    let request = get("\(Wire.changesPath)?\(after)limit=\(limit)", run)
+    let answer = try await exchange.send(request)
+    if answer.status == 304 { return nil }
+    return try read(answer) { (body) throws(WireError) in try Bodies.readPage(body) }
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await send(get(Wire.digestsPath, run)) { (body) throws(WireError) in try Bodies.readDigests(body) }
+  }
+}
+
+extension GlucoportRemote {
+  private func headers(_ run: RunStamp?) -> HTTPHeaders {
+    var headers: HTTPHeaders = ["Authorization": "Bearer \(token.text)", "Accept": "application/json"]
+    guard let run else { return headers }
+    headers.add(name: Wire.nodeHeader, value: run.node)
+    headers.add(name: Wire.runHeader, value: run.runText)
+    if let logbook = run.logbook { headers.add(name: Wire.logbookHeader, value: logbook) }
+    if let mark = run.mark { headers.add(name: Wire.markHeader, value: mark) }
+    return headers
+  }
+
+  private func get(_ path: String, _ run: RunStamp? = nil) -> ExchangeRequest {
+    ExchangeRequest(path: path, headers: headers(run))
+  }
+
+  private func post(_ path: String, _ body: [UInt8], _ run: RunStamp) -> ExchangeRequest {
+    var headers = headers(run)
+    headers.add(name: "Content-Type", value: "application/json")
+    return ExchangeRequest(method: .POST, path: path, headers: headers, body: body)
+  }
+
+  private func send<Value>(
+    _ request: ExchangeRequest, _ parse: ([UInt8]) throws(WireError) -> Value
+  ) async throws(RemoteError) -> Value {
+    try read(try await exchange.send(request), parse)
+  }
+
+  private func read<Value>(
+    _ answer: ExchangeAnswer, _ parse: ([UInt8]) throws(WireError) -> Value
+  ) throws(RemoteError) -> Value {
+    guard answer.status == 200 else { throw problem(answer) }
+    do throws(WireError) {
+      return try parse(answer.body)
+    } catch {
+      throw exchange.violation(
+        "its answer is not what the protocol says: \(error.reason) at byte \(error.offset)")
+    }
+  }
+
+  /// What an answer means that is no success. Its word counts only under the status that belongs to it: what stands
+  /// between may answer, too.
+  private func problem(_ answer: ExchangeAnswer) -> RemoteError {
+    let body: ErrorBody
+    do throws(WireError) {
+      body = try ErrorBody(answer.body)
+    } catch {
+      return exchange.problem(answer)
+    }
+    switch (answer.status, body.code) {
+    case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
+    case (403, .readOnly): return .readOnly
+    case (409, .nodeReused): return .nodeReused
+    case (409, .otherLogbook):
+      guard let logbook = body.logbook, RecordWire.isGuid(logbook) else { return exchange.problem(answer) }
+      return .otherLogbook(id: logbook)
+    case (410, .positionUnknown): return .positionUnknown
+    default: return exchange.problem(answer, words: body.message)
+    }
+  }
+
+  /// A cursor is visible ASCII, of which a query takes not every sign.
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        String(UnicodeScalar(byte))
+      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }.joined()
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+public import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The address of a remote: `https://host[:port][/prefix]`. It holds no secret, so that it may be shown.
+public struct RemoteAddress: Hashable, Sendable {
+  /// Whether the exchange is encrypted.
+  public let isEncrypted: Bool
+  /// Host and port, for messages.
+  public let host: String
+  /// The address in its shortest form, without a slash at its end.
+  public let text: String
+
+  /// Reads an address.
+  ///
+  /// - Parameter allowsPlainHTTP: whether `http` may go to another machine, too, where everybody on the way reads it.
+  /// - Throws: `Failure` of category `configuration`. Its message repeats nothing of a text that may hold a secret.
+  public init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
+    guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+      scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty,
+      (1...65535).contains(parts.port ?? 443)
+    else {
+      throw Failure(.configuration, "the address of a remote is a URL such as https://host.example/prefix")
+    }
+    guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
+      throw Failure(
+        .configuration,
+        "the address of a remote has no user, password, query or fragment; give its token by --token-file or --token-command"
+      )
+    }
+    isEncrypted = scheme == "https"
+    guard isEncrypted || allowsPlainHTTP || Self.isLoopback(host) else {
+      throw Failure(
+        .configuration,
+        "\(host): plain http lets everybody on the way read the data and the token; use https, or --insecure-http"
+      )
+    }
+    self.host = host + (parts.port.map { ":\($0)" } ?? "")
+    let path = parts.percentEncodedPath
+    let end = path.lastIndex { $0 != "/" }
+    self.text = "\(scheme)://\(self.host)\(end.map { path[...$0] } ?? "")"
+  }
+
+  /// Whether this machine itself is meant: 127.0.0.0/8, ::1 or localhost.
+  private static func isLoopback(_ host: String) -> Bool {
+    if host == "localhost" { return true }
+    var four = in_addr()
+    if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+    return host == "[::1]" || host == "::1"
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// One kind of remote: how it is known, and how the port speaks to it. One file each, and one line in
+/// `RemoteRegister`.
+protocol RemoteKind: Remote {
+  /// The word under which a store keeps the kind.
+  static var id: String { get }
+  /// The name for people.
+  static var title: String { get }
+
+  /// Whether an address is, by itself, one of this kind.
+  static func recognises(_ address: RemoteAddress) -> Bool
+
+  init(_ exchange: RemoteExchange, token: Token)
+}
+
+/// A remote with what is needed to speak to it.
+public struct RemoteLogin: Sendable {
+  /// Where it is.
+  public let address: RemoteAddress
+  /// The secret.
+  public let token: Token
+  /// The program's name and version, for the header `User-Agent`.
+  public let agent: String
+
+  /// A login with these parts.
+  public init(address: RemoteAddress, token: Token, agent: String) {
+    self.address = address
+    self.token = token
+    self.agent = agent
+  }
+}
+
+/// A kind of remote as a store keeps it and as people read it.
+public struct RemoteKindInfo: Hashable, Sendable {
+  /// The word under which a store keeps the kind.
+  public let id: String
+  /// The name for people.
+  public let title: String
+}
+
+/// The remotes that glucoport speaks to. The order is that of recognition: the most certain address first.
+public enum RemoteRegister {
+  static let kinds: [any RemoteKind.Type] = [
+    GlucoportRemote.self
+  ]
+
+  /// Every kind, in the order of recognition.
+  public static var all: [RemoteKindInfo] { kinds.map { RemoteKindInfo(id: $0.id, title: $0.title) } }
+
+  /// The kind of the remote at an address.
+  ///
+  /// - Throws: `Failure` of category `configuration` when no kind has such addresses.
+  public static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {
+    guard let kind = kinds.first(where: { $0.recognises(address) }) else {
+      throw Failure(.configuration, "\(address.host): no kind of remote has such an address")
+    }
+    return RemoteKindInfo(id: kind.id, title: kind.title)
+  }
+
+  /// Runs a body with a remote. The connection and its thread end with it, so that it is opened only when there is
+  /// something to ask.
+  ///
+  /// - Parameter kind: the word under which the store keeps the kind.
+  /// - Throws: `Failure` of category `configuration` for a kind that this program does not know, and what the body
+  ///   throws.
+  public static func with<Value>(
+    _ kind: String, _ login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
+    _ body: (any Remote) async throws -> Value
+  ) async throws -> Value {
+    guard let type = kinds.first(where: { $0.id == kind }) else {
+      throw Failure(.configuration, "a remote of the kind '\(kind)' needs another version of glucoport")
+    }
+    return try await RemoteExchange.with(login) { try await body(type.init($0, token: login.token)) }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The secret of a login, which shows itself in no message, log or dump.
+public struct Token: Sendable {
+  static let longestLength = 4096
+
+  /// The secret. Only requests may carry it.
+  let text: String
+
+  /// The secret in the first line of what its source gave.
+  ///
+  /// - Parameter origin: where it comes from, for the message.
+  /// - Throws: `Failure` of category `configuration` for what can be no token; its message repeats none of it.
+  init(firstLineOf bytes: [UInt8], origin: String) throws(Failure) {
+    let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
+    let blanks: [UInt8] = [0x20, 0x09]
+    let trimmed = line.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed()
+    guard !trimmed.isEmpty else {
+      throw Failure(.configuration, "\(origin): its first line is empty; the token belongs there")
+    }
+    guard trimmed.count <= Self.longestLength, trimmed.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw Failure(
+        .configuration,
+        "\(origin): its first line is no token: that is up to \(Self.longestLength) visible ASCII characters without blanks"
+      )
+    }
+    text = String(decoding: trimmed, as: UTF8.self)
+  }
+
+  /// The text without this secret, whoever wrote it there.
+  func redacted(_ text: String) -> String { text.replacing(self.text, with: "…") }
+}
+
+extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Not the secret.
+  public var description: String { "token" }
+  /// Not the secret.
+  public var debugDescription: String { description }
+  /// Without the secret, for what prints values by their members.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

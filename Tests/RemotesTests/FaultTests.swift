@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import TestServers
+import Testing
+
+@testable import Remotes
+
+/// What can happen to an exchange, each as the kind of failure that tells the caller what to do.
+@Suite(.timeLimit(.minutes(1)))
+struct FaultTests {
+  private static let head = "HTTP/1.1 200 OK\r\n"
+
+  @Test(arguments: [
+    ScriptedAnswer.raw(""),
+    .raw("", .reset),
+    .raw("HTTP/1.1 200"),
+    .raw(head),
+    .raw(head + "Content-Length: 500\r\n\r\n{\"logbook\":"),
+    .raw(head + "Content-Length: 500\r\n\r\n{\"logbook\":", .reset),
+    .raw(head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"log\r\n"),
+    .raw(head + "Transfer-Encoding: chunked\r\n\r\n50\r\n{\"log", .reset),
+  ])
+  func anAnswerThatIsCutIsUnavailable(_ answer: ScriptedAnswer) async throws {
+    let problem = try await problem { _ in answer }
+    guard case .unavailable(let sentence) = problem else {
+      Issue.record("\(problem)")
+      return
+    }
+    #expect(sentence.hasPrefix("127.0.0.1:"))
+  }
+
+  @Test(arguments: [
+    ScriptedAnswer.raw("", .hold),
+    .raw(head, .hold),
+    .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
+    .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
+    .raw(head + "X-Slow: ", .drip),
+  ])
+  func anAnswerThatTakesTooLongIsUnavailable(_ answer: ScriptedAnswer) async throws {
+    let start = ContinuousClock.now
+    let problem = try await problem(Login.short) { _ in answer }
+    guard case .unavailable(let sentence) = problem else {
+      Issue.record("\(problem)")
+      return
+    }
+    #expect(sentence.contains("in time"), "\(sentence)")
+    #expect(ContinuousClock.now - start < .seconds(8))
+  }
+
+  @Test(arguments: [
+    ScriptedAnswer.raw("SSH-2.0-OpenSSH_9.2\r\n"),
+    .raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"),
+    .raw(head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n"),
+    .raw("\u{0}\u{1}\u{2}\r\n\r\n"),
+    .status(200, Array("{\"logbook\":".utf8)),
+    .status(200, Array("<html>Welcome to the hotel</html>".utf8)),
+    .status(200, []),
+    .status(200, Array("{}".utf8)),
+    .status(200, Array("[[[[".utf8)),
+    .status(200, [0xFF, 0xFE]),
+    .status(201, Login.logbookBody),
+    .status(304),
+    .status(404, Array("<html>".utf8)),
+    .status(405),
+    .status(415, ErrorBody(.badType, "not this").json),
+    .status(409, ErrorBody(nil, "what").json),
+    .status(409, ErrorBody(.otherLogbook, "no id").json),
+    .status(200, Array("{}".utf8), headers: ["Content-Encoding: br"]),
+    .status(200, Array("no gzip".utf8), headers: ["Content-Encoding: gzip"]),
+    .status(
+      200, Array((WireGzip.pack(Login.logbookBody) ?? []).dropLast(6)), headers: ["Content-Encoding: gzip"]),
+    .status(200, (WireGzip.pack(Login.logbookBody) ?? []) + [1], headers: ["Content-Encoding: gzip"]),
+  ])
+  func anAnswerThatIsNotOfTheProtocolIsAViolation(_ answer: ScriptedAnswer) async throws {
+    let problem = try await problem { _ in answer }
+    guard case .protocolViolation(let sentence) = problem else {
+      Issue.record("\(problem)")
+      return
+    }
+    #expect(sentence.hasPrefix("127.0.0.1:"))
+  }
+
+  @Test func aBodyAboveTheLimitIsNotTaken() async throws {
+    let large = [UInt8](repeating: UInt8(ascii: " "), count: 70_000)
+    let packed = try #require(WireGzip.pack(large))
+    #expect(packed.count < 1000)
+    let chunk = "11170\r\n" + String(repeating: " ", count: 70_000) + "\r\n0\r\n\r\n"
+    let answers: [ScriptedAnswer] = [
+      .status(200, large), .status(200, packed, headers: ["Content-Encoding: gzip"]),
+      .raw(Self.head + "Content-Length: 999999999999\r\n\r\n", .hold),
+      .raw(Self.head + "Transfer-Encoding: chunked\r\n\r\n" + chunk, .keep),
+    ]
+    for answer in answers {
+      let problem = try await problem(Login.short) { _ in answer }
+      #expect(problem.sentence?.contains("longer than 65536 bytes") == true, "\(problem)")
+    }
+  }
+
+  @Test func aServerThatIsNotThereIsUnavailable() async throws {
+    let login = try Login.to("http://127.0.0.1:\(ScriptedServer.closedPort())")
+    let start = ContinuousClock.now
+    let problem = await #expect(throws: RemoteError.self) {
+      try await RemoteExchange.with(login) { try await GlucoportRemote($0, token: login.token).logbook() }
+    }
+    #expect(problem?.sentence?.contains("Connection refused") == true, "\(String(describing: problem))")
+    #expect(ContinuousClock.now - start < .seconds(5), "the connection is tried once")
+  }
+
+  @Test func aNameWithoutAddressIsUnavailable() async throws {
+    let login = try Login.to("https://nowhere.invalid")
+    let problem = await #expect(throws: RemoteError.self) {
+      try await RemoteExchange.with(login) { try await GlucoportRemote($0, token: login.token).logbook() }
+    }
+    #expect(
+      problem?.sentence?.hasPrefix("nowhere.invalid: cannot connect") == true,
+      "\(String(describing: problem))")
+  }
+
+  @Test func encryptionIsNotSpokenToAPlainPort() async throws {
+    let server = try ScriptedServer { _ in .raw("HTTP/1.1 400 Bad Request\r\n\r\n") }
+    let login = try Login.to("https://127.0.0.1:\(server.port)")
+    let problem = await #expect(throws: RemoteError.self) {
+      try await RemoteExchange.with(login, limits: Login.short) {
+        try await GlucoportRemote($0, token: login.token).logbook()
+      }
+    }
+    #expect(problem?.sentence?.contains("TLS 1.2") == true, "\(String(describing: problem))")
+    #expect(server.requests.map(\.method) == ["TLS"], "the token went nowhere")
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func aRedirectionIsToldAndNotFollowed(_ status: Int) async throws {
+    let other = try ScriptedServer { _ in .status(200, Login.logbookBody) }
+    let target = "http://127.0.0.1:\(other.port)"
+    let problem = try await problem { _ in
+      .status(status, headers: ["Location: \(target)/v1/logbook?token=\(Login.secret)"])
+    }
+    guard case .protocolViolation(let sentence) = problem else {
+      Issue.record("\(problem)")
+      return
+    }
+    #expect(sentence.contains("redirects to \(target), "), "\(sentence)")
+    #expect(other.connectionCount == 0)
+  }
+
+  @Test func nothingIsRepeatedByItself() async throws {
+    for answer in [ScriptedAnswer.status(503), .raw(""), .status(500), .status(429)] {
+      let server = try ScriptedServer { _ in answer }
+      await #expect(throws: RemoteError.self) { try await ask(server) { try await $0.logbook() } }
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  /// Also where the remote writes it into its own words, and cut by the limit of their length.
+  @Test(arguments: [0, 190])
+  func noErrorHoldsTheToken(_ offset: Int) async throws {
+    let words = String(repeating: "a", count: offset) + Login.secret + "\u{1B}[31m\n"
+    for status in [302, 400, 401, 404, 429, 500] {
+      for code in [nil, ErrorCode.badRequest] {
+        let body = ErrorBody(code, words).json
+        let problem = try await problem { _ in
+          .status(status, body, headers: ["Location: http://x/?\(words.prefix(9))"])
+        }
+        let text = "\(problem)"
+        #expect(!text.contains(Login.secret.prefix(8)), "\(status)")
+        #expect(!text.unicodeScalars.contains("\u{1B}"), "\(status)")
+      }
+    }
+  }
+}

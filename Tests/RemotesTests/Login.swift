@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import TestServers
+import Testing
+
+@testable import Remotes
+
+/// Logins, runs and answers that the tests of this room share.
+enum Login {
+  /// No message, header but one, or dump may hold it.
+  static let secret = "gp_planted-Secret.0815"
+  static let logbookID = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
+
+  static func token(_ text: String = secret) throws -> Token {
+    try Token(firstLineOf: Array(text.utf8), origin: "test")
+  }
+
+  static func to(_ url: String) throws -> RemoteLogin {
+    RemoteLogin(
+      address: try RemoteAddress(url, allowsPlainHTTP: false), token: try token(), agent: "glucoport/test")
+  }
+
+  static func run(logbook: String? = nil, mark: String? = nil, node: Int = 1) -> RunStamp {
+    RunStamp(
+      node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
+      id: "11111111-1111-4111-8111-111111111111", logbook: logbook, mark: mark)
+  }
+
+  static let logbook = RemoteLogbook(
+    id: logbookID, name: "Anna", isWritable: true, mostReadings: 10_000, mostRecords: 1000, mark: "m1",
+    time: 1_778_085_000)
+
+  static var logbookBody: [UInt8] { Bodies.write(logbook, time: "2026-05-06T16:30:00Z") }
+
+  /// Limits under which a test that waits for one is fast.
+  static let short = ExchangeLimits(
+    connect: .seconds(5), idle: .milliseconds(200), whole: .milliseconds(400), bodyBytes: 64 << 10)
+}
+
+/// What the glucoport remote makes of a server's answers.
+func ask<Value: Sendable>(
+  _ server: ScriptedServer, _ limits: ExchangeLimits = ExchangeLimits(), prefix: String = "",
+  _ body: @Sendable (GlucoportRemote) async throws -> Value
+) async throws -> Value {
+  let login = try Login.to(server.url + prefix)
+  return try await RemoteExchange.with(login, limits: limits) {
+    try await body(GlucoportRemote($0, token: login.token))
+  }
+}
+
+/// The error with which the remote tells of an answer to the request for the logbook.
+func problem(
+  _ limits: ExchangeLimits = ExchangeLimits(), _ script: @escaping ScriptedServer.Script
+) async throws -> RemoteError {
+  let server = try ScriptedServer(script)
+  return try #require(
+    await #expect(throws: RemoteError.self) { try await ask(server, limits) { try await $0.logbook() } })
+}
+
+extension RemoteError {
+  /// The sentence, where there is one.
+  var sentence: String? {
+    switch self {
+    case .unavailable(let text), .busy(let text, _), .serverFailure(let text), .refused(let text),
+      .loginRefused(let text), .protocolViolation(let text):
+      text
+    default: nil
+    }
+  }
+}

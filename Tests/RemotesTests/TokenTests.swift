@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+@testable import Remotes
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+@Suite(.timeLimit(.minutes(1)))
+struct TokenTests {
+  @Test(arguments: ["abc", "abc\n", "  abc \t\nsecond line\n", "abc\r\n"])
+  func theFirstLineOfAFileIsTheToken(_ content: String) throws {
+    try withFile(content) { path in
+      let token = try TokenSource.file(path).token()
+      #expect(token.text == "abc")
+    }
+  }
+
+  @Test(arguments: ["", "\nabc", "  \n", "a b", "secrét", "a\u{1}b", String(repeating: "a", count: 4097)])
+  func whatIsNoTokenIsRefusedWithoutRepeatingIt(_ content: String) throws {
+    try withFile(content) { path in
+      let failure = failure(.file(path))
+      #expect(failure?.category == .configuration)
+      #expect(failure?.message.hasPrefix(path) == true)
+      #expect(failure?.message.contains("secr") == false)
+    }
+  }
+
+  @Test(arguments: [0o640, 0o604, 0o660, 0o610, 0o602])
+  func aFileThatOthersMayReadOrWriteIsRefusedWithTheCommandToType(_ mode: Int) throws {
+    try withFile("abc", mode: mode) { path in
+      let failure = failure(.file(path))
+      #expect(failure?.category == .permission)
+      #expect(failure?.message.contains("chmod 600 '\(path)'") == true)
+    }
+  }
+
+  @Test func aFileOfAnotherUserIsRefused() throws {
+    guard geteuid() == 0 else { return }
+    try withFile("abc") { path in
+      #expect(chown(path, 12345, 12345) == 0)
+      #expect(failure(.file(path))?.category == .permission)
+    }
+  }
+
+  @Test func whatIsNoRegularFileIsRefused() throws {
+    try withFile("abc") { path in
+      #expect(mkfifo(path + ".pipe", 0o600) == 0)
+      defer { unlink(path + ".pipe") }
+      #expect(failure(.file(path + ".pipe"))?.category == .configuration)
+      #expect(failure(.file((path as NSString).deletingLastPathComponent))?.category == .configuration)
+      #expect(failure(.file(path + ".none"))?.category == .missingInput)
+    }
+  }
+
+  @Test func aFileThatIsTooLargeIsRefused() throws {
+    try withFile("abc\n" + String(repeating: "x", count: TokenSource.mostBytes)) { path in
+      #expect(failure(.file(path))?.category == .configuration)
+    }
+  }
+
+  @Test func theFirstLineThatACommandPrintsIsTheToken() throws {
+    #expect(try TokenSource.command("printf 'a%s\\nmore' bc").token().text == "abc")
+    #expect(try TokenSource.command("cat; echo abc").token().text == "abc", "its input is empty")
+    #expect(try TokenSource.command("yes abc | head -c 9").token().text == "abc", "signals are the default")
+  }
+
+  @Test(arguments: [
+    ("exit 3", FailureCategory.permission), ("echo secret; exit 1", .permission), ("kill -9 $$", .permission),
+    ("/no/such/program-of-glucoport 2>&-", .permission), ("true", .configuration),
+    ("yes secret", .configuration), ("echo secret secret", .configuration),
+  ])
+  func aCommandThatGivesNoTokenIsToldWithoutItsOutput(_ command: String, _ category: FailureCategory) {
+    let failure = failure(.command(command))
+    #expect(failure?.category == category)
+    #expect(failure?.message.contains("secret") == false)
+    if command == "exit 3" { #expect(failure?.message.contains("status 3") == true) }
+  }
+
+  @Test(arguments: [
+    "sleep 60", "exec >&-; sleep 60", "echo abc; sleep 60", "while :; do echo; done | sleep 60",
+  ])
+  func aCommandThatTakesTooLongIsEnded(_ command: String) {
+    let start = ContinuousClock.now
+    let failure = #expect(throws: Failure.self) {
+      try TokenSource.command("exec 2>&-;" + command).token(within: .milliseconds(200))
+    }
+    #expect(failure?.category == .temporary)
+    #expect(ContinuousClock.now - start < .seconds(10))
+  }
+
+  @Test func aTokenShowsItselfInNoText() throws {
+    let token = try Login.token()
+    let login = try Login.to("https://host.example")
+    var dumped = ""
+    dump(login, to: &dumped)
+    let texts = ["\(token)", String(reflecting: token), String(describing: login), "\([token])", dumped]
+    for text in texts { #expect(!text.contains(Login.secret)) }
+  }
+
+  private func failure(_ source: TokenSource) -> Failure? {
+    #expect(throws: Failure.self) { try source.token() }
+  }
+
+  private func withFile(_ content: String, mode: Int = 0o600, _ body: (String) throws -> Void) throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "glucoport-token-\(UUID().uuidString)")
+      .path
+    let attributes: [FileAttributeKey: Any] = [.posixPermissions: mode]
+    #expect(
+      FileManager.default.createFile(atPath: path, contents: Data(content.utf8), attributes: attributes))
+    #expect(chmod(path, mode_t(mode)) == 0)
+    defer { unlink(path) }
+    try body(path)
+  }
+}
