@@ -11,13 +11,14 @@ enum Roles {
     case .editor: try database.execute(sql: storesNoReading + writesLocally)
     case .resolver:
       try database.execute(
-        sql: storesNoReading + leavesReadingSyncAlone + takesRemoteSideAsBase + editsRecords)
+        sql: storesNoReading + leavesReadingSyncAlone + takesRemoteSideAsBase + editsRecords
+            + leavesRemoteAlone)
     case .sync: try database.execute(sql: leavesVersionAlone + givesReasonForRequeue)
     }
   }
 
   private static let writesLocally =
-    leavesReadingSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones
+    leavesReadingSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones + leavesRemoteAlone
 
   private static let storesNoReading = """
     CREATE TEMP TRIGGER role_stores_no_reading BEFORE INSERT ON main.reading
@@ -90,6 +91,15 @@ enum Roles {
     CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
     WHEN OLD.deleted = 1 AND NEW.version <> OLD.version
     BEGIN SELECT RAISE(ABORT, 'a deleted record is not edited; only a resolution brings it back'); END;
+
+    """
+
+  private static let leavesRemoteAlone = """
+    CREATE TEMP TRIGGER role_adds_no_remote BEFORE INSERT ON main.remote
+    BEGIN SELECT RAISE(ABORT, 'only sync writes the remote'); END;
+
+    CREATE TEMP TRIGGER role_leaves_remote_alone BEFORE UPDATE ON main.remote
+    BEGIN SELECT RAISE(ABORT, 'only sync writes the remote'); END;
 
     """
 

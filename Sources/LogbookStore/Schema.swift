@@ -173,6 +173,33 @@ enum Schema {
     CREATE INDEX record_by_entry ON record(entry_guid) WHERE entry_guid IS NOT NULL;
     CREATE INDEX record_conflicted ON record(guid) WHERE conflict IS NOT NULL;
     CREATE INDEX record_deleted ON record(guid) WHERE deleted = 1;
+
+    -- The server that the store syncs with. A removed one leaves behind which logbook this store was synced with.
+    CREATE TABLE remote (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      kind TEXT,
+      url TEXT,
+      -- Where the secret comes from; the secret itself is nowhere in the store.
+      token_file TEXT,
+      token_command TEXT,
+      allows_plain_http INTEGER NOT NULL DEFAULT 0 CHECK (allows_plain_http IN (0, 1)),
+      logbook TEXT,
+      logbook_name TEXT,
+      node TEXT NOT NULL,
+      run INTEGER NOT NULL DEFAULT 0 CHECK (run >= 0),
+      run_id TEXT,
+      cursor TEXT,
+      mark TEXT,
+      failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+      next_attempt INTEGER,
+      last_success INTEGER,
+      last_error TEXT,
+      CHECK ((url IS NULL) = (kind IS NULL)),
+      CHECK ((token_file IS NOT NULL) + (token_command IS NOT NULL) = (url IS NOT NULL)),
+      CHECK ((logbook IS NULL) = (logbook_name IS NULL)),
+      CHECK (url IS NULL OR logbook IS NOT NULL),
+      CHECK ((run = 0) = (run_id IS NULL))
+    ) STRICT;
     """
 
   /// What may never happen to a reading, whoever asks.

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+public import Logbook
+
+/// How a remote is reached, as a person sets it. The secret of the login is not part of it.
+public struct RemoteAccess: Hashable, Sendable {
+  /// The kind of remote, by its word.
+  public var kind: String
+  /// The address, without a secret.
+  public var url: String
+  /// Where the secret comes from.
+  public var token: TokenSource
+  /// Whether it may be spoken to without encryption on another machine, too.
+  public var allowsPlainHTTP: Bool
+
+  /// A remote of this kind at this address.
+  public init(kind: String, url: String, token: TokenSource, allowsPlainHTTP: Bool = false) {
+    self.kind = kind
+    self.url = url
+    self.token = token
+    self.allowsPlainHTTP = allowsPlainHTTP
+  }
+}
+
+/// The remote of a store, and how far the two are in step.
+public struct RemoteSetting: Hashable, Sendable {
+  /// How it is reached.
+  public var access: RemoteAccess
+  /// The id of the logbook there.
+  public var logbook: String
+  /// The name of the logbook there, for people.
+  public var logbookName: String
+  /// The id of this installation.
+  public var node: String
+  /// The number of the last run; 0 before the first.
+  public var run: Int64
+  /// The id of the last run; nil before the first.
+  public var runID: String?
+  /// How far the remote's changes are pulled.
+  public var cursor: String?
+  /// The latest position of the remote that this store has seen.
+  public var mark: String?
+  /// How many runs in a row failed for a while.
+  public var failures: Int
+  /// When the next attempt is due, in UTC seconds; nil for at once.
+  public var nextAttempt: Int64?
+  /// When a run last succeeded, in UTC seconds.
+  public var lastSuccess: Int64?
+  /// Why the last run failed; nil when it did not.
+  public var lastError: String?
+}
+
+/// What setting a remote did to the store.
+public enum RemoteChange: Hashable, Sendable {
+  /// The store has a remote for the first time.
+  case added
+  /// The logbook is the one that the store was synced with: nothing is sent again.
+  case kept
+  /// The logbook is another one: everything is pending again.
+  case requeued
+}
+
+extension Store {
+  /// The remote; nil without one.
+  public func remote() throws -> RemoteSetting? {
+    try read { database in
+      try Row.fetchOne(database, sql: "SELECT * FROM remote WHERE url IS NOT NULL").flatMap(
+        RemoteSetting.init)
+    }
+  }
+
+  /// Sets the remote, for the role `sync`. Where the store was synced with another logbook, everything is queued again in
+  /// the same transaction.
+  ///
+  /// - Parameters:
+  ///   - logbook: the logbook that answers to this access.
+  ///   - isNewRemote: whether another logbook than the one so far is meant.
+  ///   - seconds: the host's clock, in UTC.
+  /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing changes then.
+  @discardableResult
+  public func setRemote(
+    _ access: RemoteAccess, logbook: RemoteLogbook, isNewRemote: Bool, at seconds: Int64
+  ) throws -> RemoteChange {
+    try write { database in
+      let known = try Row.fetchOne(database, sql: "SELECT logbook, logbook_name FROM remote")
+      let change: RemoteChange
+      switch known?["logbook"] as String? {
+      case nil: change = .added
+      case logbook.id: change = .kept
+      default:
+        guard isNewRemote else { throw otherLogbook(known?["logbook_name"], logbook.name) }
+        change = .requeued
+        try Requeue.all(reason: "new remote", at: seconds, database)
+      }
+      try database.execute(
+        sql: "INSERT INTO remote (id, node) VALUES (1, ?) ON CONFLICT DO NOTHING",
+        arguments: [UUID().uuidString.lowercased()])
+      try Self.write(access, logbook, database)
+      if change == .requeued {
+        try database.execute(sql: "UPDATE remote SET cursor = NULL, mark = NULL, last_success = NULL")
+      }
+      return change
+    }
+  }
+
+  /// Forgets how the remote is reached, for the role `sync`. Which logbook the store was synced with stays known, so that
+  /// the same one can be set again without sending everything.
+  ///
+  /// - Returns: whether there was a remote.
+  public func removeRemote() throws -> Bool {
+    try write { database in
+      try database.execute(
+        sql: """
+          UPDATE remote SET kind = NULL, url = NULL, token_file = NULL, token_command = NULL, allows_plain_http = 0,
+            failures = 0, next_attempt = NULL, last_error = NULL
+          WHERE url IS NOT NULL
+          """)
+      return database.changesCount > 0
+    }
+  }
+
+  private static func write(_ access: RemoteAccess, _ logbook: RemoteLogbook, _ database: Database) throws {
+    let (file, command): (String?, String?) =
+      switch access.token {
+      case .file(let path): (path, nil)
+      case .command(let command): (nil, command)
+      }
+    try database.execute(
+      sql: """
+        UPDATE remote SET kind = ?, url = ?, token_file = ?, token_command = ?, allows_plain_http = ?, logbook = ?,
+          logbook_name = ?, failures = 0, next_attempt = NULL, last_error = NULL
+        """,
+      arguments: [
+        access.kind, access.url, file, command, access.allowsPlainHTTP, logbook.id, logbook.name,
+      ])
+  }
+
+  private func otherLogbook(_ known: String?, _ other: String) -> Failure {
+    Failure(
+      .configuration,
+      "\(path): the store was synced with the logbook '\(known ?? "")' and this login is for another one, '\(other)'; --new-remote sends everything to it"
+    )
+  }
+}
+
+extension RemoteSetting {
+  fileprivate init?(_ row: Row) {
+    let token: TokenSource
+    if let path = row["token_file"] as String? {
+      token = .file(path)
+    } else if let command = row["token_command"] as String? {
+      token = .command(command)
+    } else {
+      return nil
+    }
+    access = RemoteAccess(
+      kind: row["kind"], url: row["url"], token: token, allowsPlainHTTP: row["allows_plain_http"])
+    logbook = row["logbook"]
+    logbookName = row["logbook_name"]
+    node = row["node"]
+    run = row["run"]
+    runID = row["run_id"]
+    cursor = row["cursor"]
+    mark = row["mark"]
+    failures = row["failures"]
+    nextAttempt = row["next_attempt"]
+    lastSuccess = row["last_success"]
+    lastError = row["last_error"]
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// What was on a remote and is to be sent again. Nothing of a reading changes but `uploaded`, and nothing that people
+/// wrote.
+enum Requeue {
+  /// Everything is pending, as if no remote had ever answered.
+  ///
+  /// - Parameter reason: kept for ever beside the time.
+  static func all(reason: String, at seconds: Int64, _ database: Database) throws {
+    try open(reason, at: seconds, database) {
+      try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
+      try database.execute(sql: "DELETE FROM refusal")
+      try database.execute(
+        sql: """
+          UPDATE record SET version_synced = 0, base = NULL, revision = NULL, sent = NULL, sent_version = NULL,
+            quarantine = NULL, quarantined_version = NULL
+          """)
+    }
+  }
+
+  /// Runs the work while a requeue is open, without which the store refuses it.
+  private static func open(
+    _ reason: String, at seconds: Int64, _ database: Database, _ work: () throws -> Void
+  ) throws {
+    try database.execute(sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [seconds, reason])
+    try work()
+    try database.execute(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct RemoteSettingTests {
+  private static let access = RemoteAccess(
+    kind: "glucoport", url: "https://host.example", token: .file("/home/anna/token"))
+  private static let anna = logbook("0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11", "Anna")
+  private static let other = logbook("99999999-9999-4999-8999-999999999999", "Other")
+
+  private static func logbook(_ id: String, _ name: String) -> RemoteLogbook {
+    RemoteLogbook(id: id, name: name, isWritable: true, mostReadings: 10, mostRecords: 10)
+  }
+
+  /// A store that was synced with Anna's logbook: two readings and a record, one more of each pending.
+  private func syncedStore() throws -> ScratchStore {
+    let scratch = try ScratchStore()
+    try scratch.ingest(
+      Make.batch([
+        Make.reading(.smbg, Make.milligrams(100)),
+        Make.reading(.smbg, Make.milligrams(110), at: Make.noon + 60),
+        Make.reading(.ketone, Make.millimoles(0.4)),
+      ]))
+    try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
+    try scratch.ingest(Make.batch([Make.record(["carbs": .number(40)], sourceID: "2")]))
+    let store = try scratch.open(.sync)
+    try store.setRemote(Self.access, logbook: Self.anna, isNewRemote: false, at: 5000)
+    try store.queue.inDatabase { database in
+      try database.execute(
+        sql: """
+          UPDATE reading SET uploaded = 1 WHERE kind = 1;
+          UPDATE tally SET pending = 0 WHERE kind = 1;
+          UPDATE record SET version_synced = 1, base = '{}', revision = 'r1', sent = 's', sent_version = 1,
+            conflict = '{}', conflict_revision = 'r2', quarantine = 'no'
+          WHERE guid = (SELECT min(guid) FROM record);
+          UPDATE remote SET cursor = 'c1', mark = 'm1', run = 4, run_id = 'x', failures = 2, next_attempt = 9000,
+            last_error = 'e', last_success = 8000
+          """)
+    }
+    return scratch
+  }
+
+  @Test func aStoreHasNoRemoteAtFirst() throws {
+    #expect(try ScratchStore().open(.reader).remote() == nil)
+  }
+
+  @Test(arguments: [TokenSource.file("/a b/token"), .command("pass show 'x'")])
+  func aRemoteIsKeptAsItWasSet(_ token: TokenSource) throws {
+    let scratch = try ScratchStore()
+    var access = Self.access
+    access.token = token
+    access.allowsPlainHTTP = true
+    let change = try scratch.open(.sync).setRemote(access, logbook: Self.anna, isNewRemote: false, at: 5000)
+    #expect(change == .added)
+    let setting = try #require(try scratch.open(.reader).remote())
+    #expect(setting.access == access)
+    #expect(setting.logbook == Self.anna.id && setting.logbookName == "Anna")
+    #expect(setting.node.count == 36 && setting.run == 0 && setting.runID == nil && setting.cursor == nil)
+  }
+
+  @Test func anotherAddressOrTokenOfTheSameLogbookKeepsWhatIsInStep() throws {
+    let scratch = try syncedStore()
+    let before = try #require(try scratch.open(.reader).remote())
+    let access = RemoteAccess(kind: "glucoport", url: "https://moved.example", token: .command("echo x"))
+    for isNewRemote in [false, true] {
+      let change = try scratch.open(.sync).setRemote(
+        access, logbook: Self.anna, isNewRemote: isNewRemote, at: 5000)
+      #expect(change == .kept)
+    }
+    let after = try #require(try scratch.open(.reader).remote())
+    #expect(after.access == access && after.node == before.node && after.run == 4)
+    #expect(after.cursor == "c1" && after.mark == "m1" && after.lastSuccess == 8000)
+    #expect(after.failures == 0 && after.nextAttempt == nil && after.lastError == nil)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 0") == 1)
+    #expect(try scratch.number("SELECT count(*) FROM requeue") == 0)
+  }
+
+  @Test func anotherLogbookIsRefusedAndChangesNothing() throws {
+    let scratch = try syncedStore()
+    let before = try everything(scratch)
+    let failure = #expect(throws: Failure.self) {
+      try scratch.open(.sync).setRemote(Self.access, logbook: Self.other, isNewRemote: false, at: 5000)
+    }
+    #expect(failure?.category == .configuration)
+    #expect(failure?.message.contains("--new-remote") == true && failure?.message.contains("Anna") == true)
+    #expect(try everything(scratch) == before)
+  }
+
+  @Test func aNewRemoteQueuesEverythingAgainWithTheReason() throws {
+    let scratch = try syncedStore()
+    let node = try scratch.open(.reader).remote()?.node
+    let change = try scratch.open(.sync).setRemote(
+      Self.access, logbook: Self.other, isNewRemote: true, at: 6000)
+    #expect(change == .requeued)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 1") == 0)
+    try scratch.expectTallyEqualsCount()
+    #expect(
+      try scratch.number(
+        """
+        SELECT count(*) FROM record WHERE version_synced = 0 AND base IS NULL AND revision IS NULL AND sent IS NULL
+          AND sent_version IS NULL AND conflict IS NULL AND conflict_revision IS NULL AND quarantine IS NULL
+        """) == 2)
+    #expect(try scratch.rows("SELECT at, reason, is_open FROM requeue") == ["6000 new remote 0"])
+    let setting = try #require(try scratch.open(.reader).remote())
+    #expect(setting.logbook == Self.other.id && setting.cursor == nil && setting.mark == nil)
+    #expect(setting.lastSuccess == nil && setting.node == node && setting.run == 4)
+  }
+
+  @Test func contentAndVersionsOutliveANewRemote() throws {
+    let scratch = try syncedStore()
+    let content = "SELECT guid, version, fields, deleted, occurred_at FROM record ORDER BY guid"
+    let before = try scratch.rows(content)
+    try scratch.open(.sync).setRemote(Self.access, logbook: Self.other, isNewRemote: true, at: 6000)
+    #expect(try scratch.rows(content) == before)
+  }
+
+  @Test func aRemovedRemoteLeavesItsLogbookKnown() throws {
+    let scratch = try syncedStore()
+    #expect(try scratch.open(.sync).removeRemote())
+    #expect(try scratch.open(.reader).remote() == nil)
+    #expect(try scratch.rows("SELECT token_file, token_command, url FROM remote") == ["NULL NULL NULL"])
+    #expect(try !scratch.open(.sync).removeRemote())
+    #expect(throws: Failure.self) {
+      try scratch.open(.sync).setRemote(Self.access, logbook: Self.other, isNewRemote: false, at: 5000)
+    }
+    let change = try scratch.open(.sync).setRemote(
+      Self.access, logbook: Self.anna, isNewRemote: false, at: 5000)
+    #expect(change == .kept)
+    #expect(try scratch.open(.reader).remote()?.cursor == "c1")
+  }
+
+  @Test(arguments: [
+    "INSERT INTO remote (id, node) VALUES (2, 'n')",
+    "UPDATE remote SET token_command = 'x'", "UPDATE remote SET token_file = NULL",
+    "UPDATE remote SET kind = NULL", "UPDATE remote SET logbook = NULL",
+    "UPDATE remote SET logbook_name = NULL",
+    "UPDATE remote SET node = NULL", "UPDATE remote SET run = -1", "UPDATE remote SET run = 0",
+    "UPDATE remote SET failures = -1", "UPDATE remote SET allows_plain_http = 2",
+  ])
+  func theStoreRefusesARemoteThatCannotBe(_ sql: String) throws {
+    #expect(try syncedStore().refusal(.sync, sql) != nil)
+  }
+
+  @Test(arguments: [StoreRole.importer, .editor])
+  func onlySyncWritesTheRemote(_ role: StoreRole) throws {
+    let scratch = try syncedStore()
+    #expect(try scratch.refusal(role, "UPDATE remote SET cursor = NULL") == "only sync writes the remote")
+    #expect(
+      try ScratchStore().refusal(role, "INSERT INTO remote (id, node) VALUES (1, 'n')")
+        == "only sync writes the remote")
+  }
+
+  /// Every row of the tables that a new remote changes.
+  private func everything(_ scratch: ScratchStore) throws -> [String] {
+    try ["reading", "record", "remote", "requeue", "tally"].flatMap {
+      try scratch.rows("SELECT * FROM \($0)")
+    }
+  }
+}
