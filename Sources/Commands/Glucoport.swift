@@ -19,20 +19,24 @@ public struct Glucoport: ParsableCommand {
     version: Release.version,
     subcommands: [
       ImportCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self,
-      RecordCommand.self, LogCommand.self, FormatsCommand.self, ConfigCommand.self,
+      RecordCommand.self, RemoteCommand.self, LogCommand.self, FormatsCommand.self, ConfigCommand.self,
     ])
 
   /// The program without arguments, as the parser asks for it.
   public init() {}
 
   /// Runs the program with its arguments and ends the process.
-  public static func main() {
+  public static func main() async {
     // Past a file size limit a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     do {
       var command = try parseAsRoot()
-      try command.run()
+      if var waiting = command as? any AsyncParsableCommand {
+        try await waiting.run()
+      } else {
+        try command.run()
+      }
       try output.finish()
     } catch {
       end(with: error, output)

@@ -2,4 +2,4 @@
 
 import Commands
 
-Glucoport.main()
+await Glucoport.main()

@@ -48,6 +48,16 @@ import Testing
     }
   }
 
+  @Test func aPageDescribesTheCommandsBelowItsCommand() throws {
+    for command in try ProgramHelp.commands() where command.parts.count > 1 {
+      let page = try ManualPage("glucoport-\(command.commandName).1")
+      let names = command.parts.dropFirst().map(\.commandName)
+      #expect(page.items("Cm") == names, "\(page.name): the list of commands")
+      let synopsis = page.section("Sh SYNOPSIS").filter { $0.hasPrefix(".Cm ") }.map { $0.dropFirst(4) }
+      #expect(synopsis.map(String.init) == names, "\(page.name): the synopsis")
+    }
+  }
+
   @Test func everyFlagOnAPageExistsInTheProgram() throws {
     let known = try ProgramHelp.commands().reduce(into: Set<String>()) { $0.formUnion($1.flags) }
     for name in try ManualPage.names() {
@@ -105,6 +115,8 @@ import Testing
       try check(["formats", "--json"], "Ss formats --json")
       try check(["record", "add", "note", "a text", "--json"] + arguments, "Ss show --json")
       for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
+      try setRemote(arguments[1])
+      try check(["remote", "show", "--json"] + arguments, "Ss remote show --json")
     }
   }
 
@@ -123,6 +135,12 @@ import Testing
     let lint = ["mandoc", "-T", "lint", "-W", "warning"]
     let answer = try Answer(of: URL(filePath: "/usr/bin/env"), lint + pages)
     #expect(answer.text == "" && answer.status == 0, "mandoc comes with the package of that name")
+  }
+
+  private func setRemote(_ path: String) throws {
+    let access = RemoteAccess(kind: "glucoport", url: "https://host.example", token: .file("/token"))
+    let logbook = RemoteLogbook(id: "id", name: "Anna", isWritable: true, mostReadings: 1, mostRecords: 1)
+    try Store(path: path, role: .sync).setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
   }
 
   /// A reading's and a record's id.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Remotes
+
+/// A remote in lines, and as a JSON object. A command that prints the token may hold it, so that it is never shown.
+enum RemoteText {
+  static func line(_ logbook: RemoteLogbook) -> String {
+    "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
+  }
+
+  /// How the server's clock stands to the host's.
+  static func clock(_ difference: Int64) -> String {
+    if abs(difference) <= 1 { return "its clock agrees with this one" }
+    return
+      "its clock is \(grouped(Int(abs(difference)))) s \(difference > 0 ? "ahead of" : "behind") this one"
+  }
+
+  static func lines(_ setting: RemoteSetting) -> [String] {
+    let title = RemoteRegister.all.first { $0.id == setting.access.kind }?.title ?? setting.access.kind
+    var lines = ["\(displayed(setting.access.url)) · \(displayed(title))"]
+    lines.append("  logbook \(displayed(setting.logbookName)) (\(displayed(setting.logbook)))")
+    switch setting.access.token {
+    case .file(let path): lines.append("  token from the file \(displayed(path))")
+    case .command: lines.append("  token from a command")
+    }
+    if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
+    lines.append("  last success \(setting.lastSuccess.map(instant) ?? "never")")
+    if let error = setting.lastError { lines.append("  last error \(displayed(error))") }
+    if let next = setting.nextAttempt { lines.append("  next attempt \(instant(next))") }
+    return lines
+  }
+
+  static func json(_ setting: RemoteSetting) -> String {
+    let (source, path): (String, String?) =
+      switch setting.access.token {
+      case .file(let path): ("file", path)
+      case .command: ("command", nil)
+      }
+    return """
+      {"kind":\(jsonText(setting.access.kind)),"url":\(jsonText(setting.access.url)),\
+      "logbook":\(jsonText(setting.logbook)),"logbook_name":\(jsonText(setting.logbookName)),\
+      "token_source":"\(source)","token_file":\(path.map(jsonText) ?? "null"),\
+      "insecure_http":\(setting.access.allowsPlainHTTP),"failures":\(setting.failures),\
+      "last_success":\(member(setting.lastSuccess)),"last_error":\(setting.lastError.map(jsonText) ?? "null"),\
+      "next_attempt":\(member(setting.nextAttempt))}
+      """
+  }
+
+  private static func member(_ seconds: Int64?) -> String { seconds.map { "\"\(instant($0))\"" } ?? "null" }
+
+  private static func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
+}

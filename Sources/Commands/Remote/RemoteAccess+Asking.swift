@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Remotes
+
+extension RemoteAccess {
+  /// Runs a body with the remote: its token is read, the connection opened, and both go when the body ends.
+  ///
+  /// - Throws: `Failure`: what is wrong with address or token, and whatever the remote answers instead.
+  func ask<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: (any Remote) async throws -> Value
+  ) async throws -> Value {
+    let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
+    let login = RemoteLogin(
+      address: address, token: try token.token(), agent: "glucoport/\(Release.version)")
+    do {
+      return try await RemoteRegister.with(kind, login, body)
+    } catch let error as RemoteError {
+      throw Failure(error, host: address.host)
+    }
+  }
+}
+
+extension Store {
+  /// The remote of the store.
+  ///
+  /// - Throws: `Failure` of category `configuration` without one.
+  func requireRemote() throws -> RemoteSetting {
+    guard let setting = try remote() else {
+      throw Failure(.configuration, "\(path): the store has no remote; 'glucoport remote set' gives it one")
+    }
+    return setting
+  }
+}

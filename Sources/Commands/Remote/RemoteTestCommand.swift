@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Remotes
+
+/// `glucoport remote test`: asks the server who it is, and changes nothing.
+struct RemoteTestCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test", abstract: "Ask the server for its logbook and compare the clocks.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  func run() async throws {
+    let setting = try storeOptions.open(.reader).requireRemote()
+    let logbook = try await setting.access.ask { try await $0.logbook() }
+    guard logbook.id == setting.logbook else {
+      throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
+    }
+    let output = Output()
+    output.line(setting.access.url)
+    output.line("  \(RemoteText.line(logbook))")
+    if let time = logbook.time { output.line("  \(RemoteText.clock(time - Host.now()))") }
+    try output.finish()
+  }
+}
