@@ -122,7 +122,8 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(
-      name: "SyncTests", dependencies: ["Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync", "Simulation"],
+      name: "SyncTests",
+      dependencies: ["Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync", "Simulation"],
       swiftSettings: settings),
     // Nodes and a server under all that can happen to them: a library for the tests, and a program for long runs.
     .target(

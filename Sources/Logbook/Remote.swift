@@ -10,7 +10,9 @@ public struct RunStamp: Hashable, Sendable {
   public var id: String
   /// The logbook that the store was synced with; nil before the first answer.
   public var logbook: String?
-  /// The latest position of the remote that this store has seen; nil before the first answer.
+  /// The latest position of the remote that this store has seen; nil before the first answer. Where the node wrote
+  /// something behind it, a copy of the store did, or an answer was lost: the node's own writes are kept from it, so
+  /// it needs another id to see them.
   public var mark: String?
 
   /// A run of a node.
@@ -80,7 +82,9 @@ public struct RefusedItem: Hashable, Sendable {
 public struct RecordChange: Hashable, Sendable {
   /// The identity.
   public var guid: String
-  /// The version that this change carries. With `digest` it lets a remote know a repeated request.
+  /// The node that first sent this change. With `version` and `digest` it lets a remote know a repeated request.
+  public var node: String
+  /// The version that this change carries.
   public var version: Int
   /// The remote's revision that this change was made on; nil without one.
   public var base: String?
@@ -90,8 +94,9 @@ public struct RecordChange: Hashable, Sendable {
   public var digest: String { state.digest }
 
   /// A change to this state, made on that base.
-  public init(guid: String, version: Int, base: String?, state: RecordState) {
+  public init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
     self.guid = guid
+    self.node = node
     self.version = version
     self.base = base
     self.state = state

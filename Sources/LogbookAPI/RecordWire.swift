@@ -12,13 +12,14 @@ public enum RecordWire {
 
   /// The object of one change, as `POST /v1/records` takes it and as the store keeps it until it is answered.
   public static func json(_ change: RecordChange) -> String {
-    "{\"guid\":\(jsonText(change.guid)),\"version\":\(change.version),\"digest\":\"\(change.digest)\""
+    "{\"guid\":\(jsonText(change.guid)),\"node\":\(jsonText(change.node)),\"version\":\(change.version),\"digest\":\"\(change.digest)\""
       + ",\"base\":\(change.base.map(jsonText) ?? "null"),\"state\":\(change.state.json)}"
   }
 
   /// Reads the object of one change.
   public static func readChange(_ reader: inout WireReader) throws(WireError) -> RecordChange {
     var guid: String?
+    var node: String?
     var version: Int?
     var base: String?
     var digest: String?
@@ -26,6 +27,7 @@ public enum RecordWire {
     try reader.object { (name, reader) throws(WireError) in
       switch name {
       case "guid": guid = try readGuid(&reader)
+      case "node": node = try readGuid(&reader)
       case "version": version = Int(try reader.integer())
       case "base": base = try readOptionalToken(&reader)
       case "digest": digest = try readToken(&reader)
@@ -34,14 +36,14 @@ public enum RecordWire {
       }
       return true
     }
-    guard let guid, let version, version > 0, let state, let digest else {
-      throw reader.error("guid, version, digest and state are expected")
+    guard let guid, let node, let version, version > 0, let state, let digest else {
+      throw reader.error("guid, node, version, digest and state are expected")
     }
     guard state.json.utf8.count <= Wire.mostStateBytes else {
       throw reader.error("a state of more than \(Wire.mostStateBytes) bytes")
     }
     guard digest == state.digest else { throw reader.error("a digest that is not that of the state") }
-    return RecordChange(guid: guid, version: version, base: base, state: state)
+    return RecordChange(guid: guid, node: node, version: version, base: base, state: state)
   }
 
   /// Reads a state.

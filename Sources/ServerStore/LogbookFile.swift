@@ -34,11 +34,15 @@ struct LogbookFile: Sendable {
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(StorageError) -> ReadingAnswer {
     try await file.write { [id, tag] database in
-      let node = try Nodes(database: database, logbook: id).admit(run)
+      let nodes = Nodes(database: database, logbook: id)
+      let node = try nodes.admit(run)
       let positions = Positions(database: database)
       let last = try positions.last()
       var answer = try ReadingStorage(database, node: node, after: last).store(batch)
-      if answer.stored > 0 { try positions.beginEpoch(at: last + 1, tag: tag) }
+      if answer.stored > 0 {
+        try positions.beginEpoch(at: last + 1, tag: tag)
+        try nodes.note(node, changed: positions.last())
+      }
       answer.mark = try positions.text(positions.last())
       return answer
     }
@@ -46,10 +50,13 @@ struct LogbookFile: Sendable {
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(StorageError) -> RecordAnswer {
     try await file.write { [id, tag] database in
-      let node = try Nodes(database: database, logbook: id).admit(run)
+      let nodes = Nodes(database: database, logbook: id)
+      let node = try nodes.admit(run)
       let positions = Positions(database: database)
-      var storage = RecordStorage(database, node: node, after: try positions.last(), tag: tag)
+      let last = try positions.last()
+      var storage = RecordStorage(database, node: node, after: last, tag: tag)
       let verdicts = try storage.apply(changes)
+      if try positions.last() > last { try nodes.note(node, changed: positions.last()) }
       return RecordAnswer(verdicts: verdicts, mark: try positions.text(positions.last()))
     }
   }
@@ -65,7 +72,7 @@ struct LogbookFile: Sendable {
   }
 
   func readingDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
-    try await reading(run) { database, _ in try DigestScan(database: database).digests() }
+    try await reading(run, hidesOwn: false) { database, _ in try DigestScan(database: database).digests() }
   }
 
   func close() throws { try file.close() }
@@ -74,15 +81,18 @@ struct LogbookFile: Sendable {
 extension LogbookFile {
   /// Runs a transaction for a run. Only the first request of a run writes, which is that it began.
   private func reading<Value: Sendable>(
-    _ run: RunStamp, _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
+    _ run: RunStamp, hidesOwn: Bool = true,
+    _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
   ) async throws(StorageError) -> Value {
     let read: Value?? = try await file.read { [id] database in
-      guard let node = try Nodes(database: database, logbook: id).known(run) else { return nil }
+      guard let node = try Nodes(database: database, logbook: id).known(run, hidesOwn: hidesOwn) else {
+        return nil
+      }
       return try work(database, node)
     }
     if let read, let value = read { return value }
     return try await file.write { [id] database in
-      try work(database, try Nodes(database: database, logbook: id).admit(run))
+      try work(database, try Nodes(database: database, logbook: id).admit(run, hidesOwn: hidesOwn))
     }
   }
 }

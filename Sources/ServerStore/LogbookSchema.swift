@@ -21,7 +21,9 @@ enum LogbookSchema {
       id INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE CHECK (length(name) = 36),
       run_number INTEGER NOT NULL CHECK (run_number > 0),
-      run_id TEXT NOT NULL CHECK (length(run_id) = 36)
+      run_id TEXT NOT NULL CHECK (length(run_id) = 36),
+      -- The number of its last change. Its own changes are kept from a node, so it has to know of them.
+      last_seq INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 
     CREATE TABLE device (
@@ -80,7 +82,8 @@ enum LogbookSchema {
     -- The last change of a record that was accepted from a node, for the node that asks again.
     CREATE TABLE accepted (
       guid TEXT NOT NULL REFERENCES record(guid),
-      node INTEGER NOT NULL REFERENCES node(id),
+      -- The node that first sent the change; it may have taken another id since.
+      node TEXT NOT NULL CHECK (length(node) = 36),
       version INTEGER NOT NULL CHECK (version > 0),
       digest TEXT NOT NULL CHECK (length(digest) = 64),
       revision TEXT NOT NULL,
@@ -95,8 +98,9 @@ enum LogbookSchema {
     BEGIN SELECT RAISE(ABORT, 'epochs are immutable'); END;
 
     CREATE TRIGGER node_run_rises BEFORE UPDATE ON node
-    WHEN NEW.name <> OLD.name OR NEW.run_number <= OLD.run_number
-    BEGIN SELECT RAISE(ABORT, 'the run number of a node rises'); END;
+    WHEN NEW.name <> OLD.name OR NEW.run_number < OLD.run_number OR NEW.last_seq < OLD.last_seq
+      OR (NEW.run_number = OLD.run_number AND NEW.run_id <> OLD.run_id)
+    BEGIN SELECT RAISE(ABORT, 'run number and last change of a node rise'); END;
 
     CREATE TRIGGER reading_stays BEFORE DELETE ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;

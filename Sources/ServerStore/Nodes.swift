@@ -12,28 +12,27 @@ struct Nodes {
   /// The node of a run that needs no writing, because an earlier request of it was let in; nil for a run that is
   /// not known yet.
   ///
+  /// - Parameter hidesOwn: whether the node's own changes are kept from it. Then the first request of a run has to know
+  ///   them all: else a copy of the node's store made them, or an answer was lost, and the node needs another id to
+  ///   see them.
   /// - Throws: `StorageError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
-  func known(_ run: RunStamp) throws -> Int64? {
+  func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
     if let expected = run.logbook, expected != logbook { throw StorageError.otherLogbook(id: logbook) }
+    let mark = try run.mark.map { try Positions(database: database).seq($0) } ?? 0
     let statement = try database.cachedStatement(
-      sql: "SELECT id, run_number, run_id FROM node WHERE name = ?")
-    let row = try Row.fetchOne(statement, arguments: [run.node])
-    if let row {
-      let number: Int64 = row[1]
-      guard number < run.number || (number == run.number && row[2] == run.id) else {
-        throw StorageError.nodeReused
-      }
-    }
-    if let mark = run.mark { _ = try Positions(database: database).seq(mark) }
-    guard let row, row[1] == run.number else { return nil }
-    return row[0]
+      sql: "SELECT id, run_number, run_id, last_seq FROM node WHERE name = ?")
+    guard let row = try Row.fetchOne(statement, arguments: [run.node]) else { return nil }
+    let (number, last): (Int64, Int64) = (row[1], row[3])
+    if number == run.number, row[2] == run.id { return row[0] }
+    guard number < run.number, last <= mark || !hidesOwn else { throw StorageError.nodeReused }
+    return nil
   }
 
   /// The node of a run, which is written down unless it is known.
   ///
   /// - Throws: as `known`.
-  func admit(_ run: RunStamp) throws -> Int64 {
-    if let node = try known(run) { return node }
+  func admit(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64 {
+    if let node = try known(run, hidesOwn: hidesOwn) { return node }
     let sql = """
       INSERT INTO node (name, run_number, run_id) VALUES (?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET run_number = excluded.run_number, run_id = excluded.run_id RETURNING id
@@ -41,5 +40,12 @@ struct Nodes {
     let id = try Int64.fetchOne(database, sql: sql, arguments: [run.node, run.number, run.id])
     guard let id else { throw StorageError.failed("a node without its number") }
     return id
+  }
+
+  /// Remembers the last change that a node made.
+  func note(_ node: Int64, changed seq: Int64) throws {
+    let statement = try database.cachedStatement(
+      sql: "UPDATE node SET last_seq = ?1 WHERE id = ?2 AND last_seq < ?1")
+    try statement.execute(arguments: [seq, node])
   }
 }

@@ -55,7 +55,7 @@ extension RecordStorage {
     let statement = try database.cachedStatement(
       sql: "SELECT revision FROM accepted WHERE guid = ? AND node = ? AND version = ? AND digest = ?")
     return try String.fetchOne(
-      statement, arguments: [change.guid, node, change.version, change.digest])
+      statement, arguments: [change.guid, change.node, change.version, change.digest])
   }
 
   private func current(_ guid: String) throws -> Current? {
@@ -89,7 +89,7 @@ extension RecordStorage {
           version = excluded.version, digest = excluded.digest, revision = excluded.revision
         WHERE excluded.version >= version
         """)
-    try statement.execute(arguments: [change.guid, node, change.version, change.digest, revision])
+    try statement.execute(arguments: [change.guid, change.node, change.version, change.digest, revision])
   }
 
   private mutating func conflict(_ change: RecordChange, _ current: Current) throws -> RecordVerdict {

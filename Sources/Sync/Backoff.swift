@@ -22,7 +22,9 @@ public struct Backoff: Hashable, Sendable {
 
   /// How long to wait. An attempt further ahead than the longest wait is due: the clock was set back meanwhile.
   public func secondsToWait(now: Int64) -> Int64 {
-    guard let nextAttempt, nextAttempt > now, nextAttempt - now <= Int64(Self.longestSeconds) else { return 0 }
+    guard let nextAttempt, nextAttempt > now, nextAttempt - now <= Int64(Self.longestSeconds) else {
+      return 0
+    }
     return nextAttempt - now
   }
 
@@ -41,7 +43,8 @@ public struct Backoff: Hashable, Sendable {
 
   private mutating func fail(now: Int64, retryAfterSeconds: Int?, jitter: Double) {
     failures = min(failures + 1, 30)
-    let doubled = min(Double(Self.longestSeconds), Double(Self.firstSeconds) * Double(1 << min(failures - 1, 16)))
+    let doubled = min(
+      Double(Self.longestSeconds), Double(Self.firstSeconds) * Double(1 << min(failures - 1, 16)))
     let spread = doubled * (0.5 + jitter / 2)
     let asked = Double(min(max(retryAfterSeconds ?? 0, 0), Self.longestSeconds))
     nextAttempt = now + Int64(max(spread, asked).rounded(.up))

@@ -33,11 +33,11 @@ extension UploadSession {
 
   /// Sends the next records that are pending. What is sent of each is written into the store before.
   func pushRecords(_ level: PushLevel, _ limit: Int) async throws -> UploadEvent {
-    let heldBack = heldBack
+    let (heldBack, node) = (heldBack, run.node)
     let (records, texts) = try store.sync { store in
       let records = try store.pendingRecords(
         level == .entries ? .entries : .children, limit: limit, heldBack: heldBack)
-      return (records, try records.map(store.prepare))
+      return (records, try records.map { try store.prepare($0, node: node) })
     }
     lastSent = .records(records)
     guard !records.isEmpty else { return .exhausted }

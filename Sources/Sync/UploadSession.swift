@@ -41,6 +41,9 @@ public final class UploadSession {
     }
   }
 
+  /// How often one record is sent in a run: others, or a busy editor, may change it each time.
+  static let mostAttempts = 5
+
   /// A run with a store opened as `sync`.
   ///
   /// - Parameter remoteName: the source that the ingest of pulled readings names.
@@ -111,10 +114,7 @@ extension UploadSession {
 
   private func renewNode() throws -> UploadEvent {
     let (node, id) = (environment.makeID(), environment.makeID())
-    run = try store.sync { store in
-      try store.renewNode(node)
-      return try store.beginRun(id: id)
-    }
+    run = try store.sync { try $0.renewNode(node, runID: id) }
     return .done
   }
 
@@ -131,7 +131,8 @@ extension UploadSession {
       summary.requeued += try store.sync { store in
         let buckets = try store.uploadedDigests().differing(from: theirs)
         return try store.requeue(
-          buckets, reason: "the remote does not know a position that it gave: it lacks its newest part", at: now)
+          buckets, reason: "the remote does not know a position that it gave: it lacks its newest part",
+          at: now)
       }
       lastReading = nil
       attempts = [:]
@@ -141,9 +142,8 @@ extension UploadSession {
 
   private func finish(_ ending: UploadEnding) throws {
     let (now, jitter) = (environment.now(), environment.jitter())
-    let ingest = pulledIngest
+    let host = remoteName
     try store.sync { store in
-      if let ingest { try store.finishPulledIngest(ingest, at: now) }
       switch ending {
       case .complete: try store.noteSuccess(at: now)
       case .workLeft: break
@@ -151,7 +151,8 @@ extension UploadSession {
         let known = try store.attempts()
         var backoff = Backoff(failures: known.failures, nextAttempt: known.next)
         backoff.note(error, now: now, jitter: jitter)
-        try store.noteFailure(failures: backoff.failures, next: backoff.nextAttempt, error.failure.message)
+        try store.noteFailure(
+          failures: backoff.failures, next: backoff.nextAttempt, Failure(error, host: host).message)
       }
     }
   }

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookAPI
+import ServerStore
 
 /// How badly the network and the server behave: once in so many requests; 0 for never.
 struct Weather {

@@ -19,6 +19,12 @@ struct Ledger {
     return word
   }
 
+  /// A person gave these words a record of their own.
+  mutating func move(_ words: Set<String>, from guid: String, to copy: String) {
+    written[guid]?.subtract(words)
+    written[copy, default: []].formUnion(words)
+  }
+
   /// Somebody who saw these words has taken them away.
   mutating func retire(_ words: some Sequence<String>) { retired.formUnion(words) }
 

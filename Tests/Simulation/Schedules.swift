@@ -36,7 +36,9 @@ public enum Schedules {
     let broken = await withTaskGroup(of: String?.self, returning: String?.self) { group in
       for lane in 0..<UInt64(ProcessInfo.processInfo.activeProcessorCount) {
         group.addTask {
-          for seed in stride(from: first + lane, to: first + count, by: ProcessInfo.processInfo.activeProcessorCount) {
+          for seed in stride(
+            from: first + lane, to: first + count, by: ProcessInfo.processInfo.activeProcessorCount)
+          {
             if let broken = await run(seed: seed, steps: steps) { return broken }
             if Task.isCancelled { return nil }
           }

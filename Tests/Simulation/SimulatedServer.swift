@@ -19,7 +19,7 @@ final class SimulatedServer: @unchecked Sendable {
 
   /// A login that may write to a logbook of this name.
   func login(logbook: String, _ random: inout SeededGenerator) async throws -> Login {
-    let token = LoginToken(bytes: (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+    let token = LoginToken(using: &random)
     let logins = try Logins(folder: folder)
     try logins.add(name: logbook, role: .write, logbook: logbook, token: token, at: 0)
     try logins.close()

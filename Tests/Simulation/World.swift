@@ -121,7 +121,8 @@ public final class World {
     let entries = try node.records().values.filter { !$0.state.isDeleted && $0.state.entryGuid == nil }
       .sorted { $0.guid < $1.guid }
     var draft = RecordDraft(
-      kind: .note, at: DeviceTime(seconds: 1_700_000_000), placement: Placement(utcOffset: 3600, source: .zone),
+      kind: .note, at: DeviceTime(seconds: 1_700_000_000),
+      placement: Placement(utcOffset: 3600, source: .zone),
       fields: RecordFields(["a": .text(ledger.word(for: guid))]))
     if random.once(in: 2) { draft.entryGuid = entries.randomElement(using: &random)?.guid }
     say("\(node.name) adds \(guid.prefix(4)) to \(draft.entryGuid?.prefix(4) ?? "-")")
@@ -177,8 +178,10 @@ public final class World {
       if !conflict.theirs.isDeleted { tombstones.remove(conflict.guid) }
       try node.resolver.resolve(conflict.guid, .theirs)
     default:
-      say("\(node.name) keeps both of \(conflict.guid.prefix(4))")
-      try node.resolver.resolve(conflict.guid, .both(guid: random.uuid()))
+      let copy = random.uuid()
+      say("\(node.name) keeps both of \(conflict.guid.prefix(4)), the other as \(copy.prefix(4))")
+      ledger.move(conflict.theirs.words.subtracting(conflict.mine.words), from: conflict.guid, to: copy)
+      try node.resolver.resolve(conflict.guid, .both(guid: copy))
     }
     if !conflict.mine.isDeleted { tombstones.remove(conflict.guid) }
   }
@@ -209,8 +212,10 @@ public final class World {
     for id in 0..<3 where random.once(in: 2) {
       batch.records.append(
         ImportedRecord(
-          kind: .food, at: DeviceTime(seconds: 1_700_000_000), placement: Placement(utcOffset: 3600, source: .zone),
-          fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]), sourceID: "s\(id)",
+          kind: .food, at: DeviceTime(seconds: 1_700_000_000),
+          placement: Placement(utcOffset: 3600, source: .zone),
+          fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
+          sourceID: "s\(id)",
           line: 1))
     }
     say("\(node.name) imports an export of \(made)")

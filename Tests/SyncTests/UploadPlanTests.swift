@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test func pushOnlyNeverPullsAndPullOnlyNeverPushes() {
-    #expect(plan(pulls: false, after: .done, .exhausted, .exhausted, .exhausted).current == .finish(.complete))
+    #expect(
+      plan(pulls: false, after: .done, .exhausted, .exhausted, .exhausted).current == .finish(.complete))
     let pullOnly = plan(pushes: false, after: .done)
     #expect(pullOnly.current == .pull(limit: 16))
     #expect(!pullOnly.canPushRecords)
@@ -96,7 +97,8 @@ import Testing
 
   @Test func anItemSetAsideLeavesWorkForAnotherRun() {
     let plan = plan(
-      after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted, .exhausted)
+      after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted,
+      .exhausted)
     guard case .finish(.workLeft) = plan.current else {
       Issue.record("\(plan.current)")
       return

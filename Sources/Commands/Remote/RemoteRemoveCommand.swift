@@ -5,7 +5,8 @@ import Logbook
 import LogbookStore
 
 /// `glucoport remote remove`: forgets how the server is reached, without asking it.
-struct RemoteRemoveCommand: ParsableCommand {
+struct RemoteRemoveCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Forget the server. What the store and the server hold stays.")
 

@@ -7,7 +7,8 @@ import LogbookStore
 import Remotes
 
 /// `glucoport remote set`: asks the server for its logbook, and only when it answers keeps how it is reached.
-struct RemoteSetCommand: AsyncParsableCommand {
+struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Set the server that the store syncs with, once it has answered.",
     discussion: """

@@ -6,7 +6,8 @@ import LogbookStore
 import Remotes
 
 /// `glucoport remote show`: what the store keeps of its remote, without asking it.
-struct RemoteShowCommand: ParsableCommand {
+struct RemoteShowCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the server and how far the store is in step with it.")
 

@@ -6,7 +6,8 @@ import LogbookStore
 import Remotes
 
 /// `glucoport remote test`: asks the server who it is, and changes nothing.
-struct RemoteTestCommand: AsyncParsableCommand {
+struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
     commandName: "test", abstract: "Ask the server for its logbook and compare the clocks.")
 

@@ -59,7 +59,8 @@ public struct RecordResolver {
   public func resolve(_ guid: String, _ resolution: Resolution) throws {
     try store.write { database in
       guard let conflict = try Self.conflicts(database, guid: guid).first else {
-        throw Failure(.missingInput, "\(guid): this record has no conflict; 'glucoport conflict list' shows them")
+        throw Failure(
+          .missingInput, "\(guid): this record has no conflict; 'glucoport conflict list' shows them")
       }
       try Self.check(resolution, for: conflict)
       if conflict.cause == .edited { try Self.takeRemoteSideAsBase(guid, database) }
@@ -91,7 +92,8 @@ extension RecordResolver {
       throw Failure(
         .usage, "\(conflict.guid): one side deleted this record, so both cannot be kept; say mine or theirs")
     case .fields where conflict.cause == .bereft || conflict.mine.isDeleted && conflict.theirs.isDeleted:
-      throw Failure(.usage, "\(conflict.guid): there is nothing to edit in a deleted record; say mine or theirs")
+      throw Failure(
+        .usage, "\(conflict.guid): there is nothing to edit in a deleted record; say mine or theirs")
     case .both, .fields: return
     }
   }

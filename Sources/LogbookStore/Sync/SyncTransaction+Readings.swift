@@ -30,10 +30,15 @@ extension SyncTransaction {
     let last = rows.last?.key
     // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
     if rows.contains(where: { $0.key.series != rows[0].key.series }) {
-      rows.sort { ($0.key.series, $0.key.position, $0.key.level, $0.key.occurrence) < ($1.key.series, $1.key.position, $1.key.level, $1.key.occurrence) }
+      rows.sort {
+        ($0.key.series, $0.key.position, $0.key.level, $0.key.occurrence) < (
+          $1.key.series, $1.key.position, $1.key.level, $1.key.occurrence
+        )
+      }
     }
     return PendingReadings(
-      batch: ReadingBatch(devices: devices.all, readings: rows.map(\.reading)), keys: rows.map(\.key), last: last)
+      batch: ReadingBatch(devices: devices.all, readings: rows.map(\.reading)), keys: rows.map(\.key),
+      last: last)
   }
 
   private static let readingColumns =
@@ -188,7 +193,8 @@ extension RawStatement {
       value: isNull(column + 3) ? nil : double(column + 3), unit: Int(integer(column + 4)),
       beyond: Int(integer(column + 5)), threshold: isNull(column + 6) ? nil : double(column + 6))
     var reading = Reading(
-      device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)), placement: placement,
+      device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)),
+      placement: placement,
       measurement, marks: ReadingMarks(rawValue: .init(truncatingIfNeeded: integer(column + 7))), line: 0)
     reading.axis = series.axis
     reading.position = integer(1)

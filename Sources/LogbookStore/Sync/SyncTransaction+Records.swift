@@ -32,6 +32,12 @@ extension SyncTransaction {
     ).map(SyncRecord.init)
   }
 
+  /// Every record, tombstones, too.
+  public func allRecords() throws -> [SyncRecord] {
+    try Row.fetchAll(database, sql: "SELECT \(SyncRecord.columns) FROM record ORDER BY guid").map(
+      SyncRecord.init)
+  }
+
   /// Records that are to be sent, as many as `limit`, by their ids.
   ///
   /// - Parameter heldBack: records that cannot be sent in this run.
@@ -64,13 +70,14 @@ extension SyncTransaction {
 
   /// What goes out of a record: what was sent and not answered, byte for byte; else its content as it is, which is
   /// written beside it first.
-  public func prepare(_ record: SyncRecord) throws -> String {
+  public func prepare(_ record: SyncRecord, node: String) throws -> String {
     if let sent = record.sent { return sent }
     let change = RecordChange(
-      guid: record.guid, version: record.version, base: record.revision, state: record.state)
+      guid: record.guid, node: node, version: record.version, base: record.revision, state: record.state)
     let text = RecordWire.json(change)
     try database.execute(
-      sql: "UPDATE record SET sent_version = version, sent = ? WHERE guid = ?", arguments: [text, record.guid])
+      sql: "UPDATE record SET sent_version = version, sent = ? WHERE guid = ?",
+      arguments: [text, record.guid])
     return text
   }
 

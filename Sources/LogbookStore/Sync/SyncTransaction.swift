@@ -29,14 +29,14 @@ extension SyncTransaction {
     return try currentRun()
   }
 
-  /// Gives this installation an id of its own: the remote saw another store that bears the present one. The cursor
-  /// stays, since what this store has seen it has seen.
-  public func renewNode(_ node: String) throws {
-    try database.execute(sql: "UPDATE remote SET node = ?, run = 0, run_id = NULL", arguments: [node])
+  /// Gives this installation an id of its own: the remote saw another store that bears the present one, or its answer
+  /// to a write of this one was lost. The cursor stays, since what this store has seen it has seen.
+  public func renewNode(_ node: String, runID: String) throws -> RunStamp {
+    try database.execute(sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
+    return try currentRun()
   }
 
-  /// The run as it stands, with the latest position of the remote that this store knows.
-  public func currentRun() throws -> RunStamp {
+  private func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(database, sql: "SELECT node, run, run_id, logbook, mark FROM remote")
     else { throw Failure(.configuration, "there is no remote; 'glucoport remote set' names one") }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
-
 extension Failure {
   /// What a remote's error means for a command that cannot go on: the one place that gives each its category.
-  init(_ error: RemoteError, host: String) {
+  ///
+  /// - Parameter host: the remote, as people know it.
+  public init(_ error: RemoteError, host: String) {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):
-      let wait = seconds.map { "; try again in \(grouped($0)) s" } ?? "; try again later"
+      let wait = seconds.map { "; try again in \($0) s" } ?? "; try again later"
       self.init(.temporary, sentence + wait)
     case .serverFailure(let sentence): self.init(.temporary, "\(sentence); try again later")
     case .tooLarge: self.init(.protocolViolation, "\(host): it takes not even the smallest request")
