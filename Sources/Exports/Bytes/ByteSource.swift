@@ -34,6 +34,8 @@ final class FileSource: ByteSource {
   let modifiedAt: Int64?
   private(set) var bytesRead: Int64 = 0
   private(set) var digest = Digest()
+  /// Whether what is read goes into the digest.
+  var isHashing = true
   private var descriptor: Int32
 
   /// Opens a file.
@@ -68,7 +70,9 @@ final class FileSource: ByteSource {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count > 0 {
         bytesRead += Int64(count)
-        digest.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+        if isHashing {
+          digest.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+        }
         return .bytes(count)
       }
       if count == 0 { return .end }
@@ -78,6 +82,7 @@ final class FileSource: ByteSource {
 
   /// Goes back to the start of a regular file and hashes anew.
   func rewind() throws {
+    isHashing = true
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", name, errno) }
     bytesRead = 0
     digest = Digest()

@@ -11,6 +11,8 @@ public struct ExportReader: Ingestor {
   static let batchSize = 50_000
   /// A live pipe's readings are handed on after this long.
   static let longestWait = Duration.seconds(1)
+  /// The most readings that are kept for the next batch: more than two hours of any sensor.
+  static let mostHeldBack = 5000
   /// The most rows of a preamble in front of a header.
   static let longestPreamble = 40
 
@@ -21,6 +23,8 @@ public struct ExportReader: Ingestor {
   private let options: ExportOptions
   /// Rows that are no data: a preamble if a header follows, rejections if not.
   private var unknownRows: [Rejection] = []
+  /// Readings whose place may have further ones in the rows to come; they open the next batch.
+  private var heldBack: [Reading] = []
   private var isDone = false
   /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
@@ -88,6 +92,8 @@ public struct ExportReader: Ingestor {
     if isDone { return false }
     swap(&collector.batch, &batch)
     defer { swap(&collector.batch, &batch) }
+    collector.batch.readings += heldBack
+    heldBack.removeAll(keepingCapacity: true)
     let start = clock.now
     var sinceLook = 0
     while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
@@ -106,10 +112,25 @@ public struct ExportReader: Ingestor {
       sinceLook += 1
       if sinceLook == 1024 {
         sinceLook = 0
-        if clock.now - start > Self.longestWait { return true }
+        if clock.now - start > Self.longestWait { break }
       }
     }
+    holdBack()
     return true
+  }
+
+  /// Keeps the last readings for the next batch when they share one shown time, or one that can occur twice: readings
+  /// that are told apart by their order or their size are stored in one transaction, so that no crash parts them.
+  private mutating func holdBack() {
+    let readings = collector.batch.readings
+    guard let last = readings.last else { return }
+    let time = last.deviceTime
+    let first =
+      readings.lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
+      .map { $0 + 1 } ?? 0
+    guard first > 0, readings.count - first <= Self.mostHeldBack else { return }
+    heldBack += readings[first...]
+    collector.batch.readings.removeSubrange(first...)
   }
 
   private mutating func take(_ row: Row) {
@@ -147,6 +168,8 @@ public struct ExportReader: Ingestor {
 
   private static func survey(_ parser: inout any ExportFormat, layout: Layout, input: Input) throws {
     try input.makeRereadable()
+    // Hashing takes a tenth of an import; the second reading starts the digest anew.
+    input.source.isHashing = false
     let rows = try makeRows(layout, input: input)
     var isComplete = false
     while !isComplete {

@@ -76,6 +76,8 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
     if time.separator == UInt8(ascii: ".") { hasDots = true }
     if time.hasHalfDay { hasHalfDay = true }
+    // A number over 12 settles the order; from there on only a contradiction matters.
+    if firstOver12 != nil || secondOver12 != nil { return }
     for order in DateOrder.allCases {
       if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
     }
