@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the benchmark's inputs, the same for the same arguments: generate.py FOLDER ROWS."""
+"""Writes the benchmark's inputs, the same for the same arguments: generate.py FOLDER ROWS [generic.csv]."""
 
 import datetime
 import pathlib
@@ -60,11 +60,21 @@ def readings(rows, values, generator):
         yield reading
 
 
+def generic(path, rows, values, generator):
+    """The one table alone, row by row, so that no memory bounds it."""
+    with open(path, "w") as table:
+        table.write("time,value,unit,device,sequence\n")
+        for time, value, device, row in readings(rows, values, generator):
+            table.write(f"{time.isoformat()}+01:00,{value},mg/dL,{device},{row}\n")
+
+
 def main():
     folder, rows = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     generator = random.Random(1)
     values = walk(generator)
+    if sys.argv[3:] == ["generic.csv"]:
+        return generic(folder / "generic.csv", rows, values, generator)
     with open(folder / "clarity.csv", "w", newline="") as file:
         clarity(file, rows, values)
     with open(folder / "libreview.csv", "w", newline="") as file:

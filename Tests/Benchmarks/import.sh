@@ -1,16 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares imports with the sqlite3 shell (and with sqlite-utils where it is installed) on generated inputs: medians
-# of wall time in one run, as ratios. Builds the release program first.
+# Compares imports with the sqlite3 shell, with a program in C, and with sqlite-utils and DuckDB where they are
+# installed (both come from PyPI; DuckDB needs its extension sqlite), on generated inputs: medians of wall time in one
+# run, as ratios. Builds the release program first.
 #   Tests/Benchmarks/import.sh [ROWS] [RUNS]
+#   Tests/Benchmarks/import.sh --memory     the peak memory of ten million rows, and whether it is below 48 MiB
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+memory=
+if [ "${1:-}" = --memory ]; then memory=1 && shift; fi
 rows=${1:-1000000} runs=${2:-5}
 swift build -c release --static-swift-stdlib --product glucoport
 program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+
+if [ -n "$memory" ]; then
+  python3 Tests/Benchmarks/generate.py "$folder" 10000000 generic.csv
+  command time -f '%e %M' -o "$folder/time" "$program" import --quiet --timezone Europe/Madrid \
+    --store "$folder/logbook.db" "$folder/generic.csv"
+  read -r seconds peak <"$folder/time"
+  awk -v s="$seconds" -v k="$peak" 'BEGIN {
+    printf "10,000,000 rows of generic.csv: %.1f s, peak %.1f MiB\n", s, k / 1024; exit k >= 48 * 1024 }'
+  exit
+fi
+
 python3 Tests/Benchmarks/generate.py "$folder" "$rows"
+cc -O2 -o "$folder/c-peer" Tests/Benchmarks/c-peer.c -lsqlite3
 
 # median COMMAND…: the median wall time in seconds; the last run's peak memory in KiB goes to $folder/memory.
 median() {
@@ -35,13 +51,25 @@ for input in generic.csv libreview.csv clarity.csv nightscout.json generic.ndjso
     "$(ratio "$again" "$time")" "$(awk -v k="$memory" 'BEGIN { print k / 1024 }')"
 done
 
-if command -v sqlite-utils >/dev/null; then
-  before=(rm -f "$folder/utils.db")
-  read -r utils _ < <(runs=1 median sqlite-utils insert "$folder/utils.db" reading "$folder/generic.csv" --csv \
-    --pk time --pk device --pk value --ignore)
+# peer NAME COMMAND…: how a peer does on generic.csv, against ours in the same minute.
+peer() {
+  local name=$1 theirs ours
+  shift
+  before=(rm -f "$folder/peer.db" "$folder/peer.db-wal" "$folder/peer.db-shm")
+  read -r theirs _ < <(median "$@")
   before=(rm -rf "$folder/ours")
-  read -r time _ < <(ours "$folder/generic.csv")
-  echo "sqlite-utils on generic.csv: $utils s, $(ratio "$utils" "$time") times ours"
+  read -r ours _ < <(ours "$folder/generic.csv")
+  printf '%-12s on generic.csv: %.2f s, ours %.2f s, theirs/ours %s, ours/theirs %s\n' "$name" "$theirs" "$ours" \
+    "$(ratio "$theirs" "$ours")" "$(ratio "$ours" "$theirs")"
+}
+
+peer C "$folder/c-peer" "$folder/generic.csv" "$folder/peer.db"
+if python3 Tests/Benchmarks/duckdb-peer.py --check 2>/dev/null; then
+  peer DuckDB python3 Tests/Benchmarks/duckdb-peer.py "$folder/generic.csv" "$folder/peer.db"
+fi
+if command -v sqlite-utils >/dev/null; then
+  runs=1 peer sqlite-utils sqlite-utils insert "$folder/peer.db" reading "$folder/generic.csv" --csv \
+    --pk time --pk device --pk value --ignore
 fi
 
 if command -v hyperfine >/dev/null; then
