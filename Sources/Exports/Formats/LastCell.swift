@@ -42,8 +42,10 @@ struct LastCell {
     }
   }
 
-  /// A name that is the start of a known one, or is not known and shorter than all that are.
+  /// A name that is the start of a known one, or is not known and shorter than all that are. The name of a lone row
+  /// may be cut anywhere, and half a name would be another device for ever.
   private func textMayBeCut(_ cell: Field) -> Bool {
+    if !hasRows { return cell.shape != .quoted }
     if texts.contains(where: cell.hasSameBytes) { return false }
     return texts.contains { $0.count > cell.count && $0.starts(with: cell.bytes) }
       || (cell.shape != .quoted && !texts.isEmpty && texts.allSatisfy { $0.count > cell.count })

@@ -2,6 +2,15 @@
 
 import Logbook
 
+/// How much a collector held at a moment.
+struct CollectorMark {
+  let readings: Int
+  let records: Int
+  let rejections: Int
+  let skipped: [String: Int]
+  let newestItem: Int64?
+}
+
 /// Takes what a format reads: places times, tells devices apart, and fills the batch.
 struct Collector {
   var batch = IngestBatch()
@@ -99,6 +108,22 @@ struct Collector {
 
   mutating func reject(line: Int64, _ reason: String) {
     batch.rejections.append(Rejection(line: line, reason: reason))
+  }
+
+  /// What was taken so far.
+  func mark() -> CollectorMark {
+    CollectorMark(
+      readings: batch.readings.count, records: batch.records.count, rejections: batch.rejections.count,
+      skipped: batch.skipped, newestItem: newestItem)
+  }
+
+  /// Forgets what a row gave, when the row turned out to be cut off.
+  mutating func takeBack(to mark: CollectorMark) {
+    batch.readings.removeSubrange(mark.readings...)
+    batch.records.removeSubrange(mark.records...)
+    batch.rejections.removeSubrange(mark.rejections...)
+    batch.skipped = mark.skipped
+    newestItem = mark.newestItem
   }
 
   /// Counts an item that glucoport has no kind for, or that says nothing.

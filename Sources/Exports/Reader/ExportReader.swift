@@ -134,7 +134,21 @@ public struct ExportReader: Ingestor {
   }
 
   private mutating func take(_ row: Row) {
-    switch parser.read(row, into: &collector) {
+    if row.isUnterminated { return takeLast(row) }
+    take(parser.read(row, into: &collector), row)
+  }
+
+  /// A last line without line end that would be rejected was cut off, more likely than wrong from the start.
+  private mutating func takeLast(_ row: Row) {
+    let mark = collector.mark()
+    let verdict = parser.read(row, into: &collector)
+    guard collector.batch.rejections.count > mark.rejections else { return take(verdict, row) }
+    collector.takeBack(to: mark)
+    take(.cut, row)
+  }
+
+  private mutating func take(_ verdict: RowVerdict, _ row: Row) {
+    switch verdict {
     case .data:
       if !unknownRows.isEmpty { rejectUnknownRows() }
     case .header:
