@@ -36,7 +36,6 @@ struct FaultTests {
     ScriptedAnswer.raw("", .hold),
     .raw(head, .hold),
     .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
-    .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
     .raw(head + "X-Slow: ", .drip),
   ])
   func anAnswerThatTakesTooLongIsUnavailable(_ answer: ScriptedAnswer) async throws {
@@ -48,6 +47,15 @@ struct FaultTests {
     }
     #expect(sentence.contains("in time"), "\(sentence)")
     #expect(ContinuousClock.now - start < .seconds(8))
+  }
+
+  /// No pause is long enough for the limit of idle connections, and the head is long there.
+  @Test func aBodyThatComesByteForByteIsUnavailable() async throws {
+    let limits = ExchangeLimits(connect: .seconds(5), idle: .seconds(20), whole: .seconds(2))
+    let problem = try await problem(limits) { _ in
+      .raw(Self.head + "Content-Length: 60000\r\n\r\n{", .drip)
+    }
+    #expect(problem.sentence?.contains("in time") == true, "\(problem)")
   }
 
   @Test(arguments: [
