@@ -245,7 +245,7 @@ public final class World {
       try Self.copyStore(node.path, to: node.path + "-backup")
     case 2 where FileManager.default.fileExists(atPath: node.path + "-backup"):
       say("\(node.name) is restored")
-      try restore(node)
+      try await restore(node)
     case 3:
       say("server is backed up")
       try await server.takeBackup()
@@ -255,18 +255,20 @@ public final class World {
       isServerRestored = true
       tombstones = []
       try await forgetWhatIsNowhere()
-    case 5 where serverCount == 1 && nodes.allSatisfy({ (try? $0.resolver.conflicts().isEmpty) == true }):
+    case 5 where serverCount == 1:
       try await moveToAnotherServer()
     default: break
     }
   }
 
-  private func restore(_ node: SimulatedNode) throws {
+  private func restore(_ node: SimulatedNode) async throws {
     let path = "\(folder)/restored\(nodeCount).db"
     nodeCount += 1
     try Self.copyStore(node.path + "-backup", to: path)
     let restored = try SimulatedNode(name: node.name + "'", path: path, makeRemote(), seed: random.next())
     restored.clock = node.clock
+    // The backup may be from before the move to another server.
+    try await connect(restored, isNewRemote: true)
     if let place = nodes.firstIndex(where: { $0 === node }) { nodes[place] = restored }
     lostByRestore = true
   }
