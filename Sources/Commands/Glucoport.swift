@@ -20,12 +20,15 @@ public struct Glucoport: ParsableCommand {
     subcommands: [
       ImportCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self,
       RecordCommand.self, RemoteCommand.self, LogCommand.self, FormatsCommand.self, ConfigCommand.self,
+      ServeCommand.self,
     ])
 
   /// The program without arguments, as the parser asks for it.
   public init() {}
 
   /// Runs the program with its arguments and ends the process.
+  ///
+  /// The one place where commands that wait for the network, and are `AsyncParsableCommand`, run as tasks.
   public static func main() async {
     // Past a file size limit a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)

@@ -29,9 +29,14 @@ enum Host {
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// Where a store is when nobody says: the XDG data folder.
-  static var defaultStorePath: String {
+  static var defaultStorePath: String { dataFolder + "/logbook.db" }
+
+  /// Where a server keeps its data when nobody says.
+  static var defaultServerPath: String { dataFolder + "/server" }
+
+  private static var dataFolder: String {
     let data = environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return (data ?? (environment("HOME") ?? ".") + "/.local/share") + "/glucoport/logbook.db"
+    return (data ?? (environment("HOME") ?? ".") + "/.local/share") + "/glucoport"
   }
 
   /// The IANA name of the system's zone. Never from TZ, which a cron job or a shell may set to anything.

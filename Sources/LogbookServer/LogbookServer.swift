@@ -1,6 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CoreMetrics
 import Hummingbird
+import HummingbirdCore
 import HummingbirdTLS
+import Logbook
+public import LogbookAPI
 import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// The glucoport protocol over HTTP, on a storage. This type and `ServerSettings` are the room's interface.
+public struct LogbookServer: Sendable {
+  private let storage: any ServerStorage
+  private let settings: ServerSettings
+
+  /// A server that is not listening yet.
+  public init(_ storage: any ServerStorage, _ settings: ServerSettings) {
+    self.storage = storage
+    self.settings = settings
+  }
+
+  /// Serves until SIGTERM or SIGINT, or until the task is cancelled; then finishes the requests at work.
+  ///
+  /// - Parameter onListening: told the address, once there is one.
+  /// - Throws: `Failure`: `unavailable` where the address cannot be listened on, `configuration` for a certificate
+  ///   or key that cannot be used.
+  public func run(onListening: @escaping @Sendable (_ url: String) async -> Void) async throws {
+    // Structured lines on standard error, which the system's journal takes.
+    var logger = Logger(label: "glucoport") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = settings.isQuiet ? .warning : .info
+    let responder = WireResponder(storage, settings, logger)
+    let scheme = settings.tls == nil ? "http" : "https"
+    let host = settings.address.urlHost
+    // What Hummingbird itself tells is of no use to who runs the server, but for what goes wrong.
+    logger.logLevel = .warning
+    let application = Application(
+      responder: responder, server: try builder(),
+      configuration: ApplicationConfiguration(
+        address: .hostname(settings.address.host, port: settings.address.port),
+        availableConnectionsDelegate: .maximum(settings.mostConnections, logger: logger)),
+      onServerRunning: { channel in
+        await onListening("\(scheme)://\(host):\(channel.localAddress?.port ?? 0)")
+      }, logger: logger)
+    var configuration = ServiceGroupConfiguration(
+      services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    configuration.maximumGracefulShutdownDuration = settings.shutdownTime
+    do {
+      try await ServiceGroup(configuration: configuration).run()
+    } catch let error as IOError {
+      throw Failure(
+        .unavailable, "cannot listen on \(host):\(settings.address.port): \(error)")
+    }
+  }
+}
+
+extension LogbookServer {
+  private func builder() throws -> HTTPServerBuilder {
+    let plain = HTTPServerBuilder.http1(
+      configuration: HTTP1Channel.Configuration(
+        idleTimeout: TimeAmount(settings.idleTime),
+        httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+          maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 64)))
+    guard let tls = settings.tls else { return plain }
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
+      let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.applicationProtocols = ["http/1.1"]
+      return try .tls(plain, tlsConfiguration: configuration)
+    } catch {
+      throw Failure(
+        .configuration,
+        "cannot use the certificate \(tls.certificateFile) with the key \(tls.keyFile): both have to be PEM files"
+      )
+    }
+  }
+}

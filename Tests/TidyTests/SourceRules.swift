@@ -19,10 +19,11 @@ enum SourceRules {
   static let importers: [String: Set<String>] = [
     "GRDB": ["LogbookStore", "ServerStore"], "GRDBSQLite": ["LogbookStore", "ServerStore"],
     "Crypto": ["Logbook"], "ArgumentParser": ["Commands"], "CZlib": ["Exports", "LogbookAPI"],
-    "Hummingbird": ["LogbookServer"], "HummingbirdTLS": ["LogbookServer"],
-    "Logging": ["LogbookServer"], "CoreMetrics": ["LogbookServer"],
-    "AsyncHTTPClient": ["Remotes"], "NIOCore": ["Remotes"], "NIOHTTP1": ["Remotes"],
-    "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
+    "Hummingbird": ["LogbookServer"], "HummingbirdCore": ["LogbookServer"],
+    "HummingbirdTLS": ["LogbookServer"], "HTTPTypes": ["LogbookServer"], "NIOCore": ["LogbookServer", "Remotes"],
+    "ServiceLifecycle": ["LogbookServer"], "UnixSignals": ["LogbookServer"], "Logging": ["LogbookServer"],
+    "CoreMetrics": ["LogbookServer"],
+    "AsyncHTTPClient": ["Remotes"], "NIOHTTP1": ["Remotes"], "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
   ]
 
   /// What belongs to the system, for every room.

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+import Logbook
+public import LogbookAPI
+import ServerStore
+
+extension LoginRole: ExpressibleByArgument {}
+
+/// `glucoport serve token`: who may read and write the logbooks of a server.
+struct ServeTokenCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token", abstract: "Add, list and revoke the tokens of clients.",
+    subcommands: [Add.self, List.self, Revoke.self])
+}
+
+extension ServeTokenCommand {
+  /// `glucoport serve token add`: prints the token, this once.
+  struct Add: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "add", abstract: "Add a token and print it, this once.")
+
+    @OptionGroup var dataOptions: DataOptions
+
+    @Argument(help: ArgumentHelp("The name by which the token is listed and revoked.", valueName: "name"))
+    var name: String
+
+    @Option(help: ArgumentHelp("What the token permits: read or write.", valueName: "role"))
+    var role: LoginRole
+
+    @Option(
+      help: ArgumentHelp(
+        "The logbook that it opens, created where there is none of this name; else the only one.",
+        valueName: "name"))
+    var logbook: String?
+
+    func run() throws {
+      let output = Output()
+      var generator = SystemRandomNumberGenerator()
+      let token = LoginToken(using: &generator)
+      let logins = try Logins(folder: dataOptions.path)
+      try logins.add(name: name, role: role, logbook: logbook, token: token, at: Host.now())
+      output.line(token.text)
+      try output.finish()
+    }
+  }
+
+  /// `glucoport serve token list`: the tokens by name, without themselves.
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the tokens by name: role, logbook, when added, and id in the log.")
+
+    @OptionGroup var dataOptions: DataOptions
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func run() throws {
+      let output = Output()
+      for login in try Logins(folder: dataOptions.path).list() {
+        let added = DeviceTime(seconds: login.createdAt).text + "Z"
+        let id = Login.logID(login.name)
+        if json {
+          output.line(
+            "{\"name\":\(jsonText(login.name)),\"role\":\"\(login.role.rawValue)\""
+              + ",\"logbook\":\(jsonText(login.logbook)),\"added_at\":\"\(added)\",\"log_id\":\"\(id)\"}")
+        } else {
+          output.line(
+            "\(displayed(login.name))  \(login.role.rawValue)  \(displayed(login.logbook))  \(added)  \(id)")
+        }
+      }
+      try output.finish()
+    }
+  }
+
+  /// `glucoport serve token revoke`: ends a token.
+  struct Revoke: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "revoke", abstract: "End a token: from the next request on it opens nothing.")
+
+    @OptionGroup var dataOptions: DataOptions
+
+    @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
+    var name: String
+
+    func run() throws { try Logins(folder: dataOptions.path).revoke(name: name) }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logbook
+import LogbookAPI
+import NIOCore
+
+/// What belongs to a request besides what it says.
+struct RequestOrigin: InitializableFromSource {
+  let peer: SocketAddress?
+
+  init(source: ApplicationRequestContextSource) { peer = source.channel.remoteAddress }
+
+  /// The address by which failed logins are counted: a household has many of IPv6, which share their first half.
+  var address: String {
+    guard let text = peer?.ipAddress else { return "" }
+    guard case .v6 = peer else { return text }
+    return text.split(separator: ":", omittingEmptySubsequences: false).prefix(4).joined(separator: ":")
+  }
+
+  var isLoopback: Bool {
+    guard let text = peer?.ipAddress else { return false }
+    return text == "::1" || text.hasPrefix("127.") || text.hasPrefix("::ffff:127.")
+  }
+}
+
+/// A request as the calls of the protocol see it.
+struct IncomingRequest: Sendable {
+  let request: Request
+  let path: String
+
+  init(_ request: Request) {
+    self.request = request
+    path = request.uri.path
+  }
+
+  /// Whether something stands behind the head, which nobody may have read.
+  var hasBody: Bool {
+    request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
+  }
+
+  var takesGzip: Bool {
+    request.headers[values: .acceptEncoding].joined(separator: ",").lowercased().split(separator: ",")
+      .contains { part in
+        let words = part.split(separator: ";").map { $0.filter { $0 != " " } }
+        return words.first == "gzip"
+          && !words.dropFirst().contains { $0.hasPrefix("q=0") && !$0.contains { "123456789".contains($0) } }
+      }
+  }
+
+  /// The token of `Authorization: Bearer`.
+  var token: LoginToken? {
+    let values = request.headers[values: .authorization]
+    let parts = (values.first ?? "").split(separator: " ", maxSplits: 1)
+    guard values.count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return LoginToken(String(parts[1]))
+  }
+
+  /// The run that the headers name.
+  func run() throws(Refusal) -> RunStamp {
+    let node = try header(Wire.nodeHeader) ?? ""
+    let run = try header(Wire.runHeader) ?? ""
+    let stamp = RunStamp(
+      node: node, run: run, logbook: try header(Wire.logbookHeader), mark: try header(Wire.markHeader))
+    guard let stamp else {
+      throw Refusal(
+        .badRequest,
+        "the header \(Wire.nodeHeader) takes a UUID, and \(Wire.runHeader) a number from 1, a blank and a UUID"
+      )
+    }
+    return stamp
+  }
+
+  /// A parameter of the query, which may stand there once.
+  func parameter(_ name: String) throws(Refusal) -> String? {
+    let values = request.uri.queryParameters[values: Substring(name)]
+    guard values.count <= 1 else { throw Refusal(.badRequest, "the parameter \(name) stands there twice") }
+    return values.first.map(String.init)
+  }
+
+  private func header(_ name: String) throws(Refusal) -> String? {
+    guard let field = HTTPField.Name(name) else { return nil }
+    let values = request.headers[values: field]
+    guard values.count <= 1 else { throw Refusal(.badRequest, "the header \(name) stands there twice") }
+    return values.first
+  }
+}

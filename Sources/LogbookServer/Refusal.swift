@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import LogbookAPI
+
+/// An answer that is no success. The message holds nothing of the request.
+struct Refusal: Error {
+  let code: ErrorCode
+  let message: String
+  /// Another status than the one that belongs to the code.
+  var statusOverride: HTTPResponse.Status?
+  var logbook: String?
+  var retryAfterSeconds: Int?
+  /// The methods that the path takes.
+  var allowed: String?
+
+  init(_ code: ErrorCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  var status: HTTPResponse.Status {
+    if let statusOverride { return statusOverride }
+    return switch code {
+    case .badRequest: .badRequest
+    case .login: .unauthorized
+    case .readOnly: .forbidden
+    case .notFound: .notFound
+    case .badMethod: .methodNotAllowed
+    case .nodeReused, .otherLogbook: .conflict
+    case .positionUnknown: .gone
+    case .tooLarge: .contentTooLarge
+    case .badType: .unsupportedMediaType
+    case .tooMany: .tooManyRequests
+    case .serverFailure: .internalServerError
+    case .busy: .serviceUnavailable
+    }
+  }
+
+  /// The headers that belong to it.
+  var headers: HTTPFields {
+    var headers: HTTPFields = [:]
+    if code == .login { headers[.wwwAuthenticate] = "Bearer realm=\"glucoport\"" }
+    if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
+    if let allowed { headers[.allow] = allowed }
+    return headers
+  }
+
+  var body: [UInt8] { ErrorBody(code, message, logbook: logbook).json }
+}
+
+extension Refusal {
+  /// What a storage did not carry out.
+  init(_ error: StorageError) {
+    switch error {
+    case .nodeReused:
+      self.init(
+        .nodeReused, "a later run of this node was seen, or another one with its number: take a new node id")
+    case .otherLogbook(let id):
+      self.init(.otherLogbook, "this login is for another logbook than the one that is expected")
+      logbook = id
+    case .positionUnknown:
+      self.init(
+        .positionUnknown, "this server does not know the position; it may have been restored from a backup")
+    case .tooLarge: self.init(.tooLarge, "the answer would be too large; send fewer records at a time")
+    case .busy:
+      self.init(.busy, "the storage is busy; try again")
+      retryAfterSeconds = 1
+    case .failed: self.init(.serverFailure, "the server's storage failed; its log tells why")
+    }
+  }
+
+  /// A body that is not what the protocol says.
+  init(_ error: WireError) { self.init(.badRequest, "byte \(error.offset) of the body: \(error.reason)") }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import HummingbirdCore
+import Logbook
+import LogbookAPI
+
+/// The calls of the protocol, on the storage.
+struct WireCalls: Sendable {
+  let storage: any ServerStorage
+  let body: IncomingBody
+  let clock: @Sendable () -> Int64
+  let metrics: ServerMetrics
+
+  /// `GET /v1/logbook`
+  func logbook(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    let logbook = try await storage.logbook(login)
+    let time = DeviceTime(seconds: clock()).text + "Z"
+    return Answer(body: Bodies.write(logbook, time: time))
+  }
+
+  /// `POST /v1/readings`
+  func readings(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    let run = try incoming.run()
+    return try await body.read(incoming.request) { bytes in
+      let received = try Bodies.readReadings(bytes)
+      var answer = try await storage.store(received.batch, login, run)
+      answer.differing = received.items(of: answer.differing)
+      answer.refused = received.refused
+      metrics.readingsStored(answer.stored)
+      return Answer(body: Bodies.write(answer))
+    }
+  }
+
+  /// `POST /v1/records`
+  func records(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    let run = try incoming.run()
+    return try await body.read(incoming.request) { bytes in
+      let received = try Bodies.readChanges(bytes)
+      let changes = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
+      let applied = try await storage.apply(changes, login, run)
+      var verdicts = applied.verdicts.makeIterator()
+      let answer = RecordAnswer(
+        verdicts: received.compactMap { item in
+          if case .refused(let reason) = item { .refused(reason: reason) } else { verdicts.next() }
+        }, mark: applied.mark)
+      metrics.recordsAccepted(answer.verdicts.count { if case .accepted = $0 { true } else { false } })
+      return Answer(body: Bodies.write(answer))
+    }
+  }
+
+  /// `GET /v1/changes`
+  func changes(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    let run = try incoming.run()
+    let after = try incoming.parameter("after").flatMap { $0.isEmpty ? nil : $0 }
+    let limitText = try incoming.parameter("limit")
+    guard let limit = limitText.map({ Int($0) }) ?? Wire.mostReadings, limit > 0 else {
+      throw Refusal(.badRequest, "the parameter limit takes a number from 1")
+    }
+    guard let page = try await storage.changes(after: after, limit: limit, login, run) else {
+      return Answer(status: .notModified)
+    }
+    return Answer(body: Bodies.write(page))
+  }
+
+  /// `GET /v1/digests`
+  func digests(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    Answer(body: Bodies.write(try await storage.readingDigests(login, try incoming.run())))
+  }
+}

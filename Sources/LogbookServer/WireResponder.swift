@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logbook
+import LogbookAPI
+import Logging
+
+/// Answers each request: finds its route and its login, carries it out, and tells what became of it.
+struct WireResponder: HTTPResponder {
+  private let storage: any ServerStorage
+  private let calls: WireCalls
+  private let failedLogins: FailedLogins
+  private let metrics: ServerMetrics
+  private let clock: @Sendable () -> Int64
+  private let logger: Logger
+
+  init(_ storage: any ServerStorage, _ settings: ServerSettings, _ logger: Logger) {
+    let metrics = ServerMetrics()
+    let body = IncomingBody(
+      bytesAtWork: BytesAtWork(most: settings.mostBytesAtWork), time: settings.bodyTime)
+    self.storage = storage
+    self.metrics = metrics
+    self.logger = logger
+    clock = settings.clock
+    calls = WireCalls(storage: storage, body: body, clock: settings.clock, metrics: metrics)
+    failedLogins = FailedLogins(most: settings.mostFailedLogins)
+  }
+
+  func respond(to request: Request, context: RequestOrigin) async throws -> Response {
+    let start = ContinuousClock.now
+    let incoming = IncomingRequest(request)
+    let route = WireRoute(path: incoming.path)
+    var loginName: String?
+    var answer: Answer
+    do {
+      answer = try await self.answer(incoming, route, context, &loginName)
+    } catch {
+      let refusal = refusal(for: error)
+      answer = Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
+      // It may be that nobody read what stands behind the head, and what the client sends there has no bounds.
+      answer.endsConnection = incoming.hasBody
+    }
+    let duration = ContinuousClock.now - start
+    metrics.answered(route, answer.status.code, duration)
+    log(request.method, route, answer.status.code, duration, loginName)
+    return answer.response(takesGzip: incoming.takesGzip)
+  }
+}
+
+extension WireResponder {
+  private func answer(
+    _ incoming: IncomingRequest, _ route: WireRoute?, _ origin: RequestOrigin, _ loginName: inout String?
+  ) async throws -> Answer {
+    guard let route, route != .metrics || isLocal(incoming, origin) else {
+      throw Refusal(.notFound, "there is nothing here")
+    }
+    guard incoming.request.method == route.method else {
+      var refusal = Refusal(.badMethod, "\(route.path) takes \(route.method.rawValue)")
+      refusal.allowed = route.method.rawValue
+      throw refusal
+    }
+    switch route {
+    case .health: return try await health()
+    case .metrics: return Answer(body: Array(metrics.text.utf8), type: "text/plain; version=0.0.4")
+    default: break
+    }
+    let login = try await login(incoming, origin)
+    loginName = login.name
+    guard !route.writes || login.role == .write else {
+      throw Refusal(.readOnly, "this token may read only")
+    }
+    var answer = try await carryOut(route, incoming, login)
+    answer.endsConnection = !route.writes && incoming.hasBody
+    return answer
+  }
+
+  private func carryOut(_ route: WireRoute, _ incoming: IncomingRequest, _ login: Login) async throws
+    -> Answer
+  {
+    switch route {
+    case .logbook: try await calls.logbook(incoming, login)
+    case .readings: try await calls.readings(incoming, login)
+    case .records: try await calls.records(incoming, login)
+    case .changes: try await calls.changes(incoming, login)
+    case .digests: try await calls.digests(incoming, login)
+    case .health, .metrics: throw Refusal(.notFound, "there is nothing here")
+    }
+  }
+
+  private func login(_ incoming: IncomingRequest, _ origin: RequestOrigin) async throws -> Login {
+    if let token = incoming.token, let login = try await storage.login(tokenHash: token.hash) { return login }
+    if let wait = await failedLogins.add(origin.address, at: clock()) {
+      var refusal = Refusal(.tooMany, "too many failed logins from this address")
+      refusal.retryAfterSeconds = wait
+      throw refusal
+    }
+    throw Refusal(.login, "a known token is expected in the header Authorization, behind the word Bearer")
+  }
+
+  private func health() async throws -> Answer {
+    // A token that nobody has: the look-up shows whether the storage answers.
+    _ = try await storage.login(tokenHash: [UInt8](repeating: 0, count: 32))
+    return Answer(body: Array("{\"status\":\"ok\"}".utf8))
+  }
+
+  /// Whether a request comes from this machine and through no proxy.
+  private func isLocal(_ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
+    let signs = ["Forwarded", "X-Forwarded-For", "Via"].compactMap { HTTPField.Name($0) }
+    return origin.isLoopback && !signs.contains { incoming.request.headers[$0] != nil }
+  }
+
+  private func refusal(for error: any Error) -> Refusal {
+    switch error {
+    case let refusal as Refusal: return refusal
+    case let error as WireError: return Refusal(error)
+    case let error as StorageError:
+      if case .failed(let reason) = error {
+        logger.error("storage failed", metadata: ["reason": "\(reason)"])
+      }
+      return Refusal(error)
+    // The connection ended, or broke the rules of HTTP, while its body was read.
+    default: return Refusal(.badRequest, "the body could not be read")
+    }
+  }
+
+  private func log(
+    _ method: HTTPRequest.Method, _ route: WireRoute?, _ status: Int, _ duration: Duration, _ login: String?
+  ) {
+    let milliseconds = Int(duration / .milliseconds(1))
+    logger.info(
+      "request",
+      metadata: [
+        "method": "\(route == nil ? "-" : method.rawValue)", "route": "\(route?.path ?? "-")",
+        "status": "\(status)", "ms": "\(milliseconds)", "login": "\(login.map(Login.logID) ?? "-")",
+      ])
+  }
+}
