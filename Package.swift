@@ -123,7 +123,10 @@ let package = Package(
       name: "LogbookAPITests", dependencies: ["LogbookAPI", "Logbook"], swiftSettings: settings),
     .testTarget(
       name: "LogbookServerTests",
-      dependencies: ["Logbook", "LogbookAPI", "LogbookServer", "ServerStore"],
+      dependencies: [
+        "Logbook", "LogbookAPI", "LogbookServer", "ServerStore",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
       swiftSettings: settings
     ),
     .testTarget(

@@ -26,7 +26,7 @@ import Testing
     let commands = try ProgramHelp.commands().map { "glucoport-\($0.commandName).1" }
     #expect(
       try Set(ManualPage.names())
-        == Set(commands + ["glucoport.1", "glucoport-json.5", "glucoport-store.5"]))
+        == Set(commands + ["glucoport.1", "glucoport-json.5", "glucoport-protocol.7", "glucoport-store.5"]))
   }
 
   @Test func aPageDescribesExactlyTheOptionsOfItsCommand() throws {
@@ -41,7 +41,7 @@ import Testing
       let page = try ManualPage("glucoport-\(command.commandName).1")
       for leaf in command.leaves {
         let synopsis = page.synopsis(of: leaf.words)
-        for argument in leaf.command.arguments where !argument.isOfEveryCommand {
+        for argument in leaf.command.arguments ?? [] where !argument.isOfEveryCommand {
           #expect(synopsis.contains(argument.synopsis), "\(page.name), \(leaf.words): \(argument.synopsis)")
         }
       }
@@ -264,17 +264,17 @@ private enum ProgramHelp {
 
   struct Command: Decodable {
     let commandName: String
-    let arguments: [Argument]
+    let arguments: [Argument]?
     let subcommands: [Command]?
 
     /// The options as `Fl` takes them, without the first sign: its own, or those of a group's commands.
-    var flags: Set<String> { Set(leaves.flatMap { $0.command.arguments.flatMap(\.flags) }) }
+    var flags: Set<String> { Set(leaves.flatMap { ($0.command.arguments ?? []).flatMap(\.flags) }) }
 
-    /// The command, or those of a group, each with the words that call it.
+    /// The command, and those below it, each with the words that call it. A mere group calls nothing by itself.
     var leaves: [(words: String, command: Command)] {
       let below = (subcommands ?? []).filter { $0.commandName != "help" }
-      if below.isEmpty { return [(commandName, self)] }
-      return below.flatMap { $0.leaves.map { ("\(commandName) \($0.words)", $0.command) } }
+      let own = arguments?.contains { !$0.isOfEveryCommand } == true || below.isEmpty ? [(commandName, self)] : []
+      return own + below.flatMap { $0.leaves.map { ("\(commandName) \($0.words)", $0.command) } }
     }
   }
 

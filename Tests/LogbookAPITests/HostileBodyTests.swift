@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import Testing
+
+/// Bodies that are not what they should be are refused, and never crash or hang a reader.
+@Suite(.timeLimit(.minutes(1))) struct HostileBodyTests {
+  /// Whether a reader takes the bytes; what matters is that it comes back.
+  private func takes(_ bytes: [UInt8], _ read: ([UInt8]) throws -> Void) -> Bool {
+    do {
+      try read(bytes)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  @Test func truncatedBodiesAreRefused() throws {
+    for seed in UInt64(1)...4 {
+      var random = RandomBodies(seed: seed)
+      for body in random.bodies() {
+        #expect(takes(body.bytes, body.read), "\(body.name), seed \(seed)")
+        // Each place of short bodies, and so many of long ones that the test stays a matter of seconds.
+        for length in stride(from: 0, to: body.bytes.count, by: 1 + body.bytes.count / 150) {
+          #expect(
+            !takes(Array(body.bytes[..<length]), body.read), "\(body.name), seed \(seed), \(length) bytes")
+        }
+      }
+    }
+  }
+
+  @Test func mutatedBodiesComeBack() {
+    for seed in UInt64(1)...30 {
+      var random = RandomBodies(seed: seed)
+      for body in random.bodies() where !body.bytes.isEmpty {
+        for _ in 0..<10 {
+          var bytes = body.bytes
+          for _ in 0..<Int.random(in: 1...4, using: &random.random) {
+            let place = Int.random(in: 0..<bytes.count, using: &random.random)
+            switch Int.random(in: 0..<4, using: &random.random) {
+            case 0: bytes[place] = UInt8.random(in: 0...255, using: &random.random)
+            case 1:
+              bytes.insert(Array("{}[],:\"\\0-eu".utf8).randomElement(using: &random.random) ?? 0, at: place)
+            case 2 where bytes.count > 1: bytes.remove(at: place)
+            default: bytes.swapAt(place, bytes.count - 1)
+            }
+          }
+          _ = takes(bytes, body.read)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "", " ", "null", "7", "\"\"", "[]", "{\"series\"", "{\"series\":}", "{\"series\":[],}", "{,}",
+    "{\"series\":[]}x",
+    "{\"series\":[]}{}", "\u{FEFF}{\"series\":[]}", "{\"series\":[],\"series\":[]}", "{series:[]}",
+    "{'series':[]}",
+    "{\"a\":01e,\"series\":[]}", "{\"a\":+1,\"series\":[]}", "{\"a\":.5,\"series\":[]}",
+    "{\"a\":nul,\"series\":[]}",
+    "{\"a\":1e400,\"series\":[]}", "{\"a\":\"\\ud800\",\"series\":[]}",
+    "{\"a\":\"\\udc00\\ud800\",\"series\":[]}",
+    "{\"a\":\"\\ud800\\u0041\",\"series\":[]}", "{\"a\":\"\\x\",\"series\":[]}",
+    "{\"a\":\"\\u12\",\"series\":[]}",
+    "{\"a\":\"\u{1}\",\"series\":[]}", "{\"a\":NaN,\"series\":[]}", "{\"a\":Infinity,\"series\":[]}",
+    "{\"a\":tru,\"series\":[]}", "{\"a\":1 2,\"series\":[]}", "{\"a\":[1,],\"series\":[]}",
+    "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"axis\":\"time\"}]}",
+    "{\"series\":[{\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":[]}]}",
+    "{\"series\":[{\"device\":{},\"kind\":\"basal\",\"axis\":\"time\",\"readings\":[]}]}",
+    "{\"series\":[{\"device\":{\"serial\":\"\\u0000\"},\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":[]}]}",
+  ])
+  func bodiesOfReadingsThatAreNoneAreRefused(_ text: String) {
+    #expect(!takes(Array(text.utf8)) { _ = try Bodies.readReadings($0) })
+  }
+
+  @Test func nestingIsBounded() {
+    for depth in [33, 1000, 200_000] {
+      for sign in ["[", "{\"a\":", "{\"series\":[", "{\"records\":[{\"state\":{\"fields\":{\"a\":["] {
+        let body = Array(String(repeating: sign, count: depth).utf8)
+        #expect(!takes(body) { _ = try Bodies.readReadings($0) })
+        #expect(!takes(body) { _ = try Bodies.readChanges($0) })
+        #expect(!takes(body) { _ = try Bodies.readPage($0) })
+      }
+    }
+    let allowed =
+      "{\"a\":" + String(repeating: "[", count: 31) + String(repeating: "]", count: 31) + ",\"series\":[]}"
+    #expect(takes(Array(allowed.utf8)) { _ = try Bodies.readReadings($0) }, "unknown members are passed over")
+  }
+
+  @Test(
+    arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]]
+  )
+  func stringsThatAreNoUTF8AreRefused(_ bytes: [UInt8]) {
+    for escape in ["", "\\n"] {
+      let body = Array("{\"error\":\"busy\",\"message\":\"\(escape)".utf8) + bytes + Array("\"}".utf8)
+      #expect(!takes(body) { _ = try ErrorBody($0) })
+    }
+  }
+
+  @Test(arguments: [
+    "[99999999999999999999,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",1e5,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",-1,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",null,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",\"low\",null]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"g/L\"]",
+    "[0,0,0,\"1970-01-01T00:00:01\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0,1,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0,0,-1,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0,0,4294967296,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0.5,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0,0,0,\"1970-02-30T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"+24:00\",\"stated\",5,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"guessed\",5,\"mg/dL\"]",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",null,null,[\"odd\"]]",
+    "{}", "null", "[]", "[[[[]]]]", "\"\\u0000\"",
+    "[0,0,0,\"1970-01-01T00:00:00\",\"Z\",\"stated\",5,\"mg/dL\",]",
+  ])
+  func aRowThatCannotBeIsSetAsideAndTheOthersAreTaken(_ row: String) throws {
+    let good = "[7,0,0,\"1970-01-01T00:00:07\",\"Z\",\"stated\",5,\"mg/dL\"]"
+    let body =
+      "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":[\(good),\(row),\(good)]}]}"
+    // A row that is not even JSON leaves nothing to be found behind it.
+    guard !row.hasSuffix(",]") else {
+      return #expect(!takes(Array(body.utf8)) { _ = try Bodies.readReadings($0) })
+    }
+    let received = try Bodies.readReadings(Array(body.utf8))
+    #expect(received.batch.readings.count == 2 && received.refused.map(\.item) == [1] && received.count == 3)
+    #expect(received.items(of: [0, 1]) == [0, 2])
+  }
+
+  @Test func aChangeMustCarryTheDigestOfItsState() throws {
+    var random = RandomBodies(seed: 5)
+    let change = random.change()
+    let other = RecordWire.json(change).replacing(change.digest, with: String(repeating: "0", count: 64))
+    let received = try Bodies.readChanges(Bodies.writeChanges([other, RecordWire.json(change)]))
+    guard case .refused(let reason) = received[0], case .change = received[1] else {
+      Issue.record("\(received)")
+      return
+    }
+    #expect(reason.contains("digest"))
+  }
+
+  @Test func aStateThatIsTooLargeIsRefused() throws {
+    var random = RandomBodies(seed: 6)
+    var change = random.change()
+    change.state.isDeleted = false
+    // As JSON it is six times as long.
+    change.state.fields = RecordFields([
+      "text": .text(String(repeating: "\u{7F}", count: Wire.mostStateBytes / 5))
+    ])
+    let received = try Bodies.readChanges(Bodies.writeChanges([RecordWire.json(change)]))
+    guard case .refused = received[0] else {
+      Issue.record("it was taken")
+      return
+    }
+  }
+
+  @Test func answersMustAccountForWhatWasSent() {
+    let answer = Bodies.write(ReadingAnswer(stored: 1, known: 1))
+    #expect(takes(answer) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
+    #expect(!takes(answer) { _ = try Bodies.readReadingAnswer($0, sent: 3) })
+    let place = Bodies.write(ReadingAnswer(stored: 2, known: 0, differing: [2]))
+    #expect(!takes(place) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
+    let records = Bodies.write(RecordAnswer(verdicts: [.refused(reason: "")]))
+    #expect(!takes(records) { _ = try Bodies.readRecordAnswer($0, sent: 2) })
+    let negative = "{\"stored\":-1,\"known\":3,\"differing\":[],\"refused\":[]}"
+    #expect(!takes(Array(negative.utf8)) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
+    let huge = "{\"stored\":999999999999999999,\"known\":999999999999999999}"
+    #expect(!takes(Array(huge.utf8)) { _ = try Bodies.readReadingAnswer($0, sent: 2) })
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import Testing
+
+/// What is written is read again as it was.
+@Suite struct RoundTripTests {
+  private static let seeds = Array(UInt64(1)...200)
+
+  private func texts(_ batch: ReadingBatch) -> [String] {
+    batch.readings.map { reading in
+      var reading = reading
+      let device = batch.devices[Int(reading.device.number)]
+      reading.device = DeviceIndex(0)
+      return "\(device) \(reading)"
+    }
+  }
+
+  @Test func readingsComeBackWithAllTheirParts() throws {
+    for seed in Self.seeds {
+      var random = RandomBodies(seed: seed)
+      let batch = random.batch()
+      let received = try Bodies.readReadings(Bodies.writeReadings(batch))
+      #expect(received.refused.map(\.reason) == [], "seed \(seed)")
+      #expect(texts(received.batch) == texts(batch), "seed \(seed)")
+    }
+  }
+
+  @Test func pagesComeBackWithAllTheirParts() throws {
+    for seed in Self.seeds {
+      var random = RandomBodies(seed: seed)
+      let page = random.page()
+      let read = try Bodies.readPage(Bodies.write(page))
+      #expect(texts(read.readings) == texts(page.readings), "seed \(seed)")
+      #expect(read.records == page.records, "seed \(seed)")
+      #expect(read.cursor == page.cursor && read.hasMore == page.hasMore, "seed \(seed)")
+    }
+  }
+
+  @Test func changesAndAnswersComeBackAsTheyWere() throws {
+    for seed in Self.seeds {
+      var random = RandomBodies(seed: seed)
+      let changes = (0..<3).map { _ in random.change() }
+      let received = try Bodies.readChanges(Bodies.writeChanges(changes.map(RecordWire.json)))
+      let read = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
+      #expect(read == changes, "seed \(seed)")
+      #expect(try changes.map { try RecordWire.change(RecordWire.json($0)) } == changes, "seed \(seed)")
+      #expect(try changes.map { try RecordWire.state($0.state.json) } == changes.map(\.state), "seed \(seed)")
+      let answer = RecordAnswer(verdicts: (0..<4).map { _ in random.verdict() }, mark: random.optionalToken())
+      #expect(try Bodies.readRecordAnswer(Bodies.write(answer), sent: 4) == answer, "seed \(seed)")
+    }
+  }
+
+  @Test func answersToReadingsLogbooksDigestsAndErrorsComeBackAsTheyWere() throws {
+    for seed in Self.seeds {
+      var random = RandomBodies(seed: seed)
+      let answer = ReadingAnswer(
+        stored: 3, known: 4, differing: [0, 5], refused: [RefusedItem(item: 7, reason: random.text())],
+        mark: random.optionalToken())
+      #expect(try Bodies.readReadingAnswer(Bodies.write(answer), sent: 8) == answer, "seed \(seed)")
+      let logbook = RemoteLogbook(
+        id: random.guid(), name: random.text(), isWritable: seed % 2 == 0, mostReadings: 5, mostRecords: 6,
+        mark: random.optionalToken())
+      var told = logbook
+      told.mostReadings = logbook.mostReadings
+      #expect(try Bodies.readLogbook(Bodies.write(logbook, time: random.text())) == told, "seed \(seed)")
+      let digests = random.digests()
+      #expect(try Bodies.readDigests(Bodies.write(digests)) == digests, "seed \(seed)")
+      let error = ErrorBody(
+        ErrorCode.allCases.randomElement(using: &random.random), random.text(), logbook: random.guid())
+      #expect(try ErrorBody(error.json) == error, "seed \(seed)")
+    }
+  }
+
+  @Test func runsAreReadFromTheirHeaders() {
+    var random = RandomBodies(seed: 1)
+    let run = RunStamp(
+      node: random.guid(), number: 12, id: random.guid(), logbook: random.guid(), mark: "5.a")
+    #expect(RunStamp(node: run.node, run: run.runText, logbook: run.logbook, mark: run.mark) == run)
+    for text in [
+      "", "1", "0 \(run.id)", "-1 \(run.id)", "1  \(run.id)", "1 \(run.id) ", "x \(run.id)",
+      "1 \(run.id.uppercased())x",
+    ] {
+      #expect(RunStamp(node: run.node, run: text, logbook: nil, mark: nil) == nil, "\(text)")
+    }
+    #expect(RunStamp(node: "x", run: run.runText, logbook: nil, mark: nil) == nil)
+  }
+
+  @Test func aTokenIsLongRandomAndKnownByItsHash() {
+    var random = SeededGenerator(seed: 1)
+    let tokens = (0..<100).map { _ in LoginToken(using: &random) }
+    #expect(Set(tokens.map(\.text)).count == 100 && Set(tokens.map(\.hash)).count == 100)
+    #expect(tokens.allSatisfy { $0.text.hasPrefix("gp_") && $0.text.utf8.count == 46 && $0.hash.count == 32 })
+    #expect(LoginToken(tokens[0].text).hash == tokens[0].hash)
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import LogbookServer
+import ServerStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What a server answered.
+struct Reply: Sendable {
+  let status: Int
+  let headers: [String: String]
+  let body: [UInt8]
+
+  var error: ErrorBody? {
+    do { return try ErrorBody(body) } catch { return nil }
+  }
+
+  /// Reads an answer as it came over the wire; nil for none.
+  init?(_ bytes: [UInt8]) {
+    guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+    let words = lines[0].split(separator: " ")
+    guard words.count > 1, let status = Int(words[1]) else { return nil }
+    self.status = status
+    var headers: [String: String] = [:]
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+        in: .whitespaces)
+    }
+    self.headers = headers
+    body = Array(bytes[end.upperBound...])
+  }
+}
+
+/// A server on a real socket, and what a client needs to talk to it.
+struct Peer: Sendable {
+  let port: UInt16
+  let storage: EmbeddedStorage
+  let login: Login
+
+  static let writeToken = "gp_write"
+  static let readToken = "gp_read"
+  static let run = [
+    "Glucoport-Node: 00000000-0000-4000-8000-000000000001",
+    "Glucoport-Run: 1 00000000-0000-4000-8000-000000000002",
+  ]
+
+  /// Runs a server for as long as the body works.
+  static func with(
+    _ adjust: (inout ServerSettings) -> Void = { _ in }, _ body: @Sendable (Peer) async throws -> Void
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-peer-\(UUID().uuidString)")
+    let logins = try Logins(folder: folder.path)
+    try logins.add(name: "Anna", role: .write, logbook: "Anna's", token: LoginToken(writeToken), at: 0)
+    try logins.add(name: "reader", role: .read, logbook: nil, token: LoginToken(readToken), at: 0)
+    try logins.close()
+    let storage = try EmbeddedStorage(folder: folder.path)
+    var settings = ServerSettings(address: ListeningAddress(host: "127.0.0.1", port: 0)) { 1_795_219_200 }
+    settings.isQuiet = true
+    adjust(&settings)
+    let server = LogbookServer(storage, settings)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let (urls, continuation) = AsyncStream.makeStream(of: String.self)
+      group.addTask { try await server.run { continuation.yield($0) } }
+      var iterator = urls.makeAsyncIterator()
+      let url = await iterator.next() ?? ""
+      guard let login = try await storage.login(tokenHash: LoginToken(writeToken).hash) else { return }
+      try await body(
+        Peer(port: UInt16(url.split(separator: ":").last ?? "") ?? 0, storage: storage, login: login))
+      group.cancelAll()
+    }
+    try await storage.close()
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  /// Sends a request with a body of JSON, and waits for the answer.
+  func send(
+    _ method: String, _ path: String, token: String? = writeToken, headers: [String] = run,
+    body: [UInt8]? = nil
+  ) async throws -> Reply? {
+    var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"] + headers
+    if let token { lines.append("Authorization: Bearer \(token)") }
+    if let body {
+      lines.append("Content-Length: \(body.count)")
+      if !headers.contains(where: { $0.hasPrefix("Content-Type") }) {
+        lines.append("Content-Type: application/json")
+      }
+    }
+    let head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    return Reply(try await talk([head + (body ?? [])]))
+  }
+
+  /// The status of the answer to a request; nil where the connection was closed without one.
+  func status(
+    _ method: String, _ path: String, token: String? = writeToken, headers: [String] = run,
+    body: [UInt8]? = nil
+  ) async throws -> Int? {
+    try await send(method, path, token: token, headers: headers, body: body)?.status
+  }
+
+  /// Sends pieces with a pause behind each, and gives all that came until the server closed the connection.
+  ///
+  /// On a thread of its own: a call that blocks would take one of the few threads that the server's tasks share.
+  func talk(_ pieces: [[UInt8]], pauseMilliseconds: UInt32 = 0) async throws -> [UInt8] {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { [port] in
+        continuation.resume(with: Result { try Self.talk(port, pieces, pauseMilliseconds) })
+      }
+    }
+  }
+
+  private static func talk(_ port: UInt16, _ pieces: [[UInt8]], _ pause: UInt32) throws -> [UInt8] {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard connected == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    for piece in pieces {
+      // A server that closed the connection takes no more, which is one way to refuse. Its NIO ignores SIGPIPE for all.
+      guard write(descriptor, piece, piece.count) >= 0 else { break }
+      if pause > 0 { usleep(pause * 1000) }
+    }
+    var answer: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EAGAIN { throw POSIXError(.ETIMEDOUT) }
+      guard count > 0 else { return answer }
+      answer += buffer[..<count]
+    }
+  }
+}
+
+/// Bodies for tests.
+enum Sample {
+  static func history(_ count: Int) -> ReadingBatch {
+    let readings = (0..<count).map { number in
+      var reading = Reading(
+        device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: 1_700_000_000 + Int64(number) * 300),
+        placement: Placement(utcOffset: 3600, source: .zone),
+        .value(Quantity(Double(60 + number % 200), .milligramsPerDecilitre)), line: 0)
+      reading.occurrenceIsStated = true
+      return reading
+    }
+    return ReadingBatch(
+      devices: [Device(vendor: "Abbott", model: "Libre 3", serial: "SECRET-SERIAL", format: "libreview")],
+      readings: readings)
+  }
+
+  static let guid = "11111111-2222-4333-8444-555555555555"
+
+  static func change(_ text: String, base: String? = nil, version: Int = 1) -> RecordChange {
+    RecordChange(
+      guid: guid, version: version, base: base,
+      state: RecordState(
+        kind: .note, entryGuid: nil, deviceTime: DeviceTime(seconds: 0),
+        placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(["text": .text(text)]),
+        isDeleted: false))
+  }
+}
