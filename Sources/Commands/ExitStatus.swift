@@ -8,6 +8,8 @@ enum ExitStatus: Int32, Error {
   case failure = 1
   /// Some items were rejected; the rest is stored.
   case partial = 3
+  /// Done, but conflicts wait for a person.
+  case conflicts = 4
   case usage = 64
   case badInput = 65
   case missingInput = 66
@@ -39,7 +41,7 @@ enum ExitStatus: Int32, Error {
   /// Which of several holds: the first of these.
   private static let precedence: [ExitStatus] = [
     .bug, .configuration, .permission, .protocolViolation, .inputOutput, .cannotCreate, .unavailable,
-    .missingInput, .badInput, .usage, .temporary, .failure, .partial, .done,
+    .missingInput, .badInput, .usage, .temporary, .failure, .partial, .conflicts, .done,
   ]
 
   /// The status for a run of several parts.

@@ -14,11 +14,13 @@ public struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
   public static let configuration = CommandConfiguration(
     commandName: "glucoport",
-    abstract: "Keeps blood-glucose data: imports exports into one store per person.",
+    abstract:
+      "Keeps blood-glucose data: imports exports into one store per person, and keeps stores in step.",
     discussion: "Not a medical device. Do not base treatment on what it shows.",
     version: Release.version,
     subcommands: [
-      ImportCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self,
+      ImportCommand.self, UploadCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
+      ExportCommand.self,
       RecordCommand.self, RemoteCommand.self, LogCommand.self, FormatsCommand.self, ConfigCommand.self,
       ServeCommand.self,
     ])

@@ -118,10 +118,11 @@ struct ImportCommand: ClassifiedCommand {
     var policy = ImportPolicy()
     policy.isStrict = strict
     policy.mostRejections = maxRejects
-    let meter = ProgressMeter(output, name: path, isQuiet: quiet)
+    let meter = ProgressMeter(output, isQuiet: quiet)
     let session = ImportSession(
       store: try target.store(), policy: policy, clock: Host.now,
-      onProgress: meter.show, onRejection: { try rejectsFile?.add($0, header: $1) })
+      onProgress: { meter.show(Self.progress(path, $0, $1)) },
+      onRejection: { try rejectsFile?.add($0, header: $1) })
     let report: ImportReport
     do {
       report = try session.run(&reader)
@@ -169,5 +170,14 @@ struct ImportCommand: ClassifiedCommand {
       columns[String(parts[0])] = String(parts[1])
     }
     return columns
+  }
+
+  private static func progress(
+    _ path: String, _ counts: IngestCounts, _ progress: (done: Int64, total: Int64?)
+  ) -> String {
+    let part =
+      progress.total.map { $0 > 0 ? "\(min(100, progress.done * 100 / $0)) %" : "" }
+      ?? "\(progress.done / 1024) KiB"
+    return "\(displayed(path)): \(part) · \(grouped(counts.readings)) readings"
   }
 }

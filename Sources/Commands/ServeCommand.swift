@@ -23,7 +23,8 @@ extension ListeningAddress: ExpressibleByArgument {
 }
 
 /// `glucoport serve`: the server that stores sync with.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "serve", abstract: "Serve logbooks, so that several stores can be kept in step.",
     discussion: """

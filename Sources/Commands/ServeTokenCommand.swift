@@ -16,7 +16,8 @@ struct ServeTokenCommand: ParsableCommand {
 
 extension ServeTokenCommand {
   /// `glucoport serve token add`: prints the token, this once.
-  struct Add: ParsableCommand {
+  struct Add: ClassifiedCommand {
+    static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add a token and print it, this once.")
 
@@ -46,7 +47,8 @@ extension ServeTokenCommand {
   }
 
   /// `glucoport serve token list`: the tokens by name, without themselves.
-  struct List: ParsableCommand {
+  struct List: ClassifiedCommand {
+    static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List the tokens by name: role, logbook, when added, and id in the log.")
 
@@ -74,7 +76,8 @@ extension ServeTokenCommand {
   }
 
   /// `glucoport serve token revoke`: ends a token.
-  struct Revoke: ParsableCommand {
+  struct Revoke: ClassifiedCommand {
+    static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
       commandName: "revoke", abstract: "End a token: from the next request on it opens nothing.")
 

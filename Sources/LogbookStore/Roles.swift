@@ -12,7 +12,7 @@ enum Roles {
     case .resolver:
       try database.execute(
         sql: storesNoReading + leavesReadingSyncAlone + takesRemoteSideAsBase + editsRecords
-            + leavesRemoteAlone)
+          + leavesRemoteAlone)
     case .sync: try database.execute(sql: leavesVersionAlone + givesReasonForRequeue)
     }
   }

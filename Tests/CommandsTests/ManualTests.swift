@@ -273,7 +273,8 @@ private enum ProgramHelp {
     /// The command, and those below it, each with the words that call it. A mere group calls nothing by itself.
     var leaves: [(words: String, command: Command)] {
       let below = (subcommands ?? []).filter { $0.commandName != "help" }
-      let own = arguments?.contains { !$0.isOfEveryCommand } == true || below.isEmpty ? [(commandName, self)] : []
+      let own =
+        arguments?.contains { !$0.isOfEveryCommand } == true || below.isEmpty ? [(commandName, self)] : []
       return own + below.flatMap { $0.leaves.map { ("\(commandName) \($0.words)", $0.command) } }
     }
   }

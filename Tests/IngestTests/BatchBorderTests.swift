@@ -3,6 +3,7 @@
 import Foundation
 import Ingest
 import Logbook
+import LogbookStore
 import Testing
 
 /// Inputs whose batches end between two readings of one place, and a process that ends there, too.

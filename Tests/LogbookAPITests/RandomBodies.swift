@@ -106,7 +106,8 @@ struct RandomBodies {
 
   mutating func change() -> RecordChange {
     RecordChange(
-      guid: guid(), version: Int.random(in: 1...1_000_000, using: &random), base: optionalToken(),
+      guid: guid(), node: guid(), version: Int.random(in: 1...1_000_000, using: &random),
+      base: optionalToken(),
       state: state())
   }
 

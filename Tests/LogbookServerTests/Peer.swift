@@ -168,7 +168,7 @@ enum Sample {
 
   static func change(_ text: String, base: String? = nil, version: Int = 1) -> RecordChange {
     RecordChange(
-      guid: guid, version: version, base: base,
+      guid: guid, node: guid, version: version, base: base,
       state: RecordState(
         kind: .note, entryGuid: nil, deviceTime: DeviceTime(seconds: 0),
         placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(["text": .text(text)]),

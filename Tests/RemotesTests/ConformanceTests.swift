@@ -69,7 +69,8 @@ struct ConformanceTests {
     try await with(kind) { remote in
       let batch = Sample.batch(30)
       _ = try await remote.push(batch, Login.run())
-      let change = RecordChange(guid: Login.logbookID, version: 1, base: nil, state: Sample.note("a"))
+      let change = RecordChange(
+        guid: Login.logbookID, node: Login.run().node, version: 1, base: nil, state: Sample.note("a"))
       _ = try await remote.push([change], Login.run())
       let own = try await pull(remote, Login.run())
       #expect(own.readings.isEmpty && own.records.isEmpty)
@@ -82,7 +83,8 @@ struct ConformanceTests {
 
   @Test(arguments: kinds) func aChangeThatIsSentAgainHasTheSameAnswer(_ kind: String) async throws {
     try await with(kind) { remote in
-      let change = RecordChange(guid: Login.logbookID, version: 1, base: nil, state: Sample.note("a"))
+      let change = RecordChange(
+        guid: Login.logbookID, node: Login.run().node, version: 1, base: nil, state: Sample.note("a"))
       let first = try await remote.push([change], Login.run())
       guard case .accepted = first.verdicts.first else {
         Issue.record("\(first)")
@@ -96,14 +98,17 @@ struct ConformanceTests {
   {
     try await with(kind) { remote in
       let guid = Login.logbookID
-      let first = RecordChange(guid: guid, version: 1, base: nil, state: Sample.note("a"))
+      let first = RecordChange(
+        guid: guid, node: Login.run().node, version: 1, base: nil, state: Sample.note("a"))
       guard case .accepted(let base) = try await remote.push([first], Login.run()).verdicts.first else {
         Issue.record("not accepted")
         return
       }
-      let theirs = RecordChange(guid: guid, version: 1, base: base, state: Sample.note("b"))
+      let theirs = RecordChange(
+        guid: guid, node: Login.run(node: 2).node, version: 1, base: base, state: Sample.note("b"))
       _ = try await remote.push([theirs], Login.run(node: 2))
-      let mine = RecordChange(guid: guid, version: 2, base: base, state: Sample.note("c"))
+      let mine = RecordChange(
+        guid: guid, node: Login.run().node, version: 2, base: base, state: Sample.note("c"))
       let answer = try await remote.push([mine], Login.run())
       guard case .conflict(let revision, let state, true) = answer.verdicts.first else {
         Issue.record("\(answer)")

@@ -55,7 +55,8 @@ struct RequestTests {
   @Test func aBodyAboveTheLimitIsNotSent() async throws {
     let server = try ScriptedServer { _ in .status(500) }
     let text = String(repeating: "x", count: Login.short.bodyBytes)
-    let change = RecordChange(guid: Login.logbookID, version: 1, base: nil, state: Sample.note(text))
+    let change = RecordChange(
+      guid: Login.logbookID, node: Login.run().node, version: 1, base: nil, state: Sample.note(text))
     let problem = await #expect(throws: RemoteError.self) {
       try await ask(server, Login.short) { try await $0.push([change], Login.run()) }
     }

@@ -56,10 +56,13 @@ enum Sample {
       fields: isDeleted ? RecordFields() : RecordFields(["text": .text(text)]), isDeleted: isDeleted)
   }
 
+  /// Stands for the client that pushes.
+  static let node = "00000000-0000-4000-8000-000000000000"
+
   static func change(
-    _ guid: String, _ version: Int, on base: String?, _ state: RecordState
+    _ guid: String, _ version: Int, on base: String?, _ state: RecordState, node: String = Sample.node
   ) -> RecordChange {
-    RecordChange(guid: guid, version: version, base: base, state: state)
+    RecordChange(guid: guid, node: node, version: version, base: base, state: state)
   }
 }
 
@@ -85,7 +88,13 @@ struct Client: Sendable {
 
   @discardableResult
   func push(_ changes: RecordChange...) async throws -> [RecordVerdict] {
-    try await storage.apply(changes, login, run).verdicts
+    // A change names the node that first sent it.
+    let own = changes.map { change in
+      var own = change
+      if own.node == Sample.node { own.node = run.node }
+      return own
+    }
+    return try await storage.apply(own, login, run).verdicts
   }
 
   /// Pushes one change, which is accepted; gives its revision.

@@ -10,7 +10,7 @@ import Logbook
 
 /// Holds a store for one upload. The kernel keeps the lock and lets it go with its process, however that ends.
 /// Imports and edits never ask for it.
-public struct UploadLock: ~Copyable {
+public struct UploadLock: Sendable {
   private let descriptor: Int32
 
   /// Takes the lock of the store at a path; nil while another upload holds it.
@@ -35,5 +35,6 @@ public struct UploadLock: ~Copyable {
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit { close(descriptor) }
+  /// Lets the lock go.
+  public func release() { close(descriptor) }
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import Logbook
+import LogbookStore
+import Sync
+
+/// `glucoport upload`: sends what is pending, and fetches what others changed.
+struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "upload", abstract: "Send what is pending, and fetch what others changed.",
+    discussion: """
+      Edits made meanwhile are never overwritten and never missed. The process may be killed at any moment; the next \
+      run goes on.
+      """)
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Flag(help: "Only send.")
+  var pushOnly = false
+
+  @Flag(help: "Only fetch.")
+  var pullOnly = false
+
+  @Flag(help: "Say what is pending, without a request and without writing anything.")
+  var dryRun = false
+
+  @Flag(help: "Try at once, even if the next attempt is not due yet.")
+  var now = false
+
+  @Option(help: ArgumentHelp("Stop between two requests after this time: 90s, 10m or 1h.", valueName: "time"))
+  var maxTime: DurationArgument?
+
+  @Option(help: ArgumentHelp("Wait so long for another upload of this store to end.", valueName: "time"))
+  var lockWait: DurationArgument?
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Say nothing on success.")
+  var quiet = false
+
+  func validate() throws {
+    if pushOnly, pullOnly { throw ValidationError("Give --push-only or --pull-only, not both.") }
+  }
+
+  func run() async throws {
+    let output = Output()
+    if dryRun { return try tellPending(output) }
+    let store = try storeOptions.open(.sync)
+    let setting = try store.requireRemote()
+    // Held to the end of the run: the lock goes with this value.
+    guard let lock = try await takeLock() else {
+      throw Failure(.temporary, "\(storeOptions.path): another upload of this store runs; try again later")
+    }
+    defer { lock.release() }
+    try refuseTooEarly(setting)
+    let meter = ProgressMeter(output, isQuiet: quiet || json)
+    let (ending, summary) = try await setting.access.ask { remote in
+      let session = UploadSession(store, remote, named: setting.access.url, options, environment())
+      let ending = try await session.run { meter.show(UploadText.line($0)) }
+      return (ending, session.summary)
+    }
+    meter.clear()
+    try tell(ending, summary, setting, output)
+  }
+
+  private var options: UploadOptions {
+    var options = UploadOptions()
+    (options.pushes, options.pulls) = (!pullOnly, !pushOnly)
+    return options
+  }
+
+  private func environment() -> UploadEnvironment {
+    let end = maxTime.map { ContinuousClock.now + .seconds($0.seconds) }
+    return UploadEnvironment(
+      now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
+      isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false })
+  }
+
+  /// Takes the lock of uploads, waiting for it as long as was asked.
+  private func takeLock() async throws -> UploadLock? {
+    let end = ContinuousClock.now + .seconds(lockWait?.seconds ?? 0)
+    while true {
+      if let lock = try UploadLock.take(storePath: storeOptions.path) { return lock }
+      if ContinuousClock.now >= end { return nil }
+      try await Task.sleep(for: .milliseconds(200))
+    }
+  }
+
+  private func refuseTooEarly(_ setting: RemoteSetting) throws {
+    let backoff = Backoff(failures: setting.failures, nextAttempt: setting.nextAttempt)
+    let seconds = backoff.secondsToWait(now: Host.now())
+    guard seconds > 0, !now else { return }
+    throw Failure(
+      .temporary,
+      "the next attempt is due in \(seconds) s, because the last one failed (\(setting.lastError ?? "")); --now tries at once"
+    )
+  }
+
+  private func tellPending(_ output: Output) throws {
+    let overview = try storeOptions.open(.reader).overview(ingests: 0)
+    let (readings, records) = (overview.pendingReadings, overview.pendingRecords)
+    if json {
+      output.line("{\"dry_run\":true,\"pending_readings\":\(readings),\"pending_records\":\(records)}")
+    } else if !quiet {
+      output.line(
+        "pending: \(grouped(readings)) readings, \(grouped(records)) records; nothing was sent or written")
+    }
+    try output.finish()
+  }
+
+  private func tell(
+    _ ending: UploadEnding, _ summary: UploadSummary, _ setting: RemoteSetting, _ output: Output
+  ) throws {
+    if json {
+      output.line(UploadText.json(ending, summary))
+    } else if !quiet {
+      output.line(UploadText.line(summary))
+    }
+    try output.finish()
+    var parts: [ExitStatus] = []
+    if summary.refused > 0 { parts.append(.partial) }
+    if summary.conflicts > 0 { parts.append(.conflicts) }
+    for line in UploadText.advice(summary) { output.message("glucoport: \(line)") }
+    switch ending {
+    case .complete: break
+    case .workLeft(let reason):
+      output.message("glucoport: \(reason); try again later")
+      parts.append(.temporary)
+    case .failed(let error):
+      let failure = Failure(error, host: setting.access.url)
+      output.message("glucoport: \(failure.message)")
+      parts.append(ExitStatus(failure.category))
+    }
+    let status = ExitStatus.of(parts)
+    if status != .done { throw status }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Sync
+
+/// What an upload did, for people and for programs.
+enum UploadText {
+  static func line(_ summary: UploadSummary) -> String {
+    "pushed \(grouped(summary.pushedReadings)) readings, \(grouped(summary.pushedRecords)) records"
+      + " · pulled \(grouped(summary.pulledReadings)) readings, \(grouped(summary.pulledRecords)) records"
+      + part("known there", summary.knownReadings) + part("with another value", summary.differingReadings)
+      + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
+      + part("refused", summary.refused) + part("left for later", summary.setAside)
+      + part("queued again", summary.requeued)
+  }
+
+  /// What a person may want to do now.
+  static func advice(_ summary: UploadSummary) -> [String] {
+    var lines: [String] = []
+    if summary.conflicts > 0 {
+      lines.append(
+        "\(grouped(summary.conflicts)) conflicts wait for a decision; 'glucoport conflict list' shows them")
+    }
+    if summary.refused > 0 {
+      lines.append(
+        "\(grouped(summary.refused)) items are refused by the remote and are not sent again; 'glucoport status' counts them"
+      )
+    }
+    return lines
+  }
+
+  /// The object of `upload --json`; glucoport-json(5) documents its members.
+  static func json(_ ending: UploadEnding, _ summary: UploadSummary) -> String {
+    let word =
+      switch ending {
+      case .complete: "complete"
+      case .workLeft: "work-left"
+      case .failed: "failed"
+      }
+    return """
+      {"outcome":"\(word)","pushed_readings":\(summary.pushedReadings),"known_readings":\(summary.knownReadings),\
+      "differing_readings":\(summary.differingReadings),"pushed_records":\(summary.pushedRecords),\
+      "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
+      "merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
+      "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks)}
+      """
+  }
+
+  private static func part(_ name: String, _ count: Int) -> String {
+    count > 0 ? " · \(name) \(grouped(count))" : ""
+  }
+}
