@@ -48,16 +48,6 @@ import Testing
     }
   }
 
-  @Test func aPageDescribesTheCommandsBelowItsCommand() throws {
-    for command in try ProgramHelp.commands() where command.parts.count > 1 {
-      let page = try ManualPage("glucoport-\(command.commandName).1")
-      let names = command.parts.dropFirst().map(\.commandName)
-      #expect(page.items("Cm") == names, "\(page.name): the list of commands")
-      let synopsis = page.section("Sh SYNOPSIS").filter { $0.hasPrefix(".Cm ") }.map { $0.dropFirst(4) }
-      #expect(synopsis.map(String.init) == names, "\(page.name): the synopsis")
-    }
-  }
-
   @Test func everyFlagOnAPageExistsInTheProgram() throws {
     let known = try ProgramHelp.commands().reduce(into: Set<String>()) { $0.formUnion($1.flags) }
     for name in try ManualPage.names() {

@@ -69,6 +69,7 @@ final class SimulatedServer: @unchecked Sendable {
 
 /// A rule that does not hold, or a world that cannot be built.
 public struct Broken: Error, CustomStringConvertible {
+  /// What is broken.
   public let description: String
   init(_ description: String) { self.description = description }
 }
