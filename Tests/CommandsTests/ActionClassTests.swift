@@ -13,13 +13,14 @@ enum ClassifiedCommands {
     leaves.compactMap { leaf in (leaf.type as? any ClassifiedCommand.Type).map { (leaf.words, $0) } }
   }
 
-  /// The commands without commands of their own, in the order of the help.
+  /// The commands that do something themselves, in the order of the help: those without commands of their own, and
+  /// those that say their class all the same.
   private static func leaves(
     of type: any ParsableCommand.Type, words: [String]
   ) -> [(words: String, type: any ParsableCommand.Type)] {
     let below = type.configuration.subcommands
-    if below.isEmpty { return [(words.joined(separator: " "), type)] }
-    return below.flatMap { leaves(of: $0, words: words + [$0.configuration.commandName ?? ""]) }
+    let isDoing = below.isEmpty || type is any ClassifiedCommand.Type
+    return (isDoing ? [(words.joined(separator: " "), type)] : []) + below.flatMap { leaves(of: $0, words: words + [$0.configuration.commandName ?? ""]) }
   }
 }
 
