@@ -292,13 +292,14 @@ public enum Bodies {
   // MARK: GET /v1/logbook
 
   /// The answer with the logbook of the login.
-  public static func write(_ logbook: RemoteLogbook, time: String) -> [UInt8] {
+  public static func write(_ logbook: RemoteLogbook) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"logbook\":")
     out.string(logbook.id)
     out.raw(",\"name\":")
     out.string(logbook.name)
-    out.json(",\"role\":\"\(logbook.isWritable ? "write" : "read")\",\"time\":\(jsonText(time))")
+    out.json(",\"role\":\"\(logbook.isWritable ? "write" : "read")\",\"time\":")
+    out.string(logbook.time.map { DeviceTime(seconds: $0).text + "Z" })
     out.json(",\"limits\":{\"body_bytes\":\(Wire.mostBodyBytes),\"readings\":\(logbook.mostReadings)")
     out.json(",\"records\":\(logbook.mostRecords)},\"mark\":")
     out.string(logbook.mark)
@@ -317,7 +318,7 @@ public enum Bodies {
         case "role": logbook.isWritable = try reader.string() == "write"
         case "mark": logbook.mark = try RecordWire.readOptionalToken(&reader)
         case "limits": try readLimits(&reader, into: &logbook)
-        case "time": logbook.time = try readInstant(&reader)
+        case "time": logbook.time = reader.passes(word: "null") ? nil : try readInstant(&reader)
         default: return false
         }
         return true

@@ -14,9 +14,9 @@ struct WireCalls: Sendable {
 
   /// `GET /v1/logbook`
   func logbook(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
-    let logbook = try await storage.logbook(login)
-    let time = DeviceTime(seconds: clock()).text + "Z"
-    return Answer(body: Bodies.write(logbook, time: time))
+    var logbook = try await storage.logbook(login)
+    logbook.time = clock()
+    return Answer(body: Bodies.write(logbook))
   }
 
   /// `POST /v1/readings`

@@ -61,10 +61,8 @@ import Testing
       #expect(try Bodies.readReadingAnswer(Bodies.write(answer), sent: 8) == answer, "seed \(seed)")
       let logbook = RemoteLogbook(
         id: random.guid(), name: random.text(), isWritable: seed % 2 == 0, mostReadings: 5, mostRecords: 6,
-        mark: random.optionalToken())
-      var told = logbook
-      told.mostReadings = logbook.mostReadings
-      #expect(try Bodies.readLogbook(Bodies.write(logbook, time: random.text())) == told, "seed \(seed)")
+        mark: random.optionalToken(), time: seed % 3 == 0 ? nil : random.time().seconds)
+      #expect(try Bodies.readLogbook(Bodies.write(logbook)) == logbook, "seed \(seed)")
       let digests = random.digests()
       #expect(try Bodies.readDigests(Bodies.write(digests)) == digests, "seed \(seed)")
       let error = ErrorBody(

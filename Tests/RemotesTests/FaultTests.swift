@@ -46,7 +46,7 @@ struct FaultTests {
       return
     }
     #expect(sentence.contains("in time"), "\(sentence)")
-    #expect(ContinuousClock.now - start < .seconds(8))
+    #expect(ContinuousClock.now - start < .seconds(60), "the servers hold for ever")
   }
 
   /// No pause is long enough for the limit of idle connections, and the head is long there.
@@ -102,7 +102,7 @@ struct FaultTests {
       .raw(Self.head + "Transfer-Encoding: chunked\r\n\r\n" + chunk, .keep),
     ]
     for answer in answers {
-      let problem = try await problem(Login.short) { _ in answer }
+      let problem = try await problem(Login.small) { _ in answer }
       #expect(problem.sentence?.contains("longer than 65536 bytes") == true, "\(problem)")
     }
   }
@@ -114,7 +114,7 @@ struct FaultTests {
       try await RemoteExchange.with(login) { try await GlucoportRemote($0, token: login.token).logbook() }
     }
     #expect(problem?.sentence?.contains("Connection refused") == true, "\(String(describing: problem))")
-    #expect(ContinuousClock.now - start < .seconds(5), "the connection is tried once")
+    #expect(ContinuousClock.now - start < .seconds(60), "the connection is tried once")
   }
 
   @Test func aNameWithoutAddressIsUnavailable() async throws {

@@ -32,7 +32,11 @@ enum Login {
     id: logbookID, name: "Anna", isWritable: true, mostReadings: 10_000, mostRecords: 1000, mark: "m1",
     time: 1_778_085_000)
 
-  static var logbookBody: [UInt8] { Bodies.write(logbook, time: "2026-05-06T16:30:00Z") }
+  static var logbookBody: [UInt8] { Bodies.write(logbook) }
+
+  /// A limit of size that small bodies reach.
+  static let small = ExchangeLimits(
+    connect: .seconds(60), idle: .seconds(60), whole: .seconds(60), bodyBytes: 64 << 10)
 
   /// Limits under which a test that waits for one is fast.
   static let short = ExchangeLimits(

@@ -66,7 +66,7 @@ final class LoopbackLogbook: ConformanceServer {
   private static func logbook(_ canWrite: Bool) -> [UInt8] {
     var logbook = Login.logbook
     logbook.isWritable = canWrite
-    return Bodies.write(logbook, time: "2026-05-06T16:30:00Z")
+    return Bodies.write(logbook)
   }
 
   private static func store(_ received: ReceivedReadings, _ node: String, _ state: inout State) -> [UInt8] {

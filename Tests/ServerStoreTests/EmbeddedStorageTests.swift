@@ -131,7 +131,7 @@ import Testing
     ("UPDATE record SET state = '{}'", "behind every other"),
     ("UPDATE record SET seq = seq + 1", "new place"),
     ("DELETE FROM epoch", "never deleted"), ("UPDATE epoch SET tag = '00000000'", "immutable"),
-    ("UPDATE node SET run_number = run_number - 1", "number of a node rises"),
+    ("UPDATE node SET run_number = run_number - 1", "run number and last change of a node rise"),
     (
       "UPDATE record SET seq = 99, revision = '99.0', state = json_set(state, '$.deleted', json('true'))",
       "CHECK"

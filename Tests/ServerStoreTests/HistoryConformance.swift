@@ -30,8 +30,35 @@ import Testing
     await #expect(throws: StorageError.nodeReused) { try await Self.calls[call](copy) }
     #expect(try await stand.storage.logbook(stand.writer).mark == before)
     copy.run.number = 6
+    copy.run.mark = before
     try await Self.calls[call](copy)
     await #expect(throws: StorageError.nodeReused) { try await Self.calls[call](client) }
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aRunThatDoesNotKnowWhatItsNodeWroteIsToldThatTheNodeIsReused(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let first = try await client.push(Sample.history(1))
+    // A copy of the client's store, made before the next batch, takes the next run; so does the client itself after
+    // an answer that was lost.
+    var copy = client
+    let second = try await client.push(Sample.history(2))
+    copy.run.number += 1
+    copy.run.id = Client.uuid()
+    for mark in [nil, first.mark] {
+      copy.run.mark = mark
+      await #expect(throws: StorageError.nodeReused) { _ = try await copy.pull() }
+      await #expect(throws: StorageError.nodeReused) { try await copy.push(Sample.history(3)) }
+    }
+    // Nothing is hidden from digests, by which a restored server is compared.
+    _ = try await stand.storage.readingDigests(copy.login, copy.run)
+    copy.run.number += 1
+    copy.run.id = Client.uuid()
+    copy.run.mark = second.mark
+    #expect(try await copy.push(Sample.history(3)).stored == 1)
     try await stand.stop()
   }
 
