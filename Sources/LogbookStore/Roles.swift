@@ -64,7 +64,7 @@ enum Roles {
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
     WHEN (\(changes(syncColumns))) AND NOT (
       OLD.conflict IS NOT NULL AND NEW.conflict IS NULL
-      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL
+      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL AND NEW.sent_version IS NULL
       AND NOT (\(changes(keptByResolution))))
     BEGIN SELECT RAISE(ABORT, 'a resolution takes the remote side as the base and changes nothing else'); END;
 

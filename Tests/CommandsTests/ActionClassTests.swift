@@ -20,7 +20,8 @@ enum ClassifiedCommands {
   ) -> [(words: String, type: any ParsableCommand.Type)] {
     let below = type.configuration.subcommands
     let isDoing = below.isEmpty || type is any ClassifiedCommand.Type
-    return (isDoing ? [(words.joined(separator: " "), type)] : []) + below.flatMap { leaves(of: $0, words: words + [$0.configuration.commandName ?? ""]) }
+    return (isDoing ? [(words.joined(separator: " "), type)] : [])
+      + below.flatMap { leaves(of: $0, words: words + [$0.configuration.commandName ?? ""]) }
   }
 }
 

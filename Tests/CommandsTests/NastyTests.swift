@@ -50,11 +50,10 @@ struct NastyTests {
     let program = try Program()
     let path = try program.write(input.bytes, to: "input")
     let arguments = ["--json", "--timezone", "Europe/Madrid"] + input.arguments
-    let outcome = try await program.run(arguments: ["import", path] + arguments, within: .seconds(15))
+    let outcome = try await program.run(arguments: ["import", path] + arguments)
     try Self.judge(outcome, input)
     let piped = try await program.run(
-      arguments: ["import", "-", "--store", program.path("piped.db")] + arguments, input: input.bytes,
-      within: .seconds(15))
+      arguments: ["import", "-", "--store", program.path("piped.db")] + arguments, input: input.bytes)
     try Self.judge(piped, input)
     if let new = input.new {
       #expect(try StoreFile(program.store).count("reading") == new)

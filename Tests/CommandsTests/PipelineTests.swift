@@ -39,7 +39,7 @@ struct PipelineTests {
       mkfifo live && exec 3<>live
       printf 'time,glucose (mg/dL)\\n03/04/2026 10:00,100\\n' >&3
       glucoport import - <live
-      """, within: .seconds(10))
+      """)
     #expect(outcome.status == 65)
     #expect(outcome.errors.contains("--date-order"), "\(outcome.errors)")
   }

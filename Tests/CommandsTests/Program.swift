@@ -38,7 +38,7 @@ final class Program: Sendable {
     .deletingLastPathComponent().path
 
   /// How long a run may take when a test says nothing else. Sanitizers and busy machines are slow.
-  static let timeLimit = Duration.seconds(40)
+  static let timeLimit = Duration.seconds(90)
   private static let outputLimit = 64 << 20
 
   let folder: URL

@@ -76,7 +76,7 @@ import Testing
       let began = ContinuousClock().now
       _ = try Self.traces(bytes, sample.options)
       let took = ContinuousClock().now - began
-      #expect(took < .seconds(5), "seed \(seed): \(sample.path) took \(took)")
+      #expect(took < .seconds(60), "seed \(seed): \(sample.path) took \(took)")
     }
   }
 

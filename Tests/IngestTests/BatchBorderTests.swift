@@ -10,9 +10,9 @@ import Testing
 @Suite struct BatchBorderTests {
   private struct Kill: Error {}
 
-  /// Rows before the ones around the border, the first of them without a value.
+  /// Rows before the ones around the border, the first of them with a value that is none.
   private func export(_ places: [(time: String, value: String)], before count: Int) -> [UInt8] {
-    var text = "time,kind,glucose (mg/dL)\n2025-01-01T00:00:00,cbg,none\n"
+    var text = "time,kind,glucose (mg/dL)\n2025-01-01T00:00:00,cbg,abc\n"
     for row in 0..<count {
       let time = DeviceTime(seconds: 1_735_689_600 + Int64(row) * 60)
       text += "\(time.text),cbg,\(60 + row % 200)\n"

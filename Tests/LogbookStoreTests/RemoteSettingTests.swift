@@ -32,10 +32,9 @@ import Testing
     try store.queue.inDatabase { database in
       try database.execute(
         sql: """
-          UPDATE reading SET uploaded = 1 WHERE kind = 1;
-          UPDATE tally SET pending = 0 WHERE kind = 1;
+          UPDATE reading SET uploaded = 1 WHERE section = 1;
           UPDATE record SET version_synced = 1, base = '{}', revision = 'r1', sent = 's', sent_version = 1,
-            conflict = '{}', conflict_revision = 'r2', quarantine = 'no'
+            conflict = '{}', conflict_revision = 'r2', quarantine = 'no', quarantined_version = 1
           WHERE guid = (SELECT min(guid) FROM record);
           UPDATE remote SET cursor = 'c1', mark = 'm1', run = 4, run_id = 'x', failures = 2, next_attempt = 9000,
             last_error = 'e', last_success = 8000
@@ -158,7 +157,7 @@ import Testing
 
   /// Every row of the tables that a new remote changes.
   private func everything(_ scratch: ScratchStore) throws -> [String] {
-    try ["reading", "record", "remote", "requeue", "tally"].flatMap {
+    try ["reading", "record", "remote", "requeue", "series"].flatMap {
       try scratch.rows("SELECT * FROM \($0)")
     }
   }
