@@ -21,7 +21,8 @@ public struct Glucoport: ParsableCommand {
     subcommands: [
       ImportCommand.self, UploadCommand.self, StatusCommand.self, ListCommand.self, ShowCommand.self,
       ExportCommand.self,
-      RecordCommand.self, RemoteCommand.self, LogCommand.self, FormatsCommand.self, ConfigCommand.self,
+      RecordCommand.self, ConflictCommand.self, RemoteCommand.self, LogCommand.self, FormatsCommand.self,
+      ConfigCommand.self,
       ServeCommand.self,
     ])
 

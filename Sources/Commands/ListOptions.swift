@@ -38,7 +38,7 @@ struct ListOptions: ParsableArguments {
       case .table:
         TableWriter(
           output: output, unit: try unit ?? store.displayUnit(), isLong: long,
-          excluded: try store.excludedReadings())
+          excluded: try store.excludedReadings(), marksPending: try store.remote() != nil)
       }
     writer.begin()
     try store.forEachItem(filter) { writer.write($0) }

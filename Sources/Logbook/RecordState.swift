@@ -14,11 +14,14 @@ public struct RecordState: Hashable, Sendable {
   public var fields: RecordFields
   /// Whether it is a tombstone.
   public var isDeleted: Bool
+  /// When it was last edited, in UTC seconds by the clock of the editing host; nil when nobody knows. It is what
+  /// `conflict resolve --keep newer` compares, and decides nothing else: a clock may be wrong.
+  public var editedAt: Int64?
 
   /// A state of these parts.
   public init(
     kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
-    fields: RecordFields, isDeleted: Bool
+    fields: RecordFields, isDeleted: Bool, editedAt: Int64? = nil
   ) {
     self.kind = kind
     self.entryGuid = entryGuid
@@ -26,13 +29,15 @@ public struct RecordState: Hashable, Sendable {
     self.placement = placement
     self.fields = fields
     self.isDeleted = isDeleted
+    self.editedAt = editedAt
   }
 
   /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text.
   public var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
-      + ",\"offset_source\":\"\(placement.source.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)}"
+      + ",\"offset_source\":\"\(placement.source.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
+      + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")}"
   }
 
   /// SHA-256 of `json` in hexadecimal.
@@ -42,7 +47,8 @@ public struct RecordState: Hashable, Sendable {
     return digest.hexadecimal()
   }
 
-  /// Whether both say the same of what people edit. How an offset was found is each node's own matter.
+  /// Whether both say the same of what people edit. How an offset was found is each node's own matter, and
+  /// when an edit was made is no part of what it says.
   public func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && placement.utcOffset == other.placement.utcOffset && fields.json == other.fields.json

@@ -318,7 +318,7 @@ public enum Bodies {
         case "role": logbook.isWritable = try reader.string() == "write"
         case "mark": logbook.mark = try RecordWire.readOptionalToken(&reader)
         case "limits": try readLimits(&reader, into: &logbook)
-        case "time": logbook.time = reader.passes(word: "null") ? nil : try readInstant(&reader)
+        case "time": logbook.time = reader.passes(word: "null") ? nil : try reader.instant()
         default: return false
         }
         return true
@@ -328,15 +328,6 @@ public enum Bodies {
       }
       return logbook
     }
-  }
-
-  /// Reads an instant in UTC, such as `2026-05-06T16:30:00Z`.
-  private static func readInstant(_ reader: inout WireReader) throws(WireError) -> Int64 {
-    let text = try reader.string()
-    guard text.hasSuffix("Z"), let time = DeviceTime(text: text.dropLast()) else {
-      throw reader.error("an instant is expected, such as 2026-05-06T16:30:00Z")
-    }
-    return time.seconds
   }
 
   private static func readLimits(

@@ -55,6 +55,7 @@ public enum RecordWire {
     var source = OffsetSource.stated
     var fields: RecordFields?
     var isDeleted: Bool?
+    var editedAt: Int64?
     try reader.object { (name, reader) throws(WireError) in
       switch name {
       case "kind":
@@ -71,6 +72,7 @@ public enum RecordWire {
         source = known
       case "fields": fields = try readFields(&reader)
       case "deleted": isDeleted = try reader.flag()
+      case "edited_at": editedAt = reader.passes(word: "null") ? nil : try reader.instant()
       default: return false
       }
       return true
@@ -81,7 +83,7 @@ public enum RecordWire {
     guard !isDeleted || fields.values.isEmpty else { throw reader.error("a tombstone with fields") }
     return RecordState(
       kind: kind, entryGuid: entry, deviceTime: time, placement: Placement(utcOffset: offset, source: source),
-      fields: fields, isDeleted: isDeleted)
+      fields: fields, isDeleted: isDeleted, editedAt: editedAt)
   }
 
   /// The state in JSON text that the store keeps.

@@ -312,6 +312,19 @@ extension WireReader {
   /// Reads a shown time, exactly `YYYY-MM-DDThh:mm:ss`.
   public mutating func deviceTime() throws(WireError) -> DeviceTime {
     let (range, _) = try stringRange()
+    return try deviceTime(range)
+  }
+
+  /// Reads an instant in UTC, such as `2026-05-06T16:30:00Z`; gives its UTC seconds.
+  public mutating func instant() throws(WireError) -> Int64 {
+    let (range, _) = try stringRange()
+    guard let last = range.last, bytes[last] == UInt8(ascii: "Z") else {
+      throw error("an instant is expected, such as 2026-05-06T16:30:00Z")
+    }
+    return try deviceTime(range.dropLast()).seconds
+  }
+
+  private func deviceTime(_ range: Range<Int>) throws(WireError) -> DeviceTime {
     let start = range.lowerBound
     guard range.count == 19, bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 7] == UInt8(ascii: "-"),
       bytes[start + 10] == UInt8(ascii: "T"), bytes[start + 13] == UInt8(ascii: ":"),

@@ -13,8 +13,10 @@ public struct Overview: Sendable {
     public let device: Device
     /// How many there are.
     public let readings: Int
-    /// How many wait to be sent.
+    /// How many wait to be sent, the refused ones apart.
     public let pending: Int
+    /// How many the remote refused for good.
+    public let refused: Int
     /// Civil seconds of the first shown time.
     public let firstTime: Int64
     /// Civil seconds of the last shown time.
@@ -27,8 +29,10 @@ public struct Overview: Sendable {
     public let kind: String
     /// How many there are, tombstones apart.
     public let records: Int
-    /// How many wait to be sent, tombstones with them.
+    /// How many wait to be sent, tombstones with them; the conflicted and refused ones apart.
     public let pending: Int
+    /// How many the remote refused for good.
+    public let refused: Int
   }
 
   /// The IANA name of the logbook's zone.
@@ -37,6 +41,8 @@ public struct Overview: Sendable {
   public let lines: [Line]
   /// Records by kind.
   public let recordLines: [RecordLine]
+  /// Records that wait for a person.
+  public let conflicts: Int
   /// The last ingests, newest first.
   public let ingests: [IngestEntry]
 
@@ -48,6 +54,14 @@ public struct Overview: Sendable {
   public var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
   /// Records that wait to be sent.
   public var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
+  /// Readings and records that wait to be sent.
+  public var pending: Int { pendingReadings + pendingRecords }
+  /// Readings and records that the remote refused for good.
+  public var refused: Int { refusedReadings + refusedRecords }
+  /// Readings that the remote refused for good.
+  public var refusedReadings: Int { lines.reduce(0) { $0 + $1.refused } }
+  /// Records that the remote refused for good.
+  public var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
 }
 
 /// One run of an ingestor, as `log` lists it.
@@ -109,7 +123,8 @@ extension Store {
           database,
           sql: """
             SELECT s.kind, sum(s.readings), sum(s.pending), min(s.first_time), max(s.last_time),
-              d.vendor, d.model, d.serial, d.format
+              d.vendor, d.model, d.serial, d.format,
+              sum((SELECT count(*) FROM refusal WHERE refusal.series = s.id))
             FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.readings > 0
             GROUP BY s.kind, s.device ORDER BY s.kind, s.device
             """
@@ -117,15 +132,22 @@ extension Store {
           Overview.Line(
             kind: ReadingKind(rawValue: row[0]) ?? .smbg,
             device: Device(vendor: row[5], model: row[6], serial: row[7], format: row[8]), readings: row[1],
-            pending: row[2], firstTime: row[3], lastTime: row[4])
+            pending: row[2] - row[9], refused: row[9], firstTime: row[3], lastTime: row[4])
         },
         recordLines: try Row.fetchAll(
           database,
           sql: """
-            SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE version > version_synced)
+            SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE \(RecordCondition.isPending)),
+              count(*) FILTER (WHERE \(RecordCondition.isRefused))
             FROM record GROUP BY kind ORDER BY kind
             """
-        ).map { Overview.RecordLine(kind: $0[0], records: $0[1], pending: $0[2]) },
+        ).map { Overview.RecordLine(kind: $0[0], records: $0[1], pending: $0[2], refused: $0[3]) },
+        conflicts: try Int.fetchOne(
+          database,
+          sql: """
+            SELECT (SELECT count(*) FROM record INDEXED BY record_conflicted WHERE conflict IS NOT NULL)
+              + (SELECT count(*) FROM record INDEXED BY record_deleted WHERE \(RecordCondition.isBereft))
+            """) ?? 0,
         ingests: try Self.ingests(database, limit: ingests))
     }
   }

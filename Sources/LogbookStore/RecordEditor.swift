@@ -38,6 +38,12 @@ public struct RecordEdit: Sendable {
   public let record: StoredRecord
   /// How many records were edited: 0 when nothing had to change, more than 1 when children were deleted with it.
   public let edits: Int
+
+  /// A record behind so many edits.
+  public init(record: StoredRecord, edits: Int) {
+    self.record = record
+    self.edits = edits
+  }
 }
 
 /// The only way in which people change records: every edit raises `version` by one in the transaction that makes it.
@@ -45,9 +51,15 @@ public struct RecordEdit: Sendable {
 /// Needs a store opened as `editor` or `resolver`.
 public struct RecordEditor {
   private let store: Store
+  private let now: Int64
 
   /// An editor of the records of this store.
-  public init(_ store: Store) { self.store = store }
+  ///
+  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  public init(_ store: Store, at now: Int64) {
+    self.store = store
+    self.now = now
+  }
 
   /// Stores a record under an id that was made for it.
   ///
@@ -60,10 +72,10 @@ public struct RecordEditor {
       if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
       try database.execute(
         sql: """
-          INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields)
-          VALUES (?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, edited_at)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
           """,
-        arguments: [guid, draft.kind.rawValue] + Self.arguments(draft))
+        arguments: [guid, draft.kind.rawValue] + arguments(draft))
       return RecordEdit(record: try Self.require(guid, database), edits: 1)
     }
   }
@@ -90,10 +102,10 @@ public struct RecordEditor {
       try database.execute(
         sql: """
           UPDATE record SET entry_guid = ?, occurred_at = ?, utc_offset = ?, offset_source = ?, fields = ?,
-            version = version + 1
+            edited_at = ?, version = version + 1
           WHERE guid = ?
           """,
-        arguments: Self.arguments(draft) + [guid])
+        arguments: arguments(draft) + [guid])
       return RecordEdit(record: try Self.require(guid, database), edits: 1)
     }
   }
@@ -108,8 +120,10 @@ public struct RecordEditor {
       var edits = 0
       while let next = waiting.popLast() {
         try database.execute(
-          sql: "UPDATE record SET deleted = 1, fields = '{}', version = version + 1 WHERE guid = ?",
-          arguments: [next])
+          sql: """
+            UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1 WHERE guid = ?
+            """,
+          arguments: [now, next])
         edits += 1
         // An export may nest deeper than one level, or in a circle; what is deleted by now is not met again.
         waiting += try Self.children(of: next, database).filter { !waiting.contains($0) }
@@ -126,7 +140,7 @@ extension RecordEditor {
     ).map(StoredRecord.init)
   }
 
-  private static func require(_ guid: String, _ database: Database) throws -> StoredRecord {
+  static func require(_ guid: String, _ database: Database) throws -> StoredRecord {
     guard let record = try fetch(guid, database) else {
       throw Failure(
         .missingInput, "\(guid): there is no such record; 'glucoport record list --long' shows the ids")
@@ -156,10 +170,10 @@ extension RecordEditor {
       database, sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0", arguments: [guid])
   }
 
-  private static func arguments(_ draft: RecordDraft) -> StatementArguments {
+  private func arguments(_ draft: RecordDraft) -> StatementArguments {
     [
       draft.entryGuid, draft.deviceTime.seconds, Int(draft.placement.utcOffset),
-      Int(draft.placement.source.rawValue), draft.fields.json,
+      Int(draft.placement.source.rawValue), draft.fields.json, now,
     ]
   }
 }

@@ -135,7 +135,8 @@ extension RecordWriter {
       sql: """
         UPDATE record SET
           fields = c.fields, occurred_at = c.occurred_at, utc_offset = c.utc_offset,
-          offset_source = c.offset_source, imported = c.imported, ingest = :ingest, version = version + 1
+          offset_source = c.offset_source, imported = c.imported, edited_at = NULL, ingest = :ingest,
+          version = version + 1
         FROM temp.record_change AS c, ingest AS this, ingest AS earlier
         WHERE record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
           AND record.deleted = 0 AND record.imported = \(RecordContent.sql)

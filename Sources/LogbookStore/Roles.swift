@@ -33,7 +33,7 @@ enum Roles {
     """
 
   private static let contentColumns = [
-    "fields", "deleted", "entry_guid", "occurred_at", "utc_offset", "offset_source",
+    "fields", "deleted", "entry_guid", "occurred_at", "utc_offset", "offset_source", "edited_at",
   ]
   private static let syncColumns = [
     "version_synced", "sent_version", "sent", "revision", "base", "conflict", "conflict_revision",
@@ -64,7 +64,8 @@ enum Roles {
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
     WHEN (\(changes(syncColumns))) AND NOT (
       OLD.conflict IS NOT NULL AND NEW.conflict IS NULL
-      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL AND NEW.sent_version IS NULL
+      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL
+      AND NEW.sent_version IS NULL
       AND NOT (\(changes(keptByResolution))))
     BEGIN SELECT RAISE(ABORT, 'a resolution takes the remote side as the base and changes nothing else'); END;
 
@@ -74,7 +75,7 @@ enum Roles {
     -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
     CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
     WHEN NEW.version = OLD.version AND (
-      \(changes(["fields", "deleted", "entry_guid", "occurred_at"]))
+      \(changes(["fields", "deleted", "entry_guid", "occurred_at", "edited_at"]))
       OR ((\(changes(["utc_offset", "offset_source"])))
         AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;

@@ -147,6 +147,8 @@ enum Schema {
       utc_offset INTEGER NOT NULL CHECK (abs(utc_offset) < 86400),
       offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 4),
       fields TEXT NOT NULL CHECK (json_valid(fields)),
+      -- When the content was last edited, by the clock of that host; NULL while it is what an import wrote.
+      edited_at INTEGER,
       deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
       version INTEGER NOT NULL DEFAULT 1 CHECK (version >= 1),
       version_synced INTEGER NOT NULL DEFAULT 0 CHECK (version_synced >= 0),

@@ -31,6 +31,8 @@ public struct StoredReading: Sendable {
   public let ingest: Int64
   /// Whether the remote has it.
   public let isUploaded: Bool
+  /// The remote's words where it refused the reading for good; else nil.
+  public let refusal: String?
 
   /// The instant in UTC seconds.
   public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
@@ -42,7 +44,10 @@ public struct StoredReading: Sendable {
 
   static let columns = """
     s.device, s.kind, s.axis, r.position, r.level, r.occurrence, r.device_time, r.utc_offset, r.offset_source,
-    r.value, r.unit, r.beyond, r.threshold, r.marks, r.ingest, r.uploaded, d.vendor, d.model, d.serial, d.format
+    r.value, r.unit, r.beyond, r.threshold, r.marks, r.ingest, r.uploaded, d.vendor, d.model, d.serial, d.format,
+    CASE r.uploaded WHEN 0 THEN (
+      SELECT f.reason FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
+        AND f.level = r.level AND f.occurrence = r.occurrence) END
     """
 
   init(_ row: Row) {
@@ -60,6 +65,7 @@ public struct StoredReading: Sendable {
     ingest = row[14]
     isUploaded = row[15]
     device = Device(vendor: row[16], model: row[17], serial: row[18], format: row[19])
+    refusal = row[20]
   }
 }
 
@@ -87,13 +93,17 @@ public struct StoredRecord: Sendable {
   public let versionSynced: Int
   /// The ingest that last wrote it; nil when none did.
   public let ingest: Int64?
+  /// How it stands with the remote.
+  public let syncState: RecordSyncState
 
   /// The instant in UTC seconds.
   public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 
   static let columns = """
     guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields,
-    coalesce(json_extract(fields, '$.subtype'), ''), deleted, version, version_synced, ingest
+    coalesce(json_extract(fields, '$.subtype'), ''), deleted, version, version_synced, ingest,
+    record.conflict IS NOT NULL OR \(RecordCondition.isBereft), \(RecordCondition.isPending),
+    \(RecordCondition.isRefused), quarantine
     """
 
   init(_ row: Row) {
@@ -108,6 +118,30 @@ public struct StoredRecord: Sendable {
     version = row[9]
     versionSynced = row[10]
     ingest = row[11]
+    syncState =
+      row[12] ? .conflicted : row[13] ? .pending : row[14] ? .refused(reason: row[15]) : .synced
+  }
+}
+
+/// How a record stands with the remote.
+public enum RecordSyncState: Hashable, Sendable {
+  /// The remote has it as it is.
+  case synced
+  /// It waits to be sent.
+  case pending
+  /// It waits for a person.
+  case conflicted
+  /// The remote refused this version for good, in these words.
+  case refused(reason: String)
+
+  /// Its word on tables and in JSON.
+  public var name: String {
+    switch self {
+    case .synced: "synced"
+    case .pending: "pending"
+    case .conflicted: "conflict"
+    case .refused: "refused"
+    }
   }
 }
 

@@ -49,6 +49,7 @@ public enum Merge: Hashable, Sendable {
     // The side that set the time also knows how its offset was found.
     let source = time == Moment(local) ? local : remote
     (merged.deviceTime, merged.placement) = (source.deviceTime, source.placement)
+    merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()
     return merged
   }
 

@@ -101,7 +101,8 @@ struct RandomBodies {
     return RecordState(
       kind: RecordKind.allCases.randomElement(using: &random) ?? .note,
       entryGuid: Bool.random(using: &random) ? guid() : nil, deviceTime: time(), placement: placement(),
-      fields: isDeleted ? RecordFields() : fields(), isDeleted: isDeleted)
+      fields: isDeleted ? RecordFields() : fields(), isDeleted: isDeleted,
+      editedAt: Bool.random(using: &random) ? time().seconds : nil)
   }
 
   mutating func change() -> RecordChange {

@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     scratch = try ScratchStore()
-    editor = RecordEditor(try scratch.open(.editor))
+    editor = RecordEditor(try scratch.open(.editor), at: 5000)
   }
 
   private func draft(
@@ -80,7 +80,7 @@ import Testing
 
   @Test func anEditSeesWhatTheRecordHoldsAtThatMoment() throws {
     _ = try editor.add(draft(), guid: "a")
-    let other = RecordEditor(try scratch.open(.editor))
+    let other = RecordEditor(try scratch.open(.editor), at: 5000)
     _ = try other.edit("a") { $0.fields["text"] = .text("theirs") }
     _ = try editor.edit("a") { $0.fields["units"] = .number(5) }
     #expect(try state("a") == [#"3 0 0 {"text":"theirs","units":5}"#])
@@ -200,7 +200,7 @@ import Testing
 
   @Test(arguments: [StoreRole.reader, .sync]) func onlyARoleThatEditsMayEdit(_ role: StoreRole) throws {
     _ = try editor.add(draft(), guid: "a")
-    let wrong = RecordEditor(try scratch.open(role))
+    let wrong = RecordEditor(try scratch.open(role), at: 5000)
     #expect(try category { try wrong.edit("a") { $0.fields["units"] = .number(5) } } != nil)
     #expect(try state("a") == [#"1 0 0 {"units":4}"#])
   }

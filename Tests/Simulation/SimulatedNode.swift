@@ -26,7 +26,7 @@ final class SimulatedNode {
     let zone = try LogbookZone(name: "Europe/Madrid")
     importer = try Store.openOrCreate(path: path, role: .importer, zone: zone)
     sync = try Store(path: path, role: .sync)
-    editor = RecordEditor(try Store(path: path, role: .editor))
+    editor = RecordEditor(try Store(path: path, role: .editor), at: clock)
     resolver = RecordResolver(try Store(path: path, role: .resolver))
   }
 
@@ -35,7 +35,7 @@ final class SimulatedNode {
     session = nil
     importer = try Store(path: path, role: .importer)
     sync = try Store(path: path, role: .sync)
-    editor = RecordEditor(try Store(path: path, role: .editor))
+    editor = RecordEditor(try Store(path: path, role: .editor), at: clock)
     resolver = RecordResolver(try Store(path: path, role: .resolver))
   }
 

@@ -171,17 +171,17 @@ public final class World {
           ledger.retire(child.state.words)
         }
       }
-      try node.resolver.resolve(conflict.guid, .mine)
+      try node.resolver.resolve(conflict, .mine, at: node.clock)
     case 1:
       say("\(node.name) keeps theirs of \(conflict.guid.prefix(4)) (\(conflict.cause))")
       ledger.retire(both.subtracting(conflict.theirs.words))
       if !conflict.theirs.isDeleted { tombstones.remove(conflict.guid) }
-      try node.resolver.resolve(conflict.guid, .theirs)
+      try node.resolver.resolve(conflict, .theirs, at: node.clock)
     default:
       let copy = random.uuid()
       say("\(node.name) keeps both of \(conflict.guid.prefix(4)), the other as \(copy.prefix(4))")
       ledger.move(conflict.theirs.words.subtracting(conflict.mine.words), from: conflict.guid, to: copy)
-      try node.resolver.resolve(conflict.guid, .both(guid: copy))
+      try node.resolver.resolve(conflict, .both(guid: copy), at: node.clock)
     }
     if !conflict.mine.isDeleted { tombstones.remove(conflict.guid) }
   }

@@ -42,12 +42,14 @@ extension ItemDetails {
       return [
         ("id", jsonText(reading.address)), ("ingest", String(reading.ingest)),
         ("uploaded", reading.isUploaded ? "true" : "false"),
+        ("refused", reading.refusal.map(jsonText) ?? "null"),
         ("excluded", try isExcluded(reading) ? "true" : "false"),
         ("revisions", "[\(others.joined(separator: ","))]"),
       ]
     case .record(let record):
       return [
         ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
+        ("state", jsonText(record.syncState.name)), ("refused", refusal(record).map(jsonText) ?? "null"),
         ("ingest", record.ingest.map(String.init) ?? "null"),
       ]
     }
@@ -66,11 +68,21 @@ extension ItemDetails {
       return [
         line("ingest", "\(reading.ingest)\(try source(of: reading.ingest))"),
         line("uploaded", reading.isUploaded ? "yes" : "no"),
-      ] + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
+      ] + refusalLine(reading.refusal) + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
-      return [line("version", "\(record.version), synced \(record.versionSynced)")] + ingest
+      let state = record.syncState == .conflicted ? "conflict; 'glucoport conflict show' tells more" : nil
+      return [line("version", "\(record.version), synced \(record.versionSynced)")]
+        + (state.map { [line("state", $0)] } ?? []) + refusalLine(refusal(record)) + ingest
     }
+  }
+
+  private func refusal(_ record: StoredRecord) -> String? {
+    if case .refused(let reason) = record.syncState { reason } else { nil }
+  }
+
+  private func refusalLine(_ reason: String?) -> [String] {
+    reason.map { [line("refused", displayed($0))] } ?? []
   }
 
   private func line(_ name: String, _ text: String) -> String {

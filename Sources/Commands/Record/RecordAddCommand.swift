@@ -49,7 +49,7 @@ struct RecordAddCommand: ClassifiedCommand {
     let (time, placement) = TimeArgument.now.placed(zone: zone, now: Host.now())
     var draft = RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
     try content.place(&draft, in: store, zone: zone)
-    let edit = try RecordEditor(store).add(draft, guid: Host.randomUUID())
+    let edit = try RecordEditor(store, at: Host.now()).add(draft, guid: Host.randomUUID())
     try told.tell("added", edit, store, output)
     try output.finish()
   }

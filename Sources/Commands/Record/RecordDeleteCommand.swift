@@ -20,7 +20,7 @@ struct RecordDeleteCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.editor)
-    let edit = try RecordEditor(store).delete(store.record(named: id).guid)
+    let edit = try RecordEditor(store, at: Host.now()).delete(store.record(named: id).guid)
     try told.tell("deleted", edit, store, output)
     try output.finish()
   }

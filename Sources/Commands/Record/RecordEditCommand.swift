@@ -36,7 +36,7 @@ struct RecordEditCommand: ClassifiedCommand {
     var placed = RecordDraft(
       kind: record.kind, at: record.deviceTime, placement: record.placement, fields: RecordFields())
     try content.place(&placed, in: store, zone: zone)
-    let edit = try RecordEditor(store).edit(record.guid) { draft in
+    let edit = try RecordEditor(store, at: Host.now()).edit(record.guid) { draft in
       draft.fields = changes.applied(to: draft.fields)
       if content.at != nil { (draft.deviceTime, draft.placement) = (placed.deviceTime, placed.placement) }
       if content.entry != nil { draft.entryGuid = placed.entryGuid }

@@ -30,6 +30,9 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Try at once, even if the next attempt is not due yet.")
   var now = false
 
+  @Flag(help: "Send once more what the remote refused.")
+  var retryRefused = false
+
   @Option(help: ArgumentHelp("Stop between two requests after this time: 90s, 10m or 1h.", valueName: "time"))
   var maxTime: DurationArgument?
 
@@ -44,6 +47,9 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func validate() throws {
     if pushOnly, pullOnly { throw ValidationError("Give --push-only or --pull-only, not both.") }
+    if retryRefused, pullOnly || dryRun {
+      throw ValidationError("--retry-refused sends, which --pull-only and --dry-run do not.")
+    }
   }
 
   func run() async throws {
@@ -57,6 +63,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     }
     defer { lock.release() }
     try refuseTooEarly(setting)
+    if retryRefused { try store.releaseRefused() }
     let meter = ProgressMeter(output, isQuiet: quiet || json)
     let (ending, summary) = try await setting.access.ask { remote in
       let session = UploadSession(store, remote, named: setting.access.url, options, environment())

@@ -24,6 +24,41 @@ public struct RecordConflict: Hashable, Sendable {
   public let theirs: RecordState
   /// The state that both sides agreed on last; nil for none.
   public let base: RecordState?
+
+  /// The side that was edited last, by the clocks of the two hosts: the only question that clocks are asked. No sync
+  /// depends on the answer.
+  ///
+  /// - Throws: `Failure` of category `usage` where the clocks do not tell.
+  public func newer() throws -> Resolution {
+    guard cause == .edited else {
+      throw Failure(.usage, "\(guid): an entry and what belongs to it have no newer side; say mine or theirs")
+    }
+    guard let mine = mine.editedAt, let theirs = theirs.editedAt else {
+      let side = self.mine.editedAt == nil ? "mine" : "theirs"
+      throw Failure(
+        .usage,
+        "\(guid): nobody knows when the side '\(side)' was edited, so none is newer; say mine or theirs")
+    }
+    guard mine != theirs else {
+      throw Failure(.usage, "\(guid): both sides were edited in the same second; say mine or theirs")
+    }
+    return mine > theirs ? .mine : .theirs
+  }
+
+  /// Refuses a resolution that this conflict cannot take.
+  ///
+  /// - Throws: `Failure` of category `usage`.
+  public func check(_ resolution: Resolution) throws {
+    switch resolution {
+    case .mine, .theirs: return
+    case .both where mine.isDeleted || theirs.isDeleted:
+      throw Failure(
+        .usage, "\(guid): one side deleted this record, so both cannot be kept; say mine or theirs")
+    case .fields where cause == .bereft || mine.isDeleted && theirs.isDeleted:
+      throw Failure(.usage, "\(guid): there is nothing to edit in a deleted record; say mine or theirs")
+    case .both, .fields: return
+    }
+  }
 }
 
 /// What a person decides about a conflict.
@@ -53,49 +88,67 @@ public struct RecordResolver {
     try store.read { database in try Self.conflicts(database) }
   }
 
-  /// Settles the conflict of a record in one transaction.
+  /// The conflict of a record.
   ///
-  /// - Throws: `Failure`: `missingInput` without such a conflict, `usage` for a resolution that it cannot take.
-  public func resolve(_ guid: String, _ resolution: Resolution) throws {
+  /// - Throws: `Failure` of category `missingInput` without one.
+  public func conflict(of guid: String) throws -> RecordConflict {
+    try store.read { database in try Self.require(guid, database) }
+  }
+
+  /// Settles a conflict in one transaction, as the person saw it.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds, which the edit bears.
+  /// - Throws: `Failure`: `missingInput` when it is settled already, `temporary` when a side changed since it was
+  ///   seen, `usage` for a resolution that it cannot take.
+  @discardableResult
+  public func resolve(
+    _ conflict: RecordConflict, _ resolution: Resolution, at now: Int64
+  ) throws -> RecordEdit {
     try store.write { database in
-      guard let conflict = try Self.conflicts(database, guid: guid).first else {
+      guard try Self.require(conflict.guid, database) == conflict else {
         throw Failure(
-          .missingInput, "\(guid): this record has no conflict; 'glucoport conflict list' shows them")
+          .temporary, "\(conflict.guid): the record changed meanwhile, so nothing is resolved; look again")
       }
-      try Self.check(resolution, for: conflict)
-      if conflict.cause == .edited { try Self.takeRemoteSideAsBase(guid, database) }
-      switch resolution {
-      case .mine:
-        if conflict.cause == .bereft {
-          try Self.deleteChildren(of: guid, database)
-        } else {
-          try Self.edit(guid, to: conflict.mine, database)
-        }
-      case .theirs: try Self.edit(guid, to: conflict.theirs, database)
-      case .fields(let fields):
-        var state = conflict.mine.isDeleted ? conflict.theirs : conflict.mine
-        state.fields = fields
-        try Self.edit(guid, to: state, database)
-      case .both(let copy):
-        try Self.edit(guid, to: conflict.mine, database)
-        try Self.insert(conflict.theirs, guid: copy, database)
-      }
+      try conflict.check(resolution)
+      let edits = try Self.apply(resolution, to: conflict, at: now, database)
+      return RecordEdit(record: try RecordEditor.require(conflict.guid, database), edits: edits)
     }
   }
 }
 
 extension RecordResolver {
-  private static func check(_ resolution: Resolution, for conflict: RecordConflict) throws {
-    switch resolution {
-    case .mine, .theirs: return
-    case .both where conflict.mine.isDeleted || conflict.theirs.isDeleted:
-      throw Failure(
-        .usage, "\(conflict.guid): one side deleted this record, so both cannot be kept; say mine or theirs")
-    case .fields where conflict.cause == .bereft || conflict.mine.isDeleted && conflict.theirs.isDeleted:
-      throw Failure(
-        .usage, "\(conflict.guid): there is nothing to edit in a deleted record; say mine or theirs")
-    case .both, .fields: return
+  /// Writes what was decided; gives how many records were edited.
+  private static func apply(
+    _ resolution: Resolution, to conflict: RecordConflict, at now: Int64, _ database: Database
+  ) throws -> Int {
+    let guid = conflict.guid
+    if conflict.cause == .edited { try takeRemoteSideAsBase(guid, database) }
+    func edit(to state: RecordState) throws -> Int {
+      var state = state
+      state.editedAt = now
+      try Self.edit(guid, to: state, database)
+      return 1
     }
+    switch resolution {
+    case .mine where conflict.cause == .bereft: return try deleteChildren(of: guid, at: now, database)
+    case .mine: return try edit(to: conflict.mine)
+    case .theirs: return try edit(to: conflict.theirs)
+    case .fields(let fields):
+      var state = conflict.mine.isDeleted ? conflict.theirs : conflict.mine
+      state.fields = fields
+      return try edit(to: state)
+    case .both(let copy):
+      try insert(conflict.theirs, guid: copy, database)
+      return try edit(to: conflict.mine)
+    }
+  }
+
+  private static func require(_ guid: String, _ database: Database) throws -> RecordConflict {
+    guard let conflict = try conflicts(database, guid: guid).first else {
+      throw Failure(
+        .missingInput, "\(guid): this record has no conflict; 'glucoport conflict list' shows them")
+    }
+    return conflict
   }
 
   private static func conflicts(_ database: Database, guid: String? = nil) throws -> [RecordConflict] {
@@ -115,8 +168,7 @@ extension RecordResolver {
       database,
       sql: """
         SELECT \(SyncRecord.columns) FROM record
-        WHERE deleted = 1 AND conflict IS NULL AND (:guid IS NULL OR guid = :guid)
-          AND EXISTS (SELECT 1 FROM record AS child WHERE child.entry_guid = record.guid AND child.deleted = 0)
+        WHERE \(RecordCondition.isBereft) AND (:guid IS NULL OR guid = :guid)
         ORDER BY guid
         """, arguments: ["guid": guid]
     ).map { row in
@@ -144,7 +196,7 @@ extension RecordResolver {
     try database.execute(
       sql: """
         UPDATE record SET entry_guid = ?, occurred_at = ?, utc_offset = ?, offset_source = ?, fields = ?, deleted = ?,
-          version = version + 1
+          edited_at = ?, version = version + 1
         WHERE guid = ?
         """, arguments: arguments(state) + [guid])
   }
@@ -152,23 +204,27 @@ extension RecordResolver {
   private static func insert(_ state: RecordState, guid: String, _ database: Database) throws {
     try database.execute(
       sql: """
-        INSERT INTO record (entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, guid, kind)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO record (entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, edited_at,
+          guid, kind)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """, arguments: arguments(state) + [guid, state.kind.rawValue])
   }
 
-  private static func deleteChildren(of guid: String, _ database: Database) throws {
+  private static func deleteChildren(
+    of guid: String, at now: Int64, _ database: Database
+  ) throws -> Int {
     try database.execute(
       sql: """
-        UPDATE record SET deleted = 1, fields = '{}', version = version + 1
+        UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1
         WHERE entry_guid = ? AND deleted = 0
-        """, arguments: [guid])
+        """, arguments: [now, guid])
+    return database.changesCount
   }
 
   private static func arguments(_ state: RecordState) -> StatementArguments {
     [
       state.entryGuid, state.deviceTime.seconds, Int(state.placement.utcOffset),
-      Int(state.placement.source.rawValue), state.fields.json, state.isDeleted,
+      Int(state.placement.source.rawValue), state.fields.json, state.isDeleted, state.editedAt,
     ]
   }
 }

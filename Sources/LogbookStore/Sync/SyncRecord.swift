@@ -38,7 +38,10 @@ public struct SyncRecord: Hashable, Sendable {
     record.guid, record.kind, record.entry_guid, record.occurred_at, record.utc_offset, record.offset_source,
     record.fields, record.deleted, record.version, record.version_synced, record.sent_version, record.sent,
     record.revision, record.base, record.imported IS NOT NULL AND record.imported = \(RecordContent.sql),
-    record.conflict_revision, coalesce(record.quarantined_version = record.version, 0)
+    record.conflict_revision, coalesce(record.quarantined_version = record.version, 0),
+    -- What an import wrote is as old as the export, or else as the import.
+    coalesce(record.edited_at, CASE WHEN record.imported = \(RecordContent.sql) THEN
+      (SELECT coalesce(ingest.generated_at, ingest.started_at) FROM ingest WHERE ingest.id = record.ingest) END)
     """
 
   init(_ row: Row) throws {
@@ -46,7 +49,7 @@ public struct SyncRecord: Hashable, Sendable {
     state = RecordState(
       kind: RecordKind(rawValue: row[1]) ?? .note, entryGuid: row[2], deviceTime: DeviceTime(seconds: row[3]),
       placement: Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .stated),
-      fields: try RecordWire.fields(row[6]), isDeleted: row[7])
+      fields: try RecordWire.fields(row[6]), isDeleted: row[7], editedAt: row[17])
     version = row[8]
     versionSynced = row[9]
     sentVersion = row[10]

@@ -13,12 +13,6 @@ public enum PushOrder: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// What is pending and neither conflicted nor quarantined, as the index `record_pending` says it.
-  private static let isPending = """
-    record.version > record.version_synced AND record.conflict IS NULL
-    AND (record.quarantined_version IS NULL OR record.quarantined_version < record.version)
-    """
-
   /// What belongs to an entry that the remote refused waits with it.
   private static let waitsForEntry = """
     EXISTS (SELECT 1 FROM record AS entry WHERE entry.guid = record.entry_guid AND entry.version_synced = 0
@@ -47,7 +41,7 @@ extension SyncTransaction {
       database,
       sql: """
         SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
-        WHERE \(Self.isPending) AND \(level) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
+        WHERE \(RecordCondition.isPending) AND \(level) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
         """)
     var records: [SyncRecord] = []
     while records.count < limit, let row = try rows.next() {
@@ -107,7 +101,8 @@ extension SyncTransaction {
       sql: """
         UPDATE record SET version_synced = version, base = :base, revision = :revision, sent_version = NULL,
           sent = NULL, conflict = NULL, conflict_revision = NULL, quarantine = NULL, quarantined_version = NULL
-          \(record.state.agrees(with: remote.state) ? "" : ", " + Self.contentAssignments)
+          \(record.state.agrees(with: remote.state) ? "" : ", " + Self.contentAssignments),
+          edited_at = :edited
         WHERE guid = :guid
         """, arguments: Self.arguments(remote.state, of: remote))
   }
@@ -117,7 +112,8 @@ extension SyncTransaction {
     try database.execute(
       sql: """
         UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL
-          \(record.state.agrees(with: state) ? "" : ", " + Self.contentAssignments)
+          \(record.state.agrees(with: state) ? "" : ", " + Self.contentAssignments),
+          edited_at = :edited
         WHERE guid = :guid
         """, arguments: Self.arguments(state, of: remote))
   }
@@ -152,16 +148,16 @@ extension SyncTransaction {
       "base": remote.state.json, "revision": remote.revision, "guid": remote.guid, "entry": state.entryGuid,
       "time": state.deviceTime.seconds, "offset": Int(state.placement.utcOffset),
       "source": Int(state.placement.source.rawValue), "fields": state.fields.json,
-      "deleted": state.isDeleted,
+      "deleted": state.isDeleted, "edited": state.editedAt,
     ]
   }
 
   private func insert(_ remote: RemoteRecord) throws {
     try database.execute(
       sql: """
-        INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, version,
-          version_synced, revision, base)
-        VALUES (:guid, :kind, :entry, :time, :offset, :source, :fields, :deleted, 1, 1, :revision, :base)
+        INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, edited_at,
+          version, version_synced, revision, base)
+        VALUES (:guid, :kind, :entry, :time, :offset, :source, :fields, :deleted, :edited, 1, 1, :revision, :base)
         """,
       arguments: Self.arguments(remote.state, of: remote) + ["kind": remote.state.kind.rawValue])
   }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// `glucoport conflict list`: shows the records that wait for a person.
+struct ConflictListCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the records that wait for a decision.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Flag(help: "Print one JSON object a line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    for conflict in try RecordResolver(storeOptions.open(.reader)).conflicts() {
+      output.line(json ? ConflictText.listObject(conflict) : ConflictText.line(conflict))
+    }
+    try output.finish()
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// What `--keep` takes.
+enum KeptSide: String, ExpressibleByArgument, CaseIterable {
+  case mine, theirs, both, newer
+}
+
+/// `glucoport conflict resolve`: settles one conflict by an edit, which a later upload sends.
+struct ConflictResolveCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "resolve", abstract: "Decide a conflict.",
+    discussion: "No clock decides anything unless --keep newer asks for it.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Option(
+    help: ArgumentHelp(
+      "mine, theirs, both (theirs as a record of its own), or newer (the later edit by the two clocks).",
+      valueName: "side"))
+  var keep: KeptSide?
+
+  @Flag(help: "Open the fields of both sides in $VISUAL or $EDITOR, and take what is left there.")
+  var edit = false
+
+  @OptionGroup var told: RecordOutputOptions
+
+  func validate() throws {
+    if (keep != nil) == edit { throw ValidationError("Give --keep or --edit.") }
+  }
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.resolver)
+    let resolver = RecordResolver(store)
+    let conflict = try resolver.conflict(of: store.record(named: id).guid)
+    guard let resolution = try resolution(of: conflict) else {
+      output.message("glucoport: \(conflict.guid): nothing was changed in the file, so nothing is resolved")
+      throw ExitStatus.conflicts
+    }
+    let edit = try resolver.resolve(conflict, resolution, at: Host.now())
+    try told.tell("resolved", edit, store, output)
+    if case .both(let copy) = resolution {
+      try told.tell("added", RecordEdit(record: store.record(named: copy), edits: 1), store, output)
+    }
+    try output.finish()
+  }
+
+  /// What the person decides; nil for nothing.
+  private func resolution(of conflict: RecordConflict) throws -> Resolution? {
+    switch keep {
+    case .mine: return .mine
+    case .theirs: return .theirs
+    case .both: return .both(guid: Host.randomUUID())
+    case .newer: return try conflict.newer()
+    case nil:
+      // Before a person types what could not be taken.
+      try conflict.check(.fields(RecordFields()))
+      let sheet = ConflictSheet(conflict)
+      let text = try TextEditor.edit(sheet.text, name: "conflict.json")
+      return try sheet.fields(from: text).map(Resolution.fields)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import LogbookStore
+
+/// The file in which a person writes what a record is to hold: its fields, with those of both sides below them.
+struct ConflictSheet {
+  private let conflict: RecordConflict
+
+  init(_ conflict: RecordConflict) { self.conflict = conflict }
+
+  /// JSON; a deleted side is null.
+  var text: String {
+    let start = conflict.mine.isDeleted ? conflict.theirs.fields : conflict.mine.fields
+    let members = start.values.sorted { $0.key < $1.key }.map {
+      "    " + RecordFields([$0.key: $0.value]).json.dropFirst().dropLast()
+    }
+    return """
+      {
+        "fields": {
+      \(members.joined(separator: ",\n"))
+        },
+        "mine": \(side(conflict.mine)),
+        "theirs": \(side(conflict.theirs))
+      }
+
+      """
+  }
+
+  /// The fields that the person left; nil where the file is unchanged or empty.
+  ///
+  /// - Throws: `Failure`: `badInput` for anything but JSON with such fields, `usage` where none is left.
+  func fields(from text: String) throws -> RecordFields? {
+    if text == self.text || text.allSatisfy(\.isWhitespace) { return nil }
+    let fields: RecordFields?
+    do {
+      fields = try WireReader.read(Array(text.utf8)) { (reader) throws(WireError) in
+        var fields: RecordFields?
+        try reader.object { (name, reader) throws(WireError) in
+          guard name == "fields" else { return false }
+          fields = try RecordWire.readFields(&reader)
+          return true
+        }
+        return fields
+      }
+    } catch {
+      throw Failure(
+        .badInput,
+        "\(conflict.guid): what the editor left is not the JSON that it got (byte \(error.offset): \(error.reason)); nothing is resolved"
+      )
+    }
+    guard let fields, !fields.values.isEmpty else {
+      throw Failure(
+        .usage,
+        "\(conflict.guid): nothing would be left of the record; nothing is resolved, and 'glucoport record delete' deletes it"
+      )
+    }
+    return fields
+  }
+
+  private func side(_ state: RecordState) -> String { state.isDeleted ? "null" : state.fields.json }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// `glucoport conflict show`: both sides of one conflict, part by part.
+struct ConflictShowCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Show in what the sides of a conflict differ.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the record, or its first characters.")
+  var id: String
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    let conflict = try RecordResolver(store).conflict(of: store.record(named: id).guid)
+    for line in json ? [ConflictText.object(conflict)] : ConflictText.lines(conflict) { output.line(line) }
+    try output.finish()
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The editor of the person at the terminal.
+enum TextEditor {
+  /// Lets the person edit a text in a file that nobody else can read and that is gone afterwards.
+  ///
+  /// - Parameter name: the end of the file's name, by which an editor knows what it holds.
+  /// - Throws: `Failure`: `usage` without a terminal or an editor, `inputOutput` when the editor fails.
+  static func edit(_ text: String, name: String) throws -> String {
+    guard Host.isTerminal(STDIN_FILENO), Host.isTerminal(STDOUT_FILENO) else {
+      throw Failure(.usage, "--edit needs a terminal for the editor; --keep decides without one")
+    }
+    guard let editor = Host.environment("VISUAL") ?? Host.environment("EDITOR") else {
+      throw Failure(.usage, "--edit needs an editor: name one in VISUAL or EDITOR, or decide with --keep")
+    }
+    let path = try write(text, name: name)
+    defer { unlink(path) }
+    // The variable may hold options, so a shell reads it, as everywhere where these variables are read.
+    let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
+    guard status == 0 else {
+      throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed, so nothing is resolved")
+    }
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw Failure(.inputOutput, "\(path): cannot read what the editor left; nothing is resolved")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Makes the file with mode 0600.
+  private static func write(_ text: String, name: String) throws -> String {
+    let folder = FileManager.default.temporaryDirectory.path
+    var path = Array("\(folder)/glucoport-XXXXXX-\(name)".utf8CString)
+    let descriptor = mkstemps(&path, Int32(name.utf8.count + 1))
+    guard descriptor >= 0 else {
+      throw Failure(
+        .cannotCreate, "\(folder): cannot create a file to edit: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    let file = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let bytes = Array(text.utf8)
+    guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+      unlink(file)
+      throw Failure(.inputOutput, "\(file): cannot write the file to edit; is the disk full?")
+    }
+    return file
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// A conflict in lines, and as a JSON object; glucoport-json(5) documents its members.
+enum ConflictText {
+  static func line(_ conflict: RecordConflict) -> String {
+    let kind = conflict.mine.kind.rawValue
+    let blanks = String(repeating: " ", count: max(0, 10 - kind.count))
+    return
+      "\(conflict.mine.deviceTime.text.replacing("T", with: " "))  \(kind)\(blanks) \(conflict.guid.prefix(8))  \(reason(conflict))"
+  }
+
+  /// The record, when each side was edited, and each part that differs with its text on every side.
+  static func lines(_ conflict: RecordConflict) -> [String] {
+    var lines = [line(conflict), "  id      \(conflict.guid)"]
+    if conflict.cause == .edited {
+      lines.append("  edited  mine \(instant(conflict.mine)), theirs \(instant(conflict.theirs))")
+    }
+    for part in Difference.of(conflict) {
+      lines.append(displayed(part.name))
+      if conflict.base != nil { lines.append("  base    \(shown(part.base))") }
+      lines += ["  mine    \(shown(part.mine))", "  theirs  \(shown(part.theirs))"]
+    }
+    return lines
+  }
+
+  /// The object of `conflict list --json`.
+  static func listObject(_ conflict: RecordConflict) -> String { "{\(members(conflict))}" }
+
+  /// The object of `conflict show --json`.
+  static func object(_ conflict: RecordConflict) -> String {
+    """
+    {\(members(conflict)),"base":\(conflict.base?.json ?? "null"),"mine":\(conflict.mine.json),\
+    "theirs":\(conflict.theirs.json)}
+    """
+  }
+
+  private static func members(_ conflict: RecordConflict) -> String {
+    let mine = conflict.mine
+    let utc = mine.deviceTime.seconds - Int64(mine.placement.utcOffset)
+    return """
+      "guid":\(jsonText(conflict.guid)),"kind":"\(mine.kind.rawValue)","time":"\(DeviceTime(seconds: utc).text)Z",\
+      "cause":"\(conflict.cause.rawValue)",\
+      "differs":[\(Difference.of(conflict).map { jsonText($0.name) }.joined(separator: ","))]
+      """
+  }
+
+  private static func reason(_ conflict: RecordConflict) -> String {
+    switch conflict.cause {
+    case .edited: Difference.of(conflict).map { displayed($0.name) }.joined(separator: ", ")
+    case .bereft: "deleted, but records belong to it"
+    }
+  }
+
+  private static func shown(_ text: String?) -> String { text.map(displayed) ?? "none" }
+
+  private static func instant(_ state: RecordState) -> String {
+    state.editedAt.map { DeviceTime(seconds: $0).text + "Z" } ?? "at an unknown time"
+  }
+}
