@@ -236,6 +236,24 @@ import Testing
     #expect(try scratch.open(.sync).sync { try $0.record(guid) }?.state.editedAt == 5000)
   }
 
+  @Test func thePulledAndTheMergedTimeAreKept() throws {
+    let scratch = try ScratchStore()
+    try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))
+    let sync = try scratch.open(.sync)
+    let times = try sync.sync { store in
+      let record = try #require(try store.allRecords().first)
+      var state = record.state
+      state.editedAt = 800
+      try store.adopt(RemoteRecord(guid: record.guid, revision: "r1", state: state), over: record)
+      let adopted = try #require(try store.record(record.guid))
+      state.editedAt = 900
+      let remote = RemoteRecord(guid: record.guid, revision: "r2", state: state)
+      try store.merge(state, onto: remote, over: adopted)
+      return [adopted.state.editedAt, try store.record(record.guid)?.state.editedAt]
+    }
+    #expect(times == [800, 900])
+  }
+
   @Test func aLocalRoleSetsNoTimeWithoutAnEdit() throws {
     let scratch = try ScratchStore()
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(30)], sourceID: "1")]))

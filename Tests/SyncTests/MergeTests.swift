@@ -8,6 +8,24 @@ import Testing
 @Suite struct MergeTests {
   private let base = note(["text": .text("run"), "minutes": .number(30)])
 
+  @Test func timesOfEditsDecideNothingAndTheLaterOneIsKept() {
+    var (local, remote) = (note(["text": .text("a"), "n": .number(1)]), note(["text": .text("b")]))
+    let base = note(["text": .text("a")])
+    for (mine, theirs) in [(5, 9), (9, 5)] as [(Int64, Int64)] {
+      (local.editedAt, remote.editedAt) = (mine, theirs)
+      var merged = note(["text": .text("b"), "n": .number(1)])
+      merged.editedAt = 9
+      #expect(Merge.of(local: local, remote: remote, base: base) == .yields(merged))
+      #expect(Merge.of(local: local, remote: remote, base: note([:])) == .conflict)
+      #expect(
+        Merge.of(
+          local: local,
+          remote: {
+            var same = local; same.editedAt = 1; return same
+          }(), base: nil) == .takesRemote)
+    }
+  }
+
   @Test func equalSidesAreSyncedSilently() {
     let side = note(["text": .text("walk"), "minutes": .number(30)])
     #expect(Merge.of(local: side, remote: side, base: base) == .takesRemote)
