@@ -20,6 +20,13 @@ CI=true swift build --build-tests
 say "tests"
 CI=true swift test --skip-build
 
+# More, or longer ones, with GLUCOPORT_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule
+# is printed with all that happened, and replays: simulate 1 SEED STEPS.
+say "simulated schedules"
+CI=true swift build -c release --product simulate
+"$(swift build -c release --show-bin-path)/simulate" \
+  "${GLUCOPORT_SCHEDULES:-10000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
+
 say "manual pages"
 mandoc -T lint -W warning man/*.[1-9]
 echo "manual pages: no findings"

@@ -57,13 +57,13 @@ final class ReadingWriter {
         AND r.series = b.series AND r.level = b.level AND r.occurrence = b.occurrence
       """)
     stored = try RawStatement(
-      database,
+      keptBy: database,
       """
       SELECT occurrence, value, unit, beyond, ingest FROM reading
       WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 ORDER BY occurrence
       """)
     list = try RawStatement(
-      database,
+      keptBy: database,
       """
       INSERT INTO revision (ingest, series, position, level, occurrence, value, unit, beyond)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING

@@ -9,6 +9,8 @@ import GRDBSQLite
 final class RawStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
+  /// The connection's own statement, which it keeps for the next time; nil for one that goes with this object.
+  private let kept: Statement?
 
   init(_ database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
@@ -17,9 +19,22 @@ final class RawStatement {
     guard code == SQLITE_OK, let handle else { throw Self.error(connection, code) }
     self.handle = handle
     self.connection = connection
+    kept = nil
   }
 
-  deinit { sqlite3_finalize(handle) }
+  /// Takes the statement that the connection keeps for this text. Only one of a text may be at work at a time.
+  init(keptBy database: Database, _ sql: String) throws {
+    guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+    let statement = try database.cachedStatement(sql: sql)
+    self.connection = connection
+    handle = statement.sqliteStatement
+    kept = statement
+  }
+
+  deinit {
+    // One that was left before its last row would keep its snapshot.
+    if kept == nil { sqlite3_finalize(handle) } else { sqlite3_reset(handle) }
+  }
 
   @inline(__always) func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
   @inline(__always) func bind(_ value: Double, at index: Int32) { sqlite3_bind_double(handle, index, value) }

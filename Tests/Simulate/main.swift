@@ -2,4 +2,4 @@
 
 import Simulation
 
-await Schedules.main()
+try await Schedules.main()

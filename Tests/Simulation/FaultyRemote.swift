@@ -1,41 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+public import Logbook
 import LogbookAPI
 import ServerStore
 
 /// How badly the network and the server behave: once in so many requests; 0 for never.
-struct Weather {
-  var drops = 0
-  var losesAnswers = 0
-  var delays = 0
-  var duplicates = 0
-  var serverErrors = 0
-  var asksToWait = 0
-  var tooLarge = 0
+public struct Weather: Sendable {
+  /// Requests that never arrive.
+  public var drops = 0
+  /// Requests that are carried out, and whose answer is lost.
+  public var losesAnswers = 0
+  /// Requests that arrive after their sender gave them up.
+  public var delays = 0
+  /// Requests that arrive a second time, later.
+  public var duplicates = 0
+  /// Answers of a server that fails.
+  public var serverErrors = 0
+  /// Answers that ask to wait.
+  public var asksToWait = 0
+  /// Answers that call the request too large.
+  public var tooLarge = 0
+  /// Whether the login is good for reading only.
+  public var isReadOnly = false
 
-  static let calm = Weather()
+  /// Nothing goes wrong.
+  public static let calm = Weather()
   static let stormy = Weather(
     drops: 12, losesAnswers: 8, delays: 8, duplicates: 8, serverErrors: 20, asksToWait: 25, tooLarge: 10)
 }
 
+/// Something that happens while a request is on its way, before the sender has its answer.
+public struct Meanwhile: @unchecked Sendable {
+  // Safe: the sender of the request waits for its answer, so that nobody else uses what the closure holds.
+  let happen: () throws -> Void
+
+  /// Lets this happen once.
+  public init(_ happen: @escaping () throws -> Void) { self.happen = happen }
+}
+
 /// A server's storage as a remote, without a network between, but with everything that a network does to requests.
-actor FaultyRemote: Remote {
+public actor FaultyRemote: Remote {
+  /// What was asked so far, by the name of the call, with the number of items in it.
+  public private(set) var requests: [String] = []
+  /// What a request in flight met and could not do.
+  public private(set) var failure: (any Error)?
+
   private let server: SimulatedServer
-  private let login: Login
   private var random: SeededGenerator
   private var weather: Weather
+  private var mostChanges: Int?
+  private var refusal: (@Sendable (RecordState) -> String?)?
+  private var meanwhile: [Meanwhile] = []
+  /// Errors that the next requests end with, instead of being carried out.
+  private var scripted: [RemoteError?] = []
+  private var losesNextAnswer = false
   /// Requests that arrive at the server some time after their sender gave them up.
   private var late: [@Sendable () async -> Void] = []
 
-  init(_ server: SimulatedServer, _ login: Login, seed: UInt64, _ weather: Weather) {
+  /// A way to a server; the seed decides what goes wrong.
+  public init(_ server: SimulatedServer, seed: UInt64 = 0, _ weather: Weather = .calm) {
     self.server = server
-    self.login = login
     random = SeededGenerator(seed: seed)
     self.weather = weather
   }
 
-  func setWeather(_ weather: Weather) { self.weather = weather }
+  /// Changes how the network behaves.
+  public func setWeather(_ weather: Weather) { self.weather = weather }
+
+  /// Sets pages of this size; without, they have one to five items.
+  public func setPage(_ size: Int) { mostChanges = size }
+
+  /// Refuses for good what this gives a reason for.
+  public func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
+
+  /// Lets these things happen during the next requests, one in each, behind the server's work.
+  public func interrupt(_ things: Meanwhile...) { meanwhile += things }
+
+  /// Ends the next requests like this; nil lets one pass.
+  public func script(_ errors: RemoteError?...) { scripted += errors }
+
+  /// Carries out the next request, and loses its answer.
+  public func loseNextAnswer() { losesNextAnswer = true }
+
+  /// Forgets what was asked so far.
+  public func forgetRequests() { requests = [] }
+
+  /// Gives what went wrong in flight, once; what has not happened by then does not.
+  public func takeFailure() -> (any Error)? {
+    defer { (failure, meanwhile) = (nil, []) }
+    return failure
+  }
 
   /// Lets one late request arrive; the answer reaches nobody.
   func deliverLate() async {
@@ -43,47 +97,64 @@ actor FaultyRemote: Remote {
     await late.remove(at: place)()
   }
 
-  func logbook() async throws(RemoteError) -> RemoteLogbook {
-    try await exchange(items: 0) { [server, login] () async throws(StorageError) in
-      try await server.storage.logbook(login)
+  /// What the login gives access to.
+  public func logbook() async throws(RemoteError) -> RemoteLogbook {
+    try await exchange("logbook", items: 0) { [server] () async throws(StorageError) in
+      try await server.storage.logbook(server.login)
     }
   }
 
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
-    try await exchange(items: batch.readings.count) { [server, login] () async throws(StorageError) in
-      try await server.storage.store(batch, login, run)
+  /// Sends readings.
+  public func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+    try await exchange("readings", items: batch.readings.count) { [server] () async throws(StorageError) in
+      try await server.storage.store(batch, server.login, run)
     }
   }
 
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
-    try await exchange(items: changes.count) { [server, login] () async throws(StorageError) in
-      try await server.storage.apply(changes, login, run)
+  /// Sends changes of records. What is refused for good does not reach the storage.
+  public func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+    let refusal = refusal
+    return try await exchange("records", items: changes.count) { [server] () async throws(StorageError) in
+      let reasons = changes.map { refusal?($0.state) }
+      let taken = zip(changes, reasons).filter { $1 == nil }.map(\.0)
+      var answer = try await server.storage.apply(taken, server.login, run)
+      var verdicts = answer.verdicts.makeIterator()
+      answer.verdicts = reasons.compactMap { reason in
+        reason.map { .refused(reason: $0) } ?? verdicts.next()
+      }
+      return answer
     }
   }
 
-  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+  /// What others changed behind the cursor.
+  public func changes(
+    after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ChangePage? {
     // Small pages, so that edits and crashes fall between them.
-    let few = min(limit, Int.random(in: 1...5, using: &random))
-    return try await exchange(items: 1) { [server, login] () async throws(StorageError) in
-      try await server.storage.changes(after: cursor, limit: few, login, run)
+    let few = min(limit, mostChanges ?? Int.random(in: 1...5, using: &random))
+    return try await exchange("changes", items: few) { [server] () async throws(StorageError) in
+      try await server.storage.changes(after: cursor, limit: few, server.login, run)
     }
   }
 
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    try await exchange(items: 0) { [server, login] () async throws(StorageError) in
-      try await server.storage.readingDigests(login, run)
+  /// Digests over the readings that the server has.
+  public func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await exchange("digests", items: 0) { [server] () async throws(StorageError) in
+      try await server.storage.readingDigests(server.login, run)
     }
   }
+}
 
+extension FaultyRemote {
   private func happens(_ times: Int) -> Bool { times > 0 && random.once(in: times) }
 
-  private func exchange<Answer>(
-    items: Int, _ request: @escaping @Sendable () async throws(StorageError) -> Answer
+  private func exchange<Answer: Sendable>(
+    _ name: String, items: Int, _ request: @escaping @Sendable () async throws(StorageError) -> Answer
   ) async throws(RemoteError) -> Answer {
-    if happens(weather.drops) { throw .unavailable("the request was lost") }
-    if happens(weather.asksToWait) { throw .busy("wait", retryAfterSeconds: 1) }
-    if happens(weather.serverErrors) { throw .serverFailure("500") }
-    if items > 1, happens(weather.tooLarge) { throw .tooLarge }
+    requests.append("\(name) \(items)")
+    // Behind the server's work: the sender could not tell it from something that happens before.
+    defer { letHappen() }
+    if let error = failsAtOnce(name, items: items) { throw error }
     if happens(weather.delays) {
       late.append { _ = try? await request() }
       throw .unavailable("no answer in time")
@@ -96,11 +167,28 @@ actor FaultyRemote: Remote {
       result = .failure(error)
     }
     if isRepeated { late.append { _ = try? await request() } }
-    if happens(weather.losesAnswers) { throw .unavailable("the answer was lost") }
+    if losesNextAnswer || happens(weather.losesAnswers) {
+      losesNextAnswer = false
+      throw .unavailable("the answer was lost")
+    }
     switch result {
     case .success(let answer): return answer
     case .failure(let error): throw RemoteError(error)
     }
+  }
+
+  private func failsAtOnce(_ name: String, items: Int) -> RemoteError? {
+    if !scripted.isEmpty, let error = scripted.removeFirst() { return error }
+    if happens(weather.drops) { return .unavailable("the request was lost") }
+    if happens(weather.asksToWait) { return .busy("wait", retryAfterSeconds: 1) }
+    if happens(weather.serverErrors) { return .serverFailure("500") }
+    if items > 1, happens(weather.tooLarge) { return .tooLarge }
+    return weather.isReadOnly && (name == "readings" || name == "records") ? .readOnly : nil
+  }
+
+  private func letHappen() {
+    guard !meanwhile.isEmpty else { return }
+    do { try meanwhile.removeFirst().happen() } catch { failure = error }
   }
 }
 

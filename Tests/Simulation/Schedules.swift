@@ -5,58 +5,88 @@ import Foundation
 /// Runs many worlds, each from a seed of its own.
 public enum Schedules {
   /// How much happens in one world before it comes to rest.
-  public static let steps = 60
+  public static let steps = 20
 
-  /// Runs one world.
-  ///
-  /// - Returns: what was broken, with everything that happened; nil when every rule held.
-  public static func run(seed: UInt64, steps: Int = steps) async -> String? {
-    let memory = "/dev/shm"
-    let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
-    let folder = "\(parent)/glucoport-simulation-\(ProcessInfo.processInfo.processIdentifier)-\(seed)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
+  /// Runs one world on a stage of its own; gives what was broken, nil for nothing, and all that happened.
+  public static func journal(
+    seed: UInt64, _ template: Template, steps: Int = steps
+  ) async throws -> (broken: String?, lines: [String]) {
+    try await withStage(template) { stage in await journal(seed: seed, stage, steps: steps) }
+  }
+
+  private static func journal(
+    seed: UInt64, _ stage: Stage, steps: Int
+  ) async -> (broken: String?, lines: [String]) {
     var world: World?
     do {
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      let made = try await World(seed: seed, folder: folder)
+      try stage.clear()
+      let made = try await World(seed: seed, stage)
       world = made
       try await made.run(steps: steps)
-      return nil
+      return (nil, made.journal)
     } catch {
-      return "seed \(seed): \(error)\n" + (world?.journal ?? []).map { "  \($0)\n" }.joined()
+      let lines = world?.journal ?? []
+      return ("seed \(seed), \(steps) steps: \(error)\n" + lines.map { "  \($0)\n" }.joined(), lines)
     }
   }
 
-  /// The program: `simulate [COUNT [FIRST-SEED [STEPS]]]`. Ends with 1 at the first seed that breaks a rule.
-  public static func main() async {
+  private static func withStage<Value>(
+    _ template: Template, _ work: (Stage) async throws -> Value
+  ) async throws -> Value {
+    let memory = "/dev/shm"
+    let parent = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+    let folder = "\(parent)/glucoport-simulation-\(UUID().uuidString)"
+    let value: Value
+    do {
+      value = try await work(Stage(template: template, worldFolder: folder))
+    } catch {
+      try FileManager.default.removeItem(atPath: folder)
+      throw error
+    }
+    try FileManager.default.removeItem(atPath: folder)
+    return value
+  }
+
+  /// The program: `simulate [COUNT [FIRST-SEED [STEPS]]]`. Ends with 1 when a seed breaks a rule.
+  public static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000
     let first = arguments.dropFirst().first ?? 1
     let steps = arguments.dropFirst(2).first.map(Int.init) ?? steps
-    let broken = await withTaskGroup(of: String?.self, returning: String?.self) { group in
-      for lane in 0..<UInt64(ProcessInfo.processInfo.activeProcessorCount) {
-        group.addTask {
-          for seed in stride(
-            from: first + lane, to: first + count, by: ProcessInfo.processInfo.activeProcessorCount)
-          {
-            if let broken = await run(seed: seed, steps: steps) { return broken }
-            if Task.isCancelled { return nil }
-          }
-          return nil
-        }
-      }
-      for await broken in group {
-        if let broken {
-          group.cancelAll()
-          return broken
-        }
-      }
-      return nil
-    }
-    if let broken {
+    let template = try await Template()
+    if let broken = try await firstBroken(first..<first + count, template, steps: steps) {
       print(broken)
       exit(1)
     }
     print("\(count) schedules of \(steps) steps from seed \(first): every rule held")
+  }
+
+  /// Runs a world for each seed, as many at once as there are processors; gives what broke first.
+  public static func firstBroken(
+    _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps
+  ) async throws -> String? {
+    let lanes = ProcessInfo.processInfo.activeProcessorCount
+    return try await withThrowingTaskGroup(of: String?.self, returning: String?.self) { group in
+      for lane in 0..<UInt64(lanes) {
+        let own = stride(from: seeds.lowerBound + lane, to: seeds.upperBound, by: lanes)
+        group.addTask { try await firstBroken(own, template, steps: steps) }
+      }
+      for try await broken in group where broken != nil {
+        group.cancelAll()
+        return broken
+      }
+      return nil
+    }
+  }
+
+  private static func firstBroken(
+    _ seeds: StrideTo<UInt64>, _ template: Template, steps: Int
+  ) async throws -> String? {
+    try await withStage(template) { stage in
+      for seed in seeds where !Task.isCancelled {
+        if let broken = await journal(seed: seed, stage, steps: steps).broken { return broken }
+      }
+      return nil
+    }
   }
 }

@@ -2,69 +2,119 @@
 
 import Foundation
 import Logbook
-import LogbookStore
-import Sync
+public import LogbookStore
+public import Sync
 
 /// One installation: a store in a file, and at most one upload at a time.
-final class SimulatedNode {
-  let name: String
-  let path: String
-  let remote: FaultyRemote
-  private(set) var sync: Store
-  private(set) var editor: RecordEditor
-  private(set) var resolver: RecordResolver
-  private(set) var importer: Store
-  private(set) var session: UploadSession?
+public final class SimulatedNode {
+  /// What a journal calls it.
+  public let name: String
+  /// The connections to its store.
+  let connections: Connections
+  /// The way to its server.
+  public let remote: FaultyRemote
+  /// The upload that runs; nil for none.
+  public private(set) var session: UploadSession?
+  /// The host's clock.
+  public var clock: Int64 = 1_800_000_000
   private var ids: SeededGenerator
-  var clock: Int64 = 1_800_000_000
+  /// What the records were when they were last read; nil after anything was written.
+  private var read: [String: SyncRecord]?
 
-  init(name: String, path: String, _ remote: FaultyRemote, seed: UInt64) throws {
+  /// An installation with a store that is there.
+  init(name: String, _ connections: Connections, _ remote: FaultyRemote, seed: UInt64) {
     self.name = name
-    self.path = path
+    self.connections = connections
     self.remote = remote
     ids = SeededGenerator(seed: seed)
-    let zone = try LogbookZone(name: "Europe/Madrid")
-    importer = try Store.openOrCreate(path: path, role: .importer, zone: zone)
-    sync = try Store(path: path, role: .sync)
-    editor = RecordEditor(try Store(path: path, role: .editor), at: clock)
-    resolver = RecordResolver(try Store(path: path, role: .resolver))
+  }
+
+  /// An installation with a store of its own, connected to a server.
+  public convenience init(
+    _ template: Template, path: String, _ server: SimulatedServer, _ remote: FaultyRemote, seed: UInt64
+  ) async throws {
+    try template.writeStore(to: path)
+    self.init(name: path, Connections(path: path), remote, seed: seed)
+    try await connect(to: server, isNewRemote: false)
+  }
+
+  /// An installation with a store that is there.
+  public convenience init(at path: String, _ remote: FaultyRemote, seed: UInt64) {
+    self.init(name: path, Connections(path: path), remote, seed: seed)
+  }
+
+  /// The file of the store.
+  public var path: String { connections.path }
+
+  /// The store as the engine opens it.
+  public func sync() throws -> Store { try connections.store(.sync) }
+
+  /// The editor of its records.
+  public func editor() throws -> RecordEditor {
+    read = nil
+    return RecordEditor(try connections.store(.editor), at: clock)
+  }
+
+  /// The resolver of its conflicts. Its connection edits as well.
+  public func resolver() throws -> RecordResolver {
+    read = nil
+    return RecordResolver(try connections.store(.resolver))
+  }
+
+  /// The store as imports open it.
+  public func importer() throws -> Store {
+    read = nil
+    return try connections.store(.importer)
+  }
+
+  /// Sets the remote.
+  public func connect(to server: SimulatedServer, isNewRemote: Bool) async throws {
+    let access = RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
+    try sync().setRemote(access, logbook: await server.logbook(), isNewRemote: isNewRemote, at: clock)
+    read = nil
   }
 
   /// Opens the file anew, as after a crash: what was not committed is gone.
-  func reopen() throws {
+  public func reopen() {
     session = nil
-    importer = try Store(path: path, role: .importer)
-    sync = try Store(path: path, role: .sync)
-    editor = RecordEditor(try Store(path: path, role: .editor), at: clock)
-    resolver = RecordResolver(try Store(path: path, role: .resolver))
+    connections.close()
+    read = nil
   }
 
-  func makeID() -> String { ids.uuid() }
-
   /// Begins an upload, unless one runs.
-  func beginUpload() {
+  public func beginUpload(_ options: UploadOptions) throws {
     guard session == nil else { return }
-    let (clock, seed) = (clock, ids.next())
-    let random = SharedGenerator(seed: seed)
-    var options = UploadOptions()
-    (options.mostReadings, options.mostRecords, options.mostChanges) = (4, 3, 5)
+    let (clock, random) = (clock, SharedGenerator(seed: ids.next()))
     session = UploadSession(
-      sync, remote, named: "simulation", options,
+      try sync(), remote, named: "simulation", options,
       UploadEnvironment(now: { clock }, makeID: { random.uuid() }, jitter: { 0.5 }))
   }
 
   /// Does one step of the upload; gives its ending behind the last.
-  func stepUpload() async throws -> UploadEnding? {
-    let ending = try await session?.step()
-    if ending != nil { session = nil }
-    return ending
+  ///
+  /// - Throws: what the store throws; the upload is over then, as its process would be.
+  @discardableResult
+  public func stepUpload() async throws -> UploadEnding? {
+    // Something may have read the records while a request was on its way.
+    defer { read = nil }
+    do {
+      let ending = try await session?.step()
+      if ending != nil { session = nil }
+      return ending
+    } catch {
+      session = nil
+      throw error
+    }
   }
 
   /// Every record as the store has it, by id.
-  func records() throws -> [String: SyncRecord] {
-    try sync.sync { store in
+  public func records() throws -> [String: SyncRecord] {
+    if let read { return read }
+    let records = try sync().sync { store in
       Dictionary(uniqueKeysWithValues: try store.allRecords().map { ($0.guid, $0) })
     }
+    read = records
+    return records
   }
 }
 

@@ -1,63 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Logbook
+public import Logbook
 import LogbookAPI
 import ServerStore
 
 /// A server's real storage in a folder of its own, which can be restarted, copied and put back.
-final class SimulatedServer: @unchecked Sendable {
+public final class SimulatedServer: @unchecked Sendable {
   // Safe: the world does one thing at a time, and changes the storage only between requests.
   private(set) var storage: EmbeddedStorage
+  /// A login that may write.
+  let login: Login
   private let folder: String
-  private var backup: String?
+  private var hasBackup = false
+  private var copy: String { folder + "-backup" }
 
-  init(folder: String) throws {
+  /// One of the servers of a template, in a folder that is its own.
+  public init(_ template: Template, number: Int = 0, folder: String) throws {
     self.folder = folder
+    login = template.servers[number].login
+    try template.servers[number].write(to: folder)
     storage = try EmbeddedStorage(folder: folder)
   }
 
-  /// A login that may write to a logbook of this name.
-  func login(logbook: String, _ random: inout SeededGenerator) async throws -> Login {
-    let token = LoginToken(using: &random)
-    let logins = try Logins(folder: folder)
-    try logins.add(name: logbook, role: .write, logbook: logbook, token: token, at: 0)
-    try logins.close()
-    guard let login = try await storage.login(tokenHash: token.hash) else { throw Broken("no login") }
-    return login
-  }
-
-  func restart() async throws {
+  /// Stops the server and starts it again.
+  public func restart() async throws {
     try await storage.close()
     storage = try EmbeddedStorage(folder: folder)
   }
 
   /// Copies everything that is on disk.
-  func takeBackup() async throws {
+  public func takeBackup() async throws {
     try await storage.close()
-    let copy = folder + "-backup"
-    try? FileManager.default.removeItem(atPath: copy)
+    if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
     try FileManager.default.copyItem(atPath: folder, toPath: copy)
-    backup = copy
+    hasBackup = true
     storage = try EmbeddedStorage(folder: folder)
   }
 
   /// Puts the last copy back; false when there is none.
-  func restoreBackup() async throws -> Bool {
-    guard let backup else { return false }
+  @discardableResult
+  public func restoreBackup() async throws -> Bool {
+    guard hasBackup else { return false }
     try await storage.close()
     try FileManager.default.removeItem(atPath: folder)
-    try FileManager.default.copyItem(atPath: backup, toPath: folder)
+    try FileManager.default.copyItem(atPath: copy, toPath: folder)
     storage = try EmbeddedStorage(folder: folder)
     return true
   }
 
-  /// Everything that a logbook holds.
-  func everything(_ login: Login) async throws -> (readings: Int, records: [RemoteRecord]) {
-    let observer = RunStamp(
-      node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
+  /// What the logbook is, as a login is told.
+  public func logbook() async throws -> RemoteLogbook { try await storage.logbook(login) }
+
+  /// Everything that the logbook holds.
+  public func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
-    while let page = try await storage.changes(after: cursor, limit: 1000, login, observer) {
+    while let page = try await storage.changes(after: cursor, limit: 1000, login, Self.observer) {
       readings += page.readings.readings.count
       records += page.records
       cursor = page.cursor
@@ -65,6 +63,14 @@ final class SimulatedServer: @unchecked Sendable {
     }
     return (readings, records)
   }
+
+  /// Digests over the readings that the logbook holds.
+  public func digests() async throws -> IdentityDigests {
+    try await storage.readingDigests(login, Self.observer)
+  }
+
+  private static let observer = RunStamp(
+    node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
 }
 
 /// A rule that does not hold, or a world that cannot be built.

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
 import LogbookStore
-import ServerStore
 import Sync
 
 extension World {
   /// What people wrote and see on a node is still there after a step that was not theirs, unless somebody who saw it
   /// took it away.
-  func checkNothingOverwritten(_ node: SimulatedNode, before: [String: SyncRecord]) throws {
+  func checkNothingOverwritten(_ node: SimulatedNode) throws {
     let after = try node.records()
     for (guid, old) in before {
       guard let record = after[guid] else { throw Broken("\(node.name): the record \(guid) is gone") }
@@ -18,71 +16,128 @@ extension World {
       if old.state.isDeleted, !record.state.isDeleted, tombstones.contains(guid) {
         throw Broken("\(node.name): the deleted record \(guid) came back")
       }
+      if record.version < old.version
+        || record.version == old.version && record.versionSynced < old.versionSynced,
+        !isServerRestored
+      {
+        throw Broken("\(node.name): the versions of \(guid) went back")
+      }
     }
   }
 
-  /// Deleted stays deleted, and what a node calls uploaded is there.
+  /// Deleted stays deleted, and what a node calls synced is there.
   func checkServer() async throws {
     try await settleLosses()
     guard random.once(in: 4) else { return }
-    let held = try await server.everything(login)
+    let held = try await server.everything()
     for record in held.records {
       if record.state.isDeleted {
-        tombstones.insert(record.guid)
+        if !broughtBack.contains(record.guid) { tombstones.insert(record.guid) }
       } else if tombstones.contains(record.guid) {
         throw Broken("server: the deleted record \(record.guid) came back")
+      } else {
+        broughtBack.remove(record.guid)
       }
     }
     guard !isServerRestored else { return }
-    let states = Dictionary(uniqueKeysWithValues: held.records.map { ($0.guid, $0) })
+    let theirs = Dictionary(uniqueKeysWithValues: held.records.map { ($0.guid, $0) })
+    let readings = try await server.digests()
     for node in nodes {
-      for record in try node.records().values where !record.isPending {
-        guard states[record.guid] != nil else {
-          throw Broken("\(node.name): \(record.guid) counts as synced, and the server does not have it")
-        }
+      for record in try node.records().values where record.versionSynced > 0 {
+        try checkSynced(record, theirs[record.guid], node)
       }
+      try checkUploaded(node, readings)
+    }
+  }
+
+  /// What counts as synced is on the server, in this state or a later one.
+  private func checkSynced(_ record: SyncRecord, _ theirs: RemoteRecord?, _ node: SimulatedNode) throws {
+    guard let theirs else {
+      throw Broken("\(node.name): \(record.guid) counts as synced, and the server does not have it")
+    }
+    guard let mine = record.revision.flatMap(Self.place), let last = Self.place(theirs.revision) else {
+      return
+    }
+    guard mine <= last else {
+      throw Broken("\(node.name): \(record.guid) is ahead of the server")
+    }
+    guard mine == last else { return }
+    guard let base = record.base, base.agrees(with: theirs.state) else {
+      throw Broken("\(node.name): the base of \(record.guid) is not what the server has")
+    }
+    guard record.isPending || record.state.agrees(with: theirs.state) else {
+      throw Broken("\(node.name): \(record.guid) counts as synced, and the server has another state")
+    }
+  }
+
+  private static func place(_ revision: String) -> Int64? {
+    revision.split(separator: ".").first.flatMap { Int64($0) }
+  }
+
+  /// Every reading that counts as uploaded is on the server.
+  private func checkUploaded(_ node: SimulatedNode, _ theirs: IdentityDigests) throws {
+    let mine = try node.sync().sync { try $0.uploadedDigests() }
+    for bucket in mine.differing(from: theirs) where mine.counts[bucket] >= theirs.counts[bucket] {
+      throw Broken("\(node.name): a reading in bucket \(bucket) counts as uploaded, and the server lacks it")
     }
   }
 
   /// Everybody syncs and decides until a whole round finds nothing to do.
   func comeToRest() async throws {
     try await settleLosses()
-    for node in nodes { await node.remote.setWeather(.calm) }
+    for node in nodes {
+      await node.remote.setWeather(.calm)
+      await node.remote.setPage(1000)
+      // What was begun ends with its own options.
+      for _ in 0..<500 where node.session != nil { try await node.stepUpload() }
+    }
     for _ in 0..<40 {
       var isQuiet = true
       for node in nodes {
         if try await !uploadFindsNothing(node) { isQuiet = false }
-        for conflict in try node.resolver.conflicts() {
-          isQuiet = false
-          // One decision can settle the next: an entry and what belongs to it.
-          if try node.resolver.conflicts().contains(conflict) { try resolve(conflict, node) }
-        }
+        if try decide(node) { isQuiet = false }
       }
       if isQuiet { return }
     }
     throw Broken("the nodes do not come to rest")
   }
 
+  /// A person decides what waits for one; says whether anything did.
+  private func decide(_ node: SimulatedNode) throws -> Bool {
+    var decides = false
+    for conflict in try node.resolver().conflicts() {
+      decides = true
+      // One decision can settle the next: an entry and what belongs to it.
+      if try node.resolver().conflicts().contains(conflict) { try resolve(conflict, node) }
+    }
+    let refused = try node.records().values.filter { $0.isQuarantined && !$0.isConflicted && $0.isPending }
+    for record in refused.sorted(by: { $0.guid < $1.guid }) where !record.state.isDeleted {
+      decides = true
+      try edit(record, node)
+    }
+    return decides
+  }
+
   private func uploadFindsNothing(_ node: SimulatedNode) async throws -> Bool {
     node.clock += 86_400
-    let before = try node.records()
-    node.beginUpload()
+    before = try node.records()
+    try node.beginUpload(UploadOptions())
     var (ending, summary) = (UploadEnding?.none, UploadSummary())
     for _ in 0..<500 where ending == nil {
       summary = node.session?.summary ?? summary
       ending = try await node.stepUpload()
     }
-    try checkNothingOverwritten(node, before: before)
+    try checkNothingOverwritten(node)
     say("\(node.name) at rest: \(ending.map { "\($0)" } ?? "never ends")")
     return ending == .complete && summary == UploadSummary()
   }
 
   /// All sides hold the same, and every edit is in it that nobody took away.
   func compare() async throws {
-    let held = try await server.everything(login)
-    let theirs = try await server.storage.readingDigests(login, observer)
+    let held = try await server.everything()
+    let theirs = try await server.digests()
     for node in nodes {
-      let mine = try node.sync.sync { try $0.uploadedDigests() }
+      let mine = try node.sync().sync { try $0.uploadedDigests() }
       guard mine.differing(from: theirs).isEmpty else {
         throw Broken("\(node.name): its readings are not those of the server")
       }
@@ -99,10 +154,5 @@ extension World {
     let words = held.records.reduce(into: Set<String>()) { $0.formUnion($1.state.words) }
     let lost = ledger.allOwed.subtracting(words)
     guard lost.isEmpty else { throw Broken("the edits \(lost.sorted()) are lost") }
-  }
-
-  private var observer: RunStamp {
-    RunStamp(
-      node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
   }
 }

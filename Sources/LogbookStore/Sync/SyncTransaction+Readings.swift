@@ -9,7 +9,7 @@ extension SyncTransaction {
   /// Their cost grows with what is pending, not with the store.
   public func pendingReadings(after key: ReadingKey?, limit: Int) throws -> PendingReadings {
     let statement = try RawStatement(
-      database,
+      keptBy: database,
       """
       SELECT r.section, r.position, r.series, r.level, r.occurrence, \(Self.readingColumns)
       FROM reading AS r INDEXED BY reading_pending
@@ -47,7 +47,7 @@ extension SyncTransaction {
   /// The remote has these readings, but for those that it refused, which are kept with its words.
   public func markUploaded(_ keys: [ReadingKey], except refused: [RefusedItem], at now: Int64) throws {
     let statement = try RawStatement(
-      database,
+      keptBy: database,
       """
       UPDATE reading SET uploaded = 1
       WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5 AND uploaded = 0
@@ -67,7 +67,7 @@ extension SyncTransaction {
   /// Keeps the remote's words: these readings are not sent again before a retry on command.
   public func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
     for key in keys {
-      try database.execute(
+      try database.executeCached(
         sql: """
           INSERT INTO refusal (series, position, level, occurrence, reason, at) VALUES (?, ?, ?, ?, ?, ?)
           ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at
@@ -82,7 +82,7 @@ extension SyncTransaction {
 extension SyncTransaction {
   /// Begins the ingest to which readings from a remote belong.
   public func beginPulledIngest(from remote: String, at now: Int64) throws -> Int64 {
-    try database.execute(
+    try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, started_at, finished_at, outcome, counts)
         VALUES (?, 'glucoport', ?, ?, 'whole', '{"new":0}')
@@ -97,7 +97,7 @@ extension SyncTransaction {
     let writer = try ReadingWriter(database, ingest: ingest, isUploaded: true)
     let devices = try batch.devices.map { try $0.storedID(database) }
     let outcome = try writer.write(batch.readings, deviceIDs: devices)
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE ingest SET finished_at = ?,
           counts = json_set(counts, '$.new', json_extract(counts, '$.new') + ?)
@@ -113,7 +113,7 @@ extension SyncTransaction {
   /// Calls `body` for every reading that the remote is said to have, with the 16 bytes of its identity.
   func forEachUploaded(_ body: (ReadingKey, [UInt8]) throws -> Void) throws {
     let statement = try RawStatement(
-      database,
+      keptBy: database,
       "SELECT section, position, series, level, occurrence FROM reading WHERE uploaded = 1")
     var devices = try SeriesDevices(database)
     while try statement.step() {
@@ -144,11 +144,11 @@ private struct SeriesDevices {
 
   init(_ database: Database) throws {
     let rows = try Row.fetchCursor(
-      database,
-      sql: """
-        SELECT s.id, s.kind, s.axis, d.vendor, d.model, d.serial, d.format
-        FROM series AS s JOIN device AS d ON d.id = s.device ORDER BY s.device
-        """)
+      database.cachedStatement(
+        sql: """
+          SELECT s.id, s.kind, s.axis, d.vendor, d.model, d.serial, d.format
+          FROM series AS s JOIN device AS d ON d.id = s.device ORDER BY s.device
+          """))
     while let row = try rows.next() {
       let device = Device(vendor: row[3], model: row[4], serial: row[5], format: row[6])
       if all.last != device { all.append(device) }

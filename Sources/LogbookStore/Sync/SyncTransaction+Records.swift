@@ -22,14 +22,16 @@ extension SyncTransaction {
   /// The record of this id; nil when there is none.
   public func record(_ guid: String) throws -> SyncRecord? {
     try Row.fetchOne(
-      database, sql: "SELECT \(SyncRecord.columns) FROM record WHERE guid = ?", arguments: [guid]
+      database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record WHERE guid = ?"),
+      arguments: [guid]
     ).map(SyncRecord.init)
   }
 
   /// Every record, tombstones, too.
   public func allRecords() throws -> [SyncRecord] {
-    try Row.fetchAll(database, sql: "SELECT \(SyncRecord.columns) FROM record ORDER BY guid").map(
-      SyncRecord.init)
+    try Row.fetchAll(database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record ORDER BY guid"))
+      .map(
+        SyncRecord.init)
   }
 
   /// Records that are to be sent, as many as `limit`, by their ids.
@@ -38,11 +40,11 @@ extension SyncTransaction {
   public func pendingRecords(_ order: PushOrder, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
     let level = order == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
     let rows = try Row.fetchCursor(
-      database,
-      sql: """
-        SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
-        WHERE \(RecordCondition.isPending) AND \(level) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
-        """)
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
+          WHERE \(RecordCondition.isPending) AND \(level) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
+          """))
     var records: [SyncRecord] = []
     while records.count < limit, let row = try rows.next() {
       if !heldBack.contains(row[0]) { records.append(try SyncRecord(row)) }
@@ -59,7 +61,8 @@ extension SyncTransaction {
   /// Whether a record belongs to an entry that the remote refused.
   public func waitsForEntry(_ guid: String) throws -> Bool {
     try Bool.fetchOne(
-      database, sql: "SELECT \(Self.waitsForEntry) FROM record WHERE guid = ?", arguments: [guid]) ?? false
+      database.cachedStatement(sql: "SELECT \(Self.waitsForEntry) FROM record WHERE guid = ?"),
+      arguments: [guid]) ?? false
   }
 
   /// What goes out of a record: what was sent and not answered, byte for byte; else its content as it is, which is
@@ -69,7 +72,7 @@ extension SyncTransaction {
     let change = RecordChange(
       guid: record.guid, node: node, version: record.version, base: record.revision, state: record.state)
     let text = RecordWire.json(change)
-    try database.execute(
+    try database.executeCached(
       sql: "UPDATE record SET sent_version = version, sent = ? WHERE guid = ?",
       arguments: [text, record.guid])
     return text
@@ -80,7 +83,7 @@ extension SyncTransaction {
   public func acknowledge(_ record: SyncRecord, revision: String) throws {
     guard let sent = record.sent else { return }
     let base = try RecordWire.change(sent).state.json
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET version_synced = sent_version, base = ?, revision = ?, sent_version = NULL, sent = NULL
         WHERE guid = ?
@@ -90,14 +93,14 @@ extension SyncTransaction {
 
   /// What was sent is answered and stays pending.
   public func forgetSent(_ guid: String) throws {
-    try database.execute(
+    try database.executeCached(
       sql: "UPDATE record SET sent_version = NULL, sent = NULL WHERE guid = ?", arguments: [guid])
   }
 
   /// The remote's state becomes the record's, here and now; nothing of it is pending or in conflict any more.
   public func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else { return try insert(remote) }
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET version_synced = version, base = :base, revision = :revision, sent_version = NULL,
           sent = NULL, conflict = NULL, conflict_revision = NULL, quarantine = NULL, quarantined_version = NULL
@@ -109,7 +112,7 @@ extension SyncTransaction {
 
   /// The merged state stays pending, made on the remote's.
   public func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL
           \(record.state.agrees(with: state) ? "" : ", " + Self.contentAssignments),
@@ -121,7 +124,7 @@ extension SyncTransaction {
   /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
   /// its answer is still owed.
   public func keepBoth(_ remote: RemoteRecord, isAnswered: Bool) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET conflict = ?, conflict_revision = ?
           \(isAnswered ? ", sent_version = NULL, sent = NULL" : "")
@@ -131,7 +134,7 @@ extension SyncTransaction {
 
   /// Keeps the remote's words: this version is not sent again before it is edited, or retried on command.
   public func quarantine(_ guid: String, reason: String) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET quarantine = ?, quarantined_version = version, sent_version = NULL, sent = NULL
         WHERE guid = ?
@@ -153,7 +156,7 @@ extension SyncTransaction {
   }
 
   private func insert(_ remote: RemoteRecord) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, edited_at,
           version, version_synced, revision, base)
@@ -170,10 +173,10 @@ extension SyncTransaction {
   public func bereftEntries() throws -> Set<String> {
     try Set(
       String.fetchAll(
-        database,
-        sql: """
-          SELECT DISTINCT entry.guid FROM record AS entry JOIN record AS child ON child.entry_guid = entry.guid
-          WHERE entry.deleted = 1 AND child.deleted = 0
-          """))
+        database.cachedStatement(
+          sql: """
+            SELECT DISTINCT entry.guid FROM record AS entry JOIN record AS child ON child.entry_guid = entry.guid
+            WHERE entry.deleted = 1 AND child.deleted = 0
+            """)))
   }
 }

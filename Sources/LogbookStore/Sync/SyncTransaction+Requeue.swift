@@ -16,9 +16,10 @@ extension SyncTransaction {
   ///
   /// - Returns: how many readings are queued again.
   public func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
-    try database.execute(sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
+    try database.executeCached(
+      sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
     let statement = try RawStatement(
-      database,
+      keptBy: database,
       """
       UPDATE reading SET uploaded = 0
       WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5
@@ -31,10 +32,10 @@ extension SyncTransaction {
       statement.bind(key, at: 1)
       _ = try statement.run()
     }
-    try database.execute(
+    try database.executeCached(
       sql: "UPDATE record SET version_synced = version - 1 WHERE version_synced = version")
-    try database.execute(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
-    try database.execute(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
+    try database.executeCached(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
+    try database.executeCached(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
     return keys.count
   }
 }

@@ -25,20 +25,22 @@ public struct SyncTransaction {
 extension SyncTransaction {
   /// Begins a run: raises the run's number and gives it its id, before the first request carries both.
   public func beginRun(id: String) throws -> RunStamp {
-    try database.execute(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
+    try database.executeCached(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
     return try currentRun()
   }
 
   /// Gives this installation an id of its own: the remote saw another store that bears the present one, or its answer
   /// to a write of this one was lost. The cursor stays, since what this store has seen it has seen.
   public func renewNode(_ node: String, runID: String) throws -> RunStamp {
-    try database.execute(sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
+    try database.executeCached(
+      sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
     return try currentRun()
   }
 
   private func currentRun() throws -> RunStamp {
     guard
-      let row = try Row.fetchOne(database, sql: "SELECT node, run, run_id, logbook, mark FROM remote")
+      let row = try Row.fetchOne(
+        database.cachedStatement(sql: "SELECT node, run, run_id, logbook, mark FROM remote"))
     else { throw Failure(.configuration, "there is no remote; 'glucoport remote set' names one") }
     return RunStamp(node: row[0], number: row[1], id: row[2] ?? "", logbook: row[3], mark: row[4])
   }
@@ -46,15 +48,18 @@ extension SyncTransaction {
   /// Keeps the latest position of the remote.
   public func setMark(_ mark: String?) throws {
     guard let mark else { return }
-    try database.execute(sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [mark, mark])
+    try database.executeCached(
+      sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [mark, mark])
   }
 
   /// How far the remote's changes have been pulled; nil for not at all.
-  public func cursor() throws -> String? { try String.fetchOne(database, sql: "SELECT cursor FROM remote") }
+  public func cursor() throws -> String? {
+    try String.fetchOne(database.cachedStatement(sql: "SELECT cursor FROM remote"))
+  }
 
   /// Keeps how far the remote's changes have been pulled.
   public func setCursor(_ cursor: String?) throws {
-    try database.execute(sql: "UPDATE remote SET cursor = ?", arguments: [cursor])
+    try database.executeCached(sql: "UPDATE remote SET cursor = ?", arguments: [cursor])
   }
 }
 
@@ -63,7 +68,9 @@ extension SyncTransaction {
 extension SyncTransaction {
   /// Failures in a row, and when the next attempt is due.
   public func attempts() throws -> (failures: Int, next: Int64?) {
-    guard let row = try Row.fetchOne(database, sql: "SELECT failures, next_attempt FROM remote") else {
+    guard
+      let row = try Row.fetchOne(database.cachedStatement(sql: "SELECT failures, next_attempt FROM remote"))
+    else {
       return (0, nil)
     }
     return (row[0], row[1])
@@ -71,14 +78,14 @@ extension SyncTransaction {
 
   /// Everything was sent and fetched.
   public func noteSuccess(at now: Int64) throws {
-    try database.execute(
+    try database.executeCached(
       sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL, last_success = ?",
       arguments: [now])
   }
 
   /// A run failed; the next attempt is another process.
   public func noteFailure(failures: Int, next: Int64?, _ sentence: String) throws {
-    try database.execute(
+    try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",
       arguments: [failures, next, sentence])
   }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogbookStore
+
+/// The connections to one store: each role has one of its own, as it would have a process. Opened where it is needed.
+final class Connections {
+  let path: String
+  private var stores: [StoreRole: Store] = [:]
+
+  init(path: String) { self.path = path }
+
+  func store(_ role: StoreRole) throws -> Store {
+    if let open = stores[role] { return open }
+    let store = try Store(path: path, role: role)
+    stores[role] = store
+    return store
+  }
+
+  func close() { stores = [:] }
+}

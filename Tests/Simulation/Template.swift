@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import LogbookStore
+import ServerStore
+
+/// The files with which every world begins, made once: making the tables of a store takes longer than most schedules.
+public struct Template: Sendable {
+  /// A store without a remote.
+  let store: Data
+  /// Two servers, so that a world can move from one to the other.
+  let servers: [Server]
+
+  /// Puts a store that nobody has used at a path.
+  func writeStore(to path: String) throws { try store.write(to: URL(fileURLWithPath: path)) }
+
+  struct Server: Sendable {
+    let files: [String: Data]
+    let login: Login
+
+    /// Puts a server that nobody has used into a folder.
+    func write(to folder: String) throws {
+      let manager = FileManager.default
+      try manager.createDirectory(atPath: folder + "/logbooks", withIntermediateDirectories: true)
+      for (name, data) in files { try write(data, to: "\(folder)/\(name)") }
+      try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+    }
+
+    private func write(_ data: Data, to path: String) throws {
+      try data.write(to: URL(fileURLWithPath: path))
+    }
+  }
+
+  /// Makes the files in a folder, which is removed again.
+  public init() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "glucoport-template-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    store = try Self.makeStore(folder.path + "/store.db")
+    servers = [try await Self.makeServer(folder.path + "/1"), try await Self.makeServer(folder.path + "/2")]
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  private static func makeStore(_ path: String) throws -> Data {
+    // The connection is closed behind this line, and empties its write-ahead log.
+    _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "Europe/Madrid"))
+    return try Data(contentsOf: URL(fileURLWithPath: path))
+  }
+
+  private static func makeServer(_ folder: String) async throws -> Server {
+    var random = SeededGenerator(seed: 0)
+    let token = LoginToken(using: &random)
+    let storage = try EmbeddedStorage(folder: folder)
+    let logins = try Logins(folder: folder)
+    try logins.add(name: "node", role: .write, logbook: "simulation", token: token, at: 0)
+    try logins.close()
+    guard let login = try await storage.login(tokenHash: token.hash) else { throw Broken("no login") }
+    _ = try await storage.logbook(login)
+    try await storage.close()
+    var files: [String: Data] = [:]
+    for name in ["server.db", "logbooks/\(login.logbook).db"] {
+      files[name] = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    return Server(files: files, login: login)
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// What meters and exports bring.
+extension World {
+  func importReadings(_ node: SimulatedNode) throws {
+    var batch = IngestBatch()
+    let device = ["a", "b"].randomElement(using: &random) ?? "a"
+    batch.devices = [Device(vendor: "Maker", model: "M", serial: device, format: "sim")]
+    for _ in 0..<Int.random(in: 1...6, using: &random) {
+      // Few places and values, so that nodes meet each other's readings, some with another value.
+      let isSensor = random.once(in: 2)
+      let time = DeviceTime(seconds: 1_700_000_000 + 300 * Int64.random(in: 0..<12, using: &random))
+      let value = Quantity(Double(Int.random(in: 100...103, using: &random)), .milligramsPerDecilitre)
+      batch.readings.append(
+        Reading(
+          device: DeviceIndex(0), kind: isSensor ? .cbg : .smbg, at: time,
+          placement: Placement(utcOffset: 3600, source: .zone), .value(value), line: 1))
+    }
+    say("\(node.name) imports \(batch.readings.count) readings")
+    try ingest(batch, node)
+  }
+
+  /// An export of a diary with rows of its own ids, made at some time: older and newer ones come in any order.
+  func importDiary(_ node: SimulatedNode) throws {
+    if random.once(in: 2) { exportTime += 1 }
+    let made = Int64.random(in: max(1, exportTime - 2)...exportTime, using: &random)
+    var batch = IngestBatch()
+    for id in 0..<3 where random.once(in: 2) {
+      batch.records.append(
+        ImportedRecord(
+          kind: .food, at: DeviceTime(seconds: 1_700_000_000),
+          placement: Placement(utcOffset: 3600, source: .zone),
+          fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
+          sourceID: "s\(id)", line: 1))
+    }
+    say("\(node.name) imports an export of \(made)")
+    try ingest(batch, node, generatedAt: made)
+  }
+
+  private func ingest(_ batch: IngestBatch, _ node: SimulatedNode, generatedAt: Int64? = nil) throws {
+    before = try node.records()
+    let source = IngestSource(name: "-", format: "sim", startedAt: node.clock, modifiedAt: nil, decisions: [])
+    try node.importer().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(
+        end: .whole, digest: "", generatedAt: generatedAt, finishedAt: node.clock, decisions: [])
+    }
+    try checkNothingOverwritten(node)
+  }
+}

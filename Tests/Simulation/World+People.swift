@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// What people do with records.
+extension World {
+  func add(_ node: SimulatedNode) throws {
+    let guid = random.uuid()
+    let entries = try node.records().values.filter { !$0.state.isDeleted && $0.state.entryGuid == nil }
+      .sorted { $0.guid < $1.guid }
+    var draft = RecordDraft(
+      kind: .note, at: DeviceTime(seconds: 1_700_000_000),
+      placement: Placement(utcOffset: 3600, source: .zone),
+      fields: RecordFields(["a": .text(ledger.word(for: guid))]))
+    if random.once(in: 2) { draft.entryGuid = entries.randomElement(using: &random)?.guid }
+    say("\(node.name) adds \(guid.prefix(4)) to \(draft.entryGuid?.prefix(4) ?? "-")")
+    _ = try node.editor().add(draft, guid: guid)
+  }
+
+  private func liveRecord(of node: SimulatedNode) throws -> SyncRecord? {
+    try node.records().values.filter { !$0.state.isDeleted }.sorted { $0.guid < $1.guid }
+      .randomElement(using: &random)
+  }
+
+  func edit(_ node: SimulatedNode) throws {
+    guard let record = try liveRecord(of: node) else { return }
+    try edit(record, node)
+  }
+
+  func edit(_ record: SyncRecord, _ node: SimulatedNode) throws {
+    let field = ["a", "b", "c"].randomElement(using: &random) ?? "a"
+    if case .text(let old)? = record.state.fields[field] { ledger.retire([old]) }
+    let word = ledger.word(for: record.guid)
+    say("\(node.name) edits \(record.guid.prefix(4)) \(field)=\(word)")
+    _ = try node.editor().edit(record.guid) { $0.fields[field] = .text(word) }
+  }
+
+  func delete(_ node: SimulatedNode) throws {
+    guard let record = try liveRecord(of: node) else { return }
+    let all = try node.records().values.filter {
+      $0.guid == record.guid || $0.state.entryGuid == record.guid
+    }
+    for gone in all { ledger.retire(gone.state.words) }
+    say("\(node.name) deletes \(record.guid.prefix(4))")
+    _ = try node.editor().delete(record.guid)
+  }
+
+  func resolve(_ node: SimulatedNode) throws {
+    let conflicts = try node.resolver().conflicts()
+    guard let conflict = conflicts.randomElement(using: &random) else { return }
+    try resolve(conflict, node)
+  }
+
+  /// The server learns of it later.
+  private func bringBack(_ guid: String) {
+    tombstones.remove(guid)
+    broughtBack.insert(guid)
+  }
+
+  func resolve(_ conflict: RecordConflict, _ node: SimulatedNode) throws {
+    let both = conflict.mine.words.union(conflict.theirs.words)
+    let canKeepBoth = !conflict.mine.isDeleted && !conflict.theirs.isDeleted
+    switch Int.random(in: 0..<(canKeepBoth ? 3 : 2), using: &random) {
+    case 0:
+      say("\(node.name) keeps mine of \(conflict.guid.prefix(4)) (\(conflict.cause))")
+      ledger.retire(both.subtracting(conflict.mine.words))
+      if conflict.cause == .bereft {
+        for child in try node.records().values where child.state.entryGuid == conflict.guid {
+          ledger.retire(child.state.words)
+        }
+      }
+      try node.resolver().resolve(conflict, .mine, at: node.clock)
+    case 1:
+      say("\(node.name) keeps theirs of \(conflict.guid.prefix(4)) (\(conflict.cause))")
+      ledger.retire(both.subtracting(conflict.theirs.words))
+      if !conflict.theirs.isDeleted { bringBack(conflict.guid) }
+      try node.resolver().resolve(conflict, .theirs, at: node.clock)
+    default:
+      let copy = random.uuid()
+      say("\(node.name) keeps both of \(conflict.guid.prefix(4)), the other as \(copy.prefix(4))")
+      ledger.move(conflict.theirs.words.subtracting(conflict.mine.words), from: conflict.guid, to: copy)
+      try node.resolver().resolve(conflict, .both(guid: copy), at: node.clock)
+    }
+    if !conflict.mine.isDeleted { bringBack(conflict.guid) }
+  }
+}

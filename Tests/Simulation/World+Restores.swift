@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+
+/// Copies, restores, another server.
+extension World {
+  func meddle(_ node: SimulatedNode) async throws {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0 where nodes.count < 4:
+      nodeCount += 1
+      say("\(node.name) is copied to n\(nodeCount)")
+      let path = "\(folder)/copy\(nodeCount).db"
+      try Self.copyStore(node.path, to: path)
+      nodes.append(
+        SimulatedNode(
+          name: "n\(nodeCount)", Connections(path: path), await makeRemote(), seed: random.next()))
+    case 1:
+      say("\(node.name) is backed up")
+      try Self.copyStore(node.path, to: backup(of: node))
+    case 2 where FileManager.default.fileExists(atPath: backup(of: node)):
+      say("\(node.name) is restored")
+      try await restore(node)
+    case 3:
+      say("server is backed up")
+      try await server.takeBackup()
+    case 4:
+      guard try await server.restoreBackup() else { return }
+      say("server is restored")
+      isServerRestored = true
+      tombstones = []
+      try await forgetWhatIsNowhere()
+    case 5 where serverCount == 1:
+      try await moveToAnotherServer()
+    default: break
+    }
+  }
+
+  private func backup(of node: SimulatedNode) -> String { "\(folder)/\(node.name)-backup.db" }
+
+  /// The files of a store as a copy program finds them: SQLite's journal belongs to them.
+  private static func copyStore(_ path: String, to copy: String) throws {
+    let manager = FileManager.default
+    for suffix in ["", "-wal", "-shm"] where manager.fileExists(atPath: copy + suffix) {
+      try manager.removeItem(atPath: copy + suffix)
+    }
+    for suffix in ["", "-wal"] where manager.fileExists(atPath: path + suffix) {
+      try manager.copyItem(atPath: path + suffix, toPath: copy + suffix)
+    }
+  }
+
+  private func restore(_ node: SimulatedNode) async throws {
+    nodeCount += 1
+    let path = "\(folder)/restored\(nodeCount).db"
+    try Self.copyStore(backup(of: node), to: path)
+    let restored = SimulatedNode(
+      name: node.name + "'", Connections(path: path), await makeRemote(), seed: random.next())
+    restored.clock = node.clock
+    // The backup may be from before the move to another server.
+    try await restored.connect(to: server, isNewRemote: true)
+    if let place = nodes.firstIndex(where: { $0 === node }) { nodes[place] = restored }
+    lostByRestore = true
+  }
+
+  private func moveToAnotherServer() async throws {
+    say("all move to another server")
+    server = try stage.server(serverCount)
+    serverCount += 1
+    tombstones = []
+    for place in nodes.indices {
+      let old = nodes[place]
+      let moved = SimulatedNode(name: old.name, old.connections, await makeRemote(), seed: random.next())
+      moved.clock = old.clock
+      nodes[place] = moved
+      try await moved.connect(to: server, isNewRemote: true)
+    }
+    try await forgetWhatIsNowhere()
+  }
+
+  /// Whoever puts an older state back gives up what was nowhere else.
+  func forgetWhatIsNowhere() async throws {
+    var words: Set<String> = []
+    for record in try await server.everything().records { words.formUnion(record.state.words) }
+    for node in nodes {
+      for record in try node.records().values { words.formUnion(record.state.words) }
+      for conflict in try node.resolver().conflicts() { words.formUnion(conflict.theirs.words) }
+    }
+    ledger.keepOnly(words)
+  }
+
+  func settleLosses() async throws {
+    if lostByRestore {
+      lostByRestore = false
+      try await forgetWhatIsNowhere()
+    }
+  }
+}

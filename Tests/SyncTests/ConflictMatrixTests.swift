@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// Local {edit, delete, resolve} × remote {edit, delete, none} × base {equal, older}.
+@Suite struct ConflictMatrixTests {
+  enum Local: CaseIterable { case edit, delete, resolve }
+  enum Remote: CaseIterable { case editsSameField, editsOtherField, editsEqually, delete, none }
+
+  /// An equal base: the node had pulled what the other did before its own change. An older one: it had not.
+  @Test(arguments: Local.allCases, Remote.allCases)
+  func anEqualBaseIsNeverAConflict(local: Local, remote: Remote) async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try perform(remote, on: scene.b, guid)
+    try await scene.upload(scene.b, scene.a)
+    let isDeleted = remote == .delete
+    if local == .resolve {
+      try await putInConflict(scene, guid, isDeleted: isDeleted)
+      guard try scene.a.record(guid).isConflicted else { return }
+      try scene.a.resolve(guid, .mine)
+    } else if !isDeleted {
+      try local == .delete ? scene.a.delete(guid) : scene.a.edit(guid, "a", "mine")
+    }
+    let mine = try scene.a.record(guid).state
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete)
+    #expect(summary.conflicts == 0)
+    #expect(try await scene.held(guid)?.agrees(with: mine) == true)
+    try await scene.b.upload()
+    #expect(try scene.b.record(guid).state.agrees(with: mine))
+  }
+
+  @Test(arguments: Remote.allCases)
+  func anEditOnAnOlderBaseIsMergedOrKeptBothWays(remote: Remote) async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try perform(remote, on: scene.b, guid)
+    try await scene.upload(scene.b)
+    try scene.a.edit(guid, "a", remote == .editsEqually ? "theirs" : "mine")
+    try await scene.upload(scene.a)
+    let record = try scene.a.record(guid)
+    switch remote {
+    case .editsSameField, .delete:
+      #expect(record.isConflicted)
+      #expect(try scene.a.text(guid, "a") == "mine")
+      #expect(try scene.a.resolver().conflicts().map(\.theirs.isDeleted) == [remote == .delete])
+    case .editsOtherField:
+      #expect(try scene.a.text(guid, "a") == "mine" && scene.a.text(guid, "b") == "theirs")
+      try await scene.upload(scene.b)
+      #expect(try scene.b.record(guid).state == record.state)
+    case .editsEqually, .none:
+      #expect(!record.isConflicted && !record.isPending)
+    }
+  }
+
+  @Test(arguments: Remote.allCases)
+  func aDeletionOnAnOlderBaseMeetsOnlyADeletionSilently(remote: Remote) async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try perform(remote, on: scene.b, guid)
+    try await scene.upload(scene.b)
+    try scene.a.delete(guid)
+    try await scene.upload(scene.a, scene.b)
+    let record = try scene.a.record(guid)
+    #expect(record.state.isDeleted)
+    switch remote {
+    case .delete, .none:
+      #expect(!record.isConflicted && !record.isPending)
+      #expect(try scene.b.record(guid).state.isDeleted)
+    case .editsSameField, .editsOtherField, .editsEqually:
+      #expect(record.isConflicted)
+      #expect(try !scene.b.record(guid).state.isDeleted)
+    }
+  }
+
+  /// While a person decided, the other side went on.
+  @Test(arguments: Remote.allCases)
+  func aResolutionOnAnOlderBaseIsAnEditLikeAnyOther(remote: Remote) async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try await putInConflict(scene, guid, isDeleted: false)
+    try scene.a.resolve(guid, .mine)
+    switch remote {
+    case .editsEqually: try scene.b.edit(guid, "a", "mine")
+    default: try perform(remote, on: scene.b, guid)
+    }
+    try await scene.upload(scene.b, scene.a)
+    let record = try scene.a.record(guid)
+    #expect(try scene.a.text(guid, "a") == "mine")
+    #expect(record.isConflicted == (remote == .editsSameField || remote == .delete))
+    if !record.isConflicted { #expect(!record.isPending) }
+  }
+
+  @Test func anEditWhileConflictedStaysConflictedAndIsKept() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try await putInConflict(scene, guid, isDeleted: false)
+    try scene.a.edit(guid, "a", "later")
+    try await scene.upload(scene.a)
+    #expect(try scene.a.record(guid).isConflicted)
+    #expect(try scene.a.text(guid, "a") == "later")
+    try scene.a.resolve(guid, .mine)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.text(guid, "a") == "later")
+  }
+
+  private func perform(_ remote: Remote, on node: SimulatedNode, _ guid: String) throws {
+    switch remote {
+    case .editsSameField: try node.edit(guid, "a", "their next")
+    case .editsEqually: try node.edit(guid, "a", "theirs")
+    case .editsOtherField: try node.edit(guid, "b", "theirs")
+    case .delete: try node.delete(guid)
+    case .none: break
+    }
+  }
+
+  private func putInConflict(_ scene: Scene, _ guid: String, isDeleted: Bool) async throws {
+    guard !isDeleted else { return }
+    try scene.b.edit(guid, "a", "there")
+    try await scene.upload(scene.b)
+    try scene.a.edit(guid, "a", "mine")
+    try await scene.upload(scene.a)
+    #expect(try scene.a.record(guid).isConflicted)
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// What happens while a request is on its way.
+@Suite struct InFlightTests {
+  @Test func anEditDuringTheSendStaysPending() async throws {
+    let scene = try await Scene()
+    let guid = try scene.a.add(["a": "first"])
+    try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
+    await scene.a.remote.interrupt(Meanwhile { try scene.a.edit(guid, "a", "second") })
+    try await scene.a.stepUpload()
+    let record = try scene.a.record(guid)
+    #expect(record.version == 2 && record.versionSynced == 1)
+    #expect(try scene.a.text(guid, "a") == "second")
+    try await scene.upload(scene.a)
+    #expect(try await scene.held(guid)?.fields["a"] == .text("second"))
+    #expect(try !scene.a.record(guid).isPending)
+  }
+
+  @Test func aDeletionDuringTheSendIsNotMissed() async throws {
+    let scene = try await Scene()
+    let guid = try scene.a.add(["a": "first"])
+    try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
+    await scene.a.remote.interrupt(Meanwhile { try scene.a.delete(guid) })
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.record(guid).state.isDeleted)
+  }
+
+  @Test func anEditOnAPulledPageRollsTheWholePageBack() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    let others = try (0..<4).map { try scene.b.add(["a": "new \($0)"]) }
+    try scene.b.edit(guid, "b", "theirs")
+    try await scene.upload(scene.b)
+    try await scene.a.stepUntil { if case .pull = $0 { true } else { false } }
+    let cursor = try scene.a.sync().sync { try $0.cursor() }
+    await scene.a.remote.interrupt(Meanwhile { try scene.a.edit(guid, "a", "mine") })
+    try await scene.a.stepUpload()
+    #expect(try Set(scene.a.records().keys) == [guid])
+    #expect(try scene.a.sync().sync { try $0.cursor() } == cursor)
+    #expect(try scene.a.text(guid, "a") == "mine" && scene.a.text(guid, "b") == "1")
+    try await scene.a.upload()
+    #expect(try Set(scene.a.records().keys) == Set(others + [guid]))
+    #expect(try scene.a.text(guid, "a") == "mine" && scene.a.text(guid, "b") == "theirs")
+  }
+
+  @Test func aPullNeverStartsWhileARecordIsPending() async throws {
+    let scene = try await Scene()
+    try await scene.a.stepUntil { if case .pull = $0 { true } else { false } }
+    _ = try scene.a.add(["a": "late"])
+    await scene.a.remote.forgetRequests()
+    try await scene.a.stepUpload()
+    #expect(await scene.a.remote.requests.isEmpty)
+    #expect(scene.a.session?.nextStep == .pushRecords(.entries, limit: 1000))
+  }
+
+  @Test func aBusyEditorEndsTheRunWithNothingLost() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try scene.a.beginUpload(UploadOptions())
+    var ending: UploadEnding?
+    for round in 0..<200 where ending == nil {
+      if case .pull? = scene.a.session?.nextStep { try scene.a.edit(guid, "a", "edit \(round)") }
+      ending = try await scene.a.stepUpload()
+    }
+    guard case .workLeft? = ending else {
+      Issue.record("the run ends as \(String(describing: ending))")
+      return
+    }
+    let last = try scene.a.text(guid, "a")
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.text(guid, "a") == last)
+  }
+
+  @Test func onlyTheReadingsSentAreMarked() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    try await scene.a.stepUntil { if case .pushReadings = $0 { true } else { false } }
+    // An import fills the very range that is on its way.
+    await scene.a.remote.interrupt(Meanwhile { try scene.a.importReadings(-5..<15) })
+    try await scene.a.stepUpload()
+    #expect(try scene.a.pendingReadings() == 10)
+    try await scene.upload(scene.a)
+    while try scene.a.pendingReadings() > 0 { try await scene.upload(scene.a) }
+    #expect(try await scene.server.everything().readings == 20)
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// Requests that the server carried out, and nobody knows.
+@Suite struct LostAnswerTests {
+  @Test func aLostAnswerIsNoConflictWithOneself() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try scene.a.edit(guid, "a", "mine")
+    try await loseAnswerToRecords(scene)
+    try scene.a.edit(guid, "a", "mine, later")
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete && summary.conflicts == 0)
+    #expect(try await scene.held(guid)?.fields["a"] == .text("mine, later"))
+  }
+
+  /// Others wrote since, on top of the change whose answer was lost.
+  @Test func aLostAnswerIsNoConflictWithOneselfEvenWhenOthersWroteSince() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try scene.a.edit(guid, "a", "mine")
+    try await loseAnswerToRecords(scene)
+    try await scene.upload(scene.b)
+    try scene.b.edit(guid, "a", "theirs, on mine")
+    try await scene.upload(scene.b)
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete && summary.conflicts == 0)
+    #expect(try scene.a.text(guid, "a") == "theirs, on mine")
+  }
+
+  @Test func aSendWithoutAnAnswerIsRepeatedByteForByteBeforeANewerVersion() async throws {
+    let scene = try await Scene()
+    let guid = try scene.a.add(["a": "first"])
+    try await loseAnswerToRecords(scene)
+    let sent = try scene.a.record(guid).sent
+    #expect(sent != nil)
+    try scene.a.edit(guid, "a", "second")
+    try scene.a.beginUpload(UploadOptions())
+    for _ in 0..<20 where try scene.a.record(guid).sent == sent { try await scene.a.stepUpload() }
+    let record = try scene.a.record(guid)
+    #expect(record.versionSynced == 1 && record.version == 2)
+    #expect(record.base?.fields["a"] == .text("first"))
+  }
+
+  @Test func readingsWhoseAnswerWasLostAreStoredOnce() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    await scene.a.remote.loseNextAnswer()
+    #expect(try await scene.a.upload().ending == .failed(.unavailable("the answer was lost")))
+    #expect(try scene.a.pendingReadings() == 10)
+    let (_, summary) = try await scene.a.upload()
+    #expect(summary.pushedReadings == 0 && summary.knownReadings == 10)
+    #expect(try await scene.server.everything().readings == 10)
+  }
+
+  private func loseAnswerToRecords(_ scene: Scene) async throws {
+    try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
+    await scene.a.remote.loseNextAnswer()
+    while try await scene.a.stepUpload() == nil {}
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Simulation
+import Testing
+
+@Suite struct SimulationTests {
+  @Test func everyRuleHoldsInSeededSchedules() async throws {
+    let broken = try await Schedules.firstBroken(1..<41, Template(), steps: 20)
+    #expect(broken == nil, "\(broken ?? "")")
+  }
+
+  @Test func aSeedReplays() async throws {
+    let template = try await Template()
+    let first = try await Schedules.journal(seed: 7, template)
+    let second = try await Schedules.journal(seed: 7, template)
+    #expect(first.lines == second.lines && !first.lines.isEmpty)
+  }
+}
