@@ -5,28 +5,20 @@ import Testing
 
 /// The built program as a server, with curl as its client.
 @Suite(.timeLimit(.minutes(2))) struct ServeTests {
-  /// `serve` starts a server in the background and sets `server` and `url`; `token` makes a token.
-  private static let prelude = """
-    set -u
-    serve() {
-      : >out
-      glucoport serve --data data --listen 127.0.0.1:0 "$@" >out 2>>log & server=$!
-      for _ in $(seq 400); do grep -q listening out && break; sleep 0.05; done
-      url=$(sed 's/listening on //' out)
-    }
-    stop() { kill -TERM $server; wait $server; echo "ended with $?"; }
-    token() { glucoport serve token add "$1" --role "$2" --logbook "${3:-anna}" --data data; }
-    node="Glucoport-Node: 5b0f3f0e-7c5a-4f5e-9a51-0d3c8f0b7a11"
-    run="Glucoport-Run: 1 0c9f6a52-93f4-4b0e-8a39-5f7c1d2e3b44"
-    ask() { curl -sS -H "Authorization: Bearer $token" -H "$node" -H "$run" -H "Content-Type: application/json" "$@"; echo; }
-    status() { ask -o body -w '%{http_code}' "$@"; }
-    reading() {
-      at=$(date -u -d "@$1" +%Y-%m-%dT%H:%M:%S)
-      printf '{"series":[{"device":{"vendor":"v","serial":"SECRETSERIAL"},"kind":"cbg","axis":"time",'
-      printf '"readings":[[%d,0,0,"%s","Z","stated",123.5,"mg/dL"]]}]}' "$1" "$at"
-    }
+  /// A client of curl beside the server of `ServerScript`.
+  private static let prelude =
+    ServerScript.prelude + """
+      node="Glucoport-Node: 5b0f3f0e-7c5a-4f5e-9a51-0d3c8f0b7a11"
+      run="Glucoport-Run: 1 0c9f6a52-93f4-4b0e-8a39-5f7c1d2e3b44"
+      ask() { curl -sS -H "Authorization: Bearer $token" -H "$node" -H "$run" -H "Content-Type: application/json" "$@"; echo; }
+      status() { ask -o body -w '%{http_code}' "$@"; }
+      reading() {
+        at=$(date -u -d "@$1" +%Y-%m-%dT%H:%M:%S)
+        printf '{"series":[{"device":{"vendor":"v","serial":"SECRETSERIAL"},"kind":"cbg","axis":"time",'
+        printf '"readings":[[%d,0,0,"%s","Z","stated",123.5,"mg/dL"]]}]}' "$1" "$at"
+      }
 
-    """
+      """
 
   @Test func theExamplesOfTheProtocolsPageWorkAsTheyStand() async throws {
     let page = try String(
@@ -61,7 +53,7 @@ import Testing
         token=$(token 'Anna Secret' write annas-secret); serve
         ask -d "$(reading 1700000000)" "$url/v1/readings?note=SECRETNOTE"
         ask "$url/SECRETPATH"; ask -H "Authorization: Bearer SECRETTOKEN" "$url/v1/logbook" >body
-        curl -sS "$url/metrics"; stop; cat log; glucoport serve token list --data data --json >list
+        curl -sS "$url/metrics"; stop; cat log; glucoport serve token list --data served --json >list
         grep -c "login=$(sed 's/.*log_id":"//; s/".*//' list) .*route=/v1/readings status=200" log
         echo "$token" | cut -c 1-20 >shown; grep -c -F -f shown log
         """)
@@ -105,13 +97,13 @@ import Testing
     let outcome = try await program.shell(
       Self.prelude + """
         token=$(token one write); serve
-        other=$(glucoport serve token add two --role read --data data)
-        glucoport serve token list --data data | sed 's/20[0-9TZ:-]*/TIME/'
+        other=$(glucoport serve token add two --role read --data served)
+        glucoport serve token list --data served | sed 's/20[0-9TZ:-]*/TIME/'
         status "$url/v1/logbook"; token=$other; status "$url/v1/logbook"; status -d '{}' "$url/v1/records"
-        glucoport serve token revoke two --data data; status "$url/v1/logbook"
-        glucoport serve token revoke two --data data; echo $?
-        glucoport serve token add one --role read --data data; echo $?
-        glucoport serve token add three --role owner --data data 2>/dev/null; echo $?
+        glucoport serve token revoke two --data served; status "$url/v1/logbook"
+        glucoport serve token revoke two --data served; echo $?
+        glucoport serve token add one --role read --data served; echo $?
+        glucoport serve token add three --role owner --data served 2>/dev/null; echo $?
         kill -INT $server; wait $server; echo "ended with $?"
         """)
     #expect(
@@ -151,7 +143,7 @@ import Testing
     let outcome = try await program.shell(
       Self.prelude + """
         serve
-        glucoport serve --data data --listen 127.0.0.1:0; echo $?
+        glucoport serve --data served --listen 127.0.0.1:0; echo $?
         glucoport serve --data other --listen "${url#http://}"; echo $?
         echo nonsense >cert.pem; glucoport serve --data other --listen [::1]:0 --tls-cert cert.pem --tls-key cert.pem; echo $?
         stop
