@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the release program, imports the sample exports into a store of its own in a temporary folder, and shows
-# what is in it. Installs what is missing as root; without, it says what to install.
+# Builds the release program, imports the sample exports into a store of its own in a temporary folder, shows what is
+# in it, and brings it into a second store through a server. Installs what is missing as root; without, it says what to
+# install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,7 +17,15 @@ swift build -c release --static-swift-stdlib --product glucoport
 program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+server=
+end() {
+  if [ -n "$server" ]; then
+    kill -TERM "$server" 2>/dev/null || true
+    wait "$server" || true
+  fi
+  rm -rf "$folder"
+}
+trap end EXIT
 export GLUCOPORT_STORE="$folder/logbook.db"
 
 # Some samples hold broken rows on purpose: status 3 says that those were rejected and the rest is stored.
@@ -36,3 +45,34 @@ say "the latest readings"
 
 say "the same again stores nothing twice"
 import Samples/clarity/clarity-mgdl-en.csv
+
+say "a server for this machine, on a port that the system chooses"
+umask 077
+for name in first second; do
+  "$program" serve token add "$name" --role write --logbook anna --data "$folder/server" >"$folder/$name.token"
+done
+"$program" serve --quiet --data "$folder/server" --listen 127.0.0.1:0 >"$folder/listening" &
+server=$!
+until grep -q '^listening on' "$folder/listening"; do
+  kill -0 "$server" || exit 69
+  sleep 0.1
+done
+url=$(sed 's/^listening on //' "$folder/listening")
+
+say "upload"
+"$program" remote set "$url" --token-file "$folder/first.token"
+"$program" upload
+
+say "a second store fetches it and adds a record, and the first fetches that"
+second=$folder/second.db
+"$program" remote set "$url" --token-file "$folder/second.token" --store "$second"
+"$program" upload --store "$second"
+"$program" record add insulin 4.5 --subtype rapid --note "with dinner" --store "$second"
+"$program" upload --store "$second"
+"$program" upload
+
+say "both hold the same"
+digest() { "$program" export --format ndjson --store "$1" | sort | sha256sum; }
+digest "$GLUCOPORT_STORE"
+digest "$second"
+[ "$(digest "$GLUCOPORT_STORE")" = "$(digest "$second")" ]
