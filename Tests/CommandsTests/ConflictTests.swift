@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `glucoport conflict` as people type it, on a store with one record that was edited here and there.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConflictTests {
   private static let theirs = #"{"carbs":40,"text":"soup"}"#
 

@@ -5,7 +5,7 @@ import Subprocess
 import Testing
 
 /// Processes that are killed, run side by side, or run out of space.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CrashTests {
   /// More than two commits of an import.
   private static let rows = 110_000

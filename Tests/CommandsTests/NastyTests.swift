@@ -43,7 +43,7 @@ struct NastyInput: Sendable, CustomTestStringConvertible {
 }
 
 /// Nasty inputs, each through a file and through a pipe.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct NastyTests {
   @Test(arguments: NastyInput.files + NastyInput.structures + NastyInput.values + NastyInput.times)
   func getsWhatItShould(input: NastyInput) async throws {

@@ -5,7 +5,7 @@ import Subprocess
 import Testing
 
 /// The binary between other programs.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PipelineTests {
   @Test func rowsOfALivePipeShowInTheStoreWhileItStaysOpen() async throws {
     let program = try Program()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `glucoport record` as people type it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordTests {
   private static let export =
     "time,glucose (mg/dL)\n2026-03-01T08:00:00,110\n2026-03-01T08:05:00,112\n"
@@ -224,7 +224,7 @@ struct RecordTests {
 }
 
 /// Records and the things that go wrong around them.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct RecordDurabilityTests {
   @Test func whatACommandToldIsThereThoughItIsKilledAtOnce() async throws {
     let program = try Program()

@@ -13,7 +13,7 @@ import Testing
 #endif
 
 /// `glucoport remote` as people and cron jobs run it, against servers on loopback.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct RemoteTests {
   private static let secret = "gp_planted-Secret.0815"
   private static let anna = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The built program as a server, with curl as its client.
-@Suite(.timeLimit(.minutes(2))) struct ServeTests {
+@Suite(.timeLimit(.minutes(10))) struct ServeTests {
   /// A client of curl beside the server of `ServerScript`.
   private static let prelude =
     ServerScript.prelude + """

@@ -6,7 +6,7 @@ import Testing
 /// Uploads and servers that are killed while people edit and import.
 ///
 /// `GLUCOPORT_KILLS` sets how many uploads are killed, `GLUCOPORT_KILL_SEED` when.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct UploadKillTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct UploadKillTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let kills = environment["GLUCOPORT_KILLS"].flatMap { Int($0) } ?? 100
   private static let seed = environment["GLUCOPORT_KILL_SEED"].flatMap { Int($0) } ?? 20_261_121

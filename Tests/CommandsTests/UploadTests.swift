@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `glucoport upload` between stores and a server, all of them real processes.
-@Suite(.timeLimit(.minutes(2))) struct UploadTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadTests {
   /// Runs a script beside a server that it has started and that is stopped behind it.
   private func script(_ text: String, _ program: Program? = nil) async throws -> Program.Outcome {
     let program = try program ?? Program()

@@ -8,7 +8,7 @@ import Testing
 @testable import LogbookServer
 
 /// What the calls answer, over a real socket.
-@Suite(.timeLimit(.minutes(1))) struct CallTests {
+@Suite(.timeLimit(.minutes(10))) struct CallTests {
   @Test func aLogbookIsWrittenAndReadThroughEveryCall() async throws {
     try await Peer.with { (peer) async throws in
       let batch = Sample.history(40)

@@ -9,7 +9,7 @@ import Testing
 @testable import LogbookServer
 
 /// Clients that are not what they should be: each gets an answer of 4xx or a closed connection, and changes nothing.
-@Suite(.timeLimit(.minutes(1))) struct HostileClientTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileClientTests {
   private let batch = Bodies.writeReadings(Sample.history(3))
 
   /// Runs a server, and holds it to having stored nothing.
@@ -214,7 +214,7 @@ import Testing
       let start = ContinuousClock.now
       let answer = try await peer.talk([Array(head.utf8)] + drops, pauseMilliseconds: 50)
       #expect(answer.isEmpty || Reply(answer)?.status == 408)
-      #expect(ContinuousClock.now - start < .seconds(10))
+      #expect(ContinuousClock.now - start < .seconds(60))
     }
   }
 

@@ -23,7 +23,7 @@ enum ConformanceServers {
 }
 
 /// What the sync engine relies on, for every remote of the register.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConformanceTests {
   static let kinds = RemoteRegister.all.map(\.id)
 

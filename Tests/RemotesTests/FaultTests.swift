@@ -9,7 +9,7 @@ import Testing
 @testable import Remotes
 
 /// What can happen to an exchange, each as the kind of failure that tells the caller what to do.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
 

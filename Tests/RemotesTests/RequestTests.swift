@@ -8,7 +8,7 @@ import Testing
 @testable import Remotes
 
 /// What goes over the wire.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RequestTests {
   @Test func everyRequestTellsTokenProgramAndRun() async throws {
     let server = try ScriptedServer { _ in .status(304) }

@@ -8,7 +8,7 @@ import Testing
 @testable import Remotes
 
 /// What each status of a glucoport server means, with its word and without.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct StatusTests {
   private static let other = "99999999-9999-4999-8999-999999999999"
 

@@ -12,7 +12,7 @@ import Testing
   import Musl
 #endif
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct TokenTests {
   @Test(arguments: ["abc", "abc\n", "  abc \t\nsecond line\n", "abc\r\n"])
   func theFirstLineOfAFileIsTheToken(_ content: String) throws {

@@ -5,7 +5,7 @@ import LogbookAPI
 import Testing
 
 /// In which order every storage tells what changed.
-@Suite(.timeLimit(.minutes(1))) struct OrderConformance {
+@Suite(.timeLimit(.minutes(10))) struct OrderConformance {
   private func number(_ page: ChangePage) throws -> Int {
     try #require(Int(page.cursor.prefix { $0 != "." }))
   }
