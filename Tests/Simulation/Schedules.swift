@@ -65,7 +65,7 @@ public enum Schedules {
   public static func firstBroken(
     _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps
   ) async throws -> String? {
-    let lanes = ProcessInfo.processInfo.activeProcessorCount
+    let lanes = min(ProcessInfo.processInfo.activeProcessorCount, seeds.count)
     return try await withThrowingTaskGroup(of: String?.self, returning: String?.self) { group in
       for lane in 0..<UInt64(lanes) {
         let own = stride(from: seeds.lowerBound + lane, to: seeds.upperBound, by: lanes)
