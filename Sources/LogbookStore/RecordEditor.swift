@@ -27,7 +27,7 @@ public struct RecordDraft: Hashable, Sendable {
   init(_ record: StoredRecord) throws {
     self.init(
       kind: record.kind, at: record.deviceTime, placement: record.placement,
-      fields: try RecordFields(json: record.fields))
+      fields: try RecordFields(stored: record.fields, of: record.guid))
     entryGuid = record.entryGuid
   }
 }

@@ -26,22 +26,6 @@ import Testing
     #expect(RecordFields().subtype.isEmpty)
   }
 
-  @Test func fieldsAreReadBackFromTheirJson() throws {
-    let fields = RecordFields([
-      "units": .number(4.5), "whole": .number(1), "none": .number(0), "large": .number(1e300),
-      "text": .text("a \"b\""), "digits": .text("1"), "word": .text("true"), "on": .flag(true),
-      "off": .flag(false),
-      "tags": .words(["a", "b"]), "empty": .words([]),
-    ])
-    #expect(try RecordFields(json: fields.json) == fields)
-    #expect(try RecordFields(json: "{}") == RecordFields())
-  }
-
-  @Test(arguments: ["", "[]", "1", "{", #"{"a":{}}"#, #"{"a":null}"#, #"{"a":[1]}"#, #"{"a":[["b"]]}"#])
-  func whatIsNoObjectOfFieldsIsRefused(_ text: String) {
-    #expect(throws: Failure.self) { try RecordFields(json: text) }
-  }
-
   @Test func anyTextIsReadBackFromItsJson() throws {
     var texts = (0..<0x100).compactMap { UnicodeScalar($0).map { "x\($0)y" } }
     texts += [#"say "hi" \ there"#, "ünï 🍎", "line\nbreak\ttab\r", "", "\u{2028}"]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import LogbookAPI
 import LogbookStore
 
 /// A record in one line for people.
@@ -8,7 +9,7 @@ enum RecordText {
   static func summary(_ record: StoredRecord) -> String {
     let values: [String: FieldValue]
     do {
-      values = try RecordFields(json: record.fields).values
+      values = try RecordWire.fields(record.fields).values
     } catch {
       // Other programs may write fields that glucoport does not; they are shown as they stand.
       return record.fields

@@ -49,7 +49,7 @@ public struct SyncRecord: Hashable, Sendable {
     state = RecordState(
       kind: RecordKind(rawValue: row[1]) ?? .note, entryGuid: row[2], deviceTime: DeviceTime(seconds: row[3]),
       placement: Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .stated),
-      fields: try RecordWire.fields(row[6]), isDeleted: row[7], editedAt: row[17])
+      fields: try RecordFields(stored: row[6], of: row[0]), isDeleted: row[7], editedAt: row[17])
     version = row[8]
     versionSynced = row[9]
     sentVersion = row[10]
