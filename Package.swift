@@ -42,6 +42,7 @@ let package = Package(
     ),
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
     .target(name: "Exports", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
+    .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
       name: "LogbookStore",
       dependencies: [
@@ -163,6 +164,12 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    // Device models, as the USB bus sees them: for tests of the drivers and of the whole program.
+    .target(
+      name: "SimulatedMeters", dependencies: ["Logbook"], path: "Tests/SimulatedMeters",
+      swiftSettings: settings),
+    .testTarget(
+      name: "MetersTests", dependencies: ["Logbook", "Meters", "SimulatedMeters"], swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

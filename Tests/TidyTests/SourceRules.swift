@@ -9,7 +9,7 @@ enum SourceRules {
   static let rows: [[String]] = [
     ["Logbook", "CZlib"],
     ["LogbookAPI"],
-    ["LogbookStore", "Exports", "ServerStore", "Remotes"],
+    ["LogbookStore", "Exports", "ServerStore", "Remotes", "Meters"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],
     ["glucoport"],

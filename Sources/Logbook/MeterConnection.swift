@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A driver's end of the talk with one meter: a transport, the model that was found, and the host's clock.
+public final class MeterConnection {
+  /// What was found at the plug.
+  public let model: MeterModel
+  /// The host's clock in UTC seconds.
+  public let now: () -> Int64
+  /// Told how many items are read, and how many there are where the meter said so.
+  public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
+
+  private let transport: any Transport
+
+  /// A talk with this model over this transport.
+  public init(_ transport: any Transport, model: MeterModel, now: @escaping () -> Int64) {
+    self.transport = transport
+    self.model = model
+    self.now = now
+  }
+
+  /// Does one step of the talk, and gives what came.
+  public func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    try transport.perform(exchange, within: milliseconds)
+  }
+
+  /// Hands over one packet.
+  public func send(_ bytes: [UInt8], within milliseconds: Int = 5000) throws(TransportError) {
+    _ = try perform(.send(bytes), within: milliseconds)
+  }
+
+  /// Waits for one packet.
+  public func receive(most: Int = 64, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    try perform(.receive(most: most), within: milliseconds)
+  }
+
+  /// Both clocks at this moment.
+  public func compareClock(_ shown: DeviceTime) -> ClockComparison {
+    ClockComparison(meter: shown, host: now())
+  }
+}
+
+extension Failure {
+  /// A failed exchange, as a sentence that says what was being done.
+  ///
+  /// - Parameter doing: what the driver did: `reading record 12`.
+  public init(_ error: TransportError, doing: String) {
+    switch error {
+    case .timedOut:
+      self.init(
+        .protocolViolation,
+        "\(doing): the meter did not answer in time; unplug it, plug it in again and retry")
+    case .unplugged:
+      self.init(.unavailable, "\(doing): the meter was unplugged; plug it in and retry")
+    case .stalled:
+      self.init(
+        .protocolViolation, "\(doing): the meter refused the request; unplug it, plug it in again and retry")
+    case .overflow:
+      self.init(.protocolViolation, "\(doing): the meter sent more than its protocol allows")
+    case .unsupported:
+      self.init(.protocolViolation, "\(doing): this connection cannot do what the driver asks")
+    case .interrupted:
+      self.init(.temporary, "\(doing): interrupted")
+    case .failed(let words):
+      self.init(.inputOutput, "\(doing): \(words)")
+    }
+  }
+}

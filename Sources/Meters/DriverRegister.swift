@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Every driver, in the order in which a device that several know is tried.
+public enum DriverRegister {
+  /// The drivers; a new one is added here.
+  public static let all: [any MeterDriver.Type] = []
+
+  /// The driver with this id, or nil.
+  public static func driver(_ id: String) -> (any MeterDriver.Type)? { all.first { $0.id == id } }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// A transport that answers from a transcript: the driver has to ask what was asked then.
+public final class ReplayedTransport: Transport {
+  private let steps: [Transcript.Step]
+  private var next = 0
+
+  /// A replay from the first step.
+  public init(_ transcript: Transcript) { steps = transcript.steps }
+
+  /// Whether every step was asked for.
+  public var isExhausted: Bool { next == steps.count }
+
+  /// Gives what came then; fails where the driver asks something else, or more.
+  public func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    guard next < steps.count else { throw .failed("the transcript ends at exchange \(next)") }
+    let step = steps[next]
+    guard Self.agree(step.exchange, exchange) else {
+      throw .failed("exchange \(next + 1) of the transcript is another one")
+    }
+    next += 1
+    return try step.result.get()
+  }
+
+  /// How many bytes a driver would have taken at most does not matter, as long as they fit.
+  private static func agree(_ recorded: Exchange, _ asked: Exchange) -> Bool {
+    switch (recorded, asked) {
+    case (.receive, .receive): true
+    case (.feature(let id, _), .feature(let other, _)): id == other
+    case (.ask(let request, _), .ask(let other, _)): request == other
+    case (.command(let bytes, _), .command(let other, _)): bytes == other
+    default: recorded == asked
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Every exchange of one talk with a meter, as text: one line each, in order.
+///
+/// The first lines name the version, the driver, the model with its USB ids, and the host's clock; the manual page
+/// glucoport-transcript(5) tells the form.
+public struct Transcript: Hashable, Sendable {
+  /// One exchange and what came of it.
+  public struct Step: Hashable, Sendable {
+    /// Milliseconds since the talk began, when the exchange ended.
+    public var milliseconds: Int
+    /// What was asked.
+    public var exchange: Exchange
+    /// What came, or why nothing did.
+    public var result: Result<[UInt8], TransportError>
+
+    /// A step as it happened.
+    public init(milliseconds: Int, exchange: Exchange, result: Result<[UInt8], TransportError>) {
+      self.milliseconds = milliseconds
+      self.exchange = exchange
+      self.result = result
+    }
+  }
+
+  /// The most steps that a transcript holds: a meter with a hundred thousand readings stays below.
+  public static let mostSteps = 2_000_000
+
+  /// The driver's id.
+  public var driver: String
+  /// The USB vendor id.
+  public var vendorID: UInt16
+  /// The USB product id.
+  public var productID: UInt16
+  /// The host's clock in UTC seconds when the talk began.
+  public var startedAt: Int64
+  /// The steps, in order.
+  public var steps: [Step] = []
+
+  /// A transcript without steps.
+  public init(driver: String, vendorID: UInt16, productID: UInt16, startedAt: Int64) {
+    self.driver = driver
+    self.vendorID = vendorID
+    self.productID = productID
+    self.startedAt = startedAt
+  }
+}
