@@ -86,9 +86,10 @@ struct RecordTests {
       ("exercise 1.5 h --set intensity=light", "90 min · intensity light"),
       ("note early --set tags=b,a", "early · a, b"),
     ]
-    for (line, expected) in adds {
+    for (day, (line, expected)) in adds.enumerated() {
       let outcome = try await program.run(
-        arguments: ["record", "add"] + line.split(separator: " ").map(String.init))
+        arguments: ["record", "add", "--at", "2026-05-0\(day + 1)T08:00:00Z"]
+          + line.split(separator: " ").map(String.init))
       #expect(outcome.output.contains(expected), "\(outcome.output) \(outcome.errors)")
     }
     #expect(try await list(program).count == 4)

@@ -130,7 +130,7 @@ struct Peer: Sendable {
       }
     }
     guard connected == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     for piece in pieces {
       // A server that closed the connection takes no more, which is one way to refuse. Its NIO ignores SIGPIPE for all.
