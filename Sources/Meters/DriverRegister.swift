@@ -5,7 +5,9 @@ public import Logbook
 /// Every driver, in the order in which a device that several know is tried.
 public enum DriverRegister {
   /// The drivers; a new one is added here.
-  public static let all: [any MeterDriver.Type] = []
+  public static let all: [any MeterDriver.Type] = [
+    ContourDriver.self
+  ]
 
   /// The driver with this id, or nil.
   public static func driver(_ id: String) -> (any MeterDriver.Type)? { all.first { $0.id == id } }

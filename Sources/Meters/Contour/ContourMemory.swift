@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Turns the result records of a meter into readings and diary records, in the order in which they come: the oldest
+/// first.
+struct ContourMemory {
+  private(set) var contents: MeterContents
+  private let range: ContourRange?
+  private var clock = ClockSetBack()
+  private var number: Int64 = 0
+
+  /// Words for the marks that a person can give and that readings have no mark for. The letter D stands for "don't
+  /// feel right" with one source and for a logbook mark with another.
+  private static let tags: [Substring: String] = ["D": "don't feel right", "I": "illness", "S": "stress"]
+
+  /// What each kind of insulin is called: of the vendor's text as other programs have it.
+  private static let insulins: [Substring: String] = ["1": "rapid", "2": "long", "3": "mix"]
+
+  /// The memory of the meter with this identity.
+  init(_ identity: MeterIdentity, range: ContourRange?) {
+    contents = MeterContents(identity)
+    self.range = range
+  }
+
+  /// How many results have come.
+  var count: Int { Int(number) }
+
+  /// Takes one result record.
+  mutating func take(_ record: ASTMRecord) {
+    number += 1
+    guard let time = record.time(8) else {
+      return reject(record, "a time that no calendar has, or of another form than YYYYMMDDhhmm")
+    }
+    switch record.components(2).last {
+    case "Glucose": takeGlucose(record, at: time)
+    case "Carb": takeFood(record, at: time)
+    case "Insulin": takeInsulin(record, at: time)
+    default: contents.skipped["result of unknown type", default: 0] += 1
+    }
+  }
+}
+
+extension ContourMemory {
+  private mutating func reject(_ record: ASTMRecord, _ reason: String) {
+    contents.rejections.append(
+      Rejection(line: number, reason: reason, source: String(record.text.prefix(1024))))
+  }
+
+  private mutating func takeGlucose(_ record: ASTMRecord, at time: DeviceTime) {
+    guard let unit = record.components(4).first.flatMap({ GlucoseUnit(name: $0) }) else {
+      return reject(record, "a unit that is neither mg/dL nor mmol/L")
+    }
+    let markers = record[6].split(separator: "/")
+    let setBack = clock.mark(time)
+    guard let measurement = measurement(record, unit, markers) else {
+      return reject(record, "a value that is no number")
+    }
+    contents.readings.append(
+      MeterReading(.smbg, at: time, measurement, marks: marks(markers).union(setBack)))
+    takeTags(markers, at: time)
+  }
+
+  /// The number that stands beside LO and HI lies one step outside the range and is no measurement.
+  private func measurement(
+    _ record: ASTMRecord, _ unit: GlucoseUnit, _ markers: [Substring]
+  ) -> Measurement? {
+    if markers.contains("<") { return .low(below: range?.low, range?.unit ?? unit) }
+    if markers.contains(">") { return .high(above: range?.high, range?.unit ?? unit) }
+    return record.number(3).map { .value(Quantity($0, unit)) }
+  }
+
+  private func marks(_ markers: [Substring]) -> ReadingMarks {
+    var marks: ReadingMarks = []
+    for marker in markers {
+      switch marker {
+      case "C": marks.insert(.controlSolution)
+      case "B": marks.insert(.beforeMeal)
+      case "A": marks.insert(.afterMeal)
+      case "F": marks.insert(.fasting)
+      default: continue
+      }
+    }
+    return marks
+  }
+
+  private mutating func takeTags(_ markers: [Substring], at time: DeviceTime) {
+    let tags = markers.compactMap { Self.tags[$0] }
+    if !tags.isEmpty {
+      contents.records.append(MeterRecord(.note, at: time, RecordFields(["tags": .words(tags)])))
+    }
+    if markers.contains("X") { contents.records.append(MeterRecord(.exercise, at: time, RecordFields())) }
+    if markers.contains(where: { $0.count == 2 && $0.hasPrefix("Z") }) {
+      contents.skipped["time since a meal", default: 0] += 1
+    }
+  }
+
+  /// Points and choices are exchanges, whose size in grams a person sets elsewhere.
+  private mutating func takeFood(_ record: ASTMRecord, at time: DeviceTime) {
+    guard let number = record.number(3) else { return reject(record, "carbohydrates that are no number") }
+    let fields: [String: FieldValue] =
+      switch record.components(4).first {
+      case "1": ["carbs": .number(number)]
+      case "2": ["servings": .number(number), "text": .text("points")]
+      case "3": ["servings": .number(number), "text": .text("choices")]
+      default: ["text": .text("\(plainNumber(number)), in a unit that the meter does not state")]
+      }
+    contents.records.append(MeterRecord(.food, at: time, RecordFields(fields)))
+  }
+
+  /// Doses are tenths of a unit: a single source, who saw it on his own meter.
+  private mutating func takeInsulin(_ record: ASTMRecord, at time: DeviceTime) {
+    guard let tenths = record.number(3) else { return reject(record, "a dose that is no number") }
+    var fields: [String: FieldValue] = ["units": .number(tenths / 10)]
+    if let kind = record.components(4).first.flatMap({ Self.insulins[$0] }) {
+      fields["subtype"] = .text(kind)
+    }
+    contents.records.append(MeterRecord(.insulin, at: time, RecordFields(fields)))
+  }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// One talk with a meter of the family: the handshakes of ASTM E1381, with their limits.
+final class ContourSession {
+  /// A meter answers within milliseconds; other programs allow five seconds.
+  private static let answerMilliseconds = 5000
+  /// The first header and the closing handshake.
+  private static let handshakeMilliseconds = 2000
+  /// Reports of one message come 12 to 20 ms apart, so that this much silence ends what was on its way.
+  private static let silenceMilliseconds = 60
+  /// How often a frame is asked for again, as the maker's own rules have it.
+  private static let mostRefusals = 6
+  /// A message has at most six reports.
+  private static let mostReports = 64
+  /// Above what any memory holds: 2000 results.
+  private static let mostFrames = 20_000
+
+  private let meter: MeterConnection
+  private var stream = ContourStream()
+
+  /// A talk that has not begun.
+  init(_ meter: MeterConnection) { self.meter = meter }
+
+  /// Wakes the meter and takes its first header, behind which it waits.
+  ///
+  /// A meter that was left in the middle of a talk answers another byte than one that rests, so three are tried.
+  func open() throws -> ContourHeader {
+    let doing = "opening the talk with the meter"
+    try drain(doing)
+    for byte in [ContourByte.endOfTransmission, ContourByte.wake, ContourByte.acknowledge] {
+      try send([byte], doing)
+      if let header = try awaitHeader(doing) { return header }
+    }
+    throw Failure(
+      .protocolViolation,
+      "\(doing): no header came; wait ten seconds, or unplug the meter and plug it in again, and retry")
+  }
+
+  /// Reads the memory, from the oldest result to the last record, whose code says that it is whole.
+  func readRecords(_ take: (ASTMRecord) throws -> Void) throws {
+    var reader = FrameOrder()
+    var reply = ContourByte.acknowledge
+    for number in 1...Self.mostFrames {
+      let doing = "reading frame \(number)"
+      try send([reply], doing)
+      switch try reader.judge(token(Self.answerMilliseconds, doing), doing) {
+      case .answer(let byte):
+        if byte == ContourByte.refuse { try drain(doing) }
+        reply = byte
+      case .record(let record) where record.type == "L":
+        try checkEnd(record)
+        return
+      case .record(let record):
+        try take(record)
+        reply = ContourByte.acknowledge
+      }
+    }
+    throw Failure(.protocolViolation, "reading the memory: the meter sends more than any memory holds")
+  }
+
+  /// Ends a talk whose data is complete: the meter answers the last ACK by EOT, and a Contour Next One only NAK.
+  func finish() {
+    for byte in [ContourByte.acknowledge, ContourByte.refuse] {
+      do {
+        try send([byte], "ending the talk")
+        if try token(Self.handshakeMilliseconds, "ending the talk") == .endOfTransmission { return }
+      } catch {
+        return  // Everything that was wanted has come.
+      }
+    }
+  }
+
+  /// Leaves a talk that is not at its end, so that the meter can be used.
+  func abandon() {
+    do {
+      try send([ContourByte.endOfTransmission], "ending the talk")
+    } catch {
+      return  // What went wrong before is what a person has to know.
+    }
+  }
+
+  /// Goes from the first header to where the meter takes commands.
+  func enterCommandMode() throws {
+    let doing = "asking the meter to take commands"
+    for _ in 1...Self.mostRefusals {
+      try send([ContourByte.refuse], doing)
+      guard try token(Self.handshakeMilliseconds, doing) == .endOfTransmission else { continue }
+      try send([ContourByte.enquiry], doing)
+      guard try token(Self.handshakeMilliseconds, doing) == .acknowledge else { break }
+      return
+    }
+    throw Failure(.protocolViolation, "\(doing): it does not; unplug it, plug it in again and retry")
+  }
+
+  /// Gives one command, and tells whether the meter took it; false where it refused.
+  func command(_ text: String, _ doing: String) throws -> Bool {
+    try send(Array(text.utf8), doing)
+    switch try token(Self.answerMilliseconds, doing) {
+    case .acknowledge: return true
+    case .refuse: return false
+    case nil: throw Failure(.timedOut, doing: doing)
+    default:
+      throw Failure(.protocolViolation, "\(doing): the meter gave another answer than its protocol has")
+    }
+  }
+}
+
+extension ContourSession {
+  private func send(_ bytes: [UInt8], _ doing: String) throws {
+    do {
+      try meter.send(ContourReport.pack(bytes))
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// The next token; nil where none came in time.
+  private func token(_ milliseconds: Int, _ doing: String) throws -> ContourToken? {
+    for _ in 0..<Self.mostReports {
+      if let token = stream.next() { return token }
+      guard let report = try receive(milliseconds, doing) else { return nil }
+      guard let payload = ContourReport.payload(report) else {
+        stream.clear()
+        return .damaged
+      }
+      stream.add(payload)
+    }
+    stream.clear()
+    return .damaged
+  }
+
+  private func receive(_ milliseconds: Int, _ doing: String) throws -> [UInt8]? {
+    do {
+      return try meter.receive(most: 64, within: milliseconds)
+    } catch .timedOut {
+      return nil
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// Drops what is left of an earlier message.
+  private func drain(_ doing: String) throws {
+    stream.clear()
+    for _ in 0..<Self.mostReports {
+      guard try receive(Self.silenceMilliseconds, doing) != nil else { return }
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter does not stop sending")
+  }
+
+  private func awaitHeader(_ doing: String) throws -> ContourHeader? {
+    for _ in 0..<8 {
+      switch try token(Self.handshakeMilliseconds, doing) {
+      case .frame(let frame):
+        guard let header = ContourHeader(ASTMRecord(frame.text)) else { continue }
+        // A Contour Next Link sends the ENQ in a report of its own.
+        _ = try token(Self.silenceMilliseconds, doing)
+        return header
+      case .enquiry:
+        // A meter that waits since an earlier talk.
+        try send([ContourByte.acknowledge], doing)
+      case .damaged, nil:
+        try drain(doing)
+        return nil
+      case .endOfTransmission, .acknowledge, .refuse: continue
+      }
+    }
+    return nil
+  }
+
+  private func checkEnd(_ record: ASTMRecord) throws {
+    guard record[3] == "N" else {
+      throw Failure(
+        .protocolViolation, "reading the memory: the meter ended it before it was whole; retry")
+    }
+  }
+}
+
+/// Which frame has to come next, and what a wrong one is answered.
+private struct FrameOrder {
+  /// What to do about what came.
+  enum Verdict {
+    case answer(UInt8)
+    case record(ASTMRecord)
+  }
+
+  private static let mostRefusals = 6
+  private var expected = 2
+  private var hasRecords = false
+  private var refusals = 0
+  private var enquiries = 0
+  private var isSilent = false
+
+  mutating func judge(_ token: ContourToken?, _ doing: String) throws -> Verdict {
+    switch token {
+    case .frame(let frame): return try judge(frame, doing)
+    case nil:
+      // The answer may have lost its end; a meter that says nothing twice has gone.
+      guard !isSilent else { throw Failure(.timedOut, doing: doing) }
+      isSilent = true
+      return try refuse(doing)
+    case .damaged, .acknowledge, .refuse: return try refuse(doing)
+    case .enquiry:
+      enquiries += 1
+      guard enquiries <= Self.mostRefusals else { return try refuse(doing) }
+      return .answer(enquiries % 2 == 1 ? ContourByte.acknowledge : ContourByte.refuse)
+    case .endOfTransmission:
+      throw Failure(.protocolViolation, "\(doing): the meter ended the talk before its last record; retry")
+    }
+  }
+
+  private mutating func judge(_ frame: ContourFrame, _ doing: String) throws -> Verdict {
+    isSilent = false
+    let record = ASTMRecord(frame.text)
+    if !hasRecords, record.type == "H" {
+      expected = 2
+      return .answer(ContourByte.acknowledge)
+    }
+    if frame.number == (expected + 7) % 8, hasRecords {
+      // Sent once more, because our answer was lost.
+      refusals += 1
+      guard refusals <= Self.mostRefusals else { return try refuse(doing) }
+      return .answer(ContourByte.acknowledge)
+    }
+    guard frame.number == expected else {
+      throw Failure(.protocolViolation, "\(doing): the meter left a frame out; retry")
+    }
+    expected = (expected + 1) % 8
+    hasRecords = true
+    refusals = 0
+    return .record(record)
+  }
+
+  private mutating func refuse(_ doing: String) throws -> Verdict {
+    refusals += 1
+    guard refusals <= Self.mostRefusals else {
+      throw Failure(
+        .protocolViolation,
+        "\(doing): it came damaged \(Self.mostRefusals) times; unplug the meter, plug it in again and retry")
+    }
+    return .answer(ContourByte.refuse)
+  }
+}
