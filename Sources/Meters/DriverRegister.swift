@@ -6,7 +6,7 @@ public import Logbook
 public enum DriverRegister {
   /// The drivers; a new one is added here.
   public static let all: [any MeterDriver.Type] = [
-    ContourDriver.self
+    ContourDriver.self, FreeStyleLibreDriver.self, FreeStyleNeoDriver.self, FreeStyleInsuLinxDriver.self,
   ]
 
   /// The driver with this id, or nil.

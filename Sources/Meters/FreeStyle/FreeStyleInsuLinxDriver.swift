@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// FreeStyle InsuLinx: rows of `$result?`, with values always in mg/dL.
+///
+/// Known from one recorded meter, whose rows hold strip tests, weekly trends and clock changes alone: how LO, HI,
+/// control solution, insulin and food stand there is unknown. The fields for ketone and temperature are taken from
+/// the order of columns in the maker's own export.
+struct FreeStyleInsuLinxDriver: MeterDriver {
+  static let id = "freestyle-insulinx"
+  static let name = "Abbott FreeStyle InsuLinx"
+  static let canSetClock = true
+  static let models = [
+    MeterModel("FreeStyle InsuLinx", vendorID: 0x1A61, productID: 0x3460, link: .hid),
+    MeterModel("FreeStyle InsuLinx", vendorID: 0x1A61, productID: 0x3450, link: .hid),
+  ]
+
+  private static let meter = FreeStyleMeter(
+    driver: id, serialCommand: "$serlnum?",
+    tables: [FreeStyleMeter.Table(command: "$result?", numberField: 1) { take($0, into: &$1) }])
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity { try Self.meter.identify(meter) }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents { try Self.meter.read(meter) }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    try Self.meter.setClock(meter, to: time)
+  }
+}
+
+extension FreeStyleInsuLinxDriver {
+  private static func take(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+    switch row.number(0) {
+    case 0: takeTest(row, into: &memory)
+    case 4: memory.skip("weekly trend")
+    case 6: memory.skip("clock change")
+    case let type?: memory.skip("record of type \(type)")
+    case nil: memory.reject(row, "a row without a type")
+    }
+  }
+
+  private static func takeTest(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+    let timeIsValid = row.number(7) == 1
+    let marks: ReadingMarks = (row.number(8) ?? 0) == 0 ? [] : .temperatureWarning
+    if row.number(13) == 0, let ketone = row.number(12), ketone > 0 {
+      return memory.add(
+        .ketone, .stripKetone(row.text(12), ketone), row, timeIsValid: timeIsValid, marks: marks)
+    }
+    memory.add(
+      .smbg, .stripGlucose(row.text(13), row.number(13)), row, timeIsValid: timeIsValid, marks: marks)
+  }
+}

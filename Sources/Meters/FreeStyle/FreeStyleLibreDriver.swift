@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// FreeStyle Libre readers whose talk is in the clear: the first Libre and the Libre Pro.
+///
+/// Rows have a record number for ever, but LibreView, where the same readings come from, tells serial number and
+/// shown time alone; so that both are one, the shown time is the identity, and a value at the end of the range stays
+/// a number with its mark, as LibreView has it. A single source tells these ends, and all of the Libre Pro.
+struct FreeStyleLibreDriver: MeterDriver {
+  static let id = "freestyle-libre"
+  static let name = "Abbott FreeStyle Libre"
+  static let canSetClock = true
+  static let models = [
+    MeterModel("FreeStyle Libre", vendorID: 0x1A61, productID: 0x3650, link: .hid),
+    MeterModel("FreeStyle Libre Pro", vendorID: 0x1A61, productID: proID, link: .hid),
+    MeterModel(
+      "FreeStyle Libre 2", vendorID: 0x1A61, productID: 0x3950, link: .hid,
+      obstacle: "its talk is encrypted with keys that Abbott has not published; export from LibreView instead"
+    ),
+  ]
+
+  private static let proID: UInt16 = 0x3670
+  private static let meter = FreeStyleMeter(
+    driver: id, serialCommand: "$sn?",
+    tables: [
+      FreeStyleMeter.Table(command: "$history?", numberField: 0) { takeHistory($0, into: &$1) },
+      FreeStyleMeter.Table(command: "$arresult?", numberField: 0) { LibreResultRow($0).take(into: &$1) },
+    ])
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    try Self.meter.identify(meter, textType: textType(meter))
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    try Self.meter.read(meter, textType: textType(meter))
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    try Self.meter.setClock(meter, to: time, textType: textType(meter))
+  }
+}
+
+extension FreeStyleLibreDriver {
+  private func textType(_ meter: MeterConnection) -> UInt8 {
+    meter.model.productID == Self.proID ? FreeStyleReport.vendorText : FreeStyleReport.text
+  }
+
+  /// A row of `$history?`: what the sensor measured by itself.
+  private static func takeHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+    guard row.count == 16, row.number(1) == 12 else {
+      return memory.reject(row, "a row of sensor history of another form")
+    }
+    guard row.number(15) == 0 else { return memory.skip("sensor reading with an error") }
+    let value = row.number(13)
+    memory.add(
+      .cbg, .libreGlucose(value), row, timeIsValid: row.number(8) == 1, marks: .libreLimit(value, .cbg))
+  }
+}
+
+extension Measurement {
+  /// A value of a Libre: whole mg/dL, whatever it shows.
+  static func libreGlucose(_ number: Int?) -> Measurement? {
+    number.flatMap { $0 > 0 ? .value(Quantity(Double($0), .milligramsPerDecilitre)) : nil }
+  }
+}
+
+extension ReadingMarks {
+  /// The mark of a value at the end of a sensor's range, which stands for LO or HI; a strip measures further down.
+  static func libreLimit(_ number: Int?, _ kind: ReadingKind) -> ReadingMarks {
+    guard let number else { return [] }
+    return number >= 500 || (number <= 40 && kind != .smbg) ? .atLimit : []
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What the drivers of the family share: who the meter is, its clock, and how its tables are read.
+struct FreeStyleMeter {
+  /// One table of the memory.
+  struct Table {
+    /// The command that asks for it.
+    let command: String
+    /// The field with the record's number.
+    let numberField: Int
+    /// Takes one row of it.
+    let take: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
+  }
+
+  /// The driver's id.
+  let driver: String
+  /// The command that asks for the serial number.
+  let serialCommand: String
+  /// The tables that hold all there is.
+  let tables: [Table]
+
+  /// Which meter it is.
+  func identify(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) throws -> MeterIdentity {
+    try identity(try opened(meter, textType), meter)
+  }
+
+  /// All that the meter holds.
+  func read(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) throws -> MeterContents {
+    let session = try opened(meter, textType)
+    var memory = FreeStyleMemory(try identity(session, meter))
+    for table in tables {
+      guard let rows = try session.dump(table.command) else {
+        throw Failure(.protocolViolation, "reading the memory: the meter refuses \(table.command)")
+      }
+      memory.take(rows, numberedBy: table.numberField, table.take)
+    }
+    return memory.contents
+  }
+
+  /// Sets the clock, which takes whole minutes.
+  func setClock(
+    _ meter: MeterConnection, to time: DeviceTime, textType: UInt8 = FreeStyleReport.text
+  ) throws {
+    let parts = time.parts
+    guard (2000...2099).contains(parts.year) else {
+      throw Failure(.usage, "the clock of this meter takes the years 2000 to 2099")
+    }
+    let session = try opened(meter, textType)
+    for command in [
+      "$date,\(parts.month),\(parts.day),\(parts.year - 2000)", "$time,\(parts.hour),\(parts.minute)",
+    ] {
+      guard try session.tell(command) else {
+        throw Failure(.protocolViolation, "setting the clock: the meter refuses it")
+      }
+    }
+  }
+}
+
+extension FreeStyleMeter {
+  private func opened(_ meter: MeterConnection, _ textType: UInt8) throws -> FreeStyleSession {
+    let session = FreeStyleSession(meter, textType: textType)
+    try session.open()
+    return session
+  }
+
+  private func identity(_ session: FreeStyleSession, _ meter: MeterConnection) throws -> MeterIdentity {
+    guard let serial = try session.ask(serialCommand), !serial.isEmpty else {
+      throw Failure(
+        .protocolViolation, "asking for the serial number: the meter gave none; is it the right driver?")
+    }
+    let firmware = try session.ask("$swver?") ?? ""
+    let clock = try clock(session)
+    return MeterIdentity(
+      device: Device(vendor: "Abbott", model: meter.model.name, serial: serial, format: driver),
+      firmware: firmware, clock: clock.map(meter.compareClock))
+  }
+
+  /// The clock; nil where it was lost, which the meter shows by 255 in every field.
+  private func clock(_ session: FreeStyleSession) throws -> DeviceTime? {
+    guard let date = try session.ask("$date?"), let time = try session.ask("$time?") else { return nil }
+    return FreeStyleRow(Array("\(date),\(time)".utf8)[...]).time(0)
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// FreeStyle Precision Neo and Optium Neo: rows of `$result?`, with strip values always in mg/dL.
+///
+/// A single source tells where control solution is marked and what an insulin row holds. LibreView tells no record
+/// number, so the shown time is the identity.
+struct FreeStyleNeoDriver: MeterDriver {
+  static let id = "freestyle-neo"
+  static let name = "Abbott FreeStyle Precision Neo and Optium Neo"
+  static let canSetClock = true
+  static let models = [
+    MeterModel("FreeStyle Optium-Precision Neo", vendorID: 0x1A61, productID: 0x3850, link: .hid)
+  ]
+
+  private static let meter = FreeStyleMeter(
+    driver: id, serialCommand: "$serlnum?",
+    tables: [FreeStyleMeter.Table(command: "$result?", numberField: 1) { take($0, into: &$1) }])
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity { try Self.meter.identify(meter) }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents { try Self.meter.read(meter) }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    try Self.meter.setClock(meter, to: time)
+  }
+}
+
+extension FreeStyleNeoDriver {
+  /// Which kinds of insulin a meter names: in the morning long, at breakfast, at lunch, in the evening long, at
+  /// dinner.
+  private static let insulins = ["long", "rapid", "rapid", "long", "rapid"]
+
+  private static func take(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+    switch row.number(0) {
+    case 7:
+      memory.add(.smbg, .stripGlucose(row.text(8), row.number(8)), row, marks: control(row, 10))
+    case 9:
+      memory.add(.ketone, .stripKetone(row.text(8), row.number(8)), row, marks: control(row, 9))
+    case 10: takeInsulin(row, into: &memory)
+    case 6: memory.skip("clock change")
+    case let type?: memory.skip("record of type \(type)")
+    case nil: memory.reject(row, "a row without a type")
+    }
+  }
+
+  private static func control(_ row: FreeStyleRow, _ field: Int) -> ReadingMarks {
+    row.number(field) == 0 ? .controlSolution : []
+  }
+
+  private static func takeInsulin(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
+    guard let units = row.number(9), (0...500).contains(units) else {
+      return memory.reject(row, "an insulin dose that is no number of units")
+    }
+    memory.warn("one source alone says that this meter keeps insulin in whole units; compare with its screen")
+    var fields: [String: FieldValue] = ["units": .number(Double(units))]
+    if let kind = row.number(8), insulins.indices.contains(kind) { fields["subtype"] = .text(insulins[kind]) }
+    memory.add(.insulin, row, fields)
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The answer to one text command: `message CKSM:hhhhhhhh CRLF CMD OK CRLF`, where the digits are the sum of the
+/// message's bytes.
+enum FreeStyleReply: Hashable {
+  /// The meter did what was asked; the message in bytes, since readers cut strings within a character.
+  case done([UInt8])
+  /// The meter does not know the command or does not allow it.
+  case refused
+  /// The end is there and the sum is another: reports were lost on the way.
+  case damaged
+
+  private static let success = Array("CMD OK\r\n".utf8)
+  private static let failure = Array("CMD Fail!\r\n".utf8)
+  private static let checksumName = Array("CKSM:".utf8)
+  /// `CKSM:`, eight digits and CRLF.
+  private static let checksumLength = 15
+
+  /// The answer in these bytes; nil while its end has not come.
+  init?(_ bytes: [UInt8]) {
+    if bytes.hasEnd(Self.failure) {
+      self = .refused
+      return
+    }
+    guard bytes.hasEnd(Self.success) else { return nil }
+    let start = bytes.count - Self.success.count - Self.checksumLength
+    guard start >= 0, bytes[start...].starts(with: Self.checksumName),
+      bytes[(start + 13)...].starts(with: [0x0D, 0x0A]),
+      let sum = hexadecimal(bytes[start + 5..<start + 13]), sum == checksum(bytes[..<start])
+    else {
+      self = .damaged
+      return
+    }
+    self = .done(Array(bytes[..<start]))
+  }
+}
+
+/// The rows of an answer to `$result?`, `$history?` or `$arresult?`, with the count and the sum that end them.
+struct FreeStyleDump: Hashable {
+  /// The rows as they came.
+  let rows: [FreeStyleRow]
+
+  /// The rows of this message; nil where their number or their sum is another than it says.
+  init?(_ message: [UInt8]) {
+    if message == Array("Log Empty\r\n".utf8) {
+      rows = []
+      return
+    }
+    guard message.hasEnd([0x0D, 0x0A]) else { return nil }
+    let body = message.dropLast(2)
+    let lastLine = body.lastLineStart
+    let parts = body[lastLine...].split(separator: 0x2C, omittingEmptySubsequences: false)
+    guard parts.count == 2, let count = decimal(parts[0]), let sum = hexadecimal(parts[1]),
+      sum == checksum(message[..<lastLine])
+    else { return nil }
+    rows = message[..<lastLine].lines.map(FreeStyleRow.init)
+    guard rows.count == count else { return nil }
+  }
+}
+
+/// One row of a dump: fields between commas, texts between quotation marks.
+struct FreeStyleRow: Hashable {
+  /// The row as it came.
+  let text: String
+  private let fields: [String]
+
+  /// The row in these bytes.
+  init(_ bytes: ArraySlice<UInt8>) {
+    text = String(decoding: bytes, as: UTF8.self)
+    var fields: [[UInt8]] = [[]]
+    var isQuoted = false
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: ",") where !isQuoted: fields.append([])
+      default: fields[fields.count - 1].append(byte)
+      }
+    }
+    self.fields = fields.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// How many fields there are.
+  var count: Int { fields.count }
+
+  /// The text of a field; empty where the row ends before it.
+  func text(_ index: Int) -> String { fields.indices.contains(index) ? fields[index] : "" }
+
+  /// The whole number in a field; nil for anything else.
+  func number(_ index: Int) -> Int? {
+    let text = text(index)
+    let isNegative = text.hasPrefix("-")
+    return decimal(Array(text.utf8)[(isNegative ? 1 : 0)...]).map { isNegative ? -$0 : $0 }
+  }
+}
+
+/// The sum of these bytes; no message is so long that it does not fit.
+private func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 &+ UInt64($1) } }
+
+/// The number of exactly eight upper-case hexadecimal digits.
+private func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt64? {
+  guard digits.count == 8 else { return nil }
+  var number: UInt64 = 0
+  for digit in digits {
+    switch digit {
+    case 0x30...0x39: number = number << 4 | UInt64(digit - 0x30)
+    case 0x41...0x46: number = number << 4 | UInt64(digit - 0x41 + 10)
+    default: return nil
+    }
+  }
+  return number
+}
+
+/// The number of one to ten decimal digits.
+private func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
+  guard (1...10).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+  return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+}
+
+extension [UInt8] {
+  fileprivate func hasEnd(_ end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
+}
+
+extension ArraySlice<UInt8> {
+  /// Where the last line begins.
+  fileprivate var lastLineStart: Int {
+    var index = endIndex
+    while index > startIndex {
+      if index - 2 >= startIndex, self[index - 1] == 0x0A, self[index - 2] == 0x0D { return index }
+      index -= 1
+    }
+    return startIndex
+  }
+
+  /// The lines that CRLF ends: a text may hold a bare LF.
+  fileprivate var lines: [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var start = startIndex
+    for index in indices where self[index] == 0x0A && index > start && self[index - 1] == 0x0D {
+      lines.append(self[start..<index - 1])
+      start = index + 1
+    }
+    return lines
+  }
+}

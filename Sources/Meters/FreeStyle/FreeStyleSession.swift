@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// One talk with a meter of the family. It has no end of its own: the next talk begins by dropping what is left.
+final class FreeStyleSession {
+  /// Reports come every few milliseconds; other programs allow three to five seconds.
+  private static let answerMilliseconds = 5000
+  /// Ends what an earlier talk left behind.
+  private static let silenceMilliseconds = 150
+  /// A lost report shows in the sum; the same command then gives the same answer.
+  private static let mostTries = 3
+  /// A Libre with three months of readings sends about 700 kB.
+  private static let mostBytes = 8 << 20
+  private static let mostReports = 400_000
+  private static let mostDropped = 2000
+
+  private let meter: MeterConnection
+  private let textType: UInt8
+
+  /// A talk that has not begun, whose commands go in reports of this type.
+  init(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) {
+    self.meter = meter
+    self.textType = textType
+  }
+
+  /// Begins the talk.
+  func open() throws {
+    let doing = "opening the talk with the meter"
+    for _ in 1...2 {
+      try drain(doing)
+      try send(FreeStyleReport(FreeStyleReport.begin), doing)
+      if try awaitReady(doing) { return }
+    }
+    throw Failure(.timedOut, doing: doing)
+  }
+
+  /// The first line of the answer to a question; nil where the meter refuses it.
+  func ask(_ command: String) throws -> String? {
+    let message = try ask(command) { $0 }
+    return message.map { message in
+      let line = message.split(separator: 0x0D, maxSplits: 1, omittingEmptySubsequences: false)[0]
+      return String(decoding: line, as: UTF8.self)
+    }
+  }
+
+  /// The rows of a table; nil where the meter refuses.
+  func dump(_ command: String) throws -> [FreeStyleRow]? { try ask(command, FreeStyleDump.init)?.rows }
+
+  /// Gives a command that answers nothing; false where the meter refuses.
+  func tell(_ command: String) throws -> Bool { try ask(command) { $0 } != nil }
+}
+
+extension FreeStyleSession {
+  /// The answer to a command, asked again where it came damaged; nil where the meter refuses.
+  private func ask<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
+    let doing = "asking for \(command.filter { $0.isLetter })"
+    for _ in 1...Self.mostTries {
+      try send(FreeStyleReport(textType, Array("\(command)\r\n".utf8)), doing)
+      switch try reply(doing) {
+      case .refused: return nil
+      case .done(let message):
+        if let answer = read(message) { return answer }
+      case .damaged: break
+      }
+      try drain(doing)
+    }
+    throw Failure(
+      .protocolViolation,
+      "\(doing): the answer came damaged \(Self.mostTries) times; plug the meter into another socket and retry"
+    )
+  }
+
+  private func reply(_ doing: String) throws -> FreeStyleReply {
+    var bytes: [UInt8] = []
+    var rows = 0
+    for _ in 0..<Self.mostReports {
+      guard let report = try receive(Self.answerMilliseconds, doing) else {
+        // The end may have been lost; a meter that has said nothing is not asked again.
+        guard bytes.isEmpty else { return .damaged }
+        throw Failure(.timedOut, doing: doing)
+      }
+      switch report.type {
+      case FreeStyleReport.text:
+        bytes += report.payload
+        rows += report.payload.count { $0 == 0x0A }
+        meter.onProgress(rows, nil)
+      case FreeStyleReport.unknownType, FreeStyleReport.encryption: throw refusal(report, doing)
+      default: continue
+      }
+      if let reply = FreeStyleReply(bytes) { return reply }
+      guard bytes.count <= Self.mostBytes else { break }
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter sends more than any memory holds")
+  }
+
+  private func awaitReady(_ doing: String) throws -> Bool {
+    for _ in 0..<Self.mostDropped {
+      guard let report = try receive(Self.answerMilliseconds, doing) else { return false }
+      switch report.type {
+      case FreeStyleReport.ready: return true
+      case FreeStyleReport.unknownType, FreeStyleReport.encryption: throw refusal(report, doing)
+      default: continue
+      }
+    }
+    return false
+  }
+
+  private func refusal(_ report: FreeStyleReport, _ doing: String) -> Failure {
+    report.type == FreeStyleReport.encryption
+      ? Failure(
+        .protocolViolation,
+        "\(doing): the reader wants an encrypted talk, whose keys Abbott has not published")
+      : Failure(.protocolViolation, "\(doing): the meter does not know the message; is it the right driver?")
+  }
+
+  private func send(_ report: FreeStyleReport, _ doing: String) throws {
+    do {
+      try meter.send(report.bytes)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// The next report; nil where none came in time. One that is none counts as one that means nothing, because its
+  /// loss shows in the sum.
+  private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
+    do {
+      let bytes = try meter.receive(most: 64, within: milliseconds)
+      return FreeStyleReport(bytes) ?? FreeStyleReport(FreeStyleReport.keepAlive)
+    } catch .timedOut {
+      return nil
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// Drops what is left of an earlier answer.
+  private func drain(_ doing: String) throws {
+    for _ in 0..<Self.mostDropped {
+      guard try receive(Self.silenceMilliseconds, doing) != nil else { return }
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter does not stop sending")
+  }
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Meters
+
+/// Whole talks with FreeStyle meters.
+struct FreeStyleDriverTests {
+  private static let products: [String: UInt16] = [
+    "freestyle-libre": 0x3650, "freestyle-neo": 0x3850, "freestyle-insulinx": 0x3450,
+  ]
+
+  private func read(
+    _ driver: any MeterDriver.Type, _ talk: FreeStyleTranscript, product: UInt16? = nil
+  ) throws -> MeterContents {
+    let replayed = try ReplayedTalk(
+      talk.transcript, driver, product: product ?? Self.products[driver.id], now: 77)
+    let contents = try driver.init().read(replayed.connection)
+    #expect(replayed.transport.isExhausted)
+    return contents
+  }
+
+  private func failure(_ talk: FreeStyleTranscript) throws -> Failure? {
+    let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
+    let failure = #expect(throws: Failure.self) { _ = try FreeStyleNeoDriver().read(replayed.connection) }
+    #expect(replayed.transport.isExhausted)
+    return failure
+  }
+
+  /// A talk in which a Neo or an InsuLinx holds these rows.
+  private func results(_ rows: [String], serial: String = "JAGT241-U6242") -> FreeStyleTranscript {
+    var talk = FreeStyleTranscript()
+    talk.identify("$serlnum?", serial)
+    talk.command("$result?")
+    talk.answer(FreeStyleTranscript.table(rows))
+    return talk
+  }
+
+  private func libre(history: [String] = [], results: [String] = []) -> FreeStyleTranscript {
+    var talk = FreeStyleTranscript()
+    talk.identify("$sn?", "JCMT123-A0001")
+    talk.command("$history?")
+    talk.answer(FreeStyleTranscript.table(history))
+    talk.command("$arresult?")
+    talk.answer(FreeStyleTranscript.table(results))
+    return talk
+  }
+
+  private func glucose(_ number: Double) -> Measurement { .value(Quantity(number, .milligramsPerDecilitre)) }
+
+  private func ketone(_ number: Double) -> Measurement { .value(Quantity(number, .millimolesPerLitre)) }
+
+  @Test func theRowsOfARealInsuLinxAreRead() throws {
+    let contents = try read(
+      FreeStyleInsuLinxDriver.self,
+      results([
+        "0,20476,8,27,14,12,47,1,0,0,0,3,0,68,0,0", "4,20470,8,26,14,11,26,1,0,5,70,160,26,2,0",
+        "0,20180,7,23,14,12,18,1,0,0,0,1,0,127,0,0", "6,20175,7,22,14,10,58,1,7,22,14,9,50",
+        "6,20171,8,29,13,23,59,1,8,29,13,23,58",
+      ]))
+    #expect(
+      contents.identity.device
+        == Device(
+          vendor: "Abbott", model: "FreeStyle InsuLinx", serial: "JAGT241-U6242", format: "freestyle-insulinx"
+        ))
+    #expect(contents.identity.firmware == "1.40")
+    #expect(
+      contents.identity.clock?.meter.text == "2014-08-27T13:22:00" && contents.identity.clock?.host == 77)
+    #expect(contents.readings.map(\.measurement) == [glucose(127), glucose(68)])
+    #expect(contents.readings.map(\.deviceTime.text) == ["2014-07-23T12:18:00", "2014-08-27T12:47:00"])
+    #expect(contents.readings.allSatisfy { $0.tick == nil && $0.marks.isEmpty && $0.kind == .smbg })
+    #expect(contents.skipped == ["clock change": 2, "weekly trend": 1])
+  }
+
+  /// Constructed: no meter's rows with these are known.
+  @Test func anInsuLinxTellsOfKetoneTemperatureAndAnInvalidClock() throws {
+    let contents = try read(
+      FreeStyleInsuLinxDriver.self,
+      results([
+        "3,5,7,23,14,12,22,1,0", "0,4,7,23,14,12,21,1,0,0,0,3,0,HI,0,0",
+        "0,3,7,23,14,12,20,1,1,0,0,3,0,90,0,0",
+        "0,2,7,23,14,12,19,0,0,0,0,3,0,91,0,0", "0,1,7,23,14,12,18,1,0,0,0,3,9,0,0,0",
+      ]))
+    #expect(
+      contents.readings.map(\.measurement)
+        == [ketone(0.5), glucose(91), glucose(90), .high(above: 500, .milligramsPerDecilitre)])
+    #expect(contents.readings.map(\.kind) == [.ketone, .smbg, .smbg, .smbg])
+    #expect(contents.readings.map(\.marks) == [[], .doubtfulTime, .temperatureWarning, []])
+    #expect(contents.skipped == ["record of type 3": 1])
+  }
+
+  @Test func theKetoneRowsOfARealNeoAreRead() throws {
+    let contents = try read(
+      FreeStyleNeoDriver.self,
+      results([
+        "9,13,7,18,17,18,33,1,6,1,0", "6,7,11,23,17,20,8,1,11,23,17,20,10", "9,4,7,18,17,14,36,1,1,1,0",
+        "6,2,7,18,17,14,32,1,7,18,17,14,5",
+      ]))
+    #expect(contents.readings.map(\.measurement) == [ketone(0.1), ketone(0.3)])
+    #expect(contents.readings.map(\.deviceTime.text) == ["2017-07-18T14:36:00", "2017-07-18T18:33:00"])
+    #expect(contents.skipped == ["clock change": 2])
+  }
+
+  /// Constructed from the sheet's layout: no whole row of a strip test is public.
+  @Test func aNeoTellsOfLimitsControlSolutionAndInsulin() throws {
+    let contents = try read(
+      FreeStyleNeoDriver.self,
+      results([
+        "11,9,7,18,17,9,9,1", "10,8,7,18,17,9,8,1,3,14,0,0,0", "10,7,7,18,17,9,7,1,1,6,0,0,0",
+        "9,6,7,18,17,9,6,1,4,0,0", "9,5,7,18,17,9,5,1,HI,1,0", "7,4,7,18,17,9,4,1,105,0,0,0,0,0,0,0,0,0,0",
+        "7,3,7,18,17,9,3,1,LO,0,1,0,0,0,0,0,0,0,0", "7,2,7,18,17,9,2,1,HI,0,1,0,0,0,0,0,0,0,0",
+        "7,1,7,18,17,9,1,1,112,0,1,0,0,0,0,0,0,0,0",
+      ]))
+    #expect(
+      contents.readings.map(\.measurement) == [
+        glucose(112), .high(above: 500, .milligramsPerDecilitre), .low(below: 20, .milligramsPerDecilitre),
+        glucose(105), .high(above: 8, .millimolesPerLitre), ketone(0.2),
+      ])
+    #expect(contents.readings.map(\.marks) == [[], [], [], .controlSolution, [], .controlSolution])
+    #expect(
+      contents.records.map(\.fields.json) == [
+        #"{"subtype":"rapid","units":6}"#, #"{"subtype":"long","units":14}"#,
+      ])
+    #expect(contents.skipped == ["record of type 11": 1])
+    #expect(contents.warnings.count == 1)
+  }
+
+  @Test func rowsThatCannotBeUnderstoodAreRejectedWithTheirNumber() throws {
+    let contents = try read(
+      FreeStyleNeoDriver.self,
+      results([
+        "7,4,7,18,17,9,4,1,x1,0,1", "7,3,2,30,17,9,3,1,100,0,1", "", "10,2,7,18,17,9,8,1,3,-1,0,0,0",
+        "7,1,7,18,17,9,1,1,112",
+      ]))
+    #expect(contents.readings.count == 1)
+    #expect(contents.rejections.map(\.line).sorted() == [1, 2, 3, 4])
+  }
+
+  @Test func sensorHistoryOfARealLibreIsReadToTheMinuteThatLibreViewTells() throws {
+    let contents = try read(
+      FreeStyleLibreDriver.self,
+      libre(history: [
+        "58014,12,4,8,19,23,26,13,1,0,0,0,0,0,3795,32768", "58013,12,4,8,19,23,11,13,1,0,0,0,0,500,3780,0",
+        "58012,12,4,8,19,22,56,13,1,0,0,0,0,191,3765,0", "58011,12,4,8,19,22,41,13,1,0,0,0,0,40,3750,0",
+      ]))
+    #expect(
+      contents.identity.device.serial == "JCMT123-A0001"
+        && contents.identity.device.model == "FreeStyle Libre")
+    #expect(contents.readings.map(\.measurement) == [glucose(40), glucose(191), glucose(500)])
+    #expect(contents.readings[1].deviceTime.text == "2019-04-08T22:56:00")
+    #expect(contents.readings.map(\.marks) == [.atLimit, [], .atLimit])
+    #expect(contents.readings.allSatisfy { $0.kind == .cbg && $0.tick == nil })
+    #expect(contents.skipped == ["sensor reading with an error": 1])
+  }
+
+  /// The first two rows are the sheet's, the others made like them: no row of this length is public.
+  @Test func scansAndStripsOfALibreBringTheirNotes() throws {
+    let contents = try read(
+      FreeStyleLibreDriver.self,
+      libre(results: [
+        #"226005,2,4,8,19,7,20,0,1,2,0,1,0,1,0,0,0,0,0,2,0,0,0,9,0,0,0,0,32768,"Walk","Party, late","","","","""#,
+        #"226004,2,4,8,19,7,15,0,1,2,0,0,235,1,3,0,1,1,0,0,1,238,3,0,0,0,0,0,0,"","","","","","",7,4,8,19,7,16,5,1,6"#,
+        "226003,5,4,8,19,7,12,0,1,4,8,19,8,12,0,0,0,0,0,0",
+        #"226002,2,4,8,19,7,11,0,1,1,0,0,144,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,"","","","","","""#,
+        #"226001,2,4,8,19,7,9,2,1,2,0,0,118,1,3,1,0,0,0,0,0,0,0,0,0,1,30,0,0,"","","","","","""#,
+        #"226000,2,4,8,19,7,5,30,1,0,0,0,112,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"","","","","","""#,
+      ]))
+    #expect(contents.readings.map(\.kind) == [.smbg, .scan, .ketone, .scan])
+    #expect(contents.readings.map(\.measurement) == [glucose(112), glucose(118), ketone(8), glucose(235)])
+    #expect(contents.readings.map(\.marks) == [[], [], .atLimit, []])
+    #expect(
+      contents.records.map { "\($0.deviceTime.text.suffix(8)) \($0.kind) \($0.fields.json)" } == [
+        #"07:09:00 food {"carbs":30}"#, "07:09:00 exercise {}", #"07:11:00 insulin {"subtype":"long"}"#,
+        #"07:16:00 insulin {"subtype":"rapid","units":3}"#, #"07:15:00 note {"tags":["medication"]}"#,
+        #"07:20:00 insulin {"subtype":"long","units":4.5}"#, #"07:20:00 note {"text":"Party, late"}"#,
+      ])
+    #expect(contents.skipped == ["clock change": 1, "reading with an error": 1])
+  }
+
+  @Test func theRowsOfAnotherReaderAreRejected() throws {
+    // A row of a Libre 2, which has three more columns.
+    let contents = try read(
+      FreeStyleLibreDriver.self,
+      libre(
+        history: ["243,12,1,11,25,10,23,43,1,0,0,0,85,60,0"],
+        results: [
+          #"440,2,6,19,26,8,59,41,1,2,0,0,85,1,3,0,0,0,0,0,0,0,3,0,0,0,0,0,0,277,85,-35,"","","","","","""#
+        ]))
+    #expect(contents.readings.isEmpty && contents.rejections.map(\.line) == [1, 2])
+  }
+
+  @Test func readingsBehindAClockThatWasSetBackAreMarked() throws {
+    let rows = [(4, 11), (3, 9), (2, 10), (1, 8)].map { "7,\($0.0),7,18,17,\($0.1),4,1,105,0,1" }
+    let contents = try read(FreeStyleNeoDriver.self, results(rows))
+    #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, []])
+  }
+
+  @Test func aLibreProIsSpokenToAsTheMakerDoes() throws {
+    var talk = FreeStyleTranscript()
+    talk.textType = 0x21
+    talk.identify("$sn?", "JCMT123-A0001")
+    for command in ["$history?", "$arresult?"] {
+      talk.command(command)
+      talk.answer(FreeStyleTranscript.table([]))
+    }
+    #expect(try read(FreeStyleLibreDriver.self, talk, product: 0x3670).readings.isEmpty)
+  }
+
+  @Test func aLostClockIsNoClock() throws {
+    var talk = FreeStyleTranscript()
+    talk.ask("$serlnum?", "JAGT241-U6242")
+    talk.ask("$swver?", "1.17 May 14 2014")
+    talk.ask("$date?", "255,255,255")
+    talk.ask("$time?", "255,255")
+    let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
+    let identity = try FreeStyleNeoDriver().identify(replayed.connection)
+    #expect(identity.clock == nil && identity.firmware == "1.17 May 14 2014")
+  }
+
+  @Test func whatAnEarlierTalkLeftIsDroppedBeforeTheFirstCommand() throws {
+    var talk = FreeStyleTranscript(begun: false)
+    talk.meter([0x60, 7] + Array("\r\nCKSM:".utf8))
+    talk.silence()
+    talk.host([0x01, 0x00])
+    talk.meter([0x22, 0x01, 0x05])
+    talk.meter([0x71, 0x01, 0x01])
+    talk.identify("$serlnum?", "A")
+    talk.command("$result?")
+    talk.answer(FreeStyleTranscript.table([]), piece: 5)
+    #expect(try read(FreeStyleNeoDriver.self, talk).identity.device.serial == "A")
+  }
+
+  @Test func aTableWithALostReportIsAskedForAgain() throws {
+    var talk = FreeStyleTranscript()
+    talk.identify("$serlnum?", "A")
+    let table = FreeStyleTranscript.table(["7,4,7,18,17,9,4,1,105,0,1", "7,3,7,18,17,9,3,1,100,0,1"])
+    talk.command("$result?")
+    talk.answer(Array(table.dropFirst(20)))
+    talk.silence()
+    talk.command("$result?")
+    talk.answer(Array(table.dropLast(3)))
+    talk.silence()
+    talk.silence()
+    talk.command("$result?")
+    talk.answer(table, piece: 13)
+    #expect(try read(FreeStyleNeoDriver.self, talk).readings.count == 2)
+  }
+
+  @Test func aTableThatStaysDamagedIsNotTaken() throws {
+    var talk = FreeStyleTranscript()
+    talk.identify("$serlnum?", "A")
+    for _ in 1...3 {
+      talk.command("$result?")
+      talk.answer(Array("7,1\r\n1,00000000\r\nCKSM:00000000\r\nCMD OK\r\n".utf8))
+      talk.silence()
+    }
+    #expect(
+      try failure(talk)?.message
+        == "asking for result: the answer came damaged 3 times; plug the meter into another socket and retry")
+  }
+
+  @Test func silenceUnpluggingAndRefusalAreTold() throws {
+    var silent = FreeStyleTranscript()
+    silent.command("$serlnum?")
+    silent.silence()
+    #expect(try failure(silent)?.message.contains("did not answer in time") == true)
+    var unplugged = FreeStyleTranscript()
+    unplugged.command("$serlnum?")
+    unplugged.fail(.unplugged)
+    #expect(try failure(unplugged)?.category == .unavailable)
+    var refused = FreeStyleTranscript()
+    refused.command("$serlnum?")
+    refused.answer(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8))
+    #expect(try failure(refused)?.message.contains("is it the right driver?") == true)
+    var mute = FreeStyleTranscript(begun: false)
+    for _ in 1...2 {
+      mute.silence()
+      mute.host([0x01, 0x00])
+      mute.silence()
+    }
+    #expect(try failure(mute)?.category == .protocolViolation)
+  }
+
+  @Test func aReaderThatWantsAnEncryptedTalkSaysSo() throws {
+    var talk = FreeStyleTranscript()
+    talk.command("$serlnum?")
+    talk.meter([0x33, 0x01, 0x15])
+    #expect(try failure(talk)?.message.contains("encrypted") == true)
+    var unknown = FreeStyleTranscript(begun: false)
+    unknown.silence()
+    unknown.host([0x01, 0x00])
+    unknown.meter([0x30, 0x01, 0x85])
+    #expect(try failure(unknown)?.message.contains("does not know the message") == true)
+    let libre2 = FreeStyleLibreDriver.models.first { $0.productID == 0x3950 }
+    #expect(libre2?.obstacle?.contains("encrypted") == true)
+  }
+
+  @Test func theClockIsSetByTheCommandsOfTheSheet() throws {
+    var talk = FreeStyleTranscript()
+    for command in ["$date,8,27,14", "$time,13,40"] {
+      talk.command(command)
+      talk.answer(Array("CKSM:00000000\r\nCMD OK\r\n".utf8))
+    }
+    let time = try #require(DeviceTime(text: "2014-08-27T13:40:59"))
+    for driver in [FreeStyleLibreDriver.self, FreeStyleNeoDriver.self, FreeStyleInsuLinxDriver.self]
+      as [any MeterDriver.Type]
+    {
+      let replayed = try ReplayedTalk(talk.transcript, driver, product: Self.products[driver.id])
+      try driver.init().setClock(replayed.connection, to: time)
+      #expect(replayed.transport.isExhausted)
+    }
+  }
+
+  @Test func aClockThatCannotBeSetIsTold() throws {
+    var talk = FreeStyleTranscript()
+    talk.command("$date,8,27,14")
+    talk.answer(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8))
+    let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
+    let time = try #require(DeviceTime(text: "2014-08-27T13:40:59"))
+    let old = try #require(DeviceTime(text: "1999-01-01"))
+    for time in [time, old] {
+      #expect(throws: Failure.self) { try FreeStyleNeoDriver().setClock(replayed.connection, to: time) }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+@testable import Meters
+
+/// Builds talks with a FreeStyle meter from the texts that go both ways.
+struct FreeStyleTranscript {
+  var transcript = Transcript(driver: "freestyle", vendorID: 0x1A61, productID: 0, startedAt: 0)
+  var textType: UInt8 = 0x60
+
+  /// A talk that has begun.
+  init(begun: Bool = true) {
+    guard begun else { return }
+    silence()
+    host([0x01, 0x00])
+    meter([0x71, 0x01, 0x01])
+  }
+
+  /// A reply with the sum that its message needs.
+  static func reply(_ message: [UInt8]) -> [UInt8] {
+    message + Array("CKSM:\(digits(message))\r\nCMD OK\r\n".utf8)
+  }
+
+  /// A table with its count and both sums.
+  static func table(_ rows: [String]) -> [UInt8] {
+    if rows.isEmpty { return reply(Array("Log Empty\r\n".utf8)) }
+    let body = rows.flatMap { Array("\($0)\r\n".utf8) }
+    return reply(body + Array("\(rows.count),\(digits(body))\r\n".utf8))
+  }
+
+  static func digits(_ bytes: [UInt8]) -> String {
+    let text = String(bytes.reduce(0) { $0 + Int($1) }, radix: 16, uppercase: true)
+    return String(repeating: "0", count: max(0, 8 - text.count)) + text
+  }
+
+  mutating func host(_ bytes: [UInt8]) { step(.send(bytes), .success([])) }
+
+  /// A report, padded with what an earlier one left.
+  mutating func meter(_ bytes: [UInt8]) {
+    step(.receive(most: 64), .success(bytes + [UInt8](repeating: 0x2C, count: max(0, 64 - bytes.count))))
+  }
+
+  mutating func silence() { fail(.timedOut) }
+
+  mutating func fail(_ error: TransportError) { step(.receive(most: 64), .failure(error)) }
+
+  mutating func command(_ text: String) {
+    let bytes = Array("\(text)\r\n".utf8)
+    host([textType, UInt8(bytes.count)] + bytes)
+  }
+
+  /// The reply in reports of so many bytes, with a keep-alive before it.
+  mutating func answer(_ reply: [UInt8], piece: Int = 62) {
+    meter([0x22, 0x01, 0x03])
+    for start in stride(from: 0, to: reply.count, by: piece) {
+      let part = reply[start..<min(start + piece, reply.count)]
+      meter([0x60, UInt8(part.count)] + part)
+    }
+  }
+
+  mutating func ask(_ text: String, _ message: String) {
+    command(text)
+    answer(Self.reply(Array("\(message)\r\n".utf8)))
+  }
+
+  /// What every driver asks first.
+  mutating func identify(_ serialCommand: String, _ serial: String) {
+    ask(serialCommand, serial)
+    ask("$swver?", "1.40\r\n0")
+    ask("$date?", "8,27,14")
+    ask("$time?", "13,22")
+  }
+
+  private mutating func step(_ exchange: Exchange, _ result: Result<[UInt8], TransportError>) {
+    transcript.steps.append(Transcript.Step(milliseconds: 0, exchange: exchange, result: result))
+  }
+}
