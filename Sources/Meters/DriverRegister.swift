@@ -7,6 +7,10 @@ public enum DriverRegister {
   /// The drivers; a new one is added here.
   public static let all: [any MeterDriver.Type] = [
     ContourDriver.self, FreeStyleLibreDriver.self, FreeStyleNeoDriver.self, FreeStyleInsuLinxDriver.self,
+    OneTouchVerioDriver.self,
+    OneTouchVerioIQDriver.self,
+    OneTouchUltraEasyDriver.self,
+    OneTouchUltra2Driver.self,
   ]
 
   /// The driver with this id, or nil.

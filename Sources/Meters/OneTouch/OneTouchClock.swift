@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The clock of a binary OneTouch meter: 32 bits of civil seconds since an epoch of its own.
+enum OneTouchClock {
+  /// How far a clock may have run on between being set and being read.
+  private static let slackSeconds: UInt32 = 10
+
+  /// What the clock shows; nil where it was never set, which is inferred from zero.
+  static func shown(_ answer: [UInt8], since epoch: Int64) throws -> DeviceTime? {
+    guard let seconds = answer.littleEndian(UInt32.self, at: 0) else {
+      throw Failure(.protocolViolation, "reading the clock: the meter's answer is too short")
+    }
+    return seconds == 0 ? nil : DeviceTime(seconds: Int64(seconds) + epoch)
+  }
+
+  /// A time as the clock counts it.
+  static func seconds(_ time: DeviceTime, since epoch: Int64, doing: String) throws -> UInt32 {
+    let (seconds, overflow) = time.seconds.subtractingReportingOverflow(epoch)
+    guard !overflow, let seconds = UInt32(exactly: seconds), seconds > 0 else {
+      throw Failure(.usage, "\(doing): the meter cannot show this time")
+    }
+    return seconds
+  }
+
+  /// Makes sure that the clock shows what it was set to.
+  static func check(_ answer: [UInt8], was seconds: UInt32, doing: String) throws {
+    guard let shown = answer.littleEndian(UInt32.self, at: 0), shown >= seconds,
+      shown - seconds <= slackSeconds
+    else {
+      throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one it was given")
+    }
+  }
+}

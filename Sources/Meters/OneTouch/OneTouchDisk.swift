@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A OneTouch meter that shows itself as a disk, and takes requests in sectors that are registers.
+struct OneTouchDisk {
+  /// The registers.
+  enum Sector: UInt8 {
+    case general = 3
+    case parameters = 4
+  }
+
+  private static let sectorSize = 512
+  private static let milliseconds = 5000
+  private static let attempts = 3
+  /// How often the sector is read while it still holds the request.
+  private static let reads = 5
+
+  private let meter: MeterConnection
+
+  /// A talk over a disk that is proven to be a meter. On any other one a request would destroy data.
+  ///
+  /// Tidepool also wants the sectors behind the label empty; that fails where a system has written to the volume.
+  init(_ meter: MeterConnection) throws {
+    let doing = "making sure that the disk is a OneTouch meter"
+    guard meter.model.link == .disk, meter.model.vendorID == 0x2766 else {
+      throw Self.notAMeter(doing, "its USB vendor id is another one")
+    }
+    self.meter = meter
+    let inquiry = try command([0x12, 0, 0, 0, 36, 0], reads: 36, doing: doing)
+    guard inquiry.count == 36, inquiry[8..<16].elementsEqual("LifeScan".utf8), inquiry[16] == 0 else {
+      throw Self.notAMeter(doing, "it names another vendor")
+    }
+    let label = try command(Self.transfer(0x28, sector: 0), reads: Self.sectorSize, doing: doing)
+    guard label.count == Self.sectorSize, label[0x2B..<0x3B].elementsEqual("LIFESCAN   FAT16".utf8) else {
+      throw Self.notAMeter(doing, "its label is another one")
+    }
+  }
+
+  /// Asks, and gives the data behind the status.
+  func ask(_ payload: [UInt8], at sector: Sector = .general, doing: String) throws -> [UInt8] {
+    let request = OneTouchFrame(payload: payload).bytes
+    var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
+    for _ in 0..<Self.attempts {
+      do {
+        if let frame = try exchange(request, at: sector) { return try frame.answer(doing: doing) }
+      } catch let error as TransportError {
+        fault = Failure(error, doing: doing)
+        if error != .stalled { throw fault }
+      }
+    }
+    throw fault
+  }
+
+  /// Asks for a text in UTF-16 that ends with a zero.
+  func text(_ selector: UInt8, doing: String) throws -> String {
+    let data = try ask([0x03, 0xE6, 0x02, selector], doing: doing)
+    let units = stride(from: 0, to: data.count, by: 2).map { data.littleEndian(UInt16.self, at: $0) ?? 0 }
+    let characters = units.prefix { $0 != 0 }.map { UInt8(exactly: $0) ?? 0 }
+    guard units.last == 0, characters.count + 1 == units.count, let text = characters.printableText else {
+      throw Failure(.protocolViolation, "\(doing): the meter's answer is no text")
+    }
+    return text
+  }
+}
+
+extension OneTouchDisk {
+  /// One request and its answer; nil when the answer is damaged or does not come.
+  private func exchange(_ request: [UInt8], at sector: Sector) throws(TransportError) -> OneTouchFrame? {
+    let padding = [UInt8](repeating: 0, count: max(0, Self.sectorSize - request.count))
+    _ = try meter.perform(
+      .commandWriting(Self.transfer(0x2A, sector: sector.rawValue), request + padding),
+      within: Self.milliseconds)
+    for _ in 0..<Self.reads {
+      let answer = try meter.perform(
+        .command(Self.transfer(0x28, sector: sector.rawValue), reads: Self.sectorSize),
+        within: Self.milliseconds)
+      if answer.starts(with: request) { continue }
+      guard answer.count == Self.sectorSize, case .frame(let frame, _) = OneTouchFrame.find(in: answer) else {
+        return nil
+      }
+      return frame
+    }
+    return nil
+  }
+
+  private func command(_ bytes: [UInt8], reads: Int, doing: String) throws -> [UInt8] {
+    do {
+      return try meter.perform(.command(bytes, reads: reads), within: Self.milliseconds)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// READ(10) or WRITE(10) of one sector. The meters refuse any flag.
+  private static func transfer(_ operation: UInt8, sector: UInt8) -> [UInt8] {
+    [operation, 0, 0, 0, 0, sector, 0, 0, 1, 0]
+  }
+
+  private static func notAMeter(_ doing: String, _ reason: String) -> Failure {
+    Failure(.protocolViolation, "\(doing): \(reason); nothing was written to it")
+  }
+}

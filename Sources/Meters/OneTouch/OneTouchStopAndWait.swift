@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The link of the UltraEasy: each frame carries a number of one bit, and is acknowledged before the next one.
+final class OneTouchStopAndWait {
+  /// The bits of a frame's link byte.
+  private enum Bit {
+    static let sent: UInt8 = 0x01
+    static let expected: UInt8 = 0x02
+    static let acknowledge: UInt8 = 0x04
+    static let disconnect: UInt8 = 0x08
+  }
+
+  private static let attempts = 3
+  /// The meter's maker keeps 100 ms between packets, Tidepool's driver 20 ms between records; less was seen to shift
+  /// answers, which the numbers of the frames would show.
+  private static let pauseMilliseconds = 20
+
+  private let line: OneTouchSerialLine
+  /// The number of the next frame that goes out: 0 or 1.
+  private var sent: UInt8 = 0
+  /// The number of the next frame that comes in: 0 or 1.
+  private var expected: UInt8 = 0
+  private var isOpen = false
+
+  /// A link that is not open yet.
+  init(_ meter: MeterConnection) { line = OneTouchSerialLine(meter) }
+
+  /// Asks, from a fresh link again where the answer is damaged or does not come, and gives the answer's payload.
+  func ask(_ payload: [UInt8], doing: String) throws -> OneTouchFrame {
+    var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
+    for _ in 0..<Self.attempts {
+      do {
+        if !isOpen { try open() }
+        return try exchange(payload)
+      } catch is OneTouchSerialLine.Damage {
+        isOpen = false
+      } catch let error as TransportError {
+        isOpen = false
+        fault = Failure(error, doing: doing)
+        if error != .timedOut { throw fault }
+      }
+    }
+    throw fault
+  }
+
+  /// Ends the talk, so that the meter leaves its mode at once. It does so by itself after a while: a failure is none.
+  func close() {
+    isOpen = false
+    do {
+      try open()
+    } catch {}
+  }
+}
+
+extension OneTouchStopAndWait {
+  /// Puts both sides to the start.
+  private func open() throws {
+    try line.discard()
+    try line.send(OneTouchFrame(link: Bit.disconnect, payload: []))
+    let answer = try line.frame()
+    guard answer == OneTouchFrame(link: Bit.disconnect | Bit.acknowledge, payload: []) else {
+      throw OneTouchSerialLine.Damage()
+    }
+    (sent, expected, isOpen) = (0, 0, true)
+  }
+
+  private func exchange(_ payload: [UInt8]) throws -> OneTouchFrame {
+    try line.pause(milliseconds: Self.pauseMilliseconds)
+    try line.send(OneTouchFrame(link: link(), payload: payload))
+    sent ^= 1
+    // The meter counts from its own end: what it expects is what comes next from here.
+    let counted = (sent == 1 ? Bit.expected : 0) | (expected == 1 ? Bit.sent : 0)
+    guard try line.frame() == OneTouchFrame(link: Bit.acknowledge | counted, payload: []) else {
+      throw OneTouchSerialLine.Damage()
+    }
+    let answer = try line.frame()
+    guard answer.link == counted else { throw OneTouchSerialLine.Damage() }
+    expected ^= 1
+    try line.send(OneTouchFrame(link: Bit.acknowledge | link(), payload: []))
+    return answer
+  }
+
+  private func link() -> UInt8 {
+    (sent == 1 ? Bit.sent : 0) | (expected == 1 ? Bit.expected : 0)
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// LifeScan OneTouch Ultra2, Ultra and UltraLink on a cable.
+///
+/// The lines and their sums rest on several recordings; the range beyond which a value is LO or HI, and the results in
+/// mmol/L of older meters, on one source. Values are in mg/dL also where the display shows mmol/L.
+struct OneTouchUltra2Driver: MeterDriver {
+  static let id = "onetouch-ultra2"
+  static let name = "LifeScan OneTouch Ultra2, Ultra, UltraLink"
+  static let models = OneTouchCable.models("OneTouch Ultra2, Ultra or UltraLink")
+  static let canSetClock = true
+
+  private static let dumpAttempts = 3
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    try identify(meter, Ultra2Talk(meter))
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    let talk = Ultra2Talk(meter)
+    let identity = try identify(meter, talk)
+    let doing = "reading the records"
+    var lines: [String]?
+    for _ in 0..<Self.dumpAttempts where lines == nil {
+      lines = try dump(meter, talk, doing: doing)
+    }
+    guard let lines else {
+      throw Failure(.protocolViolation, "\(doing): lines of the meter's answer are damaged; retry")
+    }
+    return contents(identity, lines.map(Ultra2Record.init))
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    let doing = "setting the meter's clock"
+    let parts = time.parts
+    guard (2000...2099).contains(parts.year) else {
+      throw Failure(.usage, "\(doing): the meter cannot show this time")
+    }
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let date = [parts.month, parts.day, parts.year - 2000].map(two).joined(separator: "/")
+    let clock = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
+    let answer = try Ultra2Talk(meter).ask("T\(date) \(clock)", starting: "T ", doing: doing)
+    guard let shown = Self.time(answer), abs(shown.seconds - time.seconds) <= 10 else {
+      throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one it was given")
+    }
+  }
+}
+
+extension OneTouchUltra2Driver {
+  private func identify(_ meter: MeterConnection, _ talk: Ultra2Talk) throws -> MeterIdentity {
+    let version = try talk.ask("?", starting: "?", doing: "asking for the firmware's version")
+    let doing = "asking for the serial number"
+    let serial = Ultra2Line.quoted(try talk.ask("@", starting: "@ ", doing: doing))
+    guard let serial, serial.count == 1, !serial[0].isEmpty else {
+      throw Failure(.protocolViolation, "\(doing): the meter's answer is no serial number")
+    }
+    var identity = MeterIdentity(
+      device: Device(vendor: "LifeScan", model: "OneTouch Ultra2", serial: serial[0], format: Self.id),
+      firmware: String(version.dropFirst().prefix { $0 != " " }))
+    guard let clock = Self.time(try talk.ask("F", starting: "F ", doing: "reading the clock")) else {
+      throw Failure(.protocolViolation, "reading the clock: the meter's answer is no time")
+    }
+    identity.clock = meter.compareClock(clock)
+    return identity
+  }
+
+  /// The lines of the memory, newest first; nil where one is damaged.
+  private func dump(_ meter: MeterConnection, _ talk: Ultra2Talk, doing: String) throws -> [String]? {
+    let header = try talk.ask("P", starting: "P ", doing: doing)
+    guard let fields = Ultra2Line.quoted(header), let count = Int(header.dropFirst(2).prefix { $0 != "," }),
+      (0...999).contains(count)
+    else { throw Failure(.protocolViolation, "\(doing): the meter's answer has no count") }
+    guard fields.count == 2 else {
+      throw Failure(
+        .protocolViolation,
+        "\(doing): the meter is of the Profile family, whose memory this driver cannot read")
+    }
+    var lines: [String] = []
+    for index in 0..<count {
+      guard let line = try talk.line(doing: "reading record \(index + 1) of \(count)") else {
+        try talk.drain(doing: doing)
+        return nil
+      }
+      lines.append(line)
+      meter.onProgress(index + 1, count)
+    }
+    return lines
+  }
+
+  private func contents(_ identity: MeterIdentity, _ records: [Ultra2Record]) -> MeterContents {
+    var contents = MeterContents(identity)
+    for (index, record) in records.enumerated() {
+      switch record {
+      case .reading(let reading, let remark):
+        contents.readings.append(reading)
+        if !remark.isEmpty {
+          contents.records.append(
+            MeterRecord(.note, at: reading.deviceTime, RecordFields(["text": .text(remark)])))
+        }
+      case .skipped(let name): contents.skipped[name, default: 0] += 1
+      case .rejected(let reason):
+        contents.rejections.append(Rejection(line: Int64(index) + 1, reason: reason))
+      }
+    }
+    contents.readings.reverse()
+    MemoryClock.mark(&contents.readings, clock: identity.clock)
+    return contents
+  }
+
+  private static func time(_ text: String) -> DeviceTime? {
+    guard let fields = Ultra2Line.quoted(text), fields.count == 3 else { return nil }
+    return Ultra2Line.time(fields[1], fields[2])
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// LifeScan OneTouch UltraEasy and UltraMini on a cable.
+///
+/// The talk rests on a recording of the maker's program. On one source rest the codes of LO and HI, and that tests of
+/// control solution are not sent. The meter tells no meals.
+struct OneTouchUltraEasyDriver: MeterDriver {
+  static let id = "onetouch-ultraeasy"
+  static let name = "LifeScan OneTouch UltraEasy, UltraMini"
+  static let models = OneTouchCable.models("OneTouch UltraEasy or UltraMini")
+  static let canSetClock = true
+
+  /// No meter holds so many records: it refuses this number, and tells how many it holds.
+  private static let behindLast: UInt16 = 512
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    let link = OneTouchStopAndWait(meter)
+    defer { link.close() }
+    return try identify(meter, link)
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    let link = OneTouchStopAndWait(meter)
+    defer { link.close() }
+    let identity = try identify(meter, link)
+    let count = identity.count ?? 0
+    let records = try (0..<count).map { index in
+      let doing = "reading record \(index + 1) of \(count)"
+      let data = try link.ask(Self.record(UInt16(truncatingIfNeeded: index)), doing: doing).answer(
+        doing: doing)
+      meter.onProgress(index + 1, count)
+      return OneTouchRecord(ultraEasy: data)
+    }
+    return MeterContents(identity, newestFirst: records)
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    let doing = "setting the meter's clock"
+    let seconds = try OneTouchClock.seconds(time, since: 0, doing: doing)
+    let link = OneTouchStopAndWait(meter)
+    defer { link.close() }
+    let shown = try link.ask([0x05, 0x20, 0x01] + seconds.littleEndianBytes, doing: doing).answer(
+      doing: doing)
+    try OneTouchClock.check(shown, was: seconds, doing: doing)
+  }
+}
+
+extension OneTouchUltraEasyDriver {
+  private func identify(_ meter: MeterConnection, _ link: OneTouchStopAndWait) throws -> MeterIdentity {
+    let doing = "asking which meter it is"
+    let version = try link.ask([0x05, 0x0D, 0x02], doing: doing).answer(doing: doing)
+    let serial = try link.ask([0x05, 0x0B, 0x02] + [UInt8](repeating: 0, count: 9), doing: doing)
+      .answer(doing: doing)
+    // Version and date stand in one text, and the length before it counts both.
+    guard version.count >= 10, let firmware = version[1..<10].printableText, let serial = serial.printableText
+    else { throw Failure(.protocolViolation, "\(doing): the meter's answer is no text") }
+    var identity = MeterIdentity(
+      device: Device(vendor: "LifeScan", model: "OneTouch UltraEasy", serial: serial, format: Self.id),
+      firmware: firmware)
+    let clock = try link.ask([0x05, 0x20, 0x02, 0, 0, 0, 0], doing: "reading the clock")
+      .answer(doing: "reading the clock")
+    identity.clock = try OneTouchClock.shown(clock, since: 0).map(meter.compareClock)
+    identity.count = try count(link)
+    return identity
+  }
+
+  private func count(_ link: OneTouchStopAndWait) throws -> Int {
+    let doing = "asking how many records the meter holds"
+    let answer = try link.ask(Self.record(Self.behindLast), doing: doing).payload
+    guard answer.count == 4, answer[1] == 0x0F, let count = answer.littleEndian(UInt16.self, at: 2),
+      count <= Self.behindLast
+    else { throw Failure(.protocolViolation, "\(doing): the meter's answer is no count") }
+    return Int(count)
+  }
+
+  private static func record(_ index: UInt16) -> [UInt8] { [0x05, 0x1F] + index.littleEndianBytes }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// One line of an Ultra2's dump: `P "DOW","mm/dd/yy","hh:mm:ss   ","cvvvvf","m","nn", 00`.
+enum Ultra2Record: Hashable {
+  /// A reading, and what the person remarked; empty without a remark.
+  case reading(MeterReading, remark: String)
+  /// What is no reading, by its name.
+  case skipped(String)
+  /// What cannot be understood.
+  case rejected(String)
+
+  /// What the numbers from 01 say.
+  private static let remarks = [
+    "not enough food", "too much food", "mild exercise", "hard exercise", "medication", "stress", "illness",
+    "feel hypo", "menses", "vacation", "other",
+  ]
+
+  /// The record of a line without its sum; older meters write neither meal nor remark.
+  init(_ text: String) {
+    guard text.hasPrefix("P "), let fields = Ultra2Line.quoted(text), fields.count == 4 || fields.count == 6
+    else {
+      self = .rejected("a line of another form than this meter's")
+      return
+    }
+    guard let time = Ultra2Line.time(fields[1], fields[2]) else {
+      self = .rejected("a time that no calendar has")
+      return
+    }
+    self = Self.result(fields[3], at: time, meal: fields.count > 4 ? fields[4] : "N")
+    if case .reading(let reading, _) = self, fields.count > 5, let number = Int(fields[5]),
+      Self.remarks.indices.contains(number - 1)
+    {
+      self = .reading(reading, remark: Self.remarks[number - 1])
+    }
+  }
+}
+
+extension Ultra2Record {
+  /// The six characters of a result: what was tested, a blank, three digits, and `?` where the record is damaged.
+  private static func result(_ text: String, at time: DeviceTime, meal: String) -> Self {
+    let code = text.first ?? " "
+    let value = text.dropFirst().trimmed
+    if text.hasSuffix("?") { return .rejected("a record that the meter marks as damaged") }
+    if code == "!" { return .skipped("check strip") }
+    if code == "I" { return .skipped("entry of insulin or carbohydrates") }
+    guard let measurement = text.hasPrefix("MM") ? millimoles(text.dropFirst(2)) : milligrams(value) else {
+      return .rejected("a result that is no number")
+    }
+    var marks: ReadingMarks = []
+    // Two languages of older meters write the word for control with a K.
+    if code == "C" || code == "K" { marks.insert(.controlSolution) }
+    if meal == "B" { marks.insert(.beforeMeal) }
+    if meal == "A" { marks.insert(.afterMeal) }
+    return .reading(MeterReading(.smbg, at: time, measurement, marks: marks), remark: "")
+  }
+
+  private static func milligrams(_ text: String) -> Measurement? {
+    if text == "HIGH" { return OneTouchRecord.measurement(.max) }
+    guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int(text).map(OneTouchRecord.measurement)
+  }
+
+  private static func millimoles(_ text: Substring) -> Measurement? {
+    let text = text.trimmed
+    guard text.utf8.count <= 4, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+      let number = Double(text)
+    else { return nil }
+    return .value(Quantity(number, .millimolesPerLitre))
+  }
+}
+
+extension StringProtocol {
+  /// The text without blanks at both ends.
+  fileprivate var trimmed: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Commands to a OneTouch Ultra2, and the lines that it answers.
+final class Ultra2Talk {
+  /// The first command after the meter wakes is often lost, and a meter that is not ready answers a zero.
+  private static let attempts = 5
+  private static let beginMilliseconds = 2000
+  /// A dump pauses between its lines.
+  private static let lineMilliseconds = 5000
+  /// A memory of 999 records stays below.
+  private static let mostDrained = 100_000
+
+  private let meter: MeterConnection
+  private var received: [UInt8] = []
+
+  /// A talk on which nothing was said yet.
+  init(_ meter: MeterConnection) { self.meter = meter }
+
+  /// Gives a command, again where no good answer comes, and gives the text of the first line.
+  ///
+  /// - Parameter start: how the answer begins.
+  func ask(_ command: String, starting start: String, doing: String) throws -> String {
+    var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
+    for _ in 0..<Self.attempts {
+      do {
+        received = []
+        _ = try meter.perform(.discard, within: Self.beginMilliseconds)
+        try meter.send([0x11, 0x0D] + Array("DM\(command)".utf8) + [0x0D])
+        let text = try nextLine(within: Self.beginMilliseconds).flatMap(Ultra2Line.text)
+        if let text, text.hasPrefix(start) { return text }
+      } catch {
+        fault = Failure(error, doing: doing)
+        if error != .timedOut { throw fault }
+      }
+    }
+    throw fault
+  }
+
+  /// The text of the next line; nil where it is damaged.
+  func line(doing: String) throws -> String? {
+    do {
+      return try nextLine(within: Self.lineMilliseconds).flatMap(Ultra2Line.text)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// Takes what the meter has still to say, until it is quiet.
+  func drain(doing: String) throws {
+    var drained = 0
+    do {
+      while drained < Self.mostDrained {
+        drained += max(1, try meter.receive(most: 1024, within: Self.beginMilliseconds).count)
+      }
+    } catch .timedOut {
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+    received = []
+  }
+}
+
+extension Ultra2Talk {
+  /// The next line without its end; nil where it is too long or a zero stands alone for "not ready".
+  private func nextLine(within milliseconds: Int) throws(TransportError) -> ArraySlice<UInt8>? {
+    while true {
+      if let end = received.firstIndex(of: 0x0A) {
+        let line = received[..<end]
+        received = Array(received[(end + 1)...])
+        return line.last == 0x0D ? line.dropLast() : line
+      }
+      guard received.count <= Ultra2Line.mostBytes, received != [0] else {
+        received = []
+        return nil
+      }
+      let bytes = try meter.receive(most: 256, within: milliseconds)
+      guard !bytes.isEmpty else { throw .timedOut }
+      received += bytes
+    }
+  }
+}

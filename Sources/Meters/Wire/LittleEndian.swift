@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Collection<UInt8> {
+  /// The number whose least significant byte stands at this distance from the start; nil where bytes are missing.
+  func littleEndian<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number? {
+    let size = Number.bitWidth / 8
+    guard offset >= 0, offset <= count - size else { return nil }
+    return dropFirst(offset).prefix(size).reversed().reduce(Number.zero) { number, byte in
+      number << 8 | Number(truncatingIfNeeded: byte)
+    }
+  }
+
+  /// The text of these bytes; nil when it is empty or one of them is no printable character of ASCII.
+  var printableText: String? {
+    guard !isEmpty, allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
+    return String(decoding: self, as: UTF8.self)
+  }
+}
+
+extension FixedWidthInteger {
+  /// The bytes of the number, the least significant first.
+  var littleEndianBytes: [UInt8] {
+    (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Meters
+
+/// A OneTouch Verio IQ. Nobody recorded one: every frame is constructed.
+struct OneTouchVerioIQTests {
+  private static let versionRequest = [UInt8](printed: "02 09 00 03 0d 01 03 10 03")
+  private static let versionAnswer = SheetFrame.frame("03 06 04 31 2e 30 33 00")
+  private static let identifying: [(request: [UInt8], answer: [UInt8])] = [
+    (versionRequest, versionAnswer),
+    (
+      [UInt8](printed: "02 0a 00 03 0b 01 02 03 2a dc"),
+      [UInt8](printed: "02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84")
+    ),
+    ([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 73 06 84 2e")),
+    ([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 02 00")),
+  ]
+
+  private static func connection(_ talk: WrittenTalk) -> MeterConnection {
+    MeterConnection(talk.replayed, model: OneTouchVerioIQDriver.models[0], now: { 1_727_089_139 })
+  }
+
+  private static func identified() -> WrittenTalk {
+    var talk = WrittenTalk()
+    for (request, answer) in identifying { talk.ask(request, answer) }
+    return talk
+  }
+
+  @Test func theMemoryIsReadInPiecesOfAnySize() throws {
+    var talk = Self.identified()
+    let normal = [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab")
+    talk.add(.discard)
+    talk.send([UInt8](printed: "02 0a 00 03 21 00 00 03 9d d2"))
+    // Noise, then a frame byte by byte.
+    talk.receive([0x00, 0xFF])
+    for byte in normal { talk.receive([byte]) }
+    talk.ask(
+      [UInt8](printed: "02 0a 00 03 21 01 00 03 ad e5"),
+      [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01"))
+    let contents = try OneTouchVerioIQDriver().read(Self.connection(talk))
+    #expect(
+      contents.identity.device
+        == Device(
+          vendor: "LifeScan", model: "OneTouch Verio IQ", serial: "TGKHQ0M9", format: "onetouch-verio-iq"))
+    #expect(contents.identity.firmware == "1.03")
+    #expect(contents.readings.map(\.marks) == [.controlSolution, []])
+    #expect(contents.readings.map(\.deviceTime.text) == ["2024-01-02T03:04:05", "2024-01-02T03:04:05"])
+  }
+
+  @Test func damageAndSilenceAreAskedAgain() throws {
+    var talk = WrittenTalk()
+    var damaged = Self.versionAnswer
+    damaged[6] ^= 1
+    talk.ask(Self.versionRequest, damaged)
+    talk.add(.discard)
+    talk.send(Self.versionRequest)
+    talk.receive(.timedOut)
+    var silent = talk
+    for (request, answer) in Self.identifying { talk.ask(request, answer) }
+    #expect(try OneTouchVerioIQDriver().identify(Self.connection(talk)).count == 2)
+    silent.add(.discard)
+    silent.send(Self.versionRequest)
+    silent.receive(.timedOut)
+    let failure = #expect(throws: Failure.self) {
+      try OneTouchVerioIQDriver().identify(Self.connection(silent))
+    }
+    #expect(failure?.message.hasPrefix("asking for the firmware's version: the meter did not answer") == true)
+  }
+
+  @Test func noiseWithoutEndIsGivenUp() {
+    var talk = WrittenTalk()
+    for _ in 0..<3 {
+      talk.add(.discard)
+      talk.send(Self.versionRequest)
+      for _ in 0..<5 { talk.receive([UInt8](repeating: 0x55, count: 250)) }
+    }
+    let failure = #expect(throws: Failure.self) {
+      try OneTouchVerioIQDriver().identify(Self.connection(talk))
+    }
+    #expect(failure?.message.contains("damaged") == true)
+  }
+
+  @Test func theClockIsSetAndReadBack() throws {
+    let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
+    var talk = WrittenTalk()
+    talk.ask(SheetFrame.frame("03 20 01 73 06 84 2e"), SheetFrame.frame("03 06"))
+    talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 74 06 84 2e"))
+    try OneTouchVerioIQDriver().setClock(Self.connection(talk), to: time)
+  }
+}
+
+/// A OneTouch UltraEasy, after the recording of a talk with the maker's program.
+struct OneTouchUltraEasyTests {
+  private static let reset = (
+    request: [UInt8](printed: "02 06 08 03 c2 62"), answer: [UInt8](printed: "02 06 0c 03 06 ae")
+  )
+  /// The clock and its answer are constructed for this place in the numbering; all else is as recorded.
+  private static let numbered:
+    [(request: String, acknowledged: String, answer: String, acknowledge: String)] = [
+      (
+        "02 09 00 05 0d 02 03 da 71", "02 06 06 03 cd 41",
+        "02 1a 02 05 06 11 50 30 32 2e 30 30 2e 30 30 32 35 2f 30 35 2f 30 37 03 ab 25", "02 06 07 03 fc 72"
+      ),
+      (
+        "02 12 03 05 0b 02 00 00 00 00 00 00 00 00 00 03 ba 6a", "02 06 05 03 9e 14",
+        "02 11 01 05 06 43 47 57 41 31 45 35 43 52 03 10 94", "02 06 04 03 af 27"
+      ),
+      ("", "02 06 06 03 cd 41", "", "02 06 07 03 fc 72"),
+      (
+        "02 0a 03 05 1f 00 02 03 29 39", "02 06 05 03 9e 14", "02 0a 01 05 0f 03 00 03 fc 96",
+        "02 06 04 03 af 27"
+      ),
+      (
+        "02 0a 00 05 1f 00 00 03 ab 91", "02 06 06 03 cd 41",
+        "02 10 02 05 06 95 d1 64 4e c4 00 00 00 03 43 4d", "02 06 07 03 fc 72"
+      ),
+      (
+        "02 0a 03 05 1f 01 00 03 7b 68", "02 06 05 03 9e 14",
+        "02 10 01 05 06 a5 70 64 4e 50 00 00 00 03 68 d2", "02 06 04 03 af 27"
+      ),
+      (
+        "02 0a 00 05 1f 02 00 03 cb ff", "02 06 06 03 cd 41",
+        "02 10 02 05 06 6b 18 62 4e ac 00 00 00 03 d1 c2", "02 06 07 03 fc 72"
+      ),
+    ]
+
+  private static func opened() -> WrittenTalk {
+    var talk = WrittenTalk()
+    talk.open()
+    return talk
+  }
+
+  private static func talked(_ range: Range<Int>) -> WrittenTalk {
+    var talk = opened()
+    talk.exchange(numbered, range)
+    return talk
+  }
+
+  private static func connection(_ transport: ReplayedTransport) -> MeterConnection {
+    MeterConnection(transport, model: OneTouchUltraEasyDriver.models[0], now: { 1_315_255_574 })
+  }
+
+  @Test func theRecordedTalkGivesItsThreeReadings() throws {
+    var talk = Self.talked(0..<7)
+    talk.open()
+    let transport = talk.replayed
+    let contents = try OneTouchUltraEasyDriver().read(Self.connection(transport))
+    #expect(transport.isExhausted)
+    #expect(
+      contents.identity.device
+        == Device(
+          vendor: "LifeScan", model: "OneTouch UltraEasy", serial: "CGWA1E5CR", format: "onetouch-ultraeasy"))
+    #expect(contents.identity.firmware == "P02.00.00")
+    #expect(contents.identity.clock?.meter.text == "2011-09-05T20:46:14")
+    #expect(
+      contents.readings.map(\.deviceTime.text) == [
+        "2011-09-03T12:07:07", "2011-09-05T06:48:05", "2011-09-05T13:41:41",
+      ])
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [172, 80, 196])
+    #expect(
+      contents.readings.allSatisfy { $0.measurement.unit == .milligramsPerDecilitre && $0.marks.isEmpty })
+  }
+
+  @Test func afterDamageTheLinkIsResetAndTheCommandSaidAgain() throws {
+    var talk = Self.talked(0..<1)
+    // The acknowledgement has the number of another frame.
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: Self.numbered[1].request))
+    talk.receive([UInt8](printed: "02 06 06 03 cd 41"))
+    talk.open()
+    // With the numbers of a fresh link: as recorded elsewhere in the same log.
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: "02 12 00 05 0b 02 00*9 03 19 e7"))
+    talk.receive([UInt8](printed: "02 06 06 03 cd 41 02 11 02 05 06 43 47 57 41 31 45 35 43 52 03 b5 5b"))
+    talk.send([UInt8](printed: "02 06 07 03 fc 72"))
+    // The clock as recorded.
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: "02 0d 03 05 20 02 00 00 00 00 03 a8 4c"))
+    talk.receive([UInt8](printed: "02 06 05 03 9e 14 02 0c 01 05 06 16 35 65 4e 03 7e 0e"))
+    talk.send([UInt8](printed: "02 06 04 03 af 27"))
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: "02 0a 00 05 1f 00 02 03") + SheetFrame.frame("05 1f 00 02").suffix(2))
+    talk.receive([UInt8](printed: "02 06 06 03 cd 41") + SheetFrame.frame("05 0f 00 00", link: 2))
+    talk.send([UInt8](printed: "02 06 07 03 fc 72"))
+    talk.open()
+    let transport = talk.replayed
+    let identity = try OneTouchUltraEasyDriver().identify(Self.connection(transport))
+    #expect(identity.device.serial == "CGWA1E5CR")
+    #expect(identity.count == 0)
+    #expect(transport.isExhausted)
+  }
+
+  @Test func aSilentMeterFailsAfterThreeResets() {
+    var talk = WrittenTalk()
+    for _ in 0..<4 {
+      talk.add(.discard)
+      talk.send(Self.reset.request)
+      talk.receive(.timedOut)
+    }
+    let transport = talk.replayed
+    let failure = #expect(throws: Failure.self) {
+      try OneTouchUltraEasyDriver().identify(Self.connection(transport))
+    }
+    #expect(failure?.category == .protocolViolation)
+    #expect(transport.isExhausted)
+  }
+
+  @Test func afterAnInterruptionTheLinkIsClosed() {
+    var talk = Self.talked(0..<4)
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: Self.numbered[4].request))
+    talk.receive(.interrupted)
+    talk.open()
+    let transport = talk.replayed
+    let failure = #expect(throws: Failure.self) {
+      _ = try OneTouchUltraEasyDriver().read(Self.connection(transport))
+    }
+    #expect(failure?.category == .temporary)
+    #expect(transport.isExhausted)
+  }
+
+  @Test func aCountBeyondTheMemoryIsRefused() {
+    var talk = Self.talked(0..<3)
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: Self.numbered[3].request))
+    talk.receive([UInt8](printed: "02 06 05 03 9e 14") + SheetFrame.frame("05 0f 01 02", link: 1))
+    talk.send([UInt8](printed: "02 06 04 03 af 27"))
+    talk.open()
+    #expect(throws: Failure.self) {
+      try OneTouchUltraEasyDriver().identify(Self.connection(talk.replayed))
+    }
+  }
+
+  /// Constructed.
+  @Test func theClockIsSetAndTheAnswerChecked() throws {
+    let time = try #require(DeviceTime(text: "2024-01-02T03:04:05"))
+    var talk = Self.opened()
+    talk.receive(.timedOut)
+    talk.send([UInt8](printed: "02 0d 00 05 20 01 25 7d 93 65 03 aa 2a"))
+    talk.receive([UInt8](printed: "02 06 06 03 cd 41 02 0c 02 05 06 25 7d 93 65 03 86 44"))
+    talk.send([UInt8](printed: "02 06 07 03 fc 72"))
+    talk.open()
+    let transport = talk.replayed
+    try OneTouchUltraEasyDriver().setClock(Self.connection(transport), to: time)
+    #expect(transport.isExhausted)
+  }
+}
+
+extension WrittenTalk {
+  /// A request and its answer on a line without acknowledgements.
+  fileprivate mutating func ask(_ request: [UInt8], _ answer: [UInt8]) {
+    add(.discard)
+    send(request)
+    receive(answer)
+  }
+
+  /// The reset that opens and ends a talk.
+  fileprivate mutating func open() {
+    ask([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
+  }
+
+  fileprivate mutating func exchange(
+    _ numbered: [(request: String, acknowledged: String, answer: String, acknowledge: String)],
+    _ range: Range<Int>
+  ) {
+    for (request, acknowledged, answer, acknowledge) in numbered[range] {
+      receive(.timedOut)
+      send(request.isEmpty ? SheetFrame.frame("05 20 02 00 00 00 00") : [UInt8](printed: request))
+      receive([UInt8](printed: acknowledged))
+      receive(answer.isEmpty ? SheetFrame.frame("05 06 16 35 65 4e", link: 2) : [UInt8](printed: answer))
+      send([UInt8](printed: acknowledge))
+    }
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Meters
+
+/// A OneTouch meter that shows itself as a disk.
+struct OneTouchVerioTests {
+  private static let model = OneTouchVerioDriver.models[1]
+  private static let host: Int64 = 1_727_089_139
+
+  /// READ(10) and WRITE(10) of one sector, and INQUIRY, as the maker's program sends them.
+  private static func reading(_ sector: UInt8) -> Exchange {
+    .command([0x28, 0, 0, 0, 0, sector, 0, 0, 1, 0], reads: 512)
+  }
+
+  private static func sector(_ frame: [UInt8]) -> [UInt8] {
+    frame + [UInt8](repeating: 0, count: 512 - frame.count)
+  }
+
+  private static func writing(_ sector: UInt8, _ frame: [UInt8]) -> Exchange {
+    .commandWriting([0x2A, 0, 0, 0, 0, sector, 0, 0, 1, 0], Self.sector(frame))
+  }
+
+  private static let inquiry = Exchange.command([0x12, 0, 0, 0, 36, 0], reads: 36)
+  private static let inquired =
+    [UInt8](printed: "00 80 00 00 1f 00 00 00") + Array("LifeScan".utf8) + [UInt8](printed: "00*20")
+  private static let label =
+    [UInt8](printed: "00*43") + Array("LIFESCAN   FAT16".utf8) + [UInt8](printed: "00*453")
+
+  private static func begun() -> WrittenTalk {
+    var talk = WrittenTalk()
+    talk.add(inquiry, .success(inquired))
+    talk.add(reading(0), .success(label))
+    return talk
+  }
+
+  private static let serialRequest = [UInt8](printed: "02 0a 00 03 e6 02 00 03 74 5e")
+  private static let serialAnswer = [UInt8](
+    printed: "02 1a 00 04 06 5a 00 41 00 48 00 4c 00 47 00 48 00 36 00 43 00 00 00 03 7c 69")
+  private static let record = [UInt8](
+    printed: "02 18 00 04 06 0e 00 00 16 00 29 e3 a7 28 32 00 00 00 93 0b 00 03 61 17")
+
+  /// Requests and answers from the front to the count; the software's version is constructed, and so is the count of 2.
+  private static let identifying: [(request: [UInt8], answer: [UInt8])] = [
+    (serialRequest, serialAnswer),
+    (
+      [UInt8](printed: "02 0a 00 03 e6 02 01 03 45 6d"),
+      [UInt8](
+        printed: "02 1e 00 04 06 56 00 65 00 72 00 69 00 6f 00 20 00 46 00 6c 00 65 00 78 00 00 00 03 e2 ee")
+    ),
+    ([UInt8](printed: "02 0a 00 03 e6 02 02 03 16 38"), SheetFrame.frame("03 06 31 00 2e 00 39 00 00 00")),
+    (
+      [UInt8](printed: "02 09 00 03 20 02 03 d4 92"), [UInt8](printed: "02 0c 00 04 06 73 06 84 2e 03 59 e0")
+    ),
+    ([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 02 00")),
+  ]
+
+  private static func identified() -> WrittenTalk {
+    var talk = begun()
+    for (request, answer) in identifying { talk.ask(request, answer) }
+    return talk
+  }
+
+  private static func connection(_ transport: ReplayedTransport) -> MeterConnection {
+    MeterConnection(transport, model: model, now: { host })
+  }
+
+  @Test func theWholeMemoryIsReadWithTheMetersOwnNames() throws {
+    var talk = Self.identified()
+    talk.ask([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
+    talk.ask(
+      [UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"),
+      [UInt8](printed: "02 18 00 03 06 00 00 00 17 00 a5 39 26 2d 70 00 01 00 00 0b 00 03 c9 08"))
+    let transport = talk.replayed
+    let contents = try OneTouchVerioDriver().read(Self.connection(transport))
+    #expect(transport.isExhausted)
+    #expect(
+      contents.identity.device
+        == Device(
+          vendor: "LifeScan", model: "OneTouch Verio Flex", serial: "ZAHLGH6C", format: "onetouch-verio"))
+    #expect(contents.identity.firmware == "1.9")
+    #expect(contents.identity.count == 2)
+    #expect(contents.identity.clock?.meter.text == "2024-09-23T10:58:59")
+    #expect(contents.identity.clock?.host == Self.host)
+    // The older one shows a later time: the clock was set back between them.
+    #expect(contents.readings.map(\.deviceTime.text) == ["2024-01-02T03:04:05", "2021-08-12T13:48:25"])
+    #expect(contents.readings.map(\.marks) == [.beforeMeal, .clockSetBack])
+    #expect(contents.readings.allSatisfy { $0.tick == nil })
+    #expect(contents.rejections.isEmpty)
+  }
+
+  @Test func anEmptyMeterHasContentsWithoutReadings() throws {
+    var talk = Self.begun()
+    for (request, answer) in Self.identifying.dropLast() { talk.ask(request, answer) }
+    talk.ask([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
+    let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    #expect(contents.readings.isEmpty)
+    #expect(contents.identity.count == 0)
+  }
+
+  @Test func aRecordOfAnotherFormIsRejectedByItsNumberAndTheOthersStay() throws {
+    var talk = Self.identified()
+    talk.ask([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
+    talk.ask([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
+    let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    #expect(contents.readings.count == 1)
+    #expect(contents.rejections.map(\.line) == [2])
+  }
+
+  /// Nothing is written: a write would be another exchange than the written talk has.
+  @Test(arguments: [
+    ([UInt8](printed: "00*8") + Array("Kingston".utf8) + [UInt8](printed: "00*20"), label),
+    (inquired, [UInt8](printed: "00*512")), ([UInt8](printed: "00*16"), label), (inquired, []),
+  ]) func anotherDiskIsRefusedBeforeAnythingIsWritten(inquired: [UInt8], label: [UInt8]) throws {
+    var talk = WrittenTalk()
+    talk.add(Self.inquiry, .success(inquired))
+    if inquired == Self.inquired { talk.add(Self.reading(0), .success(label)) }
+    let transport = talk.replayed
+    let failure = #expect(throws: Failure.self) {
+      _ = try OneTouchVerioDriver().read(Self.connection(transport))
+    }
+    #expect(failure?.message.contains("nothing was written") == true)
+    #expect(transport.isExhausted)
+  }
+
+  @Test func aModelThatIsNoDiskOfTheMakerIsNotEvenAsked() {
+    let transport = WrittenTalk().replayed
+    for model in [
+      MeterModel("a stick", vendorID: 0x0951, productID: 0x1666, link: .disk),
+      MeterModel("a line", vendorID: 0x2766, productID: 0, link: .hid),
+    ] {
+      let failure = #expect(throws: Failure.self) {
+        _ = try OneTouchVerioDriver().identify(MeterConnection(transport, model: model, now: { 0 }))
+      }
+      #expect(failure?.message.contains("nothing was written") == true)
+    }
+  }
+
+  @Test func aSectorThatStillHoldsTheRequestIsReadAgain() throws {
+    var talk = Self.begun()
+    talk.add(Self.writing(3, Self.serialRequest))
+    talk.add(Self.reading(3), .success(Self.sector(Self.serialRequest)))
+    talk.add(Self.reading(3), .success(Self.sector(Self.serialAnswer)))
+    for (request, answer) in Self.identifying.dropFirst() { talk.ask(request, answer) }
+    #expect(
+      try OneTouchVerioDriver().identify(Self.connection(talk.replayed)).device.serial == "ZAHLGH6C")
+  }
+
+  @Test func aDamagedOrRefusedAnswerIsAskedForAgainAndThenFails() throws {
+    var damaged = Self.serialAnswer
+    damaged[7] ^= 1
+    var talk = Self.begun()
+    talk.ask(Self.serialRequest, damaged)
+    talk.add(Self.writing(3, Self.serialRequest))
+    talk.add(Self.reading(3), .failure(.stalled))
+    var good = talk
+    good.ask(Self.serialRequest, Self.serialAnswer)
+    for (request, answer) in Self.identifying.dropFirst() { good.ask(request, answer) }
+    #expect(
+      try OneTouchVerioDriver().identify(Self.connection(good.replayed)).device.serial == "ZAHLGH6C")
+    talk.ask(Self.serialRequest, damaged)
+    let transport = talk.replayed
+    let failure = #expect(throws: Failure.self) {
+      try OneTouchVerioDriver().identify(Self.connection(transport))
+    }
+    #expect(failure?.category == .protocolViolation)
+    #expect(transport.isExhausted)
+  }
+
+  @Test(arguments: [
+    (TransportError.timedOut, FailureCategory.protocolViolation), (.unplugged, .unavailable),
+    (.interrupted, .temporary),
+  ]) func aFailedExchangeEndsTheTalk(error: TransportError, category: FailureCategory) {
+    var talk = Self.identified()
+    talk.add(
+      Self.writing(3, [UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c")), .failure(error))
+    let failure = #expect(throws: Failure.self) {
+      _ = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    }
+    #expect(failure?.category == category)
+    #expect(failure?.message.hasPrefix("reading record 1 of 2: ") == true)
+  }
+
+  @Test func theClockIsSetAndReadBack() throws {
+    let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
+    var talk = Self.begun()
+    talk.ask(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
+    var wrong = talk
+    talk.ask(
+      [UInt8](printed: "02 09 00 03 20 02 03 d4 92"),
+      [UInt8](printed: "02 0c 00 04 06 73 06 84 2e 03 59 e0"))
+    try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
+    wrong.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 73 06 84 2d"))
+    #expect(throws: Failure.self) {
+      try OneTouchVerioDriver().setClock(Self.connection(wrong.replayed), to: time)
+    }
+    #expect(throws: Failure.self) {
+      try OneTouchVerioDriver().setClock(
+        Self.connection(Self.begun().replayed), to: DeviceTime(seconds: 946_684_799))
+    }
+  }
+
+  @Test func aClockThatWasNeverSetIsToldAndComparedWithNothing() throws {
+    var talk = Self.begun()
+    for (request, answer) in Self.identifying.dropLast(2) { talk.ask(request, answer) }
+    talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))
+    talk.ask([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
+    let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    #expect(contents.identity.clock == nil)
+    #expect(contents.warnings == ["the meter's clock is not set"])
+  }
+}
+
+extension WrittenTalk {
+  /// A request in the general sector and the answer to it.
+  fileprivate mutating func ask(_ request: [UInt8], _ answer: [UInt8]) {
+    let padded = { (frame: [UInt8]) in frame + [UInt8](repeating: 0, count: 512 - frame.count) }
+    add(.commandWriting([0x2A, 0, 0, 0, 0, 3, 0, 0, 1, 0], padded(request)))
+    add(.command([0x28, 0, 0, 0, 0, 3, 0, 0, 1, 0], reads: 512), .success(padded(answer)))
+  }
+}
