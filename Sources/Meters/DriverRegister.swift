@@ -11,6 +11,7 @@ public enum DriverRegister {
     OneTouchVerioIQDriver.self,
     OneTouchUltraEasyDriver.self,
     OneTouchUltra2Driver.self,
+    DexcomG4Driver.self,
   ]
 
   /// The driver with this id, or nil.

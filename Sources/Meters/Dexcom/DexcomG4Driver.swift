@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Dexcom receivers G4, G5 and G6.
+///
+/// What concerns the G4 rests on a recording of the maker's program with its export. Revisions 4 and 5 of sensor values,
+/// revision 3 of calibrations and the part of the memory for values that were fetched later belong to G5 and G6, rest on
+/// one source each, and no recording of them is public.
+///
+/// A sensor value's place is the system's second in which it was measured: nobody can set that clock, while the display's
+/// moves. The maker's export names the transmitter as the device and counts that one's own ticks. The receiver of the G4
+/// keeps neither beside its values, so the same value from both has two identities. Calibrations have a place by
+/// their shown time, there as here.
+struct DexcomG4Driver: MeterDriver {
+  static let id = "dexcom-g4"
+  static let name = "Dexcom G4, G5 and G6 receivers"
+  static let models = [
+    MeterModel(
+      "Dexcom G4, G5 or G6 receiver", vendorID: 0x22A3, productID: 0x0047,
+      link: .cdc(LineSettings(baud: 115_200))
+    ),
+    MeterModel(
+      "Dexcom G7 receiver", vendorID: 0x22A3, productID: 0x0048, link: .cdc(LineSettings(baud: 115_200)),
+      obstacle: "nothing is public about how it talks"),
+  ]
+  static let canSetClock = true
+
+  private static let products = [
+    "G4Receiver": "G4 Receiver", "ScoutReceiver": "G5 Receiver", "OrionReceiver": "G6 Receiver",
+  ]
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    try identify(meter, DexcomTalk(meter)).identity
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    let talk = DexcomTalk(meter)
+    let (identity, hasBackfill) = try identify(meter, talk)
+    let partitions: [DexcomPartition] = [.sensor] + (hasBackfill ? [.backfill] : []) + [.calibration, .event]
+    let ranges = try partitions.map { ($0, try talk.range($0)) }
+    let total = ranges.reduce(0) { $0 + ($1.1?.count ?? 0) }
+    var memory = DexcomMemory()
+    var done = 0
+    for case (let partition, let range?) in ranges {
+      let pages = try talk.pages(range, partition) {
+        done += 1
+        meter.onProgress(done, total)
+      }
+      for page in pages { memory.add(page, partition) }
+    }
+    return memory.contents(identity)
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    let doing = "setting the receiver's clock"
+    let talk = DexcomTalk(meter)
+    let system = try talk.number(.systemTime, UInt32.self, doing: doing)
+    guard let offset = Int32(exactly: time.seconds - DexcomRecord.epoch - Int64(system)) else {
+      throw Failure(.usage, "\(doing): the receiver cannot show this time")
+    }
+    _ = try talk.ask(.setDisplayOffset, offset.littleEndianBytes, doing: doing)
+    guard try talk.number(.displayOffset, Int32.self, doing: doing) == offset else {
+      throw Failure(.protocolViolation, "\(doing): the receiver shows another time than the one it was given")
+    }
+  }
+}
+
+extension DexcomG4Driver {
+  private func identify(
+    _ meter: MeterConnection, _ talk: DexcomTalk
+  ) throws -> (identity: MeterIdentity, hasBackfill: Bool) {
+    let doing = "asking which receiver it is"
+    _ = try talk.ask(.ping, doing: doing)
+    let firmware = DexcomText(try talk.ask(.firmwareHeader, doing: doing))
+    let product = firmware["ProductId"] ?? ""
+    let device = Device(
+      vendor: "Dexcom", model: Self.products[product] ?? firmware["ProductName"] ?? "Receiver",
+      serial: try serialNumber(talk, doing: doing), format: Self.id)
+    var identity = MeterIdentity(device: device, firmware: firmware["FirmwareVersion"] ?? "")
+    let offset = try talk.number(.displayOffset, Int32.self, doing: "reading the clock")
+    let system = try talk.number(.systemTime, UInt32.self, doing: "reading the clock")
+    identity.clock = meter.compareClock(
+      DeviceTime(seconds: Int64(system) + Int64(offset) + DexcomRecord.epoch))
+    return (identity, product == "ScoutReceiver" || product == "OrionReceiver")
+  }
+
+  /// The serial number on the last page of the maker's text: a receiver that was repaired has several.
+  private func serialNumber(_ talk: DexcomTalk, doing: String) throws -> String {
+    guard let last = try talk.range(.manufacturing)?.upperBound,
+      let page = try talk.pages(last...last, .manufacturing, onPage: {}).first,
+      let record = page?.records(length: 500).first, let record,
+      let serial = DexcomText(record.dropFirst(8))["SerialNumber"]
+    else { throw Failure(.protocolViolation, "\(doing): the receiver tells no serial number") }
+    return serial
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A packet to or from a Dexcom receiver: 01, the length of all, a command or result, a payload and a checksum.
+struct DexcomPacket: Hashable {
+  /// What the front of some bytes is.
+  enum Finding: Hashable {
+    case packet(DexcomPacket)
+    /// More bytes have to come.
+    case incomplete
+    /// No packet: an impossible length or another checksum.
+    case broken
+  }
+
+  private static let start: UInt8 = 0x01
+  private static let overhead = 6
+  /// Four pages are the longest answer that was seen: 2118 bytes.
+  private static let mostBytes = 2200
+
+  /// The command, or in an answer the result.
+  var code: UInt8
+  /// What follows it.
+  var payload: [UInt8] = []
+
+  /// The packet as it goes over the wire.
+  var bytes: [UInt8] {
+    let length = UInt16(truncatingIfNeeded: payload.count + Self.overhead)
+    let body = [Self.start] + length.littleEndianBytes + [code] + payload
+    return body + CRC16.ccitt(body, initial: 0).littleEndianBytes
+  }
+
+  /// The packet behind noise at the front of these bytes.
+  static func find(in bytes: [UInt8]) -> Finding {
+    let bytes = Array(bytes.drop { $0 != start })
+    guard let length = bytes.littleEndian(UInt16.self, at: 1).map(Int.init) else { return .incomplete }
+    guard (overhead...mostBytes).contains(length) else { return .broken }
+    guard bytes.count >= length else { return .incomplete }
+    let body = bytes[..<(length - 2)]
+    guard bytes.littleEndian(UInt16.self, at: length - 2) == CRC16.ccitt(body, initial: 0) else {
+      return .broken
+    }
+    return .packet(DexcomPacket(code: body[3], payload: Array(body[4...])))
+  }
+}

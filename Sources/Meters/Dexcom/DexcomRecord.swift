@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// One record of a Dexcom receiver.
+///
+/// Every record has two times in seconds since 2009: the system's, which nobody sets, and the display's.
+enum DexcomRecord: Hashable {
+  case reading(MeterReading)
+  case record(MeterRecord)
+  /// What is none of both, by its name.
+  case skipped(String)
+  /// What cannot be understood.
+  case rejected(String)
+
+  /// 2009-01-01.
+  static let epoch: Int64 = 1_230_768_000
+  private static let range = 40.0...400.0
+  private static let mostUnits = 500.0
+  private static let mostGrams: UInt32 = 2000
+  private static let mostMinutes: UInt32 = 24 * 60
+
+  /// The length with its checksum of a record in this part of the memory; nil for a revision that nobody described.
+  static func length(_ partition: DexcomPartition, revision: UInt8) -> Int? {
+    switch (partition, revision) {
+    case (.manufacturing, _): 500
+    case (.sensor, 1...3), (.backfill, 1...3): 13
+    case (.sensor, 4), (.backfill, 4): 23
+    case (.sensor, 5), (.backfill, 5): 25
+    case (.calibration, 1...2): 16
+    case (.calibration, 3): 21
+    case (.event, 1): 20
+    default: nil
+    }
+  }
+
+  /// The record in these bytes without their checksum; nil for one of no use here.
+  init(_ bytes: [UInt8], _ partition: DexcomPartition, revision: UInt8) {
+    guard let times = Times(bytes) else {
+      self = .rejected("a record that is too short")
+      return
+    }
+    let found: Self? =
+      switch partition {
+      case .sensor, .backfill: Self.sensor(bytes, times, revision: revision)
+      case .calibration: Self.calibration(bytes, times, revision: revision)
+      case .event: Self.event(bytes)
+      case .manufacturing: .skipped("text of the maker")
+      }
+    self = found ?? .rejected("a record that is too short")
+  }
+}
+
+extension DexcomRecord {
+  /// The two times that begin each record.
+  private struct Times {
+    let system: Int64
+    let display: Int64
+
+    init?(_ bytes: [UInt8]) {
+      guard let system = bytes.littleEndian(UInt32.self, at: 0),
+        let display = bytes.littleEndian(UInt32.self, at: 4)
+      else { return nil }
+      self.system = Int64(system)
+      self.display = Int64(display)
+    }
+
+    /// What the display showed at a moment of the system's time.
+    func shown(_ system: Int64) -> DeviceTime { DeviceTime(seconds: system + display - self.system + epoch) }
+  }
+
+  /// A sensor value. Those only for the display are no history: the maker's export has none of them.
+  private static func sensor(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
+    guard let word = bytes.littleEndian(UInt16.self, at: 8) else { return nil }
+    if word & 0x8000 != 0 { return .skipped("sensor value only for the display") }
+    let number = Double(word & 0x03FF)
+    // Below 20 are codes that say why there is no value.
+    if number < 20 { return .skipped("sensor value that is missing for a reason") }
+    var moment = (shown: times.shown(times.system), tick: times.system)
+    if revision >= 4 {
+      guard let measured = bytes.littleEndian(UInt32.self, at: 10).map(Int64.init) else { return nil }
+      let isBackfilled = revision >= 5 && word & 0x2000 != 0
+      moment = (isBackfilled ? times.shown(measured) : moment.shown, measured)
+    }
+    let measurement: Measurement =
+      if number < range.lowerBound {
+        .low(below: range.lowerBound, .milligramsPerDecilitre)
+      } else if number > range.upperBound {
+        .high(above: range.upperBound, .milligramsPerDecilitre)
+      } else {
+        .value(Quantity(number, .milligramsPerDecilitre))
+      }
+    return .reading(MeterReading(.cbg, at: moment.shown, measurement, tick: moment.tick))
+  }
+
+  /// A value from a finger stick that a person typed in, at the time at which it was typed.
+  private static func calibration(_ bytes: [UInt8], _ times: Times, revision: UInt8) -> Self? {
+    guard let value = bytes.littleEndian(UInt16.self, at: 8),
+      let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
+    else { return nil }
+    // A time a day away is none: two programs disagree about where it stands in revision 3.
+    guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
+      return .rejected("a calibration without a value or with another time than its record")
+    }
+    return .reading(
+      MeterReading(
+        .smbg, at: times.shown(typed), .value(Quantity(Double(value), .milligramsPerDecilitre)),
+        marks: .calibration))
+  }
+
+  /// What a person entered, at the time that the person said.
+  private static func event(_ bytes: [UInt8]) -> Self? {
+    guard bytes.count >= 18, let seconds = bytes.littleEndian(UInt32.self, at: 10),
+      let value = bytes.littleEndian(UInt32.self, at: 14)
+    else { return nil }
+    let time = DeviceTime(seconds: Int64(seconds) + epoch)
+    let (kind, subtype) = (bytes[8], Int(bytes[9]))
+    switch kind {
+    case 1 where value <= mostGrams:
+      return .record(MeterRecord(.food, at: time, RecordFields(["carbs": .number(Double(value))])))
+    case 2 where Double(value) / 100 <= mostUnits:
+      return .record(MeterRecord(.insulin, at: time, RecordFields(["units": .number(Double(value) / 100)])))
+    case 3:
+      guard let text = word(subtype, of: healthWords) else { return .skipped("health event of another kind") }
+      return .record(
+        MeterRecord(.note, at: time, RecordFields(["subtype": .text("health"), "text": .text(text)])))
+    case 4 where value <= mostMinutes:
+      var fields = RecordFields(["minutes": .number(Double(value))])
+      if let intensity = word(subtype, of: intensities) { fields["intensity"] = .text(intensity) }
+      return .record(MeterRecord(.exercise, at: time, fields))
+    case 1, 2, 4: return .rejected("an event with an amount that cannot be")
+    default: return .skipped("event of another kind")
+    }
+  }
+
+  /// In the words of the maker's export.
+  private static let healthWords = ["Illness", "Stress", "High Symptoms", "Low Symptoms", "Cycle", "Alcohol"]
+  private static let intensities = ["light", "medium", "heavy"]
+
+  private static func word(_ number: Int, of words: [String]) -> String? {
+    words.indices.contains(number - 1) ? words[number - 1] : nil
+  }
+}
