@@ -12,6 +12,7 @@ public enum DriverRegister {
     OneTouchUltraEasyDriver.self,
     OneTouchUltra2Driver.self,
     DexcomG4Driver.self,
+    AccuChekGuideDriver.self
   ]
 
   /// The driver with this id, or nil.

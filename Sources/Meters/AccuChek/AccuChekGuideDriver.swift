@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Accu-Chek Guide and its kin: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare Device Class.
+///
+/// Three independent readers agree on the talk and on the glucose entries. The segments of control solution and of
+/// meal marks, their codes and the answer to a set clock rest on a single source, which read a real Guide 925; so
+/// do the product names behind the model numbers. Values are mg/dL whatever the meter shows.
+struct AccuChekGuideDriver: MeterDriver {
+  static let id = "accu-chek-guide"
+  static let name = "Roche Accu-Chek Guide, Guide Me, Instant, Aviva Connect"
+  static let canSetClock = true
+  static let models = [
+    MeterModel(
+      "Accu-Chek Aviva Connect, Performa Connect", vendorID: 0x173A, productID: 0x21CF, link: link),
+    MeterModel("Accu-Chek Guide", vendorID: 0x173A, productID: 0x21D5, link: link),
+    MeterModel("Accu-Chek Guide Me", vendorID: 0x173A, productID: 0x21D6, link: link),
+    MeterModel("Accu-Chek Instant", vendorID: 0x173A, productID: 0x21D7, link: link),
+    MeterModel("ReliOn Platinum", vendorID: 0x173A, productID: 0x21D8, link: link),
+    MeterModel(
+      "Accu-Chek Active", vendorID: 0x173A, productID: 0x21CC, link: link,
+      obstacle: "its protocol is not known: it does not answer the one of the Accu-Chek Guide"),
+  ]
+
+  private static let link = MeterLink.bulk(interfaceClass: 0x0F)
+
+  init() {}
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    var session = AccuChekSession(meter)
+    defer { session.release() }
+    try session.associate()
+    return identity(of: try session.device(), meter)
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    var session = AccuChekSession(meter)
+    defer { session.release() }
+    try session.associate()
+    let device = try session.device()
+    var identity = identity(of: device, meter)
+    let segments = try session.segments()
+    let memory = try read(segments, of: device, meter, by: &session)
+    identity.count = segments.filter { $0.content == .glucose }.reduce(0) { $0 + ($1.count ?? 0) }
+    if identity.count == 0 { identity.count = memory.glucoseCount }
+    return memory.contents(identity)
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    var session = AccuChekSession(meter)
+    defer { session.release() }
+    try session.associate()
+    guard try session.device().canSetClock else {
+      throw Failure(.usage, "setting the meter's clock: this meter does not let it be set from outside")
+    }
+    try session.setClock(time)
+  }
+}
+
+extension AccuChekGuideDriver {
+  private func identity(of device: MedicalDevice, _ meter: MeterConnection) -> MeterIdentity {
+    MeterIdentity(
+      device: Device(vendor: "Roche", model: device.product, serial: device.serial, format: Self.id),
+      firmware: device.firmware, clock: device.clock.map(meter.compareClock))
+  }
+
+  private func read(
+    _ segments: [MemorySegment], of device: MedicalDevice, _ meter: MeterConnection,
+    by session: inout AccuChekSession
+  ) throws -> AccuChekMemory {
+    var memory = AccuChekMemory(lowLimit: device.lowLimit, now: meter.now())
+    let wanted = segments.filter { $0.content != .other }
+    let total = wanted.reduce(0) { $0 + ($1.count ?? 0) }
+    var done = 0
+    for segment in wanted {
+      var taken = 0
+      try session.read(segment) { report in
+        try memory.take(report, of: segment)
+        taken += report.count
+        done += report.count
+        meter.onProgress(done, total > 0 ? total : nil)
+      }
+      if let count = segment.count, count != taken {
+        memory.warnings.append(
+          "part \(segment.instance) of the memory was said to hold \(count) entries, and \(taken) came")
+      }
+    }
+    return memory
+  }
+}

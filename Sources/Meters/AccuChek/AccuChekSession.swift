@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// One association with a meter of the Personal Healthcare Device Class: the steps of its protocol, in order.
+struct AccuChekSession {
+  /// How long a transfer may take. Every reader of these meters takes five seconds.
+  private static let milliseconds = 5000
+  /// More than the longest message that a real meter was seen to send (470 bytes); what two other readers take.
+  private static let mostTransfer = 1024
+
+  private let meter: MeterConnection
+  /// The number of the last request or of the event that came before the first one.
+  private var invokeID: UInt16 = 0
+  /// The object that keeps the memory. A real Guide's is 5.
+  private var store: UInt16 = 0
+  private var isAssociated = false
+
+  /// A session that has not begun.
+  init(_ meter: MeterConnection) { self.meter = meter }
+
+  /// Takes the meter's request for an association and its description of itself.
+  mutating func associate() throws {
+    let doing = "associating with the meter"
+    do throws(TransportError) {
+      // Every reader asks for the status first; what it says is of no use, and not every stack lets it through.
+      let status = ControlRequest(type: 0x80, request: 0, value: 0, index: 0)
+      _ = try meter.perform(.ask(status, most: 2), within: Self.milliseconds)
+    } catch .stalled, .unsupported {
+      // The meter speaks first all the same.
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+    guard try receive(doing: doing).kind == .associationRequest else { throw Self.violation(doing) }
+    isAssociated = true
+    try send(APDU(.associationResponse, Self.acceptance), doing: doing)
+    try takeConfiguration(doing: doing)
+  }
+
+  /// Asks for all that the meter says of itself.
+  mutating func device() throws -> MedicalDevice {
+    let doing = "asking the meter for its identity"
+    let answer = try ask(.get, [0, 0, 0, 0, 0, 0], answer: .getResponse, doing: doing)
+    return try Self.parse(doing) { () throws(MalformedAPDU) in try MedicalDevice(parsing: answer) }
+  }
+
+  /// Asks what the memory is made of; one segment of glucose where the meter says nothing.
+  mutating func segments() throws -> [MemorySegment] {
+    let doing = "asking the meter for its memory's parts"
+    let answer = try ask(
+      .confirmedAction, store.bigEndianBytes + [0x0C, 0x0D, 0x00, 0x06, 0x00, 0x01, 0x00, 0x02, 0x00, 0x00],
+      answer: .actionResponse, doing: doing)
+    let segments = try Self.parse(doing) { () throws(MalformedAPDU) in try MemorySegment.parse(answer) }
+    return segments.contains { $0.content == .glucose } ? segments : [.undescribed] + segments
+  }
+
+  /// Reads a segment, report by report.
+  ///
+  /// - Parameter take: told each report, whose number is checked.
+  mutating func read(_ segment: MemorySegment, take: (SegmentReport) throws -> Void) throws {
+    let doing = "reading part \(segment.instance) of the meter's memory"
+    guard try startTransfer(segment, doing: doing) else { return }
+    var next = 0
+    // No segment has more entries than a meter has memory: the largest known keeps 720.
+    while next < 100_000 {
+      let event = try data(doing: doing)
+      guard event.choice == .confirmedEvent || event.choice == .event,
+        let report = try Self.parse(
+          doing, { () throws(MalformedAPDU) in try SegmentReport(parsing: event.content) }),
+        report.instance == segment.instance, report.first == next, report.count > 0 || report.isLast
+      else { throw Self.violation(doing) }
+      guard !report.isAborted else {
+        throw Failure(
+          .protocolViolation, "\(doing): the meter gave up; unplug it, plug it in again and retry")
+      }
+      try take(report)
+      next += report.count
+      try send(
+        DataAPDU(event.invokeID, .eventResponse, report.confirmation(handle: store)).apdu, doing: doing)
+      if report.isLast { return }
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter does not come to an end")
+  }
+
+  /// Sets the clock.
+  mutating func setClock(_ time: DeviceTime) throws {
+    _ = try ask(
+      .confirmedAction, [0, 0, 0x0C, 0x17, 0x00, 0x0C] + MedicalTime.bytes(time) + [0, 0, 0, 0],
+      answer: .actionResponse, doing: "setting the meter's clock")
+  }
+
+  /// Ends the association, so that the meter leaves its data screen.
+  mutating func release() {
+    guard isAssociated else { return }
+    isAssociated = false
+    do throws(TransportError) {
+      try meter.send(APDU(.releaseRequest, [0, 0]).bytes, within: 1000)
+      _ = try meter.receive(most: Self.mostTransfer, within: 1000)
+    } catch {
+      // A meter that does not answer the good-bye has gone already.
+    }
+  }
+}
+
+extension AccuChekSession {
+  /// Accepted, configuration unknown: the meter describes itself next. The system id is any number of eight bytes.
+  fileprivate static let acceptance: [UInt8] =
+    [0x00, 0x03, 0x50, 0x79, 0x00, 0x26, 0x80, 0x00, 0x00, 0x02, 0x80, 0x00, 0x80, 0x00, 0x00, 0x00]
+    + [0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00, 0x00, 0x00, 0x08]
+    + [0x12, 0x34, 0x56, 0x78, 0x00, 0x00, 0x00, 0x00] + [UInt8](repeating: 0, count: 10)
+
+  /// Takes the list of the meter's objects and remembers the one that keeps the memory.
+  fileprivate mutating func takeConfiguration(doing: String) throws {
+    for attempt in 0..<2 {
+      let event = try data(doing: doing)
+      guard event.choice == .confirmedEvent,
+        let configuration = try Self.parse(
+          doing, { () throws(MalformedAPDU) in try Configuration(parsing: event.content) })
+      else { throw Self.violation(doing) }
+      invokeID = event.invokeID
+      guard let store = configuration.store else {
+        // A meter may leave its memory out the first time; Tidepool's reader answers the association once more.
+        if attempt == 0 { try send(APDU(.associationResponse, Self.acceptance), doing: doing) }
+        continue
+      }
+      self.store = store
+      let accepted =
+        [0, 0, 0, 0, 0, 0, 0x0D, 0x1C, 0x00, 0x04] + configuration.id.bigEndianBytes + [0x00, 0x00]
+      return try send(DataAPDU(event.invokeID, .eventResponse, accepted).apdu, doing: doing)
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter names no memory")
+  }
+
+  /// Asks for a segment; whether anything follows.
+  fileprivate mutating func startTransfer(_ segment: MemorySegment, doing: String) throws -> Bool {
+    let answer = try ask(
+      .confirmedAction, store.bigEndianBytes + [0x0C, 0x1C, 0x00, 0x02] + segment.instance.bigEndianBytes,
+      answer: .actionResponse, doing: doing)
+    let result = try Self.parse(doing) { () throws(MalformedAPDU) in
+      var reader = APDUReader(answer, part: "the answer to a transfer")
+      _ = try reader.bytes(6)
+      guard try reader.u16() == segment.instance else { throw MalformedAPDU(part: "the answer's segment") }
+      return try reader.u16()
+    }
+    switch result {
+    case 0: return true
+    case 3: return false
+    case 2: throw Failure(.temporary, "\(doing): the meter is busy; try again in a minute")
+    default:
+      throw Failure(
+        .protocolViolation, "\(doing): the meter refused with result \(result); plug it in again and retry")
+    }
+  }
+
+  /// Sends a request and gives the content of its answer.
+  fileprivate mutating func ask(
+    _ choice: DataAPDU.Choice, _ content: [UInt8], answer: DataAPDU.Choice, doing: String
+  ) throws -> [UInt8] {
+    invokeID &+= 1
+    try send(DataAPDU(invokeID, choice, content).apdu, doing: doing)
+    let came = try data(doing: doing)
+    guard came.invokeID == invokeID else { throw Self.violation(doing) }
+    if came.choice == .error || came.choice == .reject {
+      throw Failure(.protocolViolation, "\(doing): the meter refused the request")
+    }
+    guard came.choice == answer else { throw Self.violation(doing) }
+    return came.content
+  }
+
+  fileprivate mutating func data(doing: String) throws -> DataAPDU {
+    let apdu = try receive(doing: doing)
+    if apdu.kind == .abort || apdu.kind == .releaseRequest {
+      isAssociated = false
+      throw Failure(
+        .protocolViolation, "\(doing): the meter ended the talk; unplug it, plug it in again and retry")
+    }
+    guard apdu.kind == .data else { throw Self.violation(doing) }
+    return try Self.parse(doing) { () throws(MalformedAPDU) in try DataAPDU(parsing: apdu.body) }
+  }
+
+  fileprivate func send(_ apdu: APDU, doing: String) throws {
+    do {
+      try meter.send(apdu.bytes, within: Self.milliseconds)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// One message, which may come in several transfers. An empty one ends a message whose size is a multiple of 64.
+  fileprivate func receive(doing: String) throws -> APDU {
+    var bytes: [UInt8] = []
+    for _ in 0..<APDU.mostBytes {
+      do {
+        bytes += try meter.receive(most: Self.mostTransfer, within: Self.milliseconds)
+      } catch {
+        throw Failure(error, doing: doing)
+      }
+      guard let length = APDU.length(of: bytes), bytes.count >= length else {
+        guard bytes.count <= APDU.mostBytes else { break }
+        continue
+      }
+      return try Self.parse(doing) { () throws(MalformedAPDU) in try APDU(parsing: bytes) }
+    }
+    throw Self.violation(doing)
+  }
+
+  fileprivate static func parse<Value>(
+    _ doing: String, _ body: () throws(MalformedAPDU) -> Value
+  ) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw Failure(.protocolViolation, "\(doing): the meter's answer cannot be understood at \(error.part)")
+    }
+  }
+
+  fileprivate static func violation(_ doing: String) -> Failure {
+    Failure(
+      .protocolViolation, "\(doing): the meter sent another message; unplug it, plug it in again and retry")
+  }
+}
+
+/// A meter's list of its objects.
+private struct Configuration {
+  /// Its number, which the acceptance repeats.
+  var id: UInt16
+  /// The handle of the object that keeps the memory; nil where the list has none.
+  var store: UInt16?
+
+  /// The configuration in the content of an event; nil where the event is of another kind.
+  init?(parsing content: [UInt8]) throws(MalformedAPDU) {
+    var reader = APDUReader(content, part: "the meter's configuration")
+    _ = try reader.bytes(6)
+    guard try reader.u16() == 0x0D1C else { return nil }
+    var event = APDUReader(try reader.counted(), part: "the meter's configuration")
+    id = try event.u16()
+    let count = try event.u16()
+    var objects = APDUReader(try event.counted(), part: "the meter's configuration")
+    for _ in 0..<count {
+      let objectClass = try objects.u16()
+      let handle = try objects.u16()
+      _ = try objects.attributes()
+      if objectClass == 0x003D, store == nil { store = handle }
+    }
+  }
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Meters
+
+/// The Accu-Chek Guide's messages and talks. The attributes and the segments are those of a real Guide 925 with
+/// another serial number and date; the reports and whole talks are constructed by the same rules.
+struct AccuChekGuideTests {
+  /// Real; the content begins behind the choice and its length.
+  private static let attributes = HexTalk.hex(
+    """
+    E70000D400D200A4020300CC0000000800C60928000E0006526F636865000004393235000984000A0008006019
+    00000000420A4400024000092D00560003005200010000001A73657269616C2D6E756D6265723A20393235303030
+    303030343200031000001268772D7265766973696F6E3A20470000000000050000001466772D7265766973696F6E
+    3A2076312E392E36000987000820261001210658000A450010C0001F00FFFFFFFF00640000000000000A4B001600
+    0200120201000804010001000220110202000200000A5A00080001000410110002
+    """)
+  /// Real.
+  private static let segments = HexTalk.hex(
+    """
+    E70001D201D000A5020701CA00050C0D01C4000401C000000009006C0922000200000A4E001A80000001001400060002
+    72700001000200080A4C0002094700020953000200000A58000C000A504D536567476C7563200A620006000000000000
+    099200082025010108000000098A00082025013119300000097B00040000027E0A6400040002710000010009006C0922
+    000200010A4E001A8000000100140006000271D00002000200080A4C0002094700020953000200000A58000C000A504D
+    5365674374726C200A620006000000000000099200082014010100000000098A00082014010100000000097B00040000
+    00000A640004000271000002000900680922000200020A4E00168000000100100005008071D80003000100040A660002
+    0953000200000A58000C000A504D5365674572726F720A620006000000000000099200082014010100000000098A0008
+    2014010100000000097B0004000000000A640004000271000003000900680922000200030A4E00168000000100100005
+    008072480004000100040A4900020953000200000A58000C000A504D536567434D65616C0A6200060000000000000992
+    00082025010108000000098A00082025013119300000097B0004000002400A64000400027100
+    """)
+
+  private static func content(_ message: [UInt8]) throws -> [UInt8] {
+    try DataAPDU(parsing: APDU(parsing: message).body).content
+  }
+
+  @Test func theAttributesOfARealMeterAreUnderstood() throws {
+    let device = try MedicalDevice(parsing: Self.content(Self.attributes))
+    #expect(device.manufacturer == "Roche")
+    #expect(device.model == "925")
+    #expect(device.product == "Accu-Chek Guide")
+    #expect(device.serial == "92500000042")
+    #expect(device.firmware == "v1.9.6")
+    #expect(device.clock?.text == "2026-10-01T21:06:58")
+    #expect(device.canSetClock)
+    #expect(device.lowLimit == 20)
+  }
+
+  @Test(arguments: [
+    ("958", "Accu-Chek Instant", 10.0), ("970", "Accu-Chek Instant S", 10),
+    ("483", "Accu-Chek Aviva Connect", 20),
+    ("982", "ReliOn Platinum", 20), ("123", "Accu-Chek 123", 20), ("", "Accu-Chek", 20),
+  ])
+  func theModelNumberNamesTheProduct(number: String, product: String, limit: Double) throws {
+    var device = try MedicalDevice(parsing: Self.content(Self.attributes))
+    device.model = number
+    #expect(device.product == product)
+    #expect(device.lowLimit == limit)
+  }
+
+  @Test func theSegmentsOfARealMeterAreUnderstood() throws {
+    let segments = try MemorySegment.parse(Self.content(Self.segments))
+    // The third one holds errors: nothing that a person measured.
+    #expect(segments.map(\.instance) == [0, 1, 3])
+    #expect(segments.map(\.count) == [638, 0, 576])
+    #expect(segments.map(\.content) == [.glucose, .controlSolution, .meals])
+    #expect(segments.map(\.entryLength) == [12, 12, 10])
+    #expect(segments.map(\.valueOffset) == [8, 8, 8])
+    #expect(segments.map(\.statusOffset) == [10, 10, nil])
+  }
+
+  @Test func aReportTellsItsEntriesAndItsConfirmation() throws {
+    let bytes = HexTalk.hex(
+      """
+      E700003800360020010100300100FFFFFFFF0D21002600000000000000000002800000182026093007311200007000
+      00202609301302400000B60000
+      """)
+    let data = try DataAPDU(parsing: APDU(parsing: bytes).body)
+    let report = try #require(try SegmentReport(parsing: data.content))
+    #expect(report.first == 0 && report.count == 2 && !report.isLast && !report.isAborted)
+    #expect(report.split(every: 12)?.count == 2)
+    #expect(report.split(every: 10) == nil)
+    #expect(
+      DataAPDU(data.invokeID, .eventResponse, report.confirmation(handle: 0x0100)).apdu.bytes
+        == HexTalk.hex("E700001E001C0020020100160100FFFFFFFF0D21000C000000000000000000020080"))
+  }
+
+  @Test(arguments: [
+    (0x0070, ShortFloat.number(112)), (0x07FE, .high), (0x0802, .low), (0x07FF, .none), (0x0800, .none),
+    (0x0801, .none), (0xF045, .number(6.9)), (0x1003, .number(30)), (0x0FFF, .number(-1)),
+    (0x8001, .number(1e-8)),
+  ])
+  func aShortFloatIsADecimalNumber(bits: Int, number: ShortFloat) {
+    #expect(ShortFloat(UInt16(bits)) == number)
+  }
+
+  @Test func aTimeIsDecimalDigitsAndItsHundredthsAreNotLookedAt() {
+    #expect(MedicalTime.parse(HexTalk.hex("20260930073112FF"))?.text == "2026-09-30T07:31:12")
+    #expect(MedicalTime.parse(HexTalk.hex("2026093A07311200")) == nil)
+    #expect(MedicalTime.parse(HexTalk.hex("2026133007311200")) == nil)
+    #expect(MedicalTime.parse(HexTalk.hex("20260930073112")) == nil)
+    let time = DeviceTime(text: "2026-10-01T20:42:52")
+    #expect(time.map(MedicalTime.bytes) == HexTalk.hex("2026100120425200"))
+  }
+
+  // MARK: Whole talks, constructed
+
+  private static let opening =
+    [
+      HexTalk.step(
+        .ask(ControlRequest(type: 0x80, request: 0, value: 0, index: 0), most: 2), .success([0, 0]))
+    ]
+    + HexTalk.steps(
+      """
+      < E20000328000000000 01002A507900268000000080008000000000000000008000000008006019000000004240000001010000000000
+      > E300002C0003507900268000000280008000000000000000800000000008123456780000000000000000000000000000
+      < E700003A0038001001010032 0000FFFFFFFF0D1C0028400000020022 0006000100010006092F00027144003D010000020 00C092100020100095100020004
+      > E7000016001400100201000E0000000000000D1C000440000000
+      """)
+  private static let identity =
+    opening + [
+      HexTalk.step(.send(HexTalk.hex("E700000E000C001101030006000000000000")), .success([])),
+      HexTalk.step(.receive(most: 1024), .success(answered(attributes, by: 0x11))),
+    ]
+  private static let closing = HexTalk.steps(
+    """
+    > E40000020000
+    < E50000020000
+    """)
+
+  /// A real answer under another invoke id.
+  private static func answered(_ message: [UInt8], by id: UInt8) -> [UInt8] {
+    message.enumerated().map { $0.offset == 6 ? 0 : $0.offset == 7 ? id : $0.element }
+  }
+
+  private static func askedForSegments(_ answer: [UInt8]) -> [Transcript.Step] {
+    [
+      HexTalk.step(
+        .send(HexTalk.hex("E7000014001200120107000C01000C0D00060001000200 00")), .success([])),
+      HexTalk.step(.receive(most: 1024), .success(answer)),
+    ]
+  }
+
+  private static func transfer(_ segment: UInt8, id: UInt8, result: UInt8 = 0) -> [Transcript.Step] {
+    [
+      HexTalk.step(
+        .send([0xE7, 0, 0, 0x10, 0, 0x0E, 0, id, 1, 7, 0, 8, 1, 0, 0x0C, 0x1C, 0, 2, 0, segment]),
+        .success([])),
+      HexTalk.step(
+        .receive(most: 1024),
+        .success(
+          [0xE7, 0, 0, 0x12, 0, 0x10, 0, id, 2, 7, 0, 0x0A, 1, 0, 0x0C, 0x1C, 0, 4, 0, segment, 0, result])),
+    ]
+  }
+
+  /// A report and the confirmation that it must be given.
+  private static func report(
+    _ segment: UInt8, id: UInt8, first: UInt8 = 0, status: UInt8 = 0xC0, _ entries: [String]
+  ) -> [Transcript.Step] {
+    let bytes = entries.flatMap { HexTalk.hex($0) }
+    let position: [UInt8] = [0, segment, 0, 0, 0, first, 0, 0, 0, UInt8(entries.count)]
+    let info = position + [status, 0] + UInt16(bytes.count).bigEndianBytes + bytes
+    let event: [UInt8] =
+      [1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0D, 0x21] + UInt16(info.count).bigEndianBytes + info
+    let confirmed: [UInt8] =
+      [0xE7, 0, 0, 0x1E, 0, 0x1C, 0, id, 2, 1, 0, 0x16, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0D, 0x21, 0, 0x0C]
+      + position + [0, 0x80]
+    return [
+      HexTalk.step(.receive(most: 1024), .success(DataAPDU(UInt16(id), .confirmedEvent, event).apdu.bytes)),
+      HexTalk.step(.send(confirmed), .success([])),
+    ]
+  }
+
+  private static let nothingDescribed = HexTalk.hex("E700000E000C00120207000601000C0D0000")
+
+  private func read(_ steps: [Transcript.Step]) throws -> MeterContents {
+    let (meter, transport) = HexTalk.meter(AccuChekGuideDriver.self, steps)
+    let contents = try AccuChekGuideDriver().read(meter)
+    #expect(transport.isExhausted)
+    return contents
+  }
+
+  @Test func everySegmentIsReadAndMealMarksComeToTheirReadings() throws {
+    let contents = try read(
+      Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
+        + Self.transfer(0, id: 0x13)
+        + Self.report(0, id: 0x20, status: 0x80, ["202609300731120000700000", "202609301302400000B60000"])
+        + Self.report(
+          0, id: 0x21, first: 2, status: 0x40, ["202609302145030000970000", "202610010710590000620000"])
+        + Self.transfer(1, id: 0x14) + Self.report(1, id: 0x22, ["202609010800000000780000"])
+        + Self.transfer(3, id: 0x15)
+        + Self.report(
+          3, id: 0x23, ["20260930073112007254", "20260930130240007250", "20200101000000007274"])
+        + Self.closing)
+    #expect(contents.identity.device.serial == "92500000042")
+    #expect(contents.identity.count == 638)
+    #expect(
+      contents.readings.map(\.deviceTime.text) == [
+        "2026-09-30T07:31:12", "2026-09-30T13:02:40", "2026-09-30T21:45:03", "2026-10-01T07:10:59",
+        "2026-09-01T08:00:00",
+      ])
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [112, 182, 151, 98, 120])
+    #expect(contents.readings.map(\.marks) == [.fasting, .afterMeal, [], [], .controlSolution])
+    #expect(contents.skipped == ["meal mark without a reading": 1])
+    #expect(contents.warnings.count == 3, "the real segments hold more than the constructed ones")
+  }
+
+  @Test func aMeterThatDescribesNothingIsReadAllTheSame() throws {
+    let contents = try read(
+      Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13)
+        + Self.report(
+          0, id: 0x20,
+          [
+            "202609010800000000780000", "202609011200000007FE0000", "202609020315000008020000",
+            "2026090208000000008C0001", "202609020900000007FF0000", "202609020901000000788000",
+            "202699020901000000780000", "2026090209020000F0000000",
+          ]) + Self.closing)
+    #expect(
+      contents.readings.map(\.measurement) == [
+        .value(Quantity(120, .milligramsPerDecilitre)), .high(above: 600, .milligramsPerDecilitre),
+        .low(below: 20, .milligramsPerDecilitre), .value(Quantity(140, .milligramsPerDecilitre)),
+      ])
+    #expect(
+      contents.skipped == [
+        "entry without a value": 1, "entry that the meter marks as invalid or as a test": 1,
+      ])
+    #expect(contents.rejections.map(\.line) == [7, 8])
+    #expect(contents.identity.count == 4)
+  }
+
+  @Test func anEmptyMeterIsAnEmptySuccess() throws {
+    let contents = try read(
+      Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13, result: 3)
+        + Self.closing)
+    #expect(contents.readings.isEmpty && contents.rejections.isEmpty)
+  }
+
+  @Test func aClockSetBackIsMarkedAndNothingIsShifted() throws {
+    let contents = try read(
+      Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13)
+        + Self.report(
+          0, id: 0x20,
+          [
+            "202609010800000000780000", "202609011200000000790000", "202609011130000000800000",
+            "209909020800000000810000",
+          ]) + Self.closing)
+    #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, .doubtfulTime])
+  }
+
+  @Test func theIdentityIsAskedForAndNothingElse() throws {
+    let (meter, transport) = HexTalk.meter(AccuChekGuideDriver.self, Self.identity + Self.closing, now: 7)
+    let identity = try AccuChekGuideDriver().identify(meter)
+    #expect(transport.isExhausted)
+    #expect(
+      identity.device
+        == Device(
+          vendor: "Roche", model: "Accu-Chek Guide", serial: "92500000042", format: "accu-chek-guide"))
+    #expect(identity.clock?.host == 7)
+  }
+
+  @Test func theClockIsSetInDecimalDigits() throws {
+    let (meter, transport) = HexTalk.meter(
+      AccuChekGuideDriver.self,
+      Self.identity
+        + HexTalk.steps(
+          """
+          > E700001A001800120107001200000C17000C202610012042520000000000
+          < E700000E000C00120207000600000C170000
+          """) + Self.closing)
+    try AccuChekGuideDriver().setClock(meter, to: #require(DeviceTime(text: "2026-10-01T20:42:52")))
+    #expect(transport.isExhausted)
+  }
+
+  @Test(arguments: [
+    ("a report out of order", report(0, id: 0x20, first: 5, ["202609010800000000780000"])),
+    ("a report of another segment", report(1, id: 0x20, ["202609010800000000780000"])),
+    ("a report with half an entry", report(0, id: 0x20, ["2026090108000000"])),
+    ("a meter that gives up", report(0, id: 0x20, status: 0x48, ["202609010800000000780000"])),
+    ("an abort", HexTalk.steps("< E60000020000")),
+    ("a message of no known type", HexTalk.steps("< E80000020000")),
+    ("silence", HexTalk.steps("!")),
+  ])
+  func aBrokenTransferGivesNothing(what: String, steps: [Transcript.Step]) throws {
+    let broken = steps.filter { if case .receive = $0.exchange { true } else { false } }
+    #expect(throws: Failure.self, "\(what)") {
+      try read(
+        Self.identity + Self.askedForSegments(Self.nothingDescribed) + Self.transfer(0, id: 0x13) + broken
+          + Self.closing)
+    }
+  }
+
+  @Test func afterAFailureTheAssociationIsReleased() throws {
+    let (meter, transport) = HexTalk.meter(
+      AccuChekGuideDriver.self,
+      Self.opening
+        + HexTalk.steps(
+          """
+          > E700000E000C001101030006000000000000
+          < E700000E000C009901030006000000000000
+          """) + Self.closing)
+    #expect(throws: Failure.self) { try AccuChekGuideDriver().identify(meter) }
+    #expect(transport.isExhausted)
+  }
+
+  @Test func anyBytesArePartOfAMessageOrRefused() {
+    var random = SeededBytes(11073)
+    for message in [Self.attributes, Self.segments] {
+      for _ in 0..<3000 {
+        let bytes = random.mutated(message)
+        _ = try? MedicalDevice(parsing: Array(bytes.dropFirst(12)))
+        _ = try? MemorySegment.parse(Array(bytes.dropFirst(12)))
+        _ = try? SegmentReport(parsing: Array(bytes.dropFirst(12)))
+        _ = try? DataAPDU(parsing: APDU(parsing: bytes).body)
+      }
+    }
+  }
+}
