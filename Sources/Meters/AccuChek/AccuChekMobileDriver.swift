@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Accu-Chek Mobile in its mode "Reports": a disk with a table of all readings, read by SCSI commands.
+///
+/// The disk is never mounted and never written. The table rests on a single source. The meter's clock cannot be
+/// read: the time of the report is the time at which it was made, and nobody knows whether that is at each plug-in.
+struct AccuChekMobileDriver: MeterDriver {
+  static let id = "accu-chek-mobile"
+  static let name = "Roche Accu-Chek Mobile (reports)"
+  // The ids are those of the public list of USB ids.
+  static let models = [
+    MeterModel("Accu-Chek Mobile", vendorID: 0x173A, productID: 0x2198, link: .disk),
+    MeterModel("Accu-Chek Mobile U1", vendorID: 0x173A, productID: 0x21CA, link: .disk),
+  ]
+
+  init() {}
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    let (folder, report) = try find(meter)
+    return identity(folder, report)
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    let (folder, report) = try find(meter)
+    var contents = MeterContents(identity(folder, report))
+    contents.readings = report.readings
+    contents.rejections = report.rejections
+    contents.skipped = report.skipped
+    contents.readings.markClockSetBack()
+    contents.readings.markDoubtfulTimes(now: meter.now())
+    meter.onProgress(contents.readings.count, contents.readings.count)
+    return contents
+  }
+}
+
+extension AccuChekMobileDriver {
+  private static let doing = "reading the report on the meter's disk"
+  private static let mostReports = 32
+
+  private func identity(_ folder: String, _ report: AccuChekReport) -> MeterIdentity {
+    MeterIdentity(
+      device: Device(
+        vendor: "Roche", model: "Accu-Chek Mobile \(folder)", serial: report.serial, format: Self.id),
+      count: report.readings.count)
+  }
+
+  /// The folder of the model and the report in it that was made last.
+  private func find(_ meter: MeterConnection) throws -> (String, AccuChekReport) {
+    let disk = AccuChekDisk(meter, doing: Self.doing)
+    try disk.wake()
+    do {
+      var volume = try FATVolume(disk)
+      return try newestReport(on: &volume)
+    } catch let error as FATError {
+      throw Failure(
+        .protocolViolation,
+        "\(Self.doing): the disk's file system is broken at \(error.part); plug the meter in again")
+    }
+  }
+
+  private func newestReport(on volume: inout FATVolume<AccuChekDisk>) throws -> (String, AccuChekReport) {
+    var newest: (folder: String, report: AccuChekReport)?
+    var files = 0
+    for model in try volume.root() where model.isFolder {
+      for folder in try volume.contents(of: model) where folder.isFolder && folder.name == "REPORTS" {
+        for file in try volume.contents(of: folder) where !file.isFolder && file.name.hasSuffix(".CSV") {
+          files += 1
+          guard files <= Self.mostReports else {
+            throw Failure(.protocolViolation, "\(Self.doing): too many reports")
+          }
+          guard let report = AccuChekReport(parsing: try volume.read(file)) else {
+            throw Failure(.protocolViolation, "\(Self.doing): a report has another form than is known")
+          }
+          if let known = newest?.report.madeAt, report.madeAt ?? known <= known { continue }
+          newest = (model.name, report)
+        }
+      }
+    }
+    guard let newest else {
+      throw Failure(
+        .unavailable,
+        "\(Self.doing): there is no report; set the meter's USB mode to \"Reports\" and plug it in again")
+    }
+    return (newest.folder, newest.report)
+  }
+}
+
+/// The meter's disk, by the SCSI commands that read.
+private struct AccuChekDisk: SectorSource {
+  private let meter: MeterConnection
+  private let doing: String
+
+  init(_ meter: MeterConnection, doing: String) {
+    self.meter = meter
+    self.doing = doing
+  }
+
+  /// Waits until the disk is ready. A disk refuses its first command to tell that it was plugged in, until it is asked
+  /// for the reason.
+  func wake() throws {
+    for _ in 0..<10 {
+      do throws(TransportError) {
+        _ = try meter.perform(.command([0, 0, 0, 0, 0, 0], reads: 0), within: 5000)
+        return
+      } catch .stalled {
+        _ = try perform(.command([0x03, 0, 0, 0, 18, 0], reads: 18))
+      } catch {
+        throw Failure(error, doing: doing)
+      }
+    }
+    throw Failure(.unavailable, "\(doing): the disk does not get ready; plug the meter in again")
+  }
+
+  func read(_ number: Int, count: Int) throws -> [UInt8] {
+    guard let start = UInt32(exactly: number), let sectors = UInt16(exactly: count) else {
+      throw FATError(part: "a sector's number")
+    }
+    let bytes = try perform(
+      .command([0x28, 0] + start.bigEndianBytes + [0] + sectors.bigEndianBytes + [0], reads: count * 512))
+    guard bytes.count == count * 512 else {
+      throw Failure(.protocolViolation, "\(doing): the disk sent too little")
+    }
+    return bytes
+  }
+
+  private func perform(_ exchange: Exchange) throws -> [UInt8] {
+    do {
+      return try meter.perform(exchange, within: 10_000)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+}

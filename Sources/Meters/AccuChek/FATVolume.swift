@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a FAT file system.
+struct FATError: Error, Hashable {
+  /// What was looked at.
+  let part: String
+}
+
+/// A FAT file system of 12, 16 or 32 bits, read sector by sector. It has no means to write.
+///
+/// The layout is that of Microsoft's FAT specification 1.03. Names are the short ones of eight and three characters.
+struct FATVolume<Sectors: SectorSource> {
+  /// A file or a folder.
+  struct Entry: Hashable {
+    /// The short name in capitals: `REPORT.CSV`.
+    var name: String
+    /// Whether it is a folder.
+    var isFolder: Bool
+    /// Where its content begins.
+    fileprivate var cluster: UInt32
+    /// Its size; 0 for a folder.
+    var byteCount: Int
+  }
+
+  /// More than a meter's disk has: beyond it the file system is broken, or not a meter's.
+  static var mostFolderBytes: Int { 1 << 17 }
+  /// The largest file that is read.
+  static var mostFileBytes: Int { 1 << 23 }
+
+  private let sectors: Sectors
+  private let layout: FATLayout
+  /// The sector of the table that was read last: chains mostly run on in it.
+  private var tableSector: (number: Int, bytes: [UInt8])?
+
+  /// The file system on a disk: in its first sector, or in the first partition of it.
+  init(_ sectors: Sectors) throws {
+    self.sectors = sectors
+    let first = try sectors.read(0, count: 1)
+    if let layout = FATLayout(bootSector: first, at: 0) {
+      self.layout = layout
+      return
+    }
+    guard first.count >= 512, first[510] == 0x55, first[511] == 0xAA else {
+      throw FATError(part: "the first sector")
+    }
+    let start = Int(first.little32(0x1BE + 8))
+    guard start > 0, let layout = FATLayout(bootSector: try sectors.read(start, count: 1), at: start) else {
+      throw FATError(part: "the first partition")
+    }
+    self.layout = layout
+  }
+
+  /// What the topmost folder holds.
+  mutating func root() throws -> [Entry] {
+    if let cluster = layout.rootCluster {
+      return try folder(at: cluster)
+    }
+    return Self.entries(in: try sectors.readAll(layout.rootStart, count: layout.rootSectors))
+  }
+
+  /// What a folder holds.
+  mutating func contents(of folder: Entry) throws -> [Entry] {
+    guard folder.isFolder else { throw FATError(part: "a folder") }
+    return try self.folder(at: folder.cluster)
+  }
+
+  /// A file's bytes.
+  mutating func read(_ file: Entry) throws -> [UInt8] {
+    guard !file.isFolder, file.byteCount <= Self.mostFileBytes else { throw FATError(part: "a file's size") }
+    guard file.byteCount > 0 else { return [] }
+    let bytes = try chain(from: file.cluster, most: file.byteCount)
+    guard bytes.count >= file.byteCount else { throw FATError(part: "a file's chain") }
+    return Array(bytes.prefix(file.byteCount))
+  }
+}
+
+/// What gives the sectors of a disk.
+protocol SectorSource {
+  /// So many sectors from a number on, 512 bytes each.
+  func read(_ number: Int, count: Int) throws -> [UInt8]
+}
+
+extension SectorSource {
+  /// So many sectors, in pieces that every disk gives.
+  fileprivate func readAll(_ number: Int, count: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    for start in stride(from: 0, to: count, by: 64) {
+      bytes += try read(number + start, count: min(64, count - start))
+    }
+    return bytes
+  }
+}
+
+extension FATVolume {
+  /// The entries of a folder. A chain that does not come to an end runs in a circle.
+  private mutating func folder(at cluster: UInt32) throws -> [Entry] {
+    let bytes = try chain(from: cluster, most: Self.mostFolderBytes)
+    guard bytes.count < Self.mostFolderBytes else { throw FATError(part: "a folder's chain") }
+    return Self.entries(in: bytes)
+  }
+
+  /// The content of the clusters of a chain, until it ends or holds so many bytes.
+  private mutating func chain(from start: UInt32, most: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var cluster = start
+    while bytes.count < most {
+      guard cluster >= 2, Int(cluster) - 2 < layout.clusterCount else {
+        throw FATError(part: "a chain of clusters")
+      }
+      bytes += try sectors.readAll(
+        layout.dataStart + (Int(cluster) - 2) * layout.sectorsPerCluster, count: layout.sectorsPerCluster)
+      let next = try follower(of: cluster)
+      if next >= layout.endMark { break }
+      cluster = next
+    }
+    return bytes
+  }
+
+  private mutating func follower(of cluster: UInt32) throws -> UInt32 {
+    switch layout.width {
+    case 12:
+      let place = Int(cluster) + Int(cluster) / 2
+      let pair = UInt32(try tableByte(place)) | UInt32(try tableByte(place + 1)) << 8
+      return cluster.isMultiple(of: 2) ? pair & 0xFFF : pair >> 4
+    case 16:
+      let place = Int(cluster) * 2
+      return UInt32(try tableByte(place)) | UInt32(try tableByte(place + 1)) << 8
+    default:
+      let place = Int(cluster) * 4
+      var number: UInt32 = 0
+      for index in 0..<4 { number |= UInt32(try tableByte(place + index)) << UInt32(8 * index) }
+      return number & 0x0FFF_FFFF
+    }
+  }
+
+  private mutating func tableByte(_ place: Int) throws -> UInt8 {
+    let number = place / 512
+    guard number < layout.tableSectors else { throw FATError(part: "the table of clusters") }
+    if let known = tableSector, known.number == number, place % 512 < known.bytes.count {
+      return known.bytes[place % 512]
+    }
+    let bytes = try sectors.read(layout.tableStart + number, count: 1)
+    guard place % 512 < bytes.count else { throw FATError(part: "the table of clusters") }
+    tableSector = (number, bytes)
+    return bytes[place % 512]
+  }
+
+  private static func entries(in bytes: [UInt8]) -> [Entry] {
+    var entries: [Entry] = []
+    for start in stride(from: 0, to: bytes.count - 31, by: 32) {
+      let raw = Array(bytes[start..<start + 32])
+      if raw[0] == 0 { break }
+      let attributes = raw[11]
+      // E5 is deleted, 08 a volume's name and a part of a long name.
+      guard raw[0] != 0xE5, raw[0] != 0x2E, attributes & 0x08 == 0 else { continue }
+      let name = text(raw[0..<8])
+      let ending = text(raw[8..<11])
+      entries.append(
+        Entry(
+          name: ending.isEmpty ? name : "\(name).\(ending)", isFolder: attributes & 0x10 != 0,
+          cluster: UInt32(raw.little16(20)) << 16 | UInt32(raw.little16(26)),
+          byteCount: attributes & 0x10 != 0 ? 0 : Int(raw.little32(28))))
+    }
+    return entries
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self).uppercased().split(separator: " ").joined(separator: " ")
+  }
+}
+
+/// Where the parts of a FAT file system lie, in sectors from the start of the disk.
+private struct FATLayout {
+  var width = 16
+  var sectorsPerCluster: Int
+  var tableStart: Int
+  var tableSectors: Int
+  /// The topmost folder of 12 and 16 bits, which has a place of its own.
+  var rootStart: Int
+  var rootSectors: Int
+  /// The topmost folder of 32 bits, which is a chain.
+  var rootCluster: UInt32?
+  var dataStart: Int
+  var clusterCount: Int
+
+  /// From here on a number of the table ends a chain, or marks a bad cluster.
+  var endMark: UInt32 {
+    switch width {
+    case 12: 0xFF7
+    case 16: 0xFFF7
+    default: 0x0FFF_FFF7
+    }
+  }
+
+  /// The layout that a boot sector states; nil where it states none that fits together.
+  init?(bootSector: [UInt8], at start: Int) {
+    guard bootSector.count >= 512, bootSector[510] == 0x55, bootSector[511] == 0xAA,
+      bootSector[0] == 0xEB || bootSector[0] == 0xE9, bootSector.little16(11) == 512
+    else { return nil }
+    sectorsPerCluster = Int(bootSector[13])
+    let tables = Int(bootSector[16])
+    guard (1...2).contains(tables), sectorsPerCluster > 0, sectorsPerCluster.nonzeroBitCount == 1 else {
+      return nil
+    }
+    let shortTable = Int(bootSector.little16(22))
+    tableSectors = shortTable > 0 ? shortTable : Int(bootSector.little32(36))
+    tableStart = start + Int(bootSector.little16(14))
+    rootStart = tableStart + tables * tableSectors
+    rootSectors = (Int(bootSector.little16(17)) * 32 + 511) / 512
+    dataStart = rootStart + rootSectors
+    let shortTotal = Int(bootSector.little16(19))
+    let total = shortTotal > 0 ? shortTotal : Int(bootSector.little32(32))
+    clusterCount = (total - (dataStart - start)) / sectorsPerCluster
+    guard tableSectors > 0, clusterCount > 0 else { return nil }
+    // The number of clusters alone tells the width, by the specification.
+    width = clusterCount < 4085 ? 12 : clusterCount < 65525 ? 16 : 32
+    if width == 32 { rootCluster = bootSector.little32(44) }
+  }
+}
+
+extension [UInt8] {
+  /// The number in two bytes, the lowest first; 0 behind the end.
+  fileprivate func little16(_ place: Int) -> UInt16 {
+    place >= 0 && place + 1 < count ? UInt16(self[place]) | UInt16(self[place + 1]) << 8 : 0
+  }
+
+  /// The number in four bytes, the lowest first; 0 behind the end.
+  fileprivate func little32(_ place: Int) -> UInt32 {
+    UInt32(little16(place)) | UInt32(little16(place + 2)) << 16
+  }
+}
