@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The dock that a meter sits in: it passes messages on, cut into reports of up to eight characters.
+struct TrueMetrixDock {
+  /// More reports than a download has: 1000 records of 20 characters, at worst one character each.
+  private static let mostReports = 50_000
+  private static let tries = 3
+
+  private let meter: MeterConnection
+
+  /// A dock that may hold a meter.
+  init(_ meter: MeterConnection) { self.meter = meter }
+
+  /// Wakes the meter; one that is in the middle of another talk is switched off first.
+  func wake() throws {
+    let doing = "waking the meter"
+    for attempt in 0..<Self.tries {
+      if attempt > 0 { sleep() }
+      try drain(doing: doing)
+      try send("^", doing: doing)
+      if try reply("^*", doing: doing) != nil { return }
+    }
+    throw Failure(
+      .unavailable, "\(doing): nothing answers in the dock; put the meter into it and retry")
+  }
+
+  /// Asks for something, again where no good answer comes.
+  ///
+  /// - Returns: the answer without the characters by which it is known.
+  func ask(_ request: String, answer: String, doing: String) throws -> String {
+    for _ in 0..<Self.tries {
+      try send(request, doing: doing)
+      if let content = try reply(answer, doing: doing) { return String(content.dropFirst(answer.count)) }
+    }
+    throw Failure(
+      .protocolViolation,
+      "\(doing): the meter does not answer; take it out of the dock, put it back and retry")
+  }
+
+  /// All records as text, newest first, checked by their sum.
+  func download() throws -> [String] {
+    let doing = "reading the meter's memory"
+    for attempt in 0..<Self.tries {
+      if attempt > 0 { try drain(doing: doing) }
+      try send("G", doing: doing)
+      if let records = try records(doing: doing) { return records }
+    }
+    throw Failure(
+      .protocolViolation,
+      "\(doing): what comes does not agree with its checksum; take the meter out of the dock, put it back and retry"
+    )
+  }
+
+  /// Switches the meter off; nobody waits for its answer.
+  func sleep() {
+    do throws(TransportError) {
+      try meter.send(Self.report("_"), within: 1000)
+    } catch {
+      // A meter that has left the dock is off as well.
+    }
+  }
+}
+
+extension TrueMetrixDock {
+  /// Data for the meter: the kind A0, the length, the characters.
+  private static func report(_ content: String) -> [UInt8] {
+    let message = TrueMetrixMessage.bytes(content)
+    return [0xA0, UInt8(truncatingIfNeeded: message.count)] + message
+  }
+
+  private func send(_ content: String, doing: String) throws {
+    do {
+      try meter.send(Self.report(content))
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// The characters of one report; nil where none came in time.
+  private func receive(within milliseconds: Int, doing: String) throws -> ArraySlice<UInt8>? {
+    do throws(TransportError) {
+      let report = try meter.receive(most: 64, within: milliseconds)
+      return report.dropFirst().prefix(Int(report.first ?? 0))
+    } catch .timedOut {
+      return nil
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+  }
+
+  /// Drops what an earlier talk has left.
+  private func drain(doing: String) throws {
+    for _ in 0..<Self.mostReports where try receive(within: 200, doing: doing) == nil { return }
+  }
+
+  /// The first message that begins with these characters; nil where a broken one or none came in time.
+  private func reply(_ start: String, doing: String) throws -> String? {
+    var bytes: [UInt8] = []
+    for _ in 0..<100 {
+      guard let characters = try receive(within: 2000, doing: doing) else { return nil }
+      bytes += characters
+      while let message = TrueMetrixMessage.next(in: &bytes) {
+        guard case .content(let content) = message else { return nil }
+        if content.hasPrefix(start) { return content }
+      }
+    }
+    return nil
+  }
+
+  /// The records of one download; nil where one is broken, or the sum is another one.
+  private func records(doing: String) throws -> [String]? {
+    var bytes: [UInt8] = []
+    var records: [String] = []
+    for _ in 0..<Self.mostReports {
+      guard let characters = try receive(within: 2000, doing: doing) else { return nil }
+      bytes += characters
+      while let message = TrueMetrixMessage.next(in: &bytes) {
+        guard case .content(let content) = message else { return nil }
+        if content.hasPrefix("g5") {
+          records.append(String(content.dropFirst(2)))
+          meter.onProgress(records.count, nil)
+        } else if content.hasPrefix("x1") {
+          return UInt16(content.dropFirst(2), radix: 16) == TrueMetrixRecord.checksum(records) ? records : nil
+        }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Trividia TRUE METRIX, TRUE METRIX GO and AIR, in their docks: text in HID reports.
+///
+/// The talk is that of a capture of the vendor's program and of Tidepool's reader. The clock's answer is known from
+/// Tidepool alone, setting the clock from the capture alone.
+struct TrueMetrixDriver: MeterDriver {
+  static let id = "true-metrix"
+  static let name = "Trividia TRUE METRIX, GO, AIR"
+  static let canSetClock = true
+  static let models = [
+    MeterModel("TRUE METRIX", vendorID: 0x1F41, productID: 0x0000, link: .hid),
+    MeterModel("TRUE METRIX", vendorID: 0x1F41, productID: 0x0003, link: .hid),
+  ]
+
+  init() {}
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    let dock = TrueMetrixDock(meter)
+    defer { dock.sleep() }
+    return try identify(dock, meter)
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    let dock = TrueMetrixDock(meter)
+    defer { dock.sleep() }
+    var identity = try identify(dock, meter)
+    let records = try dock.download()
+    identity.count = records.count
+    var contents = MeterContents(identity)
+    for (index, record) in records.enumerated() {
+      switch TrueMetrixRecord.parse(record) {
+      case .success(let reading): contents.readings.append(reading)
+      case .failure(let rejection):
+        contents.rejections.append(
+          Rejection(line: Int64(index + 1), reason: rejection.reason, source: record))
+      }
+    }
+    contents.readings.markClockSetBack()
+    contents.readings.markDoubtfulTimes(now: meter.now())
+    return contents
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    let doing = "setting the meter's clock"
+    let dock = TrueMetrixDock(meter)
+    defer { dock.sleep() }
+    try dock.wake()
+    let p = time.parts
+    let digits = [p.second, p.minute, p.hour, p.day, p.month, p.year % 100, p.year / 100]
+      .map { ($0 < 10 ? "0" : "") + String($0) }.joined()
+    _ = try dock.ask("P41", answer: "p*", doing: doing)
+    _ = try dock.ask("Q" + digits, answer: "q*", doing: doing)
+  }
+}
+
+extension TrueMetrixDriver {
+  private func identify(_ dock: TrueMetrixDock, _ meter: MeterConnection) throws -> MeterIdentity {
+    let doing = "asking the meter for its identity"
+    try dock.wake()
+    let model = try dock.ask("I", answer: "i", doing: doing)
+    let serial = try dock.ask("Z1", answer: "z1", doing: doing)
+    let version = try dock.ask("V", answer: "v", doing: doing)
+    let clock = try dock.ask("T", answer: "t", doing: "asking the meter for its clock")
+    return MeterIdentity(
+      device: Device(vendor: "Trividia", model: Self.product(model), serial: serial, format: Self.id),
+      firmware: version, clock: Self.time(clock).map(meter.compareClock))
+  }
+
+  private static func product(_ code: String) -> String {
+    switch code {
+    case "MR2": "TRUE METRIX"
+    case "RC2": "TRUE METRIX GO"
+    case "BLU": "TRUE METRIX AIR"
+    default: "TRUE METRIX \(code)"
+    }
+  }
+
+  /// Twelve digits: second, minute, hour, day, month, year.
+  private static func time(_ digits: String) -> DeviceTime? {
+    let values = digits.utf8.map { Int($0) - 0x30 }
+    guard values.count == 12, values.allSatisfy({ (0...9).contains($0) }) else { return nil }
+    let pairs = stride(from: 0, to: 12, by: 2).map { values[$0] * 10 + values[$0 + 1] }
+    return DeviceTime(
+      year: 2000 + pairs[5], month: pairs[4], day: pairs[3], hour: pairs[2], minute: pairs[1],
+      second: pairs[0])
+  }
+}

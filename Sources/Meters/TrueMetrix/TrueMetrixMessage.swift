@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message of the TRUE METRIX: `(content)CC`, where CC is the low byte of the sum of all characters up to and with
+/// the closing bracket, in two upper-case hexadecimal digits.
+enum TrueMetrixMessage: Hashable {
+  /// What stands between the brackets.
+  case content(String)
+  /// A message whose sum is wrong, or that does not end.
+  case broken
+
+  /// More than any message has: the set clock has 15 characters between its brackets.
+  private static let mostContent = 64
+
+  /// A message as the meter takes it.
+  static func bytes(_ content: String) -> [UInt8] {
+    let text = Array("(\(content))".utf8)
+    return text + sum(text)
+  }
+
+  /// The first message in these bytes, which are dropped up to its end; nil where none has come whole.
+  static func next(in bytes: inout [UInt8]) -> TrueMetrixMessage? {
+    bytes.removeFirst(bytes.firstIndex(of: 0x28) ?? bytes.count)
+    guard let end = bytes.firstIndex(of: 0x29) else {
+      guard bytes.count > mostContent else { return nil }
+      bytes.removeFirst()
+      return .broken
+    }
+    guard end + 2 < bytes.count else { return nil }
+    let text = Array(bytes[...end])
+    let stated = Array(bytes[end + 1...end + 2])
+    let isWhole = end <= mostContent && stated == sum(text)
+    bytes.removeFirst(isWhole ? end + 3 : 1)
+    return isWhole ? .content(String(decoding: text.dropFirst().dropLast(), as: UTF8.self)) : .broken
+  }
+
+  private static func sum(_ text: [UInt8]) -> [UInt8] {
+    let sum = text.reduce(UInt8(0), &+)
+    return Array(((sum < 16 ? "0" : "") + String(sum, radix: 16, uppercase: true)).utf8)
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Meters
+
+/// The TRUE METRIX's messages and records, from a capture of the vendor's program; whole talks are put together from
+/// them.
+struct TrueMetrixTests {
+  private static func messages(_ text: String) -> [TrueMetrixMessage] {
+    var bytes = Array(text.utf8)
+    var messages: [TrueMetrixMessage] = []
+    while let message = TrueMetrixMessage.next(in: &bytes) { messages.append(message) }
+    return messages
+  }
+
+  @Test(arguments: [
+    "(^)AF", "(^*)D9", "(I)9A", "(iMR2)8B", "(Z1)DC", "(z1T08269395)FA", "(V)A7", "(v2.53)8F", "(S)A4",
+    "(sh01907625)CA", "(T)A5", "(P41)06", "(p*)EB", "(Q56071608122120)6B", "(q*)EC", "(G)98", "(ZG1)23",
+    "(_)B0",
+    "(zg5C3355DE06901)03", "(zg5C3353BF09B02)0D", "(zg5C33520A09E01)F7", "(zg5C2D13F407B02)09",
+    "(zg5C2D107007102)E2", "(zg5C26D74106A01)FA", "(zg5B5F193109E05)05", "(zg5B3357EE0B001)08", "(x1F85A)EE",
+  ])
+  func aMessageOfTheCaptureCarriesItsSum(text: String) {
+    let content = String(text.dropFirst().dropLast(3))
+    #expect(TrueMetrixMessage.bytes(content) == Array(text.utf8))
+    #expect(Self.messages(text + "\r\n") == [.content(content)])
+  }
+
+  @Test func messagesAreFoundInAStreamAndABrokenOneIsTold() {
+    #expect(
+      Self.messages("xx(^*)D9\r\n(iMR2)8B\r\n(v2.5") == [.content("^*"), .content("iMR2")])
+    #expect(Self.messages("(iMR2)8C\r\n(^*)D9").first == .broken)
+    #expect(Self.messages("(iMR2)8b").first == .broken)
+    #expect(Self.messages("(" + String(repeating: "A", count: 100)).first == .broken)
+  }
+
+  @Test(arguments: [
+    ("C3355DE06901", "2021-12-08T15:02:00", 105, ReadingMarks.beforeMeal),
+    ("C3353BF09B02", "2021-12-08T09:59:00", 155, .afterMeal),
+    ("C33520A09E01", "2021-12-08T05:22:00", 158, .beforeMeal),
+    ("C2D13F407B02", "2021-12-07T10:12:00", 123, .afterMeal),
+    ("C2D107007102", "2021-12-07T01:12:00", 113, .afterMeal),
+    ("C26D74106A01", "2021-12-06T18:57:00", 106, .beforeMeal),
+    ("B3357EE0B001", "2021-11-08T20:30:00", 176, .beforeMeal),
+  ])
+  func aRecordOfTheCaptureAgreesWithTheVendorsLogbook(
+    text: String, time: String, value: Double, marks: ReadingMarks
+  ) throws {
+    let reading = try TrueMetrixRecord.parse(text).get()
+    #expect(reading.deviceTime.text == time)
+    #expect(reading.measurement == .value(Quantity(value, .milligramsPerDecilitre)))
+    #expect(reading.marks == marks)
+  }
+
+  @Test func limitsBecomeLOAndHIConstructed() throws {
+    #expect(
+      try TrueMetrixRecord.parse("C3355DE25900").get().measurement
+        == .high(above: 600, .milligramsPerDecilitre))
+    #expect(
+      try TrueMetrixRecord.parse("C3355DE01300").get().measurement == .low(below: 20, .milligramsPerDecilitre)
+    )
+    #expect(try TrueMetrixRecord.parse("C3355DE06905").get().marks == [])
+  }
+
+  @Test(arguments: [
+    "C3355DE06903", "C3355DE00001", "D3355DE06901", "C3355DE0690", "C3355DE069011", "G3355DE06901",
+    "CFFF5DE06901",
+    "é3355DE06901",
+  ])
+  func aRecordThatSaysNothingCertainIsRejected(text: String) {
+    #expect(throws: TrueMetrixRejection.self) { try TrueMetrixRecord.parse(text).get() }
+  }
+
+  // MARK: Whole talks
+
+  private static func report(_ text: some StringProtocol) -> Transcript.Step {
+    let bytes = [UInt8(text.utf8.count)] + Array(text.utf8)
+    return HexTalk.step(
+      .receive(most: 64), .success(bytes + [UInt8](repeating: 0x41, count: 64 - bytes.count)))
+  }
+
+  /// What comes, in reports of eight characters.
+  private static func comes(_ contents: [String]) -> [Transcript.Step] {
+    let text = contents.map { String(decoding: TrueMetrixMessage.bytes($0), as: UTF8.self) + "\r\n" }.joined()
+    let characters = Array(text.utf8)
+    return stride(from: 0, to: characters.count, by: 8).map {
+      report(String(decoding: characters[$0..<min($0 + 8, characters.count)], as: UTF8.self))
+    }
+  }
+
+  private static func sent(_ content: String) -> Transcript.Step {
+    let message = TrueMetrixMessage.bytes(content)
+    return HexTalk.step(.send([0xA0, UInt8(message.count)] + message), .success([]))
+  }
+
+  /// An answer; its line end stays in the report behind, which a driver does not wait for.
+  private static func pair(_ asked: String, _ answered: String) -> [Transcript.Step] {
+    let text = String(decoding: TrueMetrixMessage.bytes(answered), as: UTF8.self)
+    let characters = Array(text.utf8)
+    return [sent(asked)]
+      + stride(from: 0, to: characters.count, by: 8).map {
+        report(String(decoding: characters[$0..<min($0 + 8, characters.count)], as: UTF8.self))
+      }
+  }
+
+  private static let silence = HexTalk.step(.receive(most: 64), .failure(.timedOut))
+  private static let identity =
+    [report("(iMR2)8B"), silence] + pair("^", "^*") + pair("I", "iMR2") + pair("Z1", "z1T08269395")
+    + pair("V", "v2.53") + pair("T", "t560716081221")
+
+  @Test func everyRecordIsReadAndTheSumChecked() throws {
+    let (meter, transport) = HexTalk.meter(
+      TrueMetrixDriver.self,
+      Self.identity + [Self.sent("G")]
+        + Self.comes(["g5C3355DE06901", "g5C3353BF09B02", "g5C3355DE06903", "x107E0"])
+        + [Self.sent("_")], now: 1_638_979_676)
+    let contents = try TrueMetrixDriver().read(meter)
+    #expect(
+      contents.identity.device
+        == Device(vendor: "Trividia", model: "TRUE METRIX", serial: "T08269395", format: "true-metrix"))
+    #expect(contents.identity.firmware == "2.53")
+    #expect(contents.identity.clock?.meter.text == "2021-12-08T16:07:56")
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [105, 155])
+    #expect(contents.rejections.map(\.line) == [3])
+    #expect(contents.identity.count == 3)
+    #expect(transport.isExhausted)
+  }
+
+  @Test func aDownloadWithAnotherSumIsRepeatedAndThenFails() throws {
+    let download = [Self.sent("G")] + Self.comes(["g5C3355DE06901", "x10000"])
+    let (meter, transport) = HexTalk.meter(
+      TrueMetrixDriver.self,
+      Self.identity + download + [Self.silence] + download + [Self.silence] + download + [Self.sent("_")])
+    #expect {
+      try TrueMetrixDriver().read(meter)
+    } throws: {
+      "\($0)".contains("checksum")
+    }
+    #expect(transport.isExhausted)
+  }
+
+  @Test func anEmptyMeterIsAnEmptySuccess() throws {
+    let (meter, _) = HexTalk.meter(
+      TrueMetrixDriver.self, Self.identity + [Self.sent("G")] + Self.comes(["x10000"]) + [Self.sent("_")])
+    #expect(try TrueMetrixDriver().read(meter).readings.isEmpty)
+  }
+
+  @Test func aDockWithoutAMeterSaysSo() {
+    let attempt = [Self.silence, Self.sent("^"), Self.silence]
+    let (meter, transport) = HexTalk.meter(
+      TrueMetrixDriver.self,
+      attempt + [Self.sent("_")] + attempt + [Self.sent("_")] + attempt + [Self.sent("_")])
+    #expect {
+      try TrueMetrixDriver().identify(meter)
+    } throws: {
+      ($0 as? Failure)?.category == .unavailable
+    }
+    #expect(transport.isExhausted)
+  }
+
+  @Test func theClockIsSetAsTheVendorsProgramDoesIt() throws {
+    let (meter, transport) = HexTalk.meter(
+      TrueMetrixDriver.self,
+      [Self.silence] + Self.pair("^", "^*") + Self.pair("P41", "p*") + Self.pair("Q56071608122120", "q*")
+        + [Self.sent("_")])
+    try TrueMetrixDriver().setClock(meter, to: #require(DeviceTime(text: "2021-12-08T16:07:56")))
+    #expect(transport.isExhausted)
+  }
+
+  @Test func anyBytesAreMessagesOrNone() {
+    var random = SeededBytes(1637)
+    let bytes = Array("(^*)D9\r\n(zg5C3355DE06901)03\r\n(x1F85A)EE\r\n".utf8)
+    for _ in 0..<5000 {
+      var changed = random.mutated(bytes)
+      while let message = TrueMetrixMessage.next(in: &changed) {
+        if case .content(let content) = message { _ = TrueMetrixRecord.parse(String(content.dropFirst(3))) }
+      }
+    }
+  }
+}
