@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Menarini GlucoMen areo and areo GK: requests of one byte, answers in blocks of text.
+///
+/// Two authors agree on the blocks; no capture is public. Ketones rest on one of them, who read GK models: only those
+/// are asked. The areo GK's own USB ids and its kind of line come from one user's report. A clock that can be read, a
+/// count of readings and a mark of control tests are not known.
+struct GlucoMenDriver: MeterDriver {
+  static let id = "glucomen-areo"
+  static let name = "Menarini GlucoMen areo, areo GK"
+  static let canSetClock = true
+  // The first ids are those of the chip in the cable.
+  static let models = [
+    MeterModel(
+      "GlucoMen areo", vendorID: 0x10C4, productID: 0xEA60, link: .terminal(line), isShared: true),
+    MeterModel("GlucoMen areo GK", vendorID: 0x2C81, productID: 0x0500, link: .cdc(line)),
+  ]
+
+  private static let line = LineSettings(baud: 9600, parity: .odd)
+  private static let tries = 3
+
+  init() {}
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
+    let doing = "asking the meter for its identity"
+    let fields = try ask(0xA2, meter, doing: doing).first.map(GlucoMenLine.fields) ?? []
+    guard fields.count == 5 else {
+      throw Failure(.protocolViolation, "\(doing): the meter's answer has another form than is known")
+    }
+    return MeterIdentity(
+      device: Device(vendor: "Menarini", model: meter.model.name, serial: fields[3], format: Self.id),
+      firmware: fields[4])
+  }
+
+  func read(_ meter: MeterConnection) throws -> MeterContents {
+    var contents = MeterContents(try identify(meter))
+    var lines = try ask(0x80, meter, doing: "reading the meter's glucose")
+    if case .cdc = meter.model.link { lines += try ask(0xA8, meter, doing: "reading the meter's ketones") }
+    for (index, line) in lines.enumerated() {
+      switch GlucoMenLine(parsing: line) {
+      case .reading(let reading): contents.readings.append(reading)
+      case .skipped(let name): contents.skipped[name, default: 0] += 1
+      case .rejected(let reason):
+        contents.rejections.append(Rejection(line: Int64(index + 1), reason: reason, source: line))
+      }
+      meter.onProgress(index + 1, lines.count)
+    }
+    contents.identity.count = lines.count
+    contents.readings.markDoubtfulTimes(now: meter.now())
+    return contents
+  }
+
+  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    let doing = "setting the meter's clock"
+    let answer: [UInt8]
+    do throws(TransportError) {
+      _ = try meter.perform(.discard, within: 1000)
+      try meter.send([0xC2, 0xA1] + GlucoMenBlock.bytes([GlucoMenLine.text(time)]))
+      answer = try meter.receive(most: 1, within: 2000)
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+    guard answer == [0x50] else { throw Failure(.protocolViolation, "\(doing): the meter refused the time") }
+  }
+}
+
+extension GlucoMenDriver {
+  /// Sends a request, again where the answer is broken, and gives the lines of the answer.
+  private func ask(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
+    do throws(TransportError) {
+      for attempt in 0..<Self.tries {
+        _ = try meter.perform(.discard, within: 1000)
+        try meter.send([request])
+        do throws(TransportError) {
+          switch try block(meter) {
+          case .lines(let lines): return lines
+          case .empty: return []
+          case .broken: continue
+          }
+        } catch .timedOut where attempt + 1 < Self.tries {
+          continue
+        }
+      }
+    } catch {
+      throw Failure(error, doing: doing)
+    }
+    throw Failure(.protocolViolation, "\(doing): the meter's answers are broken; check the cable and retry")
+  }
+
+  /// One block. At 9600 baud 30 characters take a thirtieth of a second, so a second of silence is the end.
+  private func block(_ meter: MeterConnection) throws(TransportError) -> GlucoMenBlock {
+    var bytes = try meter.receive(most: 4096, within: 2000)
+    while bytes.count <= GlucoMenBlock.mostBytes {
+      if let block = GlucoMenBlock(parsing: bytes) { return block }
+      bytes += try meter.receive(most: 4096, within: 1000)
+    }
+    return .broken
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`, with blanks round any field.
+enum GlucoMenLine: Hashable {
+  case reading(MeterReading)
+  /// Something that is no glucose and no ketone.
+  case skipped(String)
+  /// Something that cannot be understood, with the reason.
+  case rejected(String)
+
+  /// The line in this text.
+  init(parsing text: String) {
+    let fields = Self.fields(text)
+    guard fields.count == 6 else {
+      self = .rejected("a line with another number of fields")
+      return
+    }
+    let kind: ReadingKind
+    switch fields[0].lowercased() {
+    case "glu": kind = .smbg
+    case "ket": kind = .ketone
+    default:
+      self = .skipped("measurement of an unknown type")
+      return
+    }
+    self = Self.reading(kind, fields)
+  }
+
+  /// The fields of a line, without the blanks round them.
+  static func fields(_ line: String) -> [String] {
+    line.split(separator: ",", omittingEmptySubsequences: false).map { field in
+      String(field.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+  }
+
+  /// A time as the meter takes it: `YYMMDDHHMM`.
+  static func text(_ time: DeviceTime) -> String {
+    let p = time.parts
+    return [p.year % 100, p.month, p.day, p.hour, p.minute].map { ($0 < 10 ? "0" : "") + String($0) }.joined()
+  }
+}
+
+extension GlucoMenLine {
+  private static func reading(_ kind: ReadingKind, _ fields: [String]) -> GlucoMenLine {
+    guard let unit = GlucoseUnit(name: fields[2]) else { return .rejected("a unit that is not known") }
+    guard let measurement = measurement(fields[1], unit) else {
+      return .rejected("a value that is no number")
+    }
+    if kind == .smbg, measurement.quantity?.number == 0 { return .rejected("a value of zero") }
+    guard let time = time(fields[4], fields[5]) else { return .rejected("a time that no calendar has") }
+    guard fields[3].utf8.count == 2, let bits = UInt8(fields[3], radix: 16) else {
+      return .rejected("marks of another form")
+    }
+    var marks: ReadingMarks = []
+    // 01 is a mark of the person's own choice, 08 is exercise: neither is said of the value.
+    if bits & 0x02 != 0 { marks.insert(.beforeMeal) }
+    if bits & 0x04 != 0 { marks.insert(.afterMeal) }
+    return .reading(MeterReading(kind, at: time, measurement, marks: marks))
+  }
+
+  private static func measurement(_ text: String, _ unit: GlucoseUnit) -> Measurement? {
+    switch text.uppercased() {
+    case "HI": return .high(above: nil, unit)
+    case "LO": return .low(below: nil, unit)
+    default:
+      guard text.utf8.count <= 8, text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+        let number = Double(text), number >= 0
+      else { return nil }
+      return .value(Quantity(number, unit))
+    }
+  }
+
+  private static func time(_ date: String, _ clock: String) -> DeviceTime? {
+    let digits = (date + clock).utf8.map { Int($0) - 0x30 }
+    guard date.utf8.count == 6, clock.utf8.count == 4, digits.allSatisfy({ (0...9).contains($0) }) else {
+      return nil
+    }
+    let pairs = stride(from: 0, to: 10, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
+    return DeviceTime(year: 2000 + pairs[0], month: pairs[1], day: pairs[2], hour: pairs[3], minute: pairs[4])
+  }
+}
