@@ -6,13 +6,20 @@ public import Logbook
 public enum DriverRegister {
   /// The drivers; a new one is added here.
   public static let all: [any MeterDriver.Type] = [
-    ContourDriver.self, FreeStyleLibreDriver.self, FreeStyleNeoDriver.self, FreeStyleInsuLinxDriver.self,
+    ContourDriver.self,
+    FreeStyleLibreDriver.self,
+    FreeStyleNeoDriver.self,
+    FreeStyleInsuLinxDriver.self,
     OneTouchVerioDriver.self,
     OneTouchVerioIQDriver.self,
     OneTouchUltraEasyDriver.self,
     OneTouchUltra2Driver.self,
     DexcomG4Driver.self,
-    AccuChekGuideDriver.self
+    AccuChekGuideDriver.self,
+    AccuChekMobileDriver.self,
+    TaiDocDriver.self,
+    TrueMetrixDriver.self,
+    GlucoMenDriver.self,
   ]
 
   /// The driver with this id, or nil.

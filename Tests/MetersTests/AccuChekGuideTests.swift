@@ -305,7 +305,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func anyBytesArePartOfAMessageOrRefused() {
-    var random = SeededBytes(11073)
+    var random = SeededGenerator(seed: 11073)
     for message in [Self.attributes, Self.segments] {
       for _ in 0..<3000 {
         let bytes = random.mutated(message)

@@ -118,13 +118,13 @@ struct AccuChekMobileTests {
   }
 
   @Test func anyBytesAreAReportOrNone() {
-    var random = SeededBytes(21)
+    var random = SeededGenerator(seed: 21)
     let report = Self.report(Self.rows)
     for _ in 0..<500 { _ = AccuChekReport(parsing: random.mutated(report)) }
   }
 
   @Test func anyFileSystemIsReadOrRefused() {
-    var random = SeededBytes(512)
+    var random = SeededGenerator(seed: 512)
     for round in 0..<300 {
       var image = FATImage(width: [12, 16, 32][round % 3], behind: round % 2 * 8)
       image.write([("A.CSV", Self.report(Self.rows))], in: "U1")

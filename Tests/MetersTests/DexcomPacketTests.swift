@@ -71,7 +71,7 @@ struct DexcomPacketTests {
   }
 
   @Test func noBytesTrap() {
-    var random = SeededBytes(state: 7)
+    var random = SeededGenerator(seed: 7)
     let page = SheetFrame.page(11, revision: 1, number: 3, [[UInt8](repeating: 1, count: 20)])
     for round in 0..<5000 {
       let packet = Self.packets[round % Self.packets.count]

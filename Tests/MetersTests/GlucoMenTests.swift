@@ -153,7 +153,7 @@ struct GlucoMenTests {
   }
 
   @Test func anyBytesAreABlockOrNone() {
-    var random = SeededBytes(0x31)
+    var random = SeededGenerator(seed: 0x31)
     let block = GlucoMenBlock.bytes(Self.glucose)
     for _ in 0..<1000 {
       _ = GlucoMenBlock(parsing: random.mutated(block))

@@ -43,7 +43,7 @@ struct OneTouchFrameTests {
   }
 
   @Test func noBytesTrapOrPassWithAnotherChecksum() {
-    var random = SeededBytes(state: 20_261_121)
+    var random = SeededGenerator(seed: 20_261_121)
     for _ in 0..<20_000 {
       let frame = OneTouchFrame(
         payload: (0..<Int.random(in: 0...40, using: &random)).map { _ in

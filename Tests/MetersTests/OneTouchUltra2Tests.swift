@@ -89,7 +89,7 @@ struct Ultra2LineTests {
   }
 
   @Test func noBytesTrap() {
-    var random = SeededBytes(state: 42)
+    var random = SeededGenerator(seed: 42)
     for round in 0..<20_000 {
       let bytes = random.mutated(Array(Self.lines[round % Self.lines.count].utf8))
       _ = Ultra2Line.text(bytes)

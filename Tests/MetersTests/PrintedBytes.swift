@@ -37,33 +37,3 @@ struct WrittenTalk {
     return ReplayedTransport(transcript)
   }
 }
-
-/// Random bytes from a seed, by SplitMix64.
-struct SeededBytes: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  /// The bytes with a few of them changed, left out or put in.
-  mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
-    var bytes = bytes
-    for _ in 0..<Int.random(in: 1...4, using: &self) {
-      let place = Int.random(in: 0...bytes.count, using: &self)
-      let byte = UInt8.random(in: 0...255, using: &self)
-      switch Int.random(in: 0..<4, using: &self) {
-      case 0: bytes.insert(byte, at: place)
-      case 1 where place < bytes.count: bytes.remove(at: place)
-      case 2: bytes = Array(bytes[..<place])
-      case _ where place < bytes.count: bytes[place] = byte
-      default: break
-      }
-    }
-    return bytes
-  }
-}

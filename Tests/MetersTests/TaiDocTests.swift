@@ -173,7 +173,7 @@ struct TaiDocTests {
   }
 
   @Test func anyBytesAreARecordOrNone() {
-    var random = SeededBytes(4277)
+    var random = SeededGenerator(seed: 4277)
     let bytes = HexTalk.hex("51 24 77 42 00 00 A5 D3 51 26 70 00 00 40 A5 CC 51 25 04 27 25 0D A5 78")
     for _ in 0..<5000 {
       var changed = random.mutated(bytes)

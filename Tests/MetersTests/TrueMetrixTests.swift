@@ -170,7 +170,7 @@ struct TrueMetrixTests {
   }
 
   @Test func anyBytesAreMessagesOrNone() {
-    var random = SeededBytes(1637)
+    var random = SeededGenerator(seed: 1637)
     let bytes = Array("(^*)D9\r\n(zg5C3355DE06901)03\r\n(x1F85A)EE\r\n".utf8)
     for _ in 0..<5000 {
       var changed = random.mutated(bytes)
