@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The device's side of USB mass storage, bulk-only: command, data, status.
+struct BulkOnlyTarget {
+  /// What a SCSI command comes to.
+  struct Outcome {
+    /// What is sent to the host; empty for a command that writes.
+    var data: [UInt8] = []
+    /// Whether the command succeeded.
+    var isGood = true
+  }
+
+  private enum Phase {
+    case command
+    case dataOut(BulkOnlyCommand, [UInt8])
+    case dataIn([UInt8], status: [UInt8], isShort: Bool)
+    case status([UInt8])
+    /// Nothing goes until the host has cleared it: a command block that is none.
+    case broken
+  }
+
+  private var phase = Phase.command
+
+  /// Takes one transfer from the host; false stalls the endpoint.
+  mutating func take(_ packet: [UInt8], run: (BulkOnlyCommand, [UInt8]) -> Outcome) -> Bool {
+    switch phase {
+    case .dataOut(let command, let data):
+      let data = data + packet
+      if data.count >= command.length {
+        let outcome = run(command, Array(data.prefix(command.length)))
+        phase = .status(command.status(residue: 0, outcome.isGood))
+      } else {
+        phase = .dataOut(command, data)
+      }
+      return true
+    default:
+      guard let command = BulkOnlyCommand(packet) else {
+        phase = .broken
+        return false
+      }
+      begin(command, run: run)
+      return true
+    }
+  }
+
+  /// What goes to the host next.
+  mutating func give(most: Int) -> PacketAnswer {
+    switch phase {
+    case .command, .dataOut: return .nothing
+    case .broken: return .stall
+    case .status(let status):
+      phase = .command
+      return .data(status)
+    case .dataIn(let data, let status, let isShort):
+      if data.isEmpty {
+        phase = .status(status)
+        return isShort ? .stall : give(most: most)
+      }
+      let rest = Array(data.dropFirst(most))
+      phase = rest.isEmpty ? .status(status) : .dataIn(rest, status: status, isShort: isShort)
+      return .data(Array(data.prefix(most)))
+    }
+  }
+
+  /// What the class request of this name does.
+  mutating func reset() { phase = .command }
+
+  private mutating func begin(_ command: BulkOnlyCommand, run: (BulkOnlyCommand, [UInt8]) -> Outcome) {
+    if command.length > 0, !command.reads {
+      phase = .dataOut(command, [])
+      return
+    }
+    let outcome = run(command, [])
+    let data = Array(outcome.data.prefix(command.length))
+    let status = command.status(residue: command.length - data.count, outcome.isGood)
+    phase =
+      command.length == 0
+      ? .status(status) : .dataIn(data, status: status, isShort: data.count < command.length)
+  }
+}
+
+/// One command block.
+struct BulkOnlyCommand {
+  let tag: [UInt8]
+  /// How many bytes the host wants to move.
+  let length: Int
+  /// Whether they go to the host.
+  let reads: Bool
+  let bytes: [UInt8]
+
+  init?(_ packet: [UInt8]) {
+    guard packet.count == 31, packet.starts(with: Array("USBC".utf8)), packet[13] == 0,
+      (1...16).contains(packet[14])
+    else { return nil }
+    tag = Array(packet[4..<8])
+    length = littleEndianNumber(packet[8..<12])
+    reads = packet[12] & 0x80 != 0
+    bytes = Array(packet[15..<31])
+  }
+
+  /// The 13 bytes that end the command.
+  func status(residue: Int, _ isGood: Bool) -> [UInt8] {
+    Array("USBS".utf8) + tag + littleEndian(UInt32(residue)) + [isGood ? 0 : 1]
+  }
+}
