@@ -178,6 +178,17 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 1, "reading with an error": 1])
   }
 
+  /// Constructed: LibreView writes the ends of the range, too, so that the readings are the same.
+  @Test func theEndsOfALibresRangeStayNumbersWithAMark() throws {
+    let texts = #","","","","","","""#
+    let rows = [(3, 2, 0, 500), (2, 2, 1, 40), (1, 0, 1, 40), (0, 0, 0, 40)].map { id, kind, low, value in
+      "\(id),2,4,8,19,7,\(id),30,1,\(kind),0,\(low),\(value),0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\(texts)"
+    }
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: rows))
+    #expect(contents.readings.map(\.measurement) == [glucose(40), glucose(40), glucose(40), glucose(500)])
+    #expect(contents.readings.map(\.marks) == [[], .atLimit, .atLimit, .atLimit])
+  }
+
   @Test func theRowsOfAnotherReaderAreRejected() throws {
     // A row of a Libre 2, which has three more columns.
     let contents = try read(

@@ -41,21 +41,23 @@ extension LibreResultRow {
 
   private func takeReading(into memory: inout FreeStyleMemory) {
     let value = row.number(12)
-    let timeIsValid = row.number(8) == 1
     switch row.number(9) {
-    case 0:
-      memory.add(
-        .smbg, .libreGlucose(value), row, timeIsValid: timeIsValid, marks: .libreLimit(value, .smbg))
+    case 0: add(.smbg, .libreGlucose(value), .libreLimit(value, .smbg), into: &memory)
     case 1:
       // 8.0 mmol/L stands for HI.
-      memory.add(
-        .ketone, .stripKetone(row.text(12), value), row, timeIsValid: timeIsValid,
-        marks: (value ?? 0) >= 144 ? .atLimit : [])
-    case 2:
-      memory.add(
-        .scan, .libreGlucose(value), row, timeIsValid: timeIsValid, marks: .libreLimit(value, .scan))
+      add(.ketone, .stripKetone(row.text(12), value), (value ?? 0) >= 144 ? .atLimit : [], into: &memory)
+    case 2: add(.scan, .libreGlucose(value), .libreLimit(value, .scan), into: &memory)
     default: memory.skip("reading of unknown kind")
     }
+  }
+
+  /// A flag without an error says LO, which a single source tells.
+  private func add(
+    _ kind: ReadingKind, _ measurement: Measurement?, _ marks: ReadingMarks,
+    into memory: inout FreeStyleMemory
+  ) {
+    memory.add(
+      kind, measurement, row, timeIsValid: row.number(8) == 1, marks: isSet(11) ? .atLimit : marks)
   }
 
   /// Doses are in half units. A flag without a dose says that some was taken.
