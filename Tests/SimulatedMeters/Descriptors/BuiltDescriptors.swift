@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Descriptors of a device, built from what differs between devices.
+enum BuiltDescriptors {
+  /// An endpoint: its address with the direction bit, 2 for bulk or 3 for interrupt, and the size of its packets.
+  struct Endpoint {
+    var address: UInt8
+    var type: UInt8
+    var size: UInt8
+    /// What stands behind the endpoint's own descriptor.
+    var extra: [UInt8] = []
+
+    var bytes: [UInt8] {
+      [7, 5, address, type, size, 0, type == 3 ? 1 : 0] + extra
+    }
+  }
+
+  /// A full-speed device. String indexes are 0 where there is none.
+  static func device(
+    vendorID: UInt16, productID: UInt16, deviceClass: UInt8 = 0, maker: UInt8 = 1, product: UInt8 = 2,
+    serial: UInt8 = 3
+  ) -> [UInt8] {
+    [18, 1, 0x00, 0x02, deviceClass, 0, 0, 64] + little(vendorID) + little(productID)
+      + [0x00, 0x01, maker, product, serial, 1]
+  }
+
+  /// An interface with what its class adds, and its endpoints.
+  static func interface(
+    _ number: UInt8 = 0, class codes: (UInt8, UInt8, UInt8), string: UInt8 = 0, extra: [UInt8] = [],
+    _ endpoints: [Endpoint]
+  ) -> [UInt8] {
+    [9, 4, number, 0, UInt8(endpoints.count), codes.0, codes.1, codes.2, string] + extra
+      + endpoints.flatMap(\.bytes)
+  }
+
+  /// The one configuration, with its interfaces.
+  static func configuration(_ interfaces: [[UInt8]], string: UInt8 = 0, attributes: UInt8 = 0x80) -> [UInt8] {
+    let body = interfaces.flatMap { $0 }
+    return [9, 2] + little(UInt16(body.count + 9)) + [UInt8(interfaces.count), 1, string, attributes, 50]
+      + body
+  }
+
+  /// The descriptor of a HID interface, whose report descriptor has so many bytes.
+  static func hid(reportBytes: Int) -> [UInt8] {
+    [9, 0x21, 0x11, 0x01, 0, 1, 0x22] + little(UInt16(reportBytes))
+  }
+
+  private static func little(_ number: UInt16) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }
+}
+
+extension [UInt8] {
+  /// Takes at most so many bytes from the front.
+  mutating func takeFirst(_ most: Int) -> [UInt8] {
+    let taken = Array(prefix(most))
+    removeFirst(taken.count)
+    return taken
+  }
+}
