@@ -35,6 +35,7 @@ let package = Package(
   targets: [
     // The rooms, bottom row first. A target imports only targets of lower rows.
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CLibUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .target(
       name: "Logbook",
       dependencies: [.product(name: "Crypto", package: "swift-crypto")],
@@ -43,6 +44,7 @@ let package = Package(
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
     .target(name: "Exports", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
+    .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
     .target(
       name: "LogbookStore",
       dependencies: [

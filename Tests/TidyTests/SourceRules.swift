@@ -7,9 +7,9 @@ enum SourceRules {
 
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
-    ["Logbook", "CZlib"],
+    ["Logbook", "CZlib", "CLibUSB"],
     ["LogbookAPI"],
-    ["LogbookStore", "Exports", "ServerStore", "Remotes", "Meters"],
+    ["LogbookStore", "Exports", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],
     ["glucoport"],
@@ -19,6 +19,7 @@ enum SourceRules {
   static let importers: [String: Set<String>] = [
     "GRDB": ["LogbookStore", "ServerStore"], "GRDBSQLite": ["LogbookStore", "ServerStore"],
     "Crypto": ["Logbook"], "ArgumentParser": ["Commands"], "CZlib": ["Exports", "LogbookAPI"],
+    "CLibUSB": ["USBTransport"],
     "Hummingbird": ["LogbookServer"], "HummingbirdCore": ["LogbookServer"],
     "HummingbirdTLS": ["LogbookServer"], "HTTPTypes": ["LogbookServer"],
     "NIOCore": ["LogbookServer", "Remotes"],

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The pair of bulk endpoints of an interface, one transfer for each exchange.
+final class BulkTransport: OpenTransport {
+  private let port: any USBPort
+  private let input: USBEndpoint
+  private let output: USBEndpoint
+
+  /// Takes the first interface of this class that has bulk endpoints.
+  init(_ port: any USBPort, interfaceClass: UInt8) throws {
+    (input, output) = try port.claimBulk(interfaceClass, "interface of class \(interfaceClass)")
+    self.port = port
+  }
+
+  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    switch exchange {
+    case .send(let bytes):
+      try port.clearingHalt(of: output) { () throws(TransportError) in
+        try port.write(bytes, to: output, within: milliseconds)
+      }
+      return []
+    case .receive(let most):
+      return try port.clearingHalt(of: input) { () throws(TransportError) in
+        try port.read(most, from: input, within: milliseconds)
+      }
+    default: return try port.performRequest(exchange, within: milliseconds)
+    }
+  }
+
+  func close() throws { try port.close() }
+}
+
+extension USBPort {
+  /// Takes the first interface of a class that has a bulk endpoint each way.
+  func claimBulk(_ interfaceClass: UInt8, _ what: String) throws(Failure) -> (
+    input: USBEndpoint, output: USBEndpoint
+  ) {
+    for interface in interfaces where interface.interfaceClass == interfaceClass {
+      guard let input = interface.endpoint(.bulk, isIn: true),
+        let output = interface.endpoint(.bulk, isIn: false)
+      else { continue }
+      try claim(interface.number)
+      return (input, output)
+    }
+    throw .noInterface(what)
+  }
+}

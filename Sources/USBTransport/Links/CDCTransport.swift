@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A serial line of the communications class (PSTN subclass document 1.2, section 6.3).
+final class CDCTransport: OpenTransport {
+  private let port: any USBPort
+  private let control: UInt8
+  private let output: USBEndpoint
+  private var bytes: SerialBytes
+  private var isOpen = true
+
+  /// Takes both interfaces of the line, sets it, and says that a terminal is there.
+  init(_ port: any USBPort, _ settings: LineSettings) throws {
+    guard let control = port.interfaces.first(where: { $0.interfaceClass == 2 }) else {
+      throw Failure.noInterface("serial line of the communications class")
+    }
+    self.port = port
+    self.control = control.number
+    // First the one that the kernel's driver holds by: it lets go of both, and comes back to both.
+    try port.claim(control.number)
+    let input: USBEndpoint
+    (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
+    bytes = SerialBytes(port, input)
+    try set(settings, within: LinkTransport.setupMilliseconds)
+    try tell(0x22, value: 3, [], within: LinkTransport.setupMilliseconds)
+    try port.keepReading(input)
+  }
+
+  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    switch exchange {
+    case .send(let sent):
+      try port.clearingHalt(of: output) { () throws(TransportError) in
+        try port.write(sent, to: output, within: milliseconds)
+      }
+    case .receive(let most): return try bytes.read(most, within: milliseconds) { $0 }
+    case .setLine(let settings): try set(settings, within: milliseconds)
+    case .discard: try bytes.discard()
+    default: return try port.performRequest(exchange, within: milliseconds)
+    }
+    return []
+  }
+
+  func close() throws {
+    guard isOpen else { return }
+    isOpen = false
+    let farewell = Result { try tell(0x22, value: 0, [], within: LinkTransport.setupMilliseconds) }
+    try port.close()
+    if case .failure(let error as TransportError) = farewell, error != .unplugged, error != .interrupted {
+      throw Failure(error, doing: "closing the meter's line")
+    }
+  }
+}
+
+extension CDCTransport {
+  /// SET_LINE_CODING: speed, stop bits (0 is one, 2 is two), parity, data bits.
+  private func set(_ settings: LineSettings, within milliseconds: Int) throws(TransportError) {
+    let speed = (0..<4).map { UInt8(truncatingIfNeeded: settings.baud >> ($0 * 8)) }
+    let stop: UInt8 = settings.stopBits == 2 ? 2 : 0
+    try tell(
+      0x20, value: 0, speed + [stop, settings.parity.rawValue, settings.dataBits], within: milliseconds)
+  }
+
+  /// A request to the line. Devices without a real line behind the class refuse them, and the kernel's driver goes on, too.
+  private func tell(
+    _ request: UInt8, value: UInt16, _ data: [UInt8], within milliseconds: Int
+  ) throws(TransportError) {
+    let whole = ControlRequest(type: 0x21, request: request, value: value, index: UInt16(control))
+    do { try port.tell(whole, data, within: milliseconds) } catch { if error != .stalled { throw error } }
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A serial line behind a Silicon Labs CP2110 (its interface document is AN434): reports carry up to 63 bytes, their
+/// first byte is the count.
+final class CP2110Transport: OpenTransport {
+  private static let mostBytes = 63
+
+  private let port: any USBPort
+  private let reports: HIDReports
+  private var bytes: SerialBytes
+  private var isOpen = true
+
+  /// Takes the chip, sets the line and switches it on.
+  init(_ port: any USBPort, _ settings: LineSettings) throws {
+    self.port = port
+    reports = try HIDReports(port)
+    bytes = SerialBytes(port, reports.input)
+    try set(settings, within: LinkTransport.setupMilliseconds)
+    try reports.setFeature([0x41, 1], within: LinkTransport.setupMilliseconds)
+    try purge(within: LinkTransport.setupMilliseconds)
+  }
+
+  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    switch exchange {
+    case .send(let sent):
+      for start in stride(from: 0, to: sent.count, by: Self.mostBytes) {
+        let piece = sent[start..<min(start + Self.mostBytes, sent.count)]
+        try reports.write([UInt8(piece.count)] + piece, within: milliseconds)
+      }
+    case .receive(let most):
+      return try bytes.read(most, within: milliseconds) { report throws(TransportError) in
+        guard let count = report.first, count <= Self.mostBytes, Int(count) < report.count else {
+          throw .failed("the serial chip sent a broken report")
+        }
+        return Array(report[1...Int(count)])
+      }
+    case .feature(let id, let most): return try reports.feature(id, most: most, within: milliseconds)
+    case .setFeature(let report): try reports.setFeature(report, within: milliseconds)
+    case .setLine(let settings): try set(settings, within: milliseconds)
+    case .discard:
+      try purge(within: milliseconds)
+      try bytes.discard()
+    default: return try port.performRequest(exchange, within: milliseconds)
+    }
+    return []
+  }
+
+  func close() throws {
+    guard isOpen else { return }
+    isOpen = false
+    let farewell = Result { try reports.setFeature([0x41, 0], within: LinkTransport.setupMilliseconds) }
+    try port.close()
+    if case .failure(let error as TransportError) = farewell, error != .unplugged, error != .interrupted {
+      throw Failure(error, doing: "switching the meter's serial chip off")
+    }
+  }
+}
+
+extension CP2110Transport {
+  /// Feature report 0x50: speed (the high byte first), parity, flow control, data bits (3 is eight), stop bits.
+  private func set(_ settings: LineSettings, within milliseconds: Int) throws(TransportError) {
+    guard (5...8).contains(settings.dataBits) else { throw .unsupported }
+    let speed = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: settings.baud >> $0) }
+    let flow: UInt8 = settings.hasHardwareFlowControl ? 1 : 0
+    let stop: UInt8 = settings.stopBits == 2 ? 1 : 0
+    let line = [settings.parity.rawValue, flow, settings.dataBits - 5, stop]
+    try reports.setFeature([0x50] + speed + line, within: milliseconds)
+  }
+
+  /// Feature report 0x43: empties the chip's memory of both directions.
+  private func purge(within milliseconds: Int) throws(TransportError) {
+    try reports.setFeature([0x43, 3], within: milliseconds)
+  }
+}

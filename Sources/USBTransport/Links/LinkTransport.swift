@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// The links over USB, by what a driver's model names.
+package enum LinkTransport {
+  /// How long the requests that open and close a link may take each.
+  static let setupMilliseconds = 1000
+
+  /// Opens a link over a device; the device is closed again where that fails.
+  ///
+  /// - Throws: `Failure`.
+  package static func open(_ link: MeterLink, over port: any USBPort) throws -> any OpenTransport {
+    do {
+      return try make(link, over: port)
+    } catch let error as TransportError {
+      try port.close()
+      throw Failure(error, doing: "opening the meter")
+    } catch {
+      try port.close()
+      throw error
+    }
+  }
+
+  private static func make(_ link: MeterLink, over port: any USBPort) throws -> any OpenTransport {
+    switch link {
+    case .hid: try HIDTransport(port)
+    case .bulk(let interfaceClass): try BulkTransport(port, interfaceClass: interfaceClass)
+    case .disk: try DiskTransport(port)
+    case .cdc(let settings): try CDCTransport(port, settings)
+    case .cp2110(let settings): try CP2110Transport(port, settings)
+    case .terminal: throw Failure.noInterface("terminal")
+    }
+  }
+}
+
+extension USBPort {
+  /// The requests that every link has.
+  func performRequest(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    switch exchange {
+    case .ask(let request, let most): return try ask(request, most: most, within: milliseconds)
+    case .tell(let request, let data):
+      try tell(request, data, within: milliseconds)
+      return []
+    default: throw .unsupported
+    }
+  }
+
+  /// A transfer over an endpoint, whose halt is taken off when it stalls.
+  func clearingHalt<Value>(
+    of endpoint: USBEndpoint, _ transfer: () throws(TransportError) -> Value
+  ) throws(TransportError) -> Value {
+    do {
+      return try transfer()
+    } catch {
+      if error == .stalled { try clearHalt(endpoint) }
+      throw error
+    }
+  }
+}

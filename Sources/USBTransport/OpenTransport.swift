@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// A transport that holds a device, until it is closed.
+public protocol OpenTransport: Transport {
+  /// Gives everything back: the line's settings, the interfaces, and the kernel's drivers that were detached.
+  ///
+  /// Closing twice does nothing more.
+  ///
+  /// - Throws: `Failure` when something cannot be given back; everything else is.
+  func close() throws
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// Whether SIGINT or SIGTERM came, for programs that end in order instead of at once.
+///
+/// The one global state of this room: a signal handler reaches nothing else. It is one atomic number, which a handler
+/// may write at any moment.
+public enum SignalFlag {
+  private static let raised = Atomic<Int32>(0)
+
+  /// From here on SIGINT and SIGTERM end nothing by themselves; they raise the flag.
+  public static func watch() {
+    _ = raised.load(ordering: .relaxed)
+    for number in [SIGINT, SIGTERM] {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { SignalFlag.raised.store($0, ordering: .relaxed) }
+      // Without SA_RESTART, so that a wait for a meter wakes up at once.
+      sigaction(number, &action, nil)
+    }
+  }
+
+  /// Whether a signal came since `watch`.
+  public static var isRaised: Bool { signal != nil }
+
+  /// The signal that came, or nil.
+  public static var signal: Int32? {
+    let number = raised.load(ordering: .relaxed)
+    return number == 0 ? nil : number
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logbook
+
+/// What the kernel tells of a device in its own files, which everybody may read.
+struct SystemDevice {
+  private let device: PluggedDevice
+
+  init(_ device: PluggedDevice) { self.device = device }
+
+  /// The device with all that the system tells.
+  var described: PluggedDevice {
+    var described = device
+    described.manufacturer = SystemFiles.line(folder + "/manufacturer")
+    described.product = SystemFiles.line(folder + "/product")
+    described.serial = SystemFiles.line(folder + "/serial")
+    let drivers = interfaceFolders.compactMap { SystemFiles.linkName($0 + "/driver") }
+    described.kernelDrivers = Array(Set(drivers)).sorted()
+    described.terminal = terminalName.map { "/dev/" + $0 }
+    described.mayOpenNode = SystemFiles.mayReadAndWrite(device.node)
+    described.mayOpenTerminal = described.terminal.map(SystemFiles.mayReadAndWrite) ?? false
+    return described
+  }
+
+  /// Refuses a device whose disk is in use as one: taking it off the kernel would break what is open on it.
+  func refuseMounted() throws(Failure) {
+    let mounts = SystemFiles.text("/proc/self/mounts").split(separator: "\n").map { $0.split(separator: " ") }
+    for disk in disks {
+      let used = mounts.first { $0.count > 1 && $0[0].hasPrefix("/dev/" + disk) }
+      guard let used else { continue }
+      throw Failure(
+        .unavailable,
+        "opening the meter: its disk /dev/\(disk) is mounted at \(used[1]); run: umount \(used[1])")
+    }
+  }
+
+  private var folder: String { "/sys/bus/usb/devices/" + device.port }
+
+  private var interfaceFolders: [String] {
+    SystemFiles.names(folder).filter { $0.hasPrefix(device.port + ":") }.sorted().map { folder + "/" + $0 }
+  }
+
+  /// A chip with a driver of its own has its folder below the interface, the communications class below `tty`.
+  private var terminalName: String? {
+    for interface in interfaceFolders {
+      let names = SystemFiles.names(interface).sorted()
+      if let name = names.first(where: { $0.hasPrefix("ttyUSB") }) { return name }
+      if names.contains("tty"), let name = SystemFiles.names(interface + "/tty").min() { return name }
+    }
+    return nil
+  }
+
+  /// The disks that usb-storage made: interface/host0/target0:0:0/0:0:0:0/block/sda.
+  private var disks: [String] {
+    var folders = interfaceFolders
+    for prefix in ["host", "target", "", "block"] {
+      folders = folders.flatMap { folder in
+        SystemFiles.names(folder).filter { prefix.isEmpty ? $0.contains(":") : $0.hasPrefix(prefix) }
+          .map { folder + "/" + $0 }
+      }
+    }
+    return folders.flatMap(SystemFiles.names)
+  }
+}
