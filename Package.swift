@@ -170,8 +170,21 @@ let package = Package(
     .target(
       name: "SimulatedMeters", dependencies: ["Logbook"], path: "Tests/SimulatedMeters",
       swiftSettings: settings),
+    // A bus and a host for them, in this process and, by umockdev's library, for programs under test.
+    .target(
+      name: "SimulatedUSB", dependencies: ["Logbook", "SimulatedMeters", "USBTransport"],
+      path: "Tests/SimulatedUSB", swiftSettings: settings),
     .testTarget(
-      name: "MetersTests", dependencies: ["Logbook", "Meters", "SimulatedMeters"], swiftSettings: settings),
+      name: "MetersTests", dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB"],
+      swiftSettings: settings),
+    // Does the exchanges that its arguments say: what the tests of the transports run under umockdev.
+    .executableTarget(
+      name: "usb-probe", dependencies: ["Logbook", "USBTransport"], path: "Tests/USBProbe",
+      swiftSettings: settings),
+    .testTarget(
+      name: "USBTransportTests",
+      dependencies: ["Logbook", "SimulatedMeters", "SimulatedUSB", "USBTransport", "usb-probe"],
+      swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

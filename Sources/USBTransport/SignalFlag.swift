@@ -13,12 +13,17 @@ public enum SignalFlag {
   /// From here on SIGINT and SIGTERM end nothing by themselves; they raise the flag.
   public static func watch() {
     _ = raised.load(ordering: .relaxed)
+    var unblocked = sigset_t()
+    sigemptyset(&unblocked)
     for number in [SIGINT, SIGTERM] {
+      sigaddset(&unblocked, number)
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { SignalFlag.raised.store($0, ordering: .relaxed) }
       // Without SA_RESTART, so that a wait for a meter wakes up at once.
       sigaction(number, &action, nil)
     }
+    // A parent may have left them blocked: programs inherit the mask of the thread that starts them.
+    sigprocmask(SIG_UNBLOCK, &unblocked, nil)
   }
 
   /// Whether a signal came since `watch`.

@@ -34,7 +34,7 @@ final class CP2110Transport: OpenTransport {
         guard let count = report.first, count <= Self.mostBytes, Int(count) < report.count else {
           throw .failed("the serial chip sent a broken report")
         }
-        return Array(report[1...Int(count)])
+        return Array(report.dropFirst().prefix(Int(count)))
       }
     case .feature(let id, let most): return try reports.feature(id, most: most, within: milliseconds)
     case .setFeature(let report): try reports.setFeature(report, within: milliseconds)

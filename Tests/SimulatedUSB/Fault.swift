@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What goes wrong between a meter and the host, once, at one packet.
+package struct Fault: Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Hashable, Sendable {
+    /// A bit of the byte that stands so far into the packet, as a part of a thousand.
+    case corrupt(place: Int)
+    /// Only the first half comes.
+    case shorten
+    /// The packet comes twice.
+    case extra
+    /// The endpoint stalls once instead of answering.
+    case stall
+    /// Nothing comes from here on.
+    case silence
+    /// The plug is pulled.
+    case unplug
+  }
+
+  package var kind: Kind
+  /// Counted from 0: packets from the meter, but for an unplugging all packets.
+  package var packet: Int
+
+  package init(_ kind: Kind, at packet: Int) {
+    self.kind = kind
+    self.packet = packet
+  }
+
+  package var description: String { "\(kind) at packet \(packet)" }
+
+  /// The packet with one bit turned, or cut. Padding at its end is left alone: nobody reads it.
+  func apply(to packet: [UInt8]) -> [UInt8] {
+    let used = (packet.lastIndex { $0 != 0 } ?? 0) + 1
+    switch kind {
+    case .corrupt(let place):
+      var packet = packet
+      let index = min(used - 1, used * place / 1000)
+      if packet.indices.contains(index) { packet[index] ^= 1 }
+      return packet
+    case .shorten: return Array(packet.prefix(used / 2))
+    default: return packet
+    }
+  }
+}
+
+/// Where a talk is, and what its fault does there.
+package struct FaultyTalk {
+  /// What becomes of the packet that is about to come.
+  enum Coming: Hashable {
+    case whole, damaged, twice, stalled, never
+  }
+
+  private let fault: Fault?
+  /// Packets that came from the meter.
+  package private(set) var received = 0
+  /// Packets that went either way.
+  package private(set) var steps = 0
+  private var hasStalled = false
+
+  package init(_ fault: Fault?) { self.fault = fault }
+
+  package var isUnplugged: Bool {
+    guard let fault, fault.kind == .unplug else { return false }
+    return steps >= fault.packet
+  }
+
+  package mutating func countStep() { steps += 1 }
+
+  /// Asked before a packet is taken from the meter.
+  mutating func coming() -> Coming {
+    guard let fault, fault.packet <= received else { return .whole }
+    switch fault.kind {
+    case .silence: return .never
+    case .stall where !hasStalled:
+      hasStalled = true
+      return .stalled
+    case .corrupt where fault.packet == received, .shorten where fault.packet == received: return .damaged
+    case .extra where fault.packet == received: return .twice
+    default: return .whole
+    }
+  }
+
+  /// The packet as it arrives.
+  mutating func arrive(_ packet: [UInt8], _ coming: Coming) -> [UInt8] {
+    received += 1
+    steps += 1
+    return coming == .damaged ? fault?.apply(to: packet) ?? packet : packet
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import SimulatedMeters
+
+/// What the bus answers to one transfer.
+package enum WireAnswer: Hashable, Sendable {
+  case data([UInt8])
+  case accepted
+  case nothing
+  case stall
+  case gone
+}
+
+/// A meter at a plug: standard requests are answered from its descriptors, and faults happen to its packets.
+package final class SimulatedDevice {
+  package let meter: any SimulatedMeter
+  package private(set) var talk: FaultyTalk
+
+  private var again: [UInt8: [UInt8]] = [:]
+
+  package init(_ meter: any SimulatedMeter, fault: Fault? = nil) {
+    self.meter = meter
+    talk = FaultyTalk(fault)
+  }
+
+  package var isGone: Bool { talk.isUnplugged }
+
+  package var vendorID: UInt16 { word(meter.deviceDescriptor, 8) }
+  package var productID: UInt16 { word(meter.deviceDescriptor, 10) }
+
+  /// The string descriptor that byte `index` of the device descriptor names.
+  package func string(at index: Int) -> String? {
+    guard meter.deviceDescriptor.indices.contains(index) else { return nil }
+    let number = Int(meter.deviceDescriptor[index])
+    return meter.strings.indices.contains(number - 1) ? meter.strings[number - 1] : nil
+  }
+
+  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> WireAnswer {
+    guard !isGone else { return .gone }
+    guard request.type & 0x60 != 0 else { return standard(request, most: most) }
+    let isRead = request.type & 0x80 != 0
+    let coming = isRead ? talk.coming() : .whole
+    if coming == .stalled { return .stall }
+    if coming == .never { return .nothing }
+    switch meter.control(request, most: most, data: data) {
+    case .data(let bytes): return .data(Array(talk.arrive(bytes, coming).prefix(most)))
+    case .accepted:
+      talk.countStep()
+      return isRead ? .data([]) : .accepted
+    case .stall: return .stall
+    }
+  }
+
+  package func take(_ packet: [UInt8], endpoint: UInt8) -> WireAnswer {
+    guard !isGone else { return .gone }
+    guard meter.take(packet, endpoint: endpoint) else { return .stall }
+    talk.countStep()
+    return .accepted
+  }
+
+  package func give(endpoint: UInt8, most: Int) -> WireAnswer {
+    guard !isGone else { return .gone }
+    if let packet = again.removeValue(forKey: endpoint) { return .data(packet) }
+    let coming = talk.coming()
+    if coming == .stalled { return .stall }
+    if coming == .never { return .nothing }
+    switch meter.give(endpoint: endpoint, most: most) {
+    case .data(let bytes):
+      let packet = talk.arrive(bytes, coming)
+      if coming == .twice { again[endpoint] = packet }
+      return .data(packet)
+    case .nothing: return .nothing
+    case .stall: return .stall
+    }
+  }
+}
+
+extension SimulatedDevice {
+  private func standard(_ request: ControlRequest, most: Int) -> WireAnswer {
+    guard request.type & 0x80 != 0 else { return .accepted }
+    switch (request.request, request.value >> 8) {
+    case (0x06, 1): return .data(Array(meter.deviceDescriptor.prefix(most)))
+    case (0x06, 2): return .data(Array(meter.configurationDescriptor.prefix(most)))
+    case (0x06, 3):
+      return stringDescriptor(Int(request.value & 0xFF)).map { .data(Array($0.prefix(most))) } ?? .stall
+    case (0x00, _): return .data([0, 0])
+    case (0x08, _): return .data([1])
+    default: return .stall
+    }
+  }
+
+  private func stringDescriptor(_ index: Int) -> [UInt8]? {
+    if index == 0 { return [4, 3, 0x09, 0x04] }
+    guard meter.strings.indices.contains(index - 1) else { return nil }
+    let units = meter.strings[index - 1].utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    return [UInt8(clamping: units.count + 2), 3] + units
+  }
+
+  private func word(_ bytes: [UInt8], _ index: Int) -> UInt16 {
+    bytes.count > index + 1 ? UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8 : 0
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import SimulatedMeters
+import USBTransport
+
+/// The program's own links over a simulated device, in this process and without waiting.
+package final class SimulatedHost: Transport {
+  /// Exchanges so far.
+  package private(set) var exchanges = 0
+
+  private let mostExchanges: Int
+  private let transport: any OpenTransport
+  private let counts: () -> FaultyTalk
+
+  /// - Parameter mostExchanges: a driver that asks for more fails, and one that goes on all the same ends the test run,
+  ///   because it would never end by itself.
+  package init(
+    _ meter: any SimulatedMeter, _ link: MeterLink, fault: Fault? = nil, mostExchanges: Int = 100_000
+  ) throws {
+    let device = SimulatedDevice(meter, fault: fault)
+    self.mostExchanges = mostExchanges
+    transport = try LinkTransport.open(link, over: SimulatedPort(device))
+    counts = { device.talk }
+  }
+
+  /// A meter behind a serial line.
+  package init(
+    _ line: any SimulatedLine, _ settings: LineSettings, fault: Fault? = nil, mostExchanges: Int = 100_000
+  ) {
+    let end = SimulatedLineEnd(line, settings, fault: fault)
+    self.mostExchanges = mostExchanges
+    transport = end
+    counts = { end.talk }
+  }
+
+  /// Whether the driver asked for more exchanges than it may.
+  package var isOverrun: Bool { exchanges > mostExchanges }
+  /// Packets that came from the meter.
+  package var received: Int { counts().received }
+  /// Packets that went either way.
+  package var steps: Int { counts().steps }
+
+  package func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    exchanges += 1
+    precondition(exchanges <= 2 * mostExchanges + 1000, "the driver does not stop")
+    guard !isOverrun else { throw .failed("more than \(mostExchanges) exchanges") }
+    return try transport.perform(exchange, within: milliseconds)
+  }
+
+  package func close() throws { try transport.close() }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SimulatedMeters
+import USBTransport
+
+/// The host's end of a simulated serial line.
+final class SimulatedLineEnd: OpenTransport {
+  private(set) var talk: FaultyTalk
+
+  private let line: any SimulatedLine
+  private var settings: LineSettings
+  private var unread: [UInt8] = []
+
+  init(_ line: any SimulatedLine, _ settings: LineSettings, fault: Fault?) {
+    self.line = line
+    self.settings = settings
+    talk = FaultyTalk(fault)
+  }
+
+  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    guard !talk.isUnplugged else { throw .unplugged }
+    switch exchange {
+    case .send(let bytes):
+      talk.countStep()
+      answer(line.take(bytes, line: settings))
+    case .receive(let most):
+      guard !unread.isEmpty else { throw .timedOut }
+      let bytes = Array(unread.prefix(most))
+      unread.removeFirst(bytes.count)
+      return bytes
+    case .setLine(let line): settings = line
+    case .discard: unread = []
+    default: throw .unsupported
+    }
+    return []
+  }
+
+  func close() throws {}
+
+  /// A serial line cannot stall: the answer is lost instead.
+  private func answer(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    let coming = talk.coming()
+    if coming == .never || coming == .stalled { return }
+    let packet = talk.arrive(bytes, coming)
+    unread += coming == .twice ? packet + packet : packet
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+package import Logbook
+import SimulatedMeters
+
+/// A pseudo-terminal with a simulated meter behind it.
+///
+/// Unchecked: the line is used by the one thread alone, and the descriptors never change.
+package final class SimulatedTerminal: @unchecked Sendable {
+  /// What the program opens.
+  package let path: String
+
+  private let line: any SimulatedLine
+  private let meterEnd: Int32
+  /// Held, so that the terminal stays when the program closes it.
+  private let programEnd: Int32
+  private let stopping: (reader: Int32, writer: Int32)
+  private let socket: SocketServer
+
+  /// - Parameter path: where umockdev's library asks for the calls of the terminal's node; all are the kernel's.
+  init(_ line: any SimulatedLine, socket path: String) throws {
+    self.line = line
+    meterEnd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var lock: Int32 = 0
+    var number: Int32 = 0
+    var pipes: [Int32] = [0, 0]
+    // TIOCSPTLCK and TIOCGPTN, which Swift sees no names of.
+    guard meterEnd >= 0, ioctl(meterEnd, 0x4004_5431, &lock) == 0, ioctl(meterEnd, 0x8004_5430, &number) == 0,
+      pipe(&pipes) == 0
+    else { throw POSIXError(.EIO) }
+    socket = try SocketServer(at: path) { connection in
+      let memory = ProgramMemory(connection)
+      while memory.nextCall() != nil { memory.passOn() }
+    }
+    self.path = "/dev/pts/\(number)"
+    programEnd = open(self.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    stopping = (pipes[0], pipes[1])
+    Thread.detachNewThread { self.run() }
+  }
+
+  /// How the line is set at this moment, and whether it is in the shape in which terminals are born.
+  package var settings: LineSettings { Self.settings(attributes) }
+  package var isCooked: Bool { attributes.c_lflag & tcflag_t(ICANON) != 0 }
+
+  package func stop() {
+    close(stopping.writer)
+    socket.stop()
+  }
+
+  private var attributes: termios {
+    var attributes = termios()
+    tcgetattr(programEnd, &attributes)
+    return attributes
+  }
+
+  private func run() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    var ends = [
+      pollfd(fd: meterEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: stopping.reader, events: 0, revents: 0),
+    ]
+    while poll(&ends, 2, -1) >= 0, ends[1].revents == 0 {
+      let count = read(meterEnd, &bytes, bytes.count)
+      guard count > 0 else { break }
+      let answer = line.take(Array(bytes[..<count]), line: settings)
+      if !answer.isEmpty { write(meterEnd, answer, answer.count) }
+    }
+    for descriptor in [meterEnd, programEnd, stopping.reader] { close(descriptor) }
+  }
+
+  private static func settings(_ attributes: termios) -> LineSettings {
+    let speeds: [UInt32: Int32] = [
+      1200: B1200, 2400: B2400, 4800: B4800, 9600: B9600, 19200: B19200, 38400: B38400, 57600: B57600,
+      115_200: B115200,
+    ]
+    func has(_ flag: some BinaryInteger) -> Bool { attributes.c_cflag & tcflag_t(flag) == tcflag_t(flag) }
+    let speed = speeds.first { speed_t($0.value) == attributes.c_ospeed }
+    return LineSettings(
+      baud: speed?.key ?? 0, parity: has(PARENB) ? (has(PARODD) ? .odd : .even) : .none,
+      dataBits: has(CS8) ? 8 : 7, stopBits: has(CSTOPB) ? 2 : 1, hasHardwareFlowControl: has(CRTSCTS))
+  }
+}
