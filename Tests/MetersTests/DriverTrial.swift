@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Meters
+import SimulatedMeters
+import SimulatedUSB
+import Testing
+
+/// One driver with one of its simulated meters: talks with the meter, and what is to be said of them.
+struct DriverTrial: CustomTestStringConvertible {
+  /// How a talk ended.
+  struct Outcome {
+    let result: Result<MeterContents, any Error>
+    let host: SimulatedHost
+  }
+
+  let driver: any MeterDriver.Type
+  let family: SimulatedFamily
+
+  /// Each driver of the register with each of its simulated meters.
+  static let all = DriverRegister.all.flatMap { driver in
+    SimulatedRegister.all.filter { $0.driver == driver.id }.map { DriverTrial(driver: driver, family: $0) }
+  }
+
+  var testDescription: String { family.description }
+
+  /// A new meter that holds this.
+  func meter(_ memory: SimulatedMemory) -> SimulatedConnection { family.make(memory) }
+
+  /// Lets the driver read the meter.
+  func read(
+    _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
+    mostExchanges: Int = 100_000
+  ) throws -> Outcome {
+    let (model, host) = try connect(meter, fault, mostExchanges)
+    return Outcome(
+      result: Result { try driver.init().read(MeterConnection(host, model: model) { now }) }, host: host)
+  }
+
+  /// Lets the driver ask who the meter is.
+  func identify(_ meter: SimulatedConnection, now: Int64 = Self.noon.seconds) throws -> MeterIdentity {
+    let (model, host) = try connect(meter, nil, 10_000)
+    return try driver.init().identify(MeterConnection(host, model: model) { now })
+  }
+
+  private func connect(
+    _ meter: SimulatedConnection, _ fault: Fault?, _ mostExchanges: Int
+  ) throws -> (MeterModel, SimulatedHost) {
+    switch meter {
+    case .usb(let meter):
+      let device = SimulatedDevice(meter)
+      let known = driver.models.first {
+        $0.vendorID == device.vendorID && $0.productID == device.productID && $0.obstacle == nil
+      }
+      let model = try #require(known, "the driver does not know the meter's ids")
+      return (model, try SimulatedHost(meter, model.link, fault: fault, mostExchanges: mostExchanges))
+    case .line(let line):
+      for model in driver.models where model.obstacle == nil {
+        guard case .terminal(let settings) = model.link else { continue }
+        return (model, SimulatedHost(line, settings, fault: fault, mostExchanges: mostExchanges))
+      }
+      throw Failure(.usage, "the driver knows no meter behind a terminal")
+    }
+  }
+}
+
+extension DriverTrial {
+  /// The meters' clock.
+  static let noon = DeviceTime(seconds: 1_710_504_000)
+
+  /// A memory of these items, as far as the meter can hold them, a bit more than half an hour apart.
+  func memory(_ measurements: [(ReadingKind, Measurement, ReadingMarks)]) -> SimulatedMemory {
+    var memory = SimulatedMemory(clock: Self.noon)
+    let items = measurements.enumerated().map { index, each in
+      let time = DeviceTime(seconds: Self.noon.seconds - Int64(measurements.count - index) * 35 * 60)
+      return SimulatedItem(each.0, at: time, each.1, marks: each.2)
+    }
+    memory.items = items.filter(family.holds)
+    return memory
+  }
+
+  /// Something of everything.
+  var variety: SimulatedMemory {
+    memory([
+      (.smbg, .milligrams(95), []), (.smbg, .milligrams(254), []), (.smbg, .milligrams(61), .beforeMeal),
+      (.smbg, .milligrams(187), .afterMeal), (.cbg, .milligrams(110), []), (.cbg, .milligrams(113), []),
+      (.scan, .milligrams(118), []), (.ketone, .value(Quantity(0.6, .millimolesPerLitre)), []),
+      (.smbg, .milligrams(120), .controlSolution), (.smbg, .milligrams(104), []),
+    ])
+  }
+
+  var limits: SimulatedMemory {
+    memory([
+      (.smbg, .milligrams(95), []), (.smbg, .low(below: nil, .milligramsPerDecilitre), []),
+      (.smbg, .high(above: nil, .milligramsPerDecilitre), []), (.smbg, .milligrams(101), []),
+    ])
+  }
+
+  var full: SimulatedMemory {
+    memory((0..<family.capacity).map { (.smbg, .milligrams(Double(70 + $0 % 300)), []) })
+  }
+
+  /// What speaks against a talk: nothing where it ended in a failure that may be, or gave all that the meter holds.
+  ///
+  /// - Parameter mayBeWrong: whether a wrong value cannot be found out.
+  func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String? {
+    if outcome.host.isOverrun { return "goes on for more than \(outcome.host.exchanges) exchanges" }
+    switch outcome.result {
+    case .failure(let error): return error is Failure ? nil : "ends in \(error), which is no Failure"
+    case .success(let contents):
+      return mayBeWrong ? nil : Self.difference(contents, memory.items)
+    }
+  }
+
+  /// How contents differ from what the meter holds; a reading that was rejected or passed over with a word is no
+  /// wrong one.
+  static func difference(_ contents: MeterContents, _ items: [SimulatedItem]) -> String? {
+    var missing = items
+    for reading in contents.readings {
+      guard let index = missing.firstIndex(where: { agree($0, reading) }) else {
+        return "gives \(reading), which the meter does not hold"
+      }
+      missing.remove(at: index)
+    }
+    let named = contents.rejections.count + contents.skipped.values.reduce(0, +)
+    return missing.count <= named ? nil : "leaves out \(missing.count) readings: \(missing.prefix(2))"
+  }
+
+  /// A meter that sends tenths of mmol/L rounds.
+  private static func agree(_ item: SimulatedItem, _ reading: MeterReading) -> Bool {
+    let control = ReadingMarks.controlSolution
+    return item.kind == reading.kind && item.deviceTime == reading.deviceTime
+      && item.marks.contains(control) == reading.marks.contains(control)
+      && (item.measurement.level < 0) == (reading.measurement.level < 0)
+      && abs(item.measurement.level - reading.measurement.level) <= (item.measurement.level < 0 ? 0 : 1)
+  }
+
+  /// What speaks against the driver when this fault happens at each packet in turn.
+  func complaints(_ kinds: [Fault.Kind]) throws -> [String] {
+    let memory = variety
+    let clean = try read(meter(memory)).host
+    var complaints: [String] = []
+    for kind in kinds {
+      let packets = kind == .unplug ? clean.steps : clean.received
+      for packet in stride(from: 0, to: packets, by: max(1, packets / 100)) {
+        let fault = Fault(kind, at: packet)
+        guard let outcome = try disturbed(meter(memory), fault, clean.exchanges) else { continue }
+        let isCorruption = if case .corrupt = kind { true } else { false }
+        let mayBeWrong = isCorruption && !family.hasChecksums
+        if let complaint = complaint(outcome, of: memory, mayBeWrong: mayBeWrong) {
+          complaints.append("\(fault): \(complaint)")
+        }
+        if kind == .unplug, case .failure(let error as Failure) = outcome.result,
+          error.category != .unavailable
+        {
+          complaints.append("\(fault): ends as \(error.category): \(error.message)")
+        }
+      }
+    }
+    return complaints
+  }
+
+  /// A talk with a fault; nil where the fault lets not even the link be opened.
+  func disturbed(_ meter: SimulatedConnection, _ fault: Fault, _ exchanges: Int) throws -> Outcome? {
+    do { return try read(meter, fault: fault, mostExchanges: exchanges * 20 + 200) } catch is Failure {
+      return nil
+    }
+  }
+}
+
+extension Measurement {
+  static func milligrams(_ number: Double) -> Measurement {
+    .value(Quantity(number, .milligramsPerDecilitre))
+  }
+}

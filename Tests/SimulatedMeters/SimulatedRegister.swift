@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A simulated meter as it is connected.
+package enum SimulatedConnection {
+  case usb(any SimulatedMeter)
+  /// Behind a chip whose driver in the kernel makes a terminal of it.
+  case line(any SimulatedLine)
+}
+
+/// The simulated meters of one driver.
+package struct SimulatedFamily: Sendable, CustomStringConvertible {
+  /// The driver's id.
+  package let driver: String
+  /// What tells several meters of one driver apart.
+  package let variant: String
+  /// How many readings its memory holds, or as many of them as a test has time for.
+  package let capacity: Int
+  /// Whether a turned bit of a reading is found out; a protocol without checksums leaves that to the USB.
+  package let hasChecksums: Bool
+  /// Whether the meter can hold an item.
+  package let holds: @Sendable (SimulatedItem) -> Bool
+  /// A meter that holds this.
+  package let make: @Sendable (SimulatedMemory) -> SimulatedConnection
+
+  package init(
+    _ driver: String, variant: String = "", capacity: Int = 300, hasChecksums: Bool = true,
+    holds: @escaping @Sendable (SimulatedItem) -> Bool,
+    make: @escaping @Sendable (SimulatedMemory) -> SimulatedConnection
+  ) {
+    self.driver = driver
+    self.variant = variant
+    self.capacity = capacity
+    self.hasChecksums = hasChecksums
+    self.holds = holds
+    self.make = make
+  }
+
+  package var description: String { variant.isEmpty ? driver : "\(driver) (\(variant))" }
+}
+
+/// Every simulated meter; a new one is added here, and the suite of the drivers reads it unasked.
+package enum SimulatedRegister {
+  package static let all: [SimulatedFamily] = []
+}
