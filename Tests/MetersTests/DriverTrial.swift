@@ -85,7 +85,8 @@ extension DriverTrial {
       (.smbg, .milligrams(95), []), (.smbg, .milligrams(254), []), (.smbg, .milligrams(61), .beforeMeal),
       (.smbg, .milligrams(187), .afterMeal), (.cbg, .milligrams(110), []), (.cbg, .milligrams(113), []),
       (.scan, .milligrams(118), []), (.ketone, .value(Quantity(0.6, .millimolesPerLitre)), []),
-      (.smbg, .milligrams(120), .controlSolution), (.smbg, .milligrams(104), []),
+      (.smbg, .milligrams(98), .calibration), (.smbg, .milligrams(120), .controlSolution),
+      (.smbg, .milligrams(104), []),
     ])
   }
 

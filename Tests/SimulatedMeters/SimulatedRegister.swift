@@ -40,5 +40,33 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
 
 /// Every simulated meter; a new one is added here, and the suite of the drivers reads it unasked.
 package enum SimulatedRegister {
-  package static let all: [SimulatedFamily] = []
+  package static let all: [SimulatedFamily] = [
+    SimulatedFamily("contour", holds: SimulatedContour.holds) { .usb(SimulatedContour($0)) },
+    SimulatedFamily("contour", variant: "Next Link, mmol/L", holds: SimulatedContour.holds) {
+      .usb(SimulatedContour($0, variant: .nextLinkMillimoles))
+    },
+    SimulatedFamily("contour", variant: "Next One", holds: SimulatedContour.holds) {
+      .usb(SimulatedContour($0, variant: .nextOne))
+    },
+    freeStyle("freestyle-libre", .libre),
+    freeStyle("freestyle-libre", .librePro),
+    freeStyle("freestyle-neo", .precisionNeo),
+    freeStyle("freestyle-insulinx", .insuLinx),
+    SimulatedFamily("onetouch-verio", hasChecksums: true, holds: SimulatedOneTouchDisk.holds) {
+      .usb(SimulatedOneTouchDisk($0))
+    },
+    SimulatedFamily("onetouch-verio-iq", holds: SimulatedVerioIQ.holds) { .line(SimulatedVerioIQ($0)) },
+    SimulatedFamily("onetouch-ultra2", capacity: 150, holds: SimulatedUltra2.holds) {
+      .line(SimulatedUltra2($0))
+    },
+    SimulatedFamily("onetouch-ultraeasy", holds: SimulatedUltraEasy.holds) { .line(SimulatedUltraEasy($0)) },
+    SimulatedFamily("dexcom-g4", holds: SimulatedDexcomG4.holds) { .usb(SimulatedDexcomG4($0)) },
+  ]
+
+  private static func freeStyle(_ driver: String, _ variant: SimulatedFreeStyle.Variant) -> SimulatedFamily {
+    SimulatedFamily(driver, variant: "\(variant)", holds: { SimulatedFreeStyle.holds($0, variant: variant) })
+    {
+      .usb(SimulatedFreeStyle($0, variant: variant))
+    }
+  }
 }
