@@ -13,6 +13,9 @@ public final class ReplayedTransport: Transport {
   /// Whether every step was asked for.
   public var isExhausted: Bool { next == steps.count }
 
+  /// The recorded time of the last step that was asked for, in milliseconds since the talk began.
+  public var milliseconds: Int { next > 0 ? steps[next - 1].milliseconds : 0 }
+
   /// Gives what came then; fails where the driver asks something else, or more.
   public func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard next < steps.count else { throw .failed("the transcript ends at exchange \(next)") }

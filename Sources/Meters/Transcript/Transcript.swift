@@ -35,6 +35,8 @@ public struct Transcript: Hashable, Sendable {
   public var productID: UInt16
   /// The host's clock in UTC seconds when the talk began.
   public var startedAt: Int64
+  /// Whether serial number and values are not those of the meter.
+  public var isAnonymised = false
   /// The steps, in order.
   public var steps: [Step] = []
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// A driver that can take the person out of a transcript.
+///
+/// Serial numbers and values stand inside frames with checksums, and often across packets. Only the driver knows the
+/// frames, so only it can replace what is inside and make the checksums again; a transcript whose frames nobody knows
+/// is not changed at all.
+public protocol AnonymisingDriver: MeterDriver {
+  /// The same talk with a meter of another serial number that measured other values. Equal serial numbers stay equal;
+  /// times, order, lengths, units and marks stay.
+  ///
+  /// - Throws: `Failure` where something in the transcript cannot be understood: what it might tell is not known.
+  static func anonymise(_ transcript: Transcript) throws -> Transcript
+}
+
+extension Transcript {
+  /// The same talk without the person, where its driver knows how.
+  ///
+  /// - Throws: `Failure` of `.usage` where the driver does not.
+  public func anonymised(by driver: any MeterDriver.Type) throws -> Transcript {
+    guard let driver = driver as? any AnonymisingDriver.Type else {
+      throw Failure(
+        .usage,
+        "the driver '\(driver.id)' cannot anonymise a transcript, because it cannot make the meter's checksums again; "
+          + "record without --anonymise, and keep the file to yourself")
+    }
+    var transcript = try driver.anonymise(self)
+    transcript.isAnonymised = true
+    return transcript
+  }
+}

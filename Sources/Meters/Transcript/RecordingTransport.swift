@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// A transport that notes every exchange with another one, those that fail as well.
+///
+/// Each is noted when it ends, so that the transcript of a talk that breaks off holds all that came before.
+public final class RecordingTransport: Transport {
+  private let transport: any Transport
+  private let milliseconds: () -> Int
+  private let note: (Transcript.Step) throws -> Void
+  private var count = 0
+
+  /// A recording of all that goes over this transport.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: the time since the talk began.
+  ///   - note: keeps a step; where it throws, the exchange fails.
+  public init(
+    _ transport: any Transport, milliseconds: @escaping () -> Int,
+    note: @escaping (Transcript.Step) throws -> Void
+  ) {
+    self.transport = transport
+    self.milliseconds = milliseconds
+    self.note = note
+  }
+
+  /// Does the step over the other transport, notes it, and gives what came.
+  public func perform(_ exchange: Exchange, within limit: Int) throws(TransportError) -> [UInt8] {
+    let result: Result<[UInt8], TransportError>
+    do {
+      result = .success(try transport.perform(exchange, within: limit))
+    } catch {
+      result = .failure(error)
+    }
+    guard count < Transcript.mostSteps else { throw .failed("the transcript is full") }
+    count += 1
+    do {
+      try note(Transcript.Step(milliseconds: milliseconds(), exchange: exchange, result: result))
+    } catch {
+      throw .failed("the transcript cannot be written: \(error)")
+    }
+    return try result.get()
+  }
+}
