@@ -92,7 +92,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
-      name: "Ingest", dependencies: ["Logbook", "Exports", "LogbookStore"],
+      name: "Ingest", dependencies: ["Logbook", "Exports", "LogbookStore", "Meters"],
       swiftSettings: settings),
     .target(
       name: "Sync", dependencies: ["Logbook", "LogbookAPI", "LogbookStore"],
@@ -100,7 +100,8 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "LogbookAPI", "Exports", "LogbookStore", "Remotes", "ServerStore", "Ingest", "Sync",
+        "Logbook", "LogbookAPI", "Exports", "LogbookStore", "Meters", "Remotes", "ServerStore", "Ingest",
+        "Sync",
         "LogbookServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -153,7 +154,8 @@ let package = Package(
     .testTarget(
       name: "IngestTests",
       dependencies: [
-        "Exports", "Ingest", "Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "Exports", "Ingest", "Logbook", "LogbookStore", "Meters",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
     ),

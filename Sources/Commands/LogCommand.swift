@@ -46,6 +46,10 @@ struct LogCommand: ClassifiedCommand {
     if json { return output.line(IngestText.json(ingest)) }
     output.line(IngestText.line(ingest))
     output.line("  digest \(ingest.digest ?? "unknown")")
+    if let meter = ingest.meter {
+      output.line("  meter \(displayed(MeterText.name(meter, firmware: ingest.firmware)))")
+    }
+    if let clock = ingest.clock { output.line("  clock \(MeterText.line(clock))") }
     output.line("  counts \(displayed(ingest.counts))")
     output.line("  decisions \(displayed(ingest.decisions))")
     for rejection in try store.rejections(of: number) {

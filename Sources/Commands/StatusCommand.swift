@@ -131,7 +131,9 @@ enum IngestText {
     {"id":\(ingest.id),"source":\(jsonText(ingest.source)),"format":\(jsonText(ingest.format)),\
     "digest":\(ingest.digest.map(jsonText) ?? "null"),"started_at":"\(time(ingest.startedAt))",\
     "finished_at":\(ingest.finishedAt.map { "\"\(time($0))\"" } ?? "null"),"outcome":"\(ingest.outcome)",\
-    "counts":\(ingest.counts),"decisions":\(ingest.decisions)}
+    "counts":\(ingest.counts),"decisions":\(ingest.decisions),\
+    "meter":\(ingest.meter.map { MeterText.json($0, firmware: ingest.firmware) } ?? "null"),\
+    "clock":\(ingest.clock.map(MeterText.json) ?? "null")}
     """
   }
 

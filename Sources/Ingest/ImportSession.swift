@@ -33,6 +33,10 @@ public struct ImportReport: Sendable {
   public let rejections: [Rejection]
   /// Readings of another device with the same kind, time and value.
   public let likelyDuplicates: [LikelyDuplicate]
+  /// The meter that was read; nil for an export.
+  public var meter: MeterIdentity?
+  /// Its clock beside the logbook's local time.
+  public var clock: ClockJudgement?
 }
 
 /// Carries an export into a store, batch by batch.

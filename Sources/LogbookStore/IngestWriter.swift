@@ -115,9 +115,35 @@ public final class IngestWriter {
     return refused
   }
 
+  /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
+  ///
+  /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.
+  public func note(
+    _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?
+  ) throws {
+    try inTransaction {
+      let device = try meter.storedID(database)
+      if !firmware.isEmpty {
+        try database.execute(
+          sql: "UPDATE device SET firmware = ? WHERE id = ?", arguments: [firmware, device])
+      }
+      try database.execute(
+        sql: """
+          UPDATE ingest SET meter = ?, firmware = ?, clock_meter = ?, clock_host = ?, clock_difference = ?
+          WHERE id = ?
+          """,
+        arguments: [
+          device, firmware.isEmpty ? nil : firmware, clock?.comparison.meter.seconds, clock?.comparison.host,
+          clock?.difference, id,
+        ])
+    }
+  }
+
   /// Ends the ingest: applies what changed at the source and records how the input ended.
+  ///
+  /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a talk.
   public func finish(
-    end: InputEnd, digest: String, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
+    end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
     try inTransaction {
       try database.execute(

@@ -90,11 +90,20 @@ public struct IngestEntry: Sendable {
   public let known: Int
   /// Items that it did not take.
   public let rejected: Int
+  /// The meter that was read; nil for an export.
+  public let meter: Device?
+  /// The meter's firmware; nil where it told none.
+  public let firmware: String?
+  /// Both clocks at one moment, and the meter's lead over the logbook's local time in seconds; nil for an export, and
+  /// for a meter without a clock.
+  public let clock: (comparison: ClockComparison, difference: Int64)?
 
   static let columns = """
     id, source, format, digest, started_at, finished_at, outcome, counts, decisions,
     coalesce(json_extract(counts, '$.new'), 0), coalesce(json_extract(counts, '$.known'), 0),
-    coalesce(json_extract(counts, '$.rejected'), 0)
+    coalesce(json_extract(counts, '$.rejected'), 0), firmware, clock_meter, clock_host, clock_difference,
+    (SELECT vendor FROM device WHERE device.id = meter), (SELECT model FROM device WHERE device.id = meter),
+    (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter)
     """
 
   init(_ row: Row) {
@@ -110,6 +119,17 @@ public struct IngestEntry: Sendable {
     new = row[9]
     known = row[10]
     rejected = row[11]
+    firmware = row[12]
+    if let meter: Int64 = row[13], let host: Int64 = row[14], let difference: Int64 = row[15] {
+      clock = (ClockComparison(meter: DeviceTime(seconds: meter), host: host), difference)
+    } else {
+      clock = nil
+    }
+    if let vendor: String = row[16] {
+      meter = Device(vendor: vendor, model: row[17], serial: row[18], format: row[19])
+    } else {
+      meter = nil
+    }
   }
 }
 

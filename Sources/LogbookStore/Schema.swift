@@ -7,11 +7,13 @@ enum Schema {
   /// The application id in the file's header: "GLUC".
   static let applicationID = 0x474C_5543
   /// The number of the newest step. A store with a larger one is from a newer program.
-  static let version = 1
+  static let version = 2
 
-  static func migrate(_ database: Database) throws {
+  /// Takes the steps that a store lacks.
+  static func migrate(_ database: Database, to version: Int = version) throws {
     let current = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     if current < 1 { try createFirst(database) }
+    if current < 2, version >= 2 { try database.execute(sql: meterColumns) }
     try database.execute(sql: "PRAGMA user_version = \(version)")
   }
 
@@ -22,6 +24,16 @@ enum Schema {
     try database.execute(sql: views)
     try database.execute(sql: "PRAGMA application_id = \(applicationID)")
   }
+
+  /// What the ingest of a meter's memory keeps beside that of an export: which meter it was, and both clocks at one
+  /// moment, of which `clock_difference` is the meter's lead over the logbook's local time in seconds.
+  private static let meterColumns = """
+    ALTER TABLE ingest ADD COLUMN meter INTEGER REFERENCES device(id);
+    ALTER TABLE ingest ADD COLUMN firmware TEXT;
+    ALTER TABLE ingest ADD COLUMN clock_meter INTEGER;
+    ALTER TABLE ingest ADD COLUMN clock_host INTEGER CHECK (
+      (clock_host IS NULL) = (clock_meter IS NULL) AND (clock_host IS NULL) = (clock_difference IS NULL));
+    """
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -23,6 +23,9 @@ enum ImportSummary {
           + part("kept", counts.keptRecords))
     }
     lines.append(decisions(report))
+    if let clock = report.clock {
+      lines.append("clock " + MeterText.line((clock.comparison, clock.difference)))
+    }
     if !counts.skipped.isEmpty {
       let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
       lines.append("not imported: " + names.joined(separator: ", "))
@@ -37,7 +40,9 @@ enum ImportSummary {
   }
 
   private static func title(_ report: ImportReport) -> String {
-    let title = ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
+    let title =
+      report.meter.map { displayed(MeterText.name($0.device, firmware: $0.firmware)) }
+      ?? ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
     var text = "\(displayed(report.source)): \(title), \(grouped(report.counts.readings)) readings"
     if report.counts.records > 0 { text += ", \(grouped(report.counts.records)) records" }
     if let first = report.counts.firstTime, let last = report.counts.lastTime {
@@ -68,6 +73,8 @@ enum ImportSummary {
       {"source":\(jsonText(report.source)),"format":\(jsonText(report.format)),"outcome":"\(outcome)",\
       "dry_run":\(isDryRun),\(report.counts.json.dropFirst().dropLast()),\
       "decisions":{\(decisions.joined(separator: ","))},\
+      "meter":\(report.meter.map { MeterText.json($0.device, firmware: $0.firmware) } ?? "null"),\
+      "clock":\(report.clock.map { MeterText.json(($0.comparison, $0.difference)) } ?? "null"),\
       "warnings":[\(report.warnings.map(jsonText).joined(separator: ","))],\
       "likely_duplicates":[\(duplicates.joined(separator: ","))]}
       """

@@ -45,6 +45,7 @@ extension ItemDetails {
         ("refused", reading.refusal.map(jsonText) ?? "null"),
         ("excluded", try isExcluded(reading) ? "true" : "false"),
         ("revisions", "[\(others.joined(separator: ","))]"),
+        ("clock", try store.ingest(reading.ingest)?.clock.map(MeterText.json) ?? "null"),
       ]
     case .record(let record):
       return [
@@ -68,7 +69,8 @@ extension ItemDetails {
       return [
         line("ingest", "\(reading.ingest)\(try source(of: reading.ingest))"),
         line("uploaded", reading.isUploaded ? "yes" : "no"),
-      ] + refusalLine(reading.refusal) + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
+      ] + (try clockLine(reading.ingest)) + refusalLine(reading.refusal)
+        + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
       let state = record.syncState == .conflicted ? "conflict; 'glucoport conflict show' tells more" : nil
@@ -83,6 +85,11 @@ extension ItemDetails {
 
   private func refusalLine(_ reason: String?) -> [String] {
     reason.map { [line("refused", displayed($0))] } ?? []
+  }
+
+  /// How the meter's clock went when this reading was read from it.
+  private func clockLine(_ ingest: Int64) throws -> [String] {
+    try store.ingest(ingest)?.clock.map { [line("clock", MeterText.line($0))] } ?? []
   }
 
   private func line(_ name: String, _ text: String) -> String {

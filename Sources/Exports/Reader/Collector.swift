@@ -16,8 +16,7 @@ struct Collector {
   var batch = IngestBatch()
   let format: String
   private var zone: LogbookZone
-  private let earliest: Int64
-  private let latest: Int64
+  private let times: PlausibleTimes
   private var devices = DeviceTable()
   /// The newest time among the items so far, in UTC seconds: no export is older than what it holds.
   private(set) var newestItem: Int64?
@@ -25,10 +24,7 @@ struct Collector {
   init(format: String, options: ExportOptions) {
     self.format = format
     zone = options.zone
-    // 1990-01-01: no meter with a clock that was set is older.
-    earliest = 631_152_000
-    // A day and two hours: a device in any zone may show tomorrow's date.
-    latest = options.now.map { $0 + 26 * 3600 } ?? .max
+    times = PlausibleTimes(now: options.now)
   }
 
   /// The index of a device whose model and serial stand in these fields; known ones cost a comparison of bytes.
@@ -52,7 +48,7 @@ struct Collector {
   mutating func add(_ reading: Reading) {
     var reading = reading
     let utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
-    if utc < earliest || utc > latest {
+    if !times.contains(utc) {
       reading.marks.insert(.doubtfulTime)
     } else if utc > newestItem ?? .min {
       newestItem = utc
@@ -85,7 +81,7 @@ struct Collector {
   /// Adds a record.
   mutating func add(_ record: ImportedRecord) {
     let utc = record.deviceTime.seconds - Int64(record.placement.utcOffset)
-    if utc >= earliest, utc <= latest, utc > newestItem ?? .min { newestItem = utc }
+    if times.contains(utc), utc > newestItem ?? .min { newestItem = utc }
     batch.records.append(record)
   }
 

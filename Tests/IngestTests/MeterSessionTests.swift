@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ingest
+import Logbook
+import LogbookStore
+import Meters
+import Testing
+
+/// From a meter's memory into a store.
+@Suite struct MeterSessionTests {
+  /// 2026-11-21T00:00:00Z, so that what counts as the future does not move. Madrid shows 01:00.
+  private static let now: Int64 = 1_795_219_200
+  private static let meter = "meter S1 1.23 2026-11-21T01:00:30"
+  private static let ingest = """
+    SELECT source, ingest.format, digest, outcome, clock_meter, clock_host, clock_difference, ingest.firmware, serial,
+      device.firmware FROM ingest JOIN device ON device.id = meter
+    """
+
+  private let bench: ImportBench
+
+  init() throws { bench = try ImportBench() }
+
+  @discardableResult
+  private func run(
+    _ packets: [String], source: MeterSource = .meter, zone: String = "Europe/Madrid",
+    policy: ImportPolicy = ImportPolicy(), isTrusted: Bool = true, startedAt: Int64 = now
+  ) throws -> ImportReport {
+    let replayed = ReplayedTransport(wordTalk(packets, startedAt: startedAt))
+    let connection = MeterConnection(replayed, model: WordDriver.models[0]) {
+      startedAt + Int64(replayed.milliseconds / 1000)
+    }
+    let session = MeterSession(
+      WordDriver(), source: source, zone: try LogbookZone(name: zone), policy: policy, clock: { Self.now },
+      trustedNow: isTrusted ? Self.now : nil)
+    return try session.run(connection) { bench.store }
+  }
+
+  private func readings() throws -> [String] {
+    try bench.rows(
+      "SELECT kind, device_time, utc_offset, offset_source, value, marks FROM readings ORDER BY device_time, value"
+    )
+  }
+
+  @Test func whatAMeterHoldsIsStoredWithItsClockAndFirmware() throws {
+    let report = try run([
+      Self.meter, "reading smbg 2026-11-20T08:00:00 110", "reading cbg 2026-11-20T08:05:00 115 tick=7",
+      "note 3 2026-11-20T08:10:00 breakfast", "end",
+    ])
+    #expect(report.counts.newReadings == 2 && report.counts.newRecords == 1)
+    #expect(report.warnings == [])
+    #expect(report.meter?.device.serial == "S1")
+    #expect(report.clock?.difference == 30)
+    #expect(
+      try readings() == [
+        "smbg|2026-11-20T08:00:00|+01:00|zone|110.0|", "cbg|2026-11-20T08:05:00|+01:00|zone|115.0|",
+      ])
+    #expect(
+      try bench.rows(Self.ingest) == ["meter|word|NULL|whole|\(Self.now + 3630)|\(Self.now)|30|1.23|S1|1.23"])
+    let entry = try #require(try bench.store.ingest(1))
+    #expect(entry.meter == Device(vendor: "Words", model: "Word One", serial: "S1", format: "word"))
+    #expect(entry.clock?.difference == 30 && entry.firmware == "1.23")
+    #expect(
+      entry.clock?.comparison == ClockComparison(meter: DeviceTime(seconds: Self.now + 3630), host: Self.now))
+  }
+
+  @Test func aSecondReadStoresNothingNewAndTheNewerFirmware() throws {
+    let items = ["reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 breakfast", "end"]
+    try run([Self.meter] + items)
+    let again = try run(["meter S1 2.0 2026-11-21T01:00:30"] + items)
+    #expect(again.counts.newReadings == 0 && again.counts.knownReadings == 1)
+    #expect(again.counts.newRecords == 0 && again.counts.knownRecords == 1)
+    #expect(try bench.rows("SELECT firmware FROM device") == ["2.0"])
+    #expect(try bench.rows("SELECT firmware FROM ingest ORDER BY id") == ["1.23", "2.0"])
+  }
+
+  @Test func equalRecordNumbersOfTwoMetersAreTwoRecords() throws {
+    try run([Self.meter, "note 3 2026-11-20T08:10:00 breakfast", "end"])
+    let other = try run(["meter S2 1 -", "note 3 2026-11-20T08:10:00 breakfast", "end"])
+    #expect(other.counts.newRecords == 1)
+  }
+
+  @Test func timesAreKeptAsShownAndPlacedByTheZoneUnlessTheMeterTells() throws {
+    let report = try run([
+      Self.meter, "reading smbg 2026-03-29T02:30:00 100", "reading smbg 2026-10-25T02:30:00 101",
+      "reading smbg 2026-10-25T02:30:00 102 offset=3600", "end",
+    ])
+    #expect(report.counts.ambiguousTimes == 2)
+    #expect(
+      try readings() == [
+        "smbg|2026-03-29T02:30:00|+01:00|zone-gap|100.0|",
+        "smbg|2026-10-25T02:30:00|+02:00|zone-overlap|101.0|",
+        "smbg|2026-10-25T02:30:00|+01:00|stated|102.0|",
+      ])
+  }
+
+  @Test func aTimeThatCannotBeIsMarkedAndKept() throws {
+    let items = [
+      "reading smbg 2031-01-01T00:00:00 100", "reading smbg 1980-01-01T00:00:00 101",
+      "reading smbg 2026-11-21T12:00:00 102", "end",
+    ]
+    #expect(try run([Self.meter] + items).counts.doubtfulTimes == 2)
+    #expect(try readings().map { $0.hasSuffix("doubtful-time") } == [true, false, true])
+  }
+
+  @Test func aHostClockThatIsNotTrustedJudgesNeitherTimesNorTheMeter() throws {
+    let packets = ["meter S1 1 2026-11-21T05:00:00", "reading smbg 2031-01-01T00:00:00 100", "end"]
+    let report = try run(packets, isTrusted: false)
+    #expect(report.counts.doubtfulTimes == 0)
+    #expect(report.warnings == [])
+    #expect(report.clock?.difference == 14400, "what was seen is kept all the same")
+  }
+
+  @Test func aClockThatIsOffIsReportedAndNothingIsShifted() throws {
+    let report = try run(["meter S1 1 2026-11-21T02:00:00", "reading smbg 2026-11-20T08:00:00 110", "end"])
+    #expect(report.warnings.count == 1)
+    #expect(report.warnings[0].contains("1 h 0 min ahead of the local time in Europe/Madrid, probably"))
+    #expect(try readings() == ["smbg|2026-11-20T08:00:00|+01:00|zone|110.0|"])
+    #expect(try bench.number("SELECT clock_difference FROM ingest") == 3600)
+  }
+
+  @Test func aTranscriptOfAFutureClockSaysNothingOfTheMeter() throws {
+    let report = try run(["meter S1 1 2026-11-21T01:00:00", "end"], startedAt: Self.now + 86400)
+    #expect(report.warnings == [])
+  }
+
+  @Test(arguments: 0..<4) func aTalkThatBreaksOffStoresNothing(_ steps: Int) throws {
+    let packets = [
+      Self.meter, "reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 x", "broken",
+    ]
+    #expect(throws: Failure.self) { try run(Array(packets.prefix(steps))) }
+    for table in ["ingest", "reading", "record", "rejection", "device", "series"] {
+      #expect(try bench.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
+    }
+  }
+
+  @Test func theStoreIsAskedForWhenEverythingIsRead() throws {
+    let replayed = ReplayedTransport(wordTalk([Self.meter]))
+    let session = MeterSession(
+      WordDriver(), source: .meter, zone: try LogbookZone(name: "UTC"), clock: { Self.now }, trustedNow: nil)
+    var wasAsked = false
+    let connection = MeterConnection(replayed, model: WordDriver.models[0]) { Self.now }
+    #expect(throws: Failure.self) {
+      try session.run(connection) {
+        wasAsked = true
+        return bench.store
+      }
+    }
+    #expect(!wasAsked)
+  }
+
+  @Test func anEmptyMeterLeavesAnIngestWithItsClock() throws {
+    let report = try run([Self.meter, "end"])
+    #expect(report.counts.readings == 0)
+    #expect(try bench.rows(Self.ingest).count == 1)
+  }
+
+  @Test func aMeterWithoutClockIsNotCompared() throws {
+    try run(["meter S1 1 -", "end"])
+    #expect(
+      try bench.rows("SELECT clock_meter, clock_host, clock_difference FROM ingest") == ["NULL|NULL|NULL"])
+    #expect(try bench.store.ingest(1)?.clock == nil)
+  }
+
+  @Test func anItemThatIsNotUnderstoodIsRejectedByItsNumber() throws {
+    let packets = [Self.meter, "reading smbg 2026-11-20T08:00:00 110", "broken", "end"]
+    let report = try run(packets)
+    #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
+    #expect(report.rejections.map(\.line) == [7])
+    #expect(try bench.rows("SELECT line, reason FROM rejection") == ["7|the record's checksum is wrong"])
+  }
+
+  @Test func aStrictReadWithARejectionStoresNothing() throws {
+    var strict = ImportPolicy()
+    strict.isStrict = true
+    #expect(throws: Failure.self) { try run([Self.meter, "broken", "end"], policy: strict) }
+    var limited = ImportPolicy()
+    limited.mostRejections = 0
+    #expect(throws: Failure.self) { try run([Self.meter, "broken", "end"], policy: limited) }
+    #expect(try bench.number("SELECT count(*) FROM ingest") == 0)
+    limited.mostRejections = 1
+    #expect(try run([Self.meter, "broken", "end"], policy: limited).counts.rejected == 1)
+  }
+
+  @Test func aTranscriptIsKeptByItsNameAndDigest() throws {
+    try run([Self.meter, "end"], source: MeterSource(name: "talk.transcript", digest: "d"))
+    #expect(try bench.rows("SELECT source, digest FROM ingest") == ["talk.transcript|d"])
+  }
+}
