@@ -100,7 +100,8 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "LogbookAPI", "Exports", "LogbookStore", "Meters", "Remotes", "ServerStore", "Ingest",
+        "Logbook", "LogbookAPI", "Exports", "LogbookStore", "Meters", "Remotes", "ServerStore",
+        "USBTransport", "Ingest",
         "Sync",
         "LogbookServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -162,7 +163,8 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "TestServers",
+        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "Meters", "TestServers",
+        "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],

@@ -21,6 +21,13 @@ enum ExitStatus: Int32, Error {
   case protocolViolation = 76
   case permission = 77
   case configuration = 78
+  /// Ended by SIGINT, with all in order.
+  case interrupted = 130
+  /// Ended by SIGTERM, with all in order.
+  case terminated = 143
+
+  /// The status of a run that a signal ended, as a shell tells it.
+  init(signal: Int32) { self = ExitStatus(rawValue: 128 + signal) ?? .interrupted }
 
   init(_ category: FailureCategory) {
     self =
@@ -40,7 +47,8 @@ enum ExitStatus: Int32, Error {
 
   /// Which of several holds: the first of these.
   private static let precedence: [ExitStatus] = [
-    .bug, .configuration, .permission, .protocolViolation, .inputOutput, .cannotCreate, .unavailable,
+    .interrupted, .terminated, .bug, .configuration, .permission, .protocolViolation, .inputOutput,
+    .cannotCreate, .unavailable,
     .missingInput, .badInput, .usage, .temporary, .failure, .partial, .conflicts, .done,
   ]
 

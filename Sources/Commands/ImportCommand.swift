@@ -18,14 +18,25 @@ struct ImportCommand: ClassifiedCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Import exports of apps, meters and services into the store.",
     discussion: """
-      The format is detected from the content; 'glucoport formats' lists what is read. Importing the same thing \
+      A meter that is plugged in is read with --meter. The format is detected from the content; 'glucoport formats' lists what is read. Importing the same thing \
       again stores nothing twice.
       """)
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: ArgumentHelp("Files to import; - for standard input.", valueName: "path"))
-  var paths: [String]
+  var paths: [String] = []
+
+  @Flag(help: "Read the meter that is plugged in.")
+  var meter = false
+
+  @Option(help: ArgumentHelp("Read the talk with a meter that this transcript holds.", valueName: "file"))
+  var transcript: String?
+
+  @OptionGroup var meterOptions: MeterOptions
+
+  @Flag(help: "With --meter: without a meter do nothing, and say nothing.")
+  var ifPresent = false
 
   @Option(help: ArgumentHelp("Read the input as this format.", valueName: "format"))
   var format: String?
@@ -70,7 +81,7 @@ struct ImportCommand: ClassifiedCommand {
   var quiet = false
 
   func validate() throws {
-    if paths.isEmpty { throw ValidationError("Name at least one file, or - for standard input.") }
+    try validateSource()
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects takes a number from 0.") }
     if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
       throw ValidationError("--date-order takes dmy or mdy.")
@@ -84,6 +95,7 @@ struct ImportCommand: ClassifiedCommand {
   func run() throws {
     Host.keepFilesPrivate()
     let output = Output()
+    if meter || transcript != nil { return try importMeter(output) }
     let rejectsFile = try makeRejectsFile()
     let target = try ImportTarget(self, output)
     var statuses: [ExitStatus] = []
@@ -115,9 +127,6 @@ struct ImportCommand: ClassifiedCommand {
       ? ExportReader(descriptor: dup(STDIN_FILENO), name: "-", options: target.options)
       : ExportReader(path: path, options: target.options)
     if strict { try reader.spool() }
-    var policy = ImportPolicy()
-    policy.isStrict = strict
-    policy.mostRejections = maxRejects
     let meter = ProgressMeter(output, isQuiet: quiet)
     let session = ImportSession(
       store: try target.store(), policy: policy, clock: Host.now,
@@ -131,6 +140,19 @@ struct ImportCommand: ClassifiedCommand {
       throw error
     }
     meter.clear()
+    return tell(report, output)
+  }
+
+  /// How rejections are taken.
+  var policy: ImportPolicy {
+    var policy = ImportPolicy()
+    policy.isStrict = strict
+    policy.mostRejections = maxRejects
+    return policy
+  }
+
+  /// Says what an input brought; gives its exit status.
+  func tell(_ report: ImportReport, _ output: Output) -> ExitStatus {
     if json {
       output.line(ImportSummary.json(report, isDryRun: dryRun))
     } else if !quiet {

@@ -15,6 +15,15 @@ struct StoreOptions: ParsableArguments {
 
   func open(_ role: StoreRole) throws -> Store { try Store(path: path, role: role) }
 
+  /// The zone of the logbook; without a store that of the system.
+  func zone() throws -> LogbookZone {
+    do {
+      return try open(.reader).timezone()
+    } catch let failure as Failure where failure.category == .missingInput {
+      return try LogbookZone(name: Host.systemZone)
+    }
+  }
+
   /// Opens the store, or creates it with the time zone of the system.
   func openOrCreate(_ role: StoreRole) throws -> Store {
     Host.keepFilesPrivate()

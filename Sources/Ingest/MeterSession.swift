@@ -25,21 +25,25 @@ public struct MeterSession {
   private let driver: any MeterDriver
   private let source: MeterSource
   private let zone: LogbookZone
+  private let zoneGround: Decision.Ground
   private let policy: ImportPolicy
   private let clock: () -> Int64
   private let trustedNow: Int64?
 
   /// - Parameters:
   ///   - zone: places the shown times; its local time is what the meter's clock is held against.
+  ///   - zoneGround: whether it is the logbook's or was given.
   ///   - clock: gives the host's time in UTC seconds.
   ///   - trustedNow: that time, where it may judge others.
   public init(
-    _ driver: any MeterDriver, source: MeterSource, zone: LogbookZone, policy: ImportPolicy = ImportPolicy(),
+    _ driver: any MeterDriver, source: MeterSource, zone: LogbookZone,
+    zoneGround: Decision.Ground = .logbook, policy: ImportPolicy = ImportPolicy(),
     clock: @escaping () -> Int64, trustedNow: Int64?
   ) {
     self.driver = driver
     self.source = source
     self.zone = zone
+    self.zoneGround = zoneGround
     self.policy = policy
     self.clock = clock
     self.trustedNow = trustedNow
@@ -52,7 +56,7 @@ public struct MeterSession {
   /// - Throws: `Failure`; nothing is stored then.
   public func run(_ meter: MeterConnection, into store: () throws -> Store) throws -> ImportReport {
     let startedAt = clock()
-    let contents = try driver.read(meter)
+    let contents = try read(meter)
     let readAt = meter.now()
     try judge(contents)
     let batch = MeterBatch(contents, zone: zone, now: trustedNow).batch
@@ -80,10 +84,19 @@ public struct MeterSession {
       meter: contents.identity, clock: judgement)
   }
 
+  /// Whatever goes wrong in a talk that is only read is wrong in the file.
+  private func read(_ meter: MeterConnection) throws -> MeterContents {
+    do {
+      return try driver.read(meter)
+    } catch let failure as Failure where source.digest != nil {
+      throw Failure(.badInput, "\(source.name): \(failure.message); nothing was stored")
+    }
+  }
+
   private var decisions: [Decision] {
     [
       Decision("format", type(of: driver).id, .read), Decision("unit", "as the meter sends it", .fixed),
-      Decision("zone", zone.name, .logbook),
+      Decision("zone", zone.name, zoneGround),
     ]
   }
 

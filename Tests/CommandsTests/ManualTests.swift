@@ -26,7 +26,11 @@ import Testing
     let commands = try ProgramHelp.commands().map { "glucoport-\($0.commandName).1" }
     #expect(
       try Set(ManualPage.names())
-        == Set(commands + ["glucoport.1", "glucoport-json.5", "glucoport-protocol.7", "glucoport-store.5"]))
+        == Set(
+          commands + [
+            "glucoport.1", "glucoport-json.5", "glucoport-protocol.7", "glucoport-store.5",
+            "glucoport-transcript.5",
+          ]))
   }
 
   @Test func aPageDescribesExactlyTheOptionsOfItsCommand() throws {
@@ -95,14 +99,19 @@ import Testing
   @Test func everyMemberOfJSONIsDescribed() throws {
     try ScratchFolder.with { folder in
       let arguments = ["--store", folder.appending(path: "logbook.db").path]
-      let samples = try ["clarity/clarity-mgdl-en.csv", "generic/kinds.csv"].map { name in
+      let samples = try [
+        "clarity/clarity-mgdl-en.csv", "generic/kinds.csv", "meters/contour-constructed.transcript",
+      ].map { name in
         let sample = Repository.samples.appending(path: name)
         return try #require(FileManager.default.fileExists(atPath: sample.path) ? sample.path : nil)
       }
-      try check(["import", "--timezone", "UTC", "--json"] + samples + arguments, "Ss import --json")
+      try check(
+        ["import", "--timezone", "UTC", "--json"] + samples.prefix(2) + arguments, "Ss import --json")
+      try check(["import", "--json", "--transcript", samples[2]] + arguments, "Ss import --json")
       try check(["log", "--json"] + arguments, "Ss log --json")
       try check(["status", "--json"] + arguments, "Ss status --json")
       try check(["formats", "--json"], "Ss formats --json")
+      try check(["meter", "drivers", "--json"], "Ss meter drivers --json")
       try check(["record", "add", "note", "a text", "--json"] + arguments, "Ss show --json")
       for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
       try setRemote(arguments[1])

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Exports
+import Ingest
+import Logbook
+import Meters
+
+/// `glucoport import --meter`, and the same from a transcript.
+extension ImportCommand {
+  /// Refuses two sorts of input at once, and options that say nothing of the one that is given.
+  func validateSource() throws {
+    let sources = [!paths.isEmpty, meter, transcript != nil].filter { $0 }.count
+    if sources == 0 {
+      throw ValidationError("Name at least one file, - for standard input, or --meter.")
+    }
+    if sources > 1 { throw ValidationError("Import files, --meter or --transcript, one at a time.") }
+    if !meter, ifPresent || meterOptions.driver != nil || meterOptions.serial != nil {
+      throw ValidationError("--driver, --serial and --if-present belong to --meter.")
+    }
+    let ofExports: [(String, Bool)] = [
+      ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
+      ("--device", device != nil), ("--map", map != nil), ("--rejects", rejects != nil),
+    ]
+    if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
+      throw ValidationError("\(name) belongs to exports: a meter says what it holds.")
+    }
+  }
+
+  /// Reads a meter or a transcript, and stores what it holds.
+  func importMeter(_ output: Output) throws {
+    let status = try transcript.map { try importTranscript($0, output) } ?? importPlugged(output)
+    try output.finish()
+    if status != .done { throw status }
+  }
+
+  private func importPlugged(_ output: Output) throws -> ExitStatus {
+    let talk = MeterTalk(meterOptions)
+    guard let meter = try talk.find(ifPresent: ifPresent) else { return .done }
+    let progress = ProgressMeter(output, isQuiet: quiet || json)
+    defer { progress.clear() }
+    let target = try ImportTarget(self, output)
+    let report = try talk.perform(with: meter) { connection in
+      connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
+      return try session(meter.driver, .meter, target).run(connection, into: target.store)
+    }
+    progress.clear()
+    return tell(report, output)
+  }
+
+  private func importTranscript(_ path: String, _ output: Output) throws -> ExitStatus {
+    let bytes = try TranscriptFile.read(path)
+    let transcript = try Transcript(bytes: bytes, named: path)
+    let (driver, model) = try transcript.meter(named: path)
+    let replayed = ReplayedTransport(transcript)
+    let connection = MeterConnection(replayed, model: model) {
+      transcript.startedAt + Int64(replayed.milliseconds / 1000)
+    }
+    var digest = Digest()
+    bytes.withUnsafeBytes { digest.update($0) }
+    let source = MeterSource(name: path, digest: digest.hexadecimal())
+    let target = try ImportTarget(self, output)
+    return tell(try session(driver, source, target).run(connection, into: target.store), output)
+  }
+
+  private func session(
+    _ driver: any MeterDriver.Type, _ source: MeterSource, _ target: ImportTarget
+  ) -> MeterSession {
+    MeterSession(
+      driver.init(), source: source, zone: target.options.zone,
+      zoneGround: timezone == nil ? .logbook : .given, policy: policy, clock: Host.now,
+      trustedNow: target.options.now)
+  }
+}
+
+extension Transcript {
+  /// The driver and the model of the talk.
+  ///
+  /// - Throws: `Failure` of `.badInput` where this program does not know them.
+  fileprivate func meter(named path: String) throws(Failure) -> (any MeterDriver.Type, MeterModel) {
+    guard let driver = DriverRegister.driver(driver) else {
+      throw Failure(.badInput, "\(path): this glucoport has no driver '\(driver)'")
+    }
+    let model = driver.models.first { $0.vendorID == vendorID && $0.productID == productID }
+    guard let model else {
+      let ids = MeterListing.ids(vendorID, productID)
+      throw Failure(.badInput, "\(path): the driver '\(driver.id)' knows no meter with the USB ids \(ids)")
+    }
+    return (driver, model)
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import Meters
+import USBTransport
+
+/// `glucoport meter list`: what is plugged in, without opening it.
+struct MeterListCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the meters that are plugged in, and whether they may be opened.")
+
+  @Flag(help: "Print one JSON object a line.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let meters = PluggedMeter.among(try USBBus().devices(), drivers: DriverRegister.all, shared: true)
+    for meter in meters { output.line(json ? MeterListing.json(meter) : MeterListing.line(meter)) }
+    if meters.isEmpty { output.message("glucoport: no meter is plugged in") }
+    if meters.contains(where: { !$0.mayOpen }) {
+      output.message("glucoport: for the permission run: \(MeterListing.permissionCommand)")
+    }
+    try output.finish()
+  }
+}
+
+/// A meter at the plug in one line, and as a JSON object with the members of glucoport-json(5).
+enum MeterListing {
+  /// The one command that gives people and their cron jobs the permission.
+  static let permissionCommand =
+    "glucoport meter udev-rules | sudo tee /etc/udev/rules.d/70-glucoport.rules "
+    + "&& sudo udevadm control --reload && sudo udevadm trigger"
+
+  static func line(_ meter: PluggedMeter) -> String {
+    let device = meter.device
+    let name = meter.model.isShared ? "cable of several kinds of meters" : meter.model.name
+    return "\(device.port)  \(ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
+  }
+
+  private static func state(_ meter: PluggedMeter) -> String {
+    let permission = meter.mayOpen ? "may be opened" : "no permission for \(meter.node)"
+    if meter.model.isShared {
+      let drivers = drivers(meter).joined(separator: ", ")
+      return "choose with --driver, one of \(drivers); \(permission)"
+    }
+    if let obstacle = meter.model.obstacle { return "cannot be read: \(obstacle)" }
+    return "driver \(meter.driver.id), \(permission)"
+  }
+
+  private static func drivers(_ meter: PluggedMeter) -> [String] {
+    meter.model.isShared
+      ? PluggedMeter.sharing(meter.device, DriverRegister.all).map { $0.id } : [meter.driver.id]
+  }
+
+  static func json(_ meter: PluggedMeter) -> String {
+    let device = meter.device
+    return """
+      {"port":\(jsonText(device.port)),"usb":"\(ids(device.vendorID, device.productID))",\
+      "name":\(jsonText(meter.model.name)),"drivers":[\(drivers(meter).map(jsonText).joined(separator: ","))],\
+      "shared":\(meter.model.isShared),"obstacle":\(meter.model.obstacle.map(jsonText) ?? "null"),\
+      "node":\(jsonText(meter.node)),"permission":\(meter.mayOpen)}
+      """
+  }
+
+  /// USB ids as everything else on Linux writes them: `1a79:7410`.
+  static func ids(_ vendor: UInt16, _ product: UInt16) -> String { digits(vendor) + ":" + digits(product) }
+
+  /// A USB id as udev writes it.
+  static func digits(_ id: UInt16) -> String {
+    let digits = String(id, radix: 16)
+    return String(repeating: "0", count: 4 - digits.count) + digits
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import Meters
+import USBTransport
+
+/// `glucoport meter record`: saves every exchange of one reading of a meter.
+struct MeterRecordCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "record", abstract: "Read a meter and save every exchange as a transcript.",
+    discussion: """
+      Nothing is stored. The transcript of a talk that fails is kept, too: it tells why. It holds the serial number and \
+      all that the meter measured.
+      """)
+
+  @OptionGroup var meterOptions: MeterOptions
+
+  @Argument(help: "The file to write; it must not be there yet.")
+  var file: String
+
+  @Flag(help: "Replace serial number and values, where the driver knows how.")
+  var anonymise = false
+
+  @Flag(help: "Say nothing on success.")
+  var quiet = false
+
+  func run() throws {
+    Host.keepFilesPrivate()
+    let output = Output()
+    let talk = MeterTalk(meterOptions)
+    // A driver's own ids may be known and its talk not: then a person who names it wants to find out.
+    let meter = try talk.require(allowsObstacle: meterOptions.driver != nil)
+    var transcript = Transcript(
+      driver: meter.driver.id, vendorID: meter.device.vendorID, productID: meter.device.productID,
+      startedAt: Host.now())
+    if anonymise { _ = try transcript.anonymised(by: meter.driver) }
+    let file = try TranscriptFile(creating: self.file)
+    if !anonymise { try file.write(transcript.head) }
+    let progress = ProgressMeter(output, isQuiet: quiet)
+    let start = ContinuousClock.now
+    let result = Result {
+      try talk.perform(
+        with: meter,
+        wrap: { transport in
+          RecordingTransport(
+            transport, milliseconds: { Int((ContinuousClock.now - start) / .milliseconds(1)) },
+            note: { step in
+              transcript.steps.append(step)
+              if !anonymise { try file.write(Transcript.line(step)) }
+            })
+        },
+        { connection in
+          connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
+          return try meter.driver.init().read(connection)
+        })
+    }
+    progress.clear()
+    if anonymise {
+      do {
+        try file.write(transcript.anonymised(by: meter.driver).text)
+      } catch {
+        // What the driver cannot understand it cannot make anonymous, and is not kept.
+        file.remove()
+        throw error
+      }
+    }
+    try file.close()
+    try tell(result, transcript, output)
+  }
+
+  private func tell(
+    _ result: Result<MeterContents, any Error>, _ transcript: Transcript, _ output: Output
+  ) throws {
+    let exchanges = grouped(transcript.steps.count)
+    switch result {
+    case .success(let contents):
+      if !quiet {
+        output.line(
+          "\(displayed(file)): \(exchanges) exchanges, \(grouped(contents.readings.count)) readings")
+        if !anonymise {
+          output.line("  it holds the serial number and all values: send it to nobody unasked")
+        }
+      }
+      try output.finish()
+    case .failure(let error):
+      output.message("glucoport: \(displayed(file)) keeps the \(exchanges) exchanges before the failure")
+      throw error
+    }
+  }
+}
+
+/// How far the reading of a meter is.
+enum MeterProgress {
+  static func text(_ name: String, _ done: Int, _ total: Int?) -> String {
+    "\(displayed(name)): \(grouped(done))\(total.map { " of \(grouped($0))" } ?? "")"
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import USBTransport
+
+/// A device at the plug, with the driver that knows it.
+struct PluggedMeter {
+  let device: PluggedDevice
+  let driver: any MeterDriver.Type
+  let model: MeterModel
+
+  /// What it is and where: `Contour Next USB at 1-1.4`.
+  var place: String { "\(model.name) at \(device.port)" }
+
+  /// The file that has to be opened, as its link goes.
+  var node: String { isTerminal ? device.terminal ?? device.node : device.node }
+
+  /// Whether this process may open it.
+  var mayOpen: Bool { isTerminal ? device.mayOpenTerminal : device.mayOpenNode }
+
+  private var isTerminal: Bool {
+    if case .terminal = model.link { true } else { false }
+  }
+
+  /// The devices that these drivers know by ids of their own and, where `shared`, by ids that others use too. Where
+  /// several drivers know one, the first does.
+  static func among(
+    _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], shared: Bool
+  ) -> [PluggedMeter] {
+    devices.compactMap { device in
+      for driver in drivers {
+        let model = driver.models.first { model in
+          model.vendorID == device.vendorID && model.productID == device.productID
+            && (shared || !model.isShared)
+        }
+        if let model { return PluggedMeter(device: device, driver: driver, model: model) }
+      }
+      return nil
+    }
+  }
+
+  /// The one meter that is meant.
+  ///
+  /// - Throws: `Failure`: `.unavailable` without one, `.usage` where a person has to choose.
+  static func only(
+    of devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
+  ) throws(Failure) -> PluggedMeter {
+    let meters = candidates(devices, drivers: drivers, driver: driver)
+    guard let meter = meters.first else { throw none(devices, drivers: drivers, driver: driver) }
+    guard meters.count == 1 else {
+      let names = meters.map { "\(displayed($0.place)) (\($0.driver.id))" }.joined(separator: ", ")
+      throw Failure(
+        .usage, "several meters are plugged in: \(names); choose one with --serial, or its kind with --driver"
+      )
+    }
+    return meter
+  }
+
+  /// The meters that a driver's id leaves to choose from. Whoever names a driver means its shared ids, too.
+  static func candidates(
+    _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
+  ) -> [PluggedMeter] {
+    let chosen = driver.map { id in drivers.filter { $0.id == id } } ?? drivers
+    return among(devices, drivers: chosen, shared: driver != nil)
+  }
+
+  /// What to say where no meter is found.
+  static func none(
+    _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
+  ) -> Failure {
+    if let driver {
+      return Failure(
+        .unavailable,
+        "no meter of the driver '\(driver)' is plugged in; plug it in, or see 'glucoport meter list'")
+    }
+    let cables = among(devices, drivers: drivers, shared: true)
+    guard let cable = cables.first else {
+      return Failure(
+        .unavailable, "no meter is plugged in; plug it in, and wake it up if it does not do so itself")
+    }
+    let ids = sharing(cable.device, drivers).map { $0.id }.joined(separator: ", ")
+    return Failure(
+      .unavailable,
+      "no meter is plugged in that tells what it is; behind the cable at \(cable.device.port) may be one of: \(ids); "
+        + "choose with --driver")
+  }
+
+  /// The drivers that know a device's ids as ids which others use, too.
+  static func sharing(
+    _ device: PluggedDevice, _ drivers: [any MeterDriver.Type]
+  ) -> [any MeterDriver.Type] {
+    drivers.filter { driver in
+      driver.models.contains {
+        $0.isShared && $0.vendorID == device.vendorID && $0.productID == device.productID
+      }
+    }
+  }
+}

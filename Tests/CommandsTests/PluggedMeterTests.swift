@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+import USBTransport
+
+@testable import Commands
+
+/// Which of the devices at the plug is the meter that is meant.
+@Suite struct PluggedMeterTests {
+  private static let drivers: [any MeterDriver.Type] = [
+    OwnDriver.self, CableDriver.self, OtherCableDriver.self,
+  ]
+
+  private func device(_ vendor: UInt16, _ product: UInt16, port: String = "1-1") -> PluggedDevice {
+    PluggedDevice(
+      bus: 1, address: 2, port: port, vendorID: vendor, productID: product, node: "/dev/bus/usb/001/002")
+  }
+
+  private func chosen(_ devices: [PluggedDevice], driver: String? = nil) throws -> String {
+    let meter = try PluggedMeter.only(of: devices, drivers: Self.drivers, driver: driver)
+    return "\(meter.driver.id) \(meter.place)"
+  }
+
+  private func failure(_ devices: [PluggedDevice], driver: String? = nil) -> Failure? {
+    do {
+      _ = try PluggedMeter.only(of: devices, drivers: Self.drivers, driver: driver)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func aMeterWithIdsOfItsOwnIsFoundAmongOtherDevices() throws {
+    let devices = [device(0x1D6B, 2, port: "usb1"), device(0x1209, 1, port: "1-1.4"), device(0x046D, 1)]
+    #expect(try chosen(devices) == "own Own One at 1-1.4")
+  }
+
+  @Test func withoutAMeterNoneIsPluggedIn() {
+    for devices in [[], [device(0x046D, 1)]] {
+      #expect(failure(devices)?.category == .unavailable)
+      #expect(failure(devices)?.message.hasPrefix("no meter is plugged in;") == true)
+      #expect(failure(devices, driver: "own")?.message.contains("of the driver 'own'") == true)
+    }
+  }
+
+  @Test func aSharedCableIsAskedOnlyWhenADriverIsNamed() throws {
+    let devices = [device(0x10C4, 0xEA60)]
+    #expect(failure(devices)?.category == .unavailable)
+    #expect(
+      failure(devices)?.message.contains("may be one of: cable, other-cable; choose with --driver") == true)
+    #expect(try chosen(devices, driver: "other-cable") == "other-cable Other behind a cable at 1-1")
+    #expect(failure(devices, driver: "own")?.category == .unavailable)
+  }
+
+  @Test func ofSeveralMetersAPersonHasToChoose() throws {
+    let devices = [device(0x1209, 1, port: "1-1"), device(0x1209, 3, port: "1-2")]
+    #expect(failure(devices)?.category == .usage)
+    #expect(
+      failure(devices)?.message.contains("Own One at 1-1 (own), Cable of its own at 1-2 (cable)") == true)
+    #expect(try chosen(devices, driver: "cable") == "cable Cable of its own at 1-2")
+    #expect(failure(devices + devices, driver: "cable")?.category == .usage)
+  }
+
+  @Test func aCableBesideAMeterDoesNotDisturb() throws {
+    #expect(try chosen([device(0x10C4, 0xEA60), device(0x1209, 1)]) == "own Own One at 1-1")
+  }
+
+  @Test func theFileOfALinkIsTheOneThatCounts() throws {
+    var cable = device(0x10C4, 0xEA60)
+    cable.terminal = "/dev/ttyUSB0"
+    (cable.mayOpenNode, cable.mayOpenTerminal) = (true, false)
+    let meter = try PluggedMeter.only(of: [cable], drivers: Self.drivers, driver: "cable")
+    #expect(meter.node == "/dev/ttyUSB0" && !meter.mayOpen)
+    var own = device(0x1209, 1)
+    own.mayOpenNode = true
+    let other = try PluggedMeter.only(of: [own], drivers: Self.drivers, driver: nil)
+    #expect(other.node == "/dev/bus/usb/001/002" && other.mayOpen)
+  }
+
+  @Test func theListTellsThePermission() throws {
+    var own = device(0x1209, 1)
+    let line = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
+    #expect(
+      MeterListing.line(line)
+        == "1-1  1209:0001  Own One: driver own, no permission for /dev/bus/usb/001/002")
+    own.mayOpenNode = true
+    let open = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
+    #expect(MeterListing.line(open).hasSuffix("driver own, may be opened"))
+  }
+
+  @Test func theStatusOfASignalIsThatOfAShell() {
+    #expect(ExitStatus(signal: 2) == .interrupted && ExitStatus(signal: 2).rawValue == 130)
+    #expect(ExitStatus(signal: 15) == .terminated && ExitStatus(signal: 15).rawValue == 143)
+  }
+}
+
+/// The rules for udev.
+@Suite struct UdevRulesTests {
+  private let drivers: [any MeterDriver.Type] = [OwnDriver.self, CableDriver.self]
+
+  private func rules(shared: Bool = false) -> [String] {
+    UdevRules.lines(drivers, group: "plugdev", shared: shared).filter { $0.hasPrefix("SUBSYSTEM") }
+  }
+
+  @Test func aRuleMatchesTheMetersOwnIdsAndNothingElse() {
+    #expect(
+      rules()[0]
+        == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0001", MODE="0660", GROUP="plugdev", TAG+="uaccess""#
+    )
+  }
+
+  @Test func aDiskIsHiddenFromDesktopsToo() {
+    #expect(
+      rules()[2]
+        == #"SUBSYSTEM=="block", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0002", ENV{UDISKS_IGNORE}="1""#)
+  }
+
+  @Test func aTerminalIsOpenedByItsOwnFile() {
+    #expect(
+      rules()[3].hasPrefix(
+        #"SUBSYSTEM=="tty", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0003", MODE="0660""#))
+  }
+
+  @Test func idsThatOthersUseAreLeftOutUnlessAsked() {
+    #expect(rules().count == 4)
+    #expect(rules(shared: true).count == 5)
+    #expect(!rules().contains { $0.contains("10c4") })
+    #expect(rules(shared: true).contains { $0.contains("10c4") })
+  }
+
+  @Test func noRuleOpensAMeterToEverybody() {
+    for line in UdevRules.lines(drivers, group: "meters", shared: true) where line.contains("MODE") {
+      #expect(line.contains(#"MODE="0660", GROUP="meters", TAG+="uaccess""#))
+    }
+  }
+
+  @Test(arguments: [
+    ("plugdev", true), ("meter-readers", true), ("_g1", true), ("", false), ("a b", false), ("1a", false),
+    ("-a", false), ("a\"", false), ("Ä", false),
+  ])
+  func aGroupIsAName(_ name: String, _ isOne: Bool) {
+    #expect(UdevRules.isGroup(name) == isOne)
+  }
+}
+
+private struct OwnDriver: MeterDriver {
+  static let id = "own"
+  static let name = "Own"
+  static let models = [
+    MeterModel("Own One", vendorID: 0x1209, productID: 1, link: .hid),
+    MeterModel("Own disk", vendorID: 0x1209, productID: 2, link: .disk),
+  ]
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity { throw Failure(.unavailable, "no meter") }
+  func read(_ meter: MeterConnection) throws -> MeterContents { MeterContents(try identify(meter)) }
+}
+
+private struct CableDriver: MeterDriver {
+  static let id = "cable"
+  static let name = "Cable"
+  static let models = [
+    MeterModel(
+      "Cable of its own", vendorID: 0x1209, productID: 3, link: .terminal(LineSettings(baud: 9600))),
+    MeterModel(
+      "Behind a cable", vendorID: 0x10C4, productID: 0xEA60, link: .terminal(LineSettings(baud: 9600)),
+      isShared: true),
+  ]
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity { throw Failure(.unavailable, "no meter") }
+  func read(_ meter: MeterConnection) throws -> MeterContents { MeterContents(try identify(meter)) }
+}
+
+private struct OtherCableDriver: MeterDriver {
+  static let id = "other-cable"
+  static let name = "Other cable"
+  static let models = [
+    MeterModel(
+      "Other behind a cable", vendorID: 0x10C4, productID: 0xEA60, link: .cp2110(LineSettings(baud: 9600)),
+      isShared: true)
+  ]
+
+  func identify(_ meter: MeterConnection) throws -> MeterIdentity { throw Failure(.unavailable, "no meter") }
+  func read(_ meter: MeterConnection) throws -> MeterContents { MeterContents(try identify(meter)) }
+}
