@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import Logbook
 import LogbookStore
+import Meters
 import Testing
 
 @testable import Commands
@@ -116,6 +117,14 @@ import Testing
       for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
       try setRemote(arguments[1])
       try check(["remote", "show", "--json"] + arguments, "Ss remote show --json")
+    }
+  }
+
+  @Test func theReadmeHasARowForEveryDriver() throws {
+    let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
+    let rows = readme.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    for driver in DriverRegister.all {
+      #expect(rows.contains { $0.hasPrefix("| `\(driver.id)` |") }, "\(driver.id)")
     }
   }
 
