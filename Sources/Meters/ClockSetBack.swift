@@ -3,6 +3,8 @@
 import Logbook
 
 /// Finds readings whose shown time may occur twice, in a memory that is read from the oldest on.
+///
+/// Whether a time can be right at all is judged where the host's clock is known to be trusted or not.
 struct ClockSetBack {
   private var newest: DeviceTime?
 
@@ -13,5 +15,27 @@ struct ClockSetBack {
       return []
     }
     return .clockSetBack
+  }
+}
+
+extension [MeterReading] {
+  /// Marks the readings of one clock that stand in the order in which they were taken.
+  mutating func markClockSetBack() { markClockSetBack(along: indices) }
+
+  /// Marks the readings of one clock that stand oldest or newest first, as most neighbours say: one change of the
+  /// clock does not turn it round.
+  mutating func markClockSetBackInEitherOrder() {
+    let rises = zip(self, dropFirst()).count { $0.deviceTime < $1.deviceTime }
+    let falls = zip(self, dropFirst()).count { $0.deviceTime > $1.deviceTime }
+    if falls > rises {
+      markClockSetBack(along: indices.reversed())
+    } else {
+      markClockSetBack()
+    }
+  }
+
+  private mutating func markClockSetBack(along places: some Sequence<Int>) {
+    var clock = ClockSetBack()
+    for place in places { self[place].marks.formUnion(clock.mark(self[place].deviceTime)) }
   }
 }

@@ -20,10 +20,6 @@ public enum DriverRegister {
     TaiDocDriver.self,
     TrueMetrixDriver.self,
     GlucoMenDriver.self,
-    ContourDriver.self,
-    FreeStyleLibreDriver.self,
-    FreeStyleNeoDriver.self,
-    FreeStyleInsuLinxDriver.self,
   ]
 
   /// The driver with this id, or nil.

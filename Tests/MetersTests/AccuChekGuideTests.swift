@@ -272,9 +272,8 @@ struct AccuChekGuideTests {
           0, id: 0x20,
           [
             "202609010800000000780000", "202609011200000000790000", "202609011130000000800000",
-            "209909020800000000810000",
           ]) + Self.closing)
-    #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, .doubtfulTime])
+    #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack])
   }
 
   @Test func theIdentityIsAskedForAndNothingElse() throws {

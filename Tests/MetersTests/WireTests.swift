@@ -29,39 +29,3 @@ struct WireTests {
     #expect([0x41, 0xC3].printableText == nil)
   }
 }
-
-/// Marks from the order of a memory.
-struct MemoryClockTests {
-  private static let now: Int64 = 1_780_000_000
-  private static let clock = ClockComparison(meter: DeviceTime(seconds: now), host: now)
-
-  private static func marks(_ seconds: [Int64], host: Int64 = now) -> [ReadingMarks] {
-    var readings = seconds.map {
-      MeterReading(.smbg, at: DeviceTime(seconds: $0), .value(Quantity(100, .milligramsPerDecilitre)))
-    }
-    MemoryClock.mark(&readings, clock: ClockComparison(meter: DeviceTime(seconds: now), host: host))
-    return readings.map(\.marks)
-  }
-
-  @Test func timesThatRiseOrRepeatAreUnmarked() {
-    #expect(Self.marks([Self.now - 20, Self.now - 10, Self.now - 10]) == [[], [], []])
-  }
-
-  @Test func whatFollowsAClockThatWasSetBackIsMarkedUntilItHasCaughtUp() {
-    #expect(
-      Self.marks([-100, -50, -90, -60, -40].map { Self.now + $0 })
-        == [[], [], .clockSetBack, .clockSetBack, []])
-  }
-
-  @Test func aTimeOfTheFutureIsDoubtfulAndMarksNoOther() {
-    #expect(Self.marks([Self.now - 10, Self.now + 200_000, Self.now]) == [[], .doubtfulTime, []])
-  }
-
-  @Test func aTimeBefore1990IsDoubtful() {
-    #expect(Self.marks([631_151_999, 631_152_000]) == [.doubtfulTime, []])
-  }
-
-  @Test func aHostWithoutTheTimeJudgesNothing() {
-    #expect(Self.marks([Self.now], host: 3600) == [[]])
-  }
-}

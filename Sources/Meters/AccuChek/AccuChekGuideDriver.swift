@@ -69,7 +69,7 @@ extension AccuChekGuideDriver {
     _ segments: [MemorySegment], of device: MedicalDevice, _ meter: MeterConnection,
     by session: inout AccuChekSession
   ) throws -> AccuChekMemory {
-    var memory = AccuChekMemory(lowLimit: device.lowLimit, now: meter.now())
+    var memory = AccuChekMemory(lowLimit: device.lowLimit)
     // A segment that is said to be empty is not asked for: what a real meter answers then was seen for glucose only.
     let wanted = segments.filter { $0.content != .other && $0.count != 0 }
     let total = wanted.reduce(0) { $0 + ($1.count ?? 0) }

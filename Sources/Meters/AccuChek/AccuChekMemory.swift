@@ -15,15 +15,12 @@ struct AccuChekMemory {
   private var rejections: [Rejection] = []
   private var entryCount: Int64 = 0
   private let lowLimit: Double
-  private let now: Int64
 
   /// An empty memory.
   ///
   /// - Parameter lowLimit: below what the meter shows LO.
-  /// - Parameter now: the host's clock in UTC seconds.
-  init(lowLimit: Double, now: Int64) {
+  init(lowLimit: Double) {
     self.lowLimit = lowLimit
-    self.now = now
   }
 
   /// How many readings of glucose there are.
@@ -61,11 +58,10 @@ struct AccuChekMemory {
       return marked
     }
     if !left.isEmpty { contents.skipped["meal mark without a reading", default: 0] += left.count }
-    contents.readings.markClockSetBack()
+    contents.readings.markClockSetBackInEitherOrder()
     var controls = controls
-    controls.markClockSetBack()
+    controls.markClockSetBackInEitherOrder()
     contents.readings += controls
-    contents.readings.markDoubtfulTimes(now: now)
     return contents
   }
 }

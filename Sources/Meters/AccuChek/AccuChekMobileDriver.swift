@@ -28,8 +28,7 @@ struct AccuChekMobileDriver: MeterDriver {
     contents.readings = report.readings
     contents.rejections = report.rejections
     contents.skipped = report.skipped
-    contents.readings.markClockSetBack()
-    contents.readings.markDoubtfulTimes(now: meter.now())
+    contents.readings.markClockSetBackInEitherOrder()
     meter.onProgress(contents.readings.count, contents.readings.count)
     return contents
   }

@@ -33,8 +33,8 @@ struct DexcomMemory {
     var contents = MeterContents(identity)
     var history = history.sorted { ($0.tick ?? 0) < ($1.tick ?? 0) }
     var calibrations = calibrations
-    MemoryClock.mark(&history, clock: identity.clock)
-    MemoryClock.mark(&calibrations, clock: identity.clock)
+    history.markClockSetBack()
+    calibrations.markClockSetBack()
     contents.readings = history + calibrations
     contents.records = records
     contents.skipped = skipped

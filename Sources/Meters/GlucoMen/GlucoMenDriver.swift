@@ -48,7 +48,6 @@ struct GlucoMenDriver: MeterDriver {
       meter.onProgress(index + 1, lines.count)
     }
     contents.identity.count = lines.count
-    contents.readings.markDoubtfulTimes(now: meter.now())
     return contents
   }
 

@@ -80,7 +80,7 @@ extension MeterContents {
   init(_ identity: MeterIdentity, newestFirst records: [OneTouchRecord?]) {
     self.init(identity)
     readings = records.reversed().compactMap { $0?.reading }
-    MemoryClock.mark(&readings, clock: identity.clock)
+    readings.markClockSetBack()
     for (index, record) in records.enumerated() where record == nil {
       rejections.append(
         Rejection(line: Int64(index) + 1, reason: "a record of another form than this meter's"))

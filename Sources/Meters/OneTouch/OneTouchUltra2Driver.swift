@@ -105,7 +105,7 @@ extension OneTouchUltra2Driver {
       }
     }
     contents.readings.reverse()
-    MemoryClock.mark(&contents.readings, clock: identity.clock)
+    contents.readings.markClockSetBack()
     return contents
   }
 

@@ -44,8 +44,7 @@ struct TaiDocDriver: MeterDriver {
       contents.warnings.append(
         "the scale of this meter's ketones is known from one source only: compare with its screen")
     }
-    contents.readings.markClockSetBack()
-    contents.readings.markDoubtfulTimes(now: meter.now())
+    contents.readings.markClockSetBackInEitherOrder()
     return contents
   }
 

@@ -38,8 +38,7 @@ struct TrueMetrixDriver: MeterDriver {
           Rejection(line: Int64(index + 1), reason: rejection.reason, source: record))
       }
     }
-    contents.readings.markClockSetBack()
-    contents.readings.markDoubtfulTimes(now: meter.now())
+    contents.readings.markClockSetBackInEitherOrder()
     return contents
   }
 
