@@ -193,6 +193,22 @@ struct OneTouchUltraEasyTests {
     #expect(transport.isExhausted)
   }
 
+  @Test func anAnswerWithAnotherNumberIsNotTaken() {
+    var talk = Self.opened()
+    for _ in 0..<3 {
+      talk.receive(.timedOut)
+      talk.send([UInt8](printed: Self.numbered[0].request))
+      talk.receive([UInt8](printed: "02 06 06 03 cd 41") + SheetFrame.frame("05 06 04 31 2e 30 30", link: 3))
+      talk.open()
+    }
+    let transport = talk.replayed
+    let failure = #expect(throws: Failure.self) {
+      try OneTouchUltraEasyDriver().identify(Self.connection(transport))
+    }
+    #expect(failure?.message.contains("damaged") == true)
+    #expect(transport.isExhausted)
+  }
+
   @Test func aSilentMeterFailsAfterThreeResets() {
     var talk = WrittenTalk()
     for _ in 0..<4 {

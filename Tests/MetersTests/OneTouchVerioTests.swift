@@ -109,11 +109,20 @@ struct OneTouchVerioTests {
     #expect(contents.rejections.map(\.line) == [2])
   }
 
+  /// An answer to INQUIRY, and the first sector.
+  private static let otherDisks: [(inquired: [UInt8], label: [UInt8])] = {
+    let named: [UInt8] = inquired.dropLast(20) + Array("Disk".utf8) + [UInt8](repeating: 0, count: 16)
+    let other: [UInt8] =
+      [UInt8](repeating: 0, count: 8) + Array("Kingston".utf8) + [UInt8](repeating: 0, count: 20)
+    let short = [UInt8](repeating: 0, count: 16)
+    let blank = [UInt8](repeating: 0, count: 512)
+    return [(named, label), (other, label), (short, label), (inquired, blank), (inquired, [])]
+  }()
+
   /// Nothing is written: a write would be another exchange than the written talk has.
-  @Test(arguments: [
-    ([UInt8](printed: "00*8") + Array("Kingston".utf8) + [UInt8](printed: "00*20"), label),
-    (inquired, [UInt8](printed: "00*512")), ([UInt8](printed: "00*16"), label), (inquired, []),
-  ]) func anotherDiskIsRefusedBeforeAnythingIsWritten(inquired: [UInt8], label: [UInt8]) throws {
+  @Test(arguments: otherDisks.indices)
+  func anotherDiskIsRefusedBeforeAnythingIsWritten(index: Int) throws {
+    let (inquired, label) = Self.otherDisks[index]
     var talk = WrittenTalk()
     talk.add(Self.inquiry, .success(inquired))
     if inquired == Self.inquired { talk.add(Self.reading(0), .success(label)) }
@@ -187,14 +196,18 @@ struct OneTouchVerioTests {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
     var talk = Self.begun()
     talk.ask(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
-    var wrong = talk
+    let wrong = talk
     talk.ask(
       [UInt8](printed: "02 09 00 03 20 02 03 d4 92"),
       [UInt8](printed: "02 0c 00 04 06 73 06 84 2e 03 59 e0"))
     try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
-    wrong.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 73 06 84 2d"))
-    #expect(throws: Failure.self) {
-      try OneTouchVerioDriver().setClock(Self.connection(wrong.replayed), to: time)
+    // An earlier time, and one eleven seconds later.
+    for shown in ["03 06 73 06 84 2d", "03 06 7e 06 84 2e"] {
+      var talk = wrong
+      talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame(shown))
+      #expect(throws: Failure.self) {
+        try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
+      }
     }
     #expect(throws: Failure.self) {
       try OneTouchVerioDriver().setClock(

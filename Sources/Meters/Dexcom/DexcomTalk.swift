@@ -19,8 +19,9 @@ final class DexcomTalk {
   /// Tidepool's driver waits one second for an answer.
   private static let milliseconds = 2000
   private static let attempts = 3
-  /// Noise and one answer stay below.
-  private static let mostBytes = 8192
+  /// A transfer carries 64 bytes, so that the longest answer has 34; noise may come before it.
+  private static let mostTransfers = 256
+  private static let nextMilliseconds = 1000
   private static let mostPages: UInt32 = 10_000
   /// More pages in one answer were never seen.
   private static let pagesAtOnce: UInt32 = 4
@@ -101,8 +102,9 @@ extension DexcomTalk {
   /// The next packet, collected from transfers of any size; nil where it is damaged.
   private func answer() throws(TransportError) -> DexcomPacket? {
     var received: [UInt8] = []
-    while received.count < Self.mostBytes {
-      let bytes = try meter.receive(most: 4096, within: Self.milliseconds)
+    for _ in 0..<Self.mostTransfers {
+      let bytes = try meter.receive(
+        most: 4096, within: received.isEmpty ? Self.milliseconds : Self.nextMilliseconds)
       guard !bytes.isEmpty else { throw .timedOut }
       received += bytes
       switch DexcomPacket.find(in: received) {

@@ -9,6 +9,8 @@ final class Ultra2Talk {
   private static let beginMilliseconds = 2000
   /// A dump pauses between its lines.
   private static let lineMilliseconds = 5000
+  /// The characters of a line follow each other at once.
+  private static let nextMilliseconds = 1000
   /// A memory of 999 records stays below.
   private static let mostDrained = 100_000
 
@@ -75,7 +77,8 @@ extension Ultra2Talk {
         received = []
         return nil
       }
-      let bytes = try meter.receive(most: 256, within: milliseconds)
+      let bytes = try meter.receive(
+        most: 256, within: received.isEmpty ? milliseconds : Self.nextMilliseconds)
       guard !bytes.isEmpty else { throw .timedOut }
       received += bytes
     }
