@@ -115,6 +115,7 @@ struct FreeStyleModelTests {
       first = Self.frames(of: meter)
     }
     #expect(first.map { $0[0] } == [0x22, 0x60])
+    try #require(first.count == 2)
     #expect(first[0].prefix(3) == [0x22, 0x01, 0x05] && first[0][3...].contains { $0 != 0 })
   }
 
@@ -129,6 +130,7 @@ struct FreeStyleModelTests {
     ]
     let text = Self.command(Self.started(memory, .precisionNeo), "$result?")
     let lines = text.split(separator: "\r\n")
+    try #require(lines.count > 5)
     #expect(
       lines.prefix(5) == [
         "9,5,7,18,17,18,33,1,6,1,0", "7,4,7,18,17,15,2,1,HI,0,1,0,0,0,0,0,0,0,0",
@@ -149,9 +151,11 @@ struct FreeStyleModelTests {
     let meter = Self.started(memory, .libre, packing: packing)
     let text = Self.command(meter, "$arresult?")
     let parts = text.split(separator: "CKSM:")
+    try #require(parts.count == 2)
     let message = Array(parts[0].utf8)
     #expect(parts[1].hasPrefix(Self.sum(message)) && parts[1].hasSuffix("\r\nCMD OK\r\n"))
     let lines = parts[0].split(separator: "\r\n")
+    try #require(!lines.isEmpty)
     let rows = lines.dropLast().flatMap { Array(($0 + "\r\n").utf8) }
     #expect(lines.last == "2,\(Self.sum(rows))")
     #expect(lines[0].hasPrefix("58003,2,4,8,19,23,1,0,1,0,0,1,40,0,0,"))
@@ -198,12 +202,14 @@ struct FreeStyleModelTests {
     let insuLinx = Self.started(memory, .insuLinx)
     insuLinx.hasOtherRows = true
     let rows = Self.command(insuLinx, "$result?").split(separator: "\r\n")
+    try #require(rows.count > 1)
     #expect(rows[0] == "6,20003,8,26,14,10,10,1,8,26,14,10,10")
     #expect(rows[1] == "4,20002,8,26,14,10,10,1,0,5,70,160,26,2,0")
     let libre = Self.started(memory, .libre)
     libre.hasOtherRows = true
     #expect(Self.command(libre, "$history?").contains(",3765,32768\r\n"))
     let others = Self.command(libre, "$arresult?").split(separator: "\r\n")
+    try #require(others.count > 1)
     #expect(others[0].split(separator: ",").count == 35 && others[0].contains(",32768,"))
     #expect(others[1].split(separator: ",").count == 20)
   }
