@@ -8,7 +8,7 @@ import Testing
 
 /// What every driver of the register must do, with each of its simulated meters.
 struct DriverConformanceTests {
-  private static let corruptions = [100, 300, 500, 700, 900].map { Fault.Kind.corrupt(place: $0) }
+  private static let corruptions = [150, 500, 850].map { Fault.Kind.corrupt(place: $0) }
 
   @Test func everyDriverHasASimulatedMeter() {
     let simulated = Set(SimulatedRegister.all.map(\.driver))
@@ -81,7 +81,7 @@ struct DriverConformanceTests {
   @Test(arguments: DriverTrial.all) func aSecondReadGivesTheSame(trial: DriverTrial) throws {
     let meter = trial.meter(trial.variety)
     let first = try trial.read(meter).result.get()
-    let second = try trial.read(meter).result.get()
+    let second = try trial.read(trial.again(meter, trial.variety)).result.get()
     #expect(Set(first.readings) == Set(second.readings))
     #expect(first.identity.device == second.identity.device)
   }
@@ -113,7 +113,7 @@ struct DriverConformanceTests {
       for kind in [Fault.Kind.corrupt(place: 500), .shorten] {
         let meter = trial.meter(memory)
         _ = try trial.disturbed(meter, Fault(kind, at: packet), clean.exchanges)
-        let contents = try trial.read(meter).result.get()
+        let contents = try trial.read(trial.again(meter, memory)).result.get()
         #expect(DriverTrial.difference(contents, memory.items) == nil, "\(kind) at \(packet)")
       }
     }

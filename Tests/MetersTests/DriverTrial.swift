@@ -27,6 +27,11 @@ struct DriverTrial: CustomTestStringConvertible {
   /// A new meter that holds this.
   func meter(_ memory: SimulatedMemory) -> SimulatedConnection { family.make(memory) }
 
+  /// The same meter for another talk: as it is, or plugged in again where it talks once.
+  func again(_ meter: SimulatedConnection, _ memory: SimulatedMemory) -> SimulatedConnection {
+    family.talksOnce ? family.make(memory) : meter
+  }
+
   /// Lets the driver read the meter.
   func read(
     _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
@@ -127,9 +132,12 @@ extension DriverTrial {
     return missing.count <= named ? nil : "leaves out \(missing.count) readings: \(missing.prefix(2))"
   }
 
-  /// A meter that sends tenths of mmol/L rounds.
+  /// A meter that sends tenths of mmol/L rounds, and some send the end of their range for LO and HI: it is marked.
   private static func agree(_ item: SimulatedItem, _ reading: MeterReading) -> Bool {
     let control = ReadingMarks.controlSolution
+    if item.measurement.level < 0, reading.marks.contains(.atLimit) {
+      return item.kind == reading.kind && item.deviceTime == reading.deviceTime
+    }
     return item.kind == reading.kind && item.deviceTime == reading.deviceTime
       && item.marks.contains(control) == reading.marks.contains(control)
       && (item.measurement.level < 0) == (reading.measurement.level < 0)

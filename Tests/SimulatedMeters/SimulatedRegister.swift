@@ -17,6 +17,8 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
   package let capacity: Int
   /// Whether a turned bit of a reading is found out; a protocol without checksums leaves that to the USB.
   package let hasChecksums: Bool
+  /// Whether the meter talks once after it was plugged in, and then no more.
+  package let talksOnce: Bool
   /// Whether the meter can hold an item.
   package let holds: @Sendable (SimulatedItem) -> Bool
   /// A meter that holds this.
@@ -24,6 +26,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
 
   package init(
     _ driver: String, variant: String = "", capacity: Int = 300, hasChecksums: Bool = true,
+    talksOnce: Bool = false,
     holds: @escaping @Sendable (SimulatedItem) -> Bool,
     make: @escaping @Sendable (SimulatedMemory) -> SimulatedConnection
   ) {
@@ -31,6 +34,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
     self.variant = variant
     self.capacity = capacity
     self.hasChecksums = hasChecksums
+    self.talksOnce = talksOnce
     self.holds = holds
     self.make = make
   }
@@ -52,7 +56,7 @@ package enum SimulatedRegister {
     freeStyle("freestyle-libre", .librePro),
     freeStyle("freestyle-neo", .precisionNeo),
     freeStyle("freestyle-insulinx", .insuLinx),
-    SimulatedFamily("onetouch-verio", hasChecksums: true, holds: SimulatedOneTouchDisk.holds) {
+    SimulatedFamily("onetouch-verio", holds: SimulatedOneTouchDisk.holds) {
       .usb(SimulatedOneTouchDisk($0))
     },
     SimulatedFamily("onetouch-verio-iq", holds: SimulatedVerioIQ.holds) { .line(SimulatedVerioIQ($0)) },
@@ -60,6 +64,19 @@ package enum SimulatedRegister {
       .line(SimulatedUltra2($0))
     },
     SimulatedFamily("onetouch-ultraeasy", holds: SimulatedUltraEasy.holds) { .line(SimulatedUltraEasy($0)) },
+    SimulatedFamily("accu-chek-guide", hasChecksums: false, talksOnce: true, holds: SimulatedRochePHDC.holds)
+    {
+      .usb(SimulatedRochePHDC($0))
+    },
+    SimulatedFamily("accu-chek-mobile", hasChecksums: false, holds: SimulatedAccuChekMobile.holds) {
+      .usb(SimulatedAccuChekMobile($0))
+    },
+    SimulatedFamily("taidoc", holds: SimulatedTaiDoc.holds) { .usb(SimulatedTaiDoc($0)) },
+    SimulatedFamily("true-metrix", holds: SimulatedTrueMetrix.holds) { .usb(SimulatedTrueMetrix($0)) },
+    SimulatedFamily("glucomen-areo", holds: SimulatedAreo.holds) { .line(SimulatedAreo($0)) },
+    SimulatedFamily("glucomen-areo", variant: "GK", holds: SimulatedAreoGK.holds) {
+      .usb(SimulatedAreoGK($0))
+    },
     SimulatedFamily("dexcom-g4", holds: SimulatedDexcomG4.holds) { .usb(SimulatedDexcomG4($0)) },
   ]
 
