@@ -163,8 +163,9 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "Meters", "TestServers",
-        "USBTransport",
+        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "Meters",
+        "SimulatedMeters",
+        "SimulatedUSB", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],

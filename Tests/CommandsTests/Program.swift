@@ -89,9 +89,10 @@ final class Program: Sendable {
   }
 
   func run(
-    arguments: [String], input: [UInt8] = [], within limit: Duration = timeLimit
+    arguments: [String], input: [UInt8] = [], environment: [String: String] = [:],
+    within limit: Duration = timeLimit
   ) async throws -> Outcome {
-    try await run("glucoport", arguments, input: input, environment: [:], within: limit)
+    try await run("glucoport", arguments, input: input, environment: environment, within: limit)
   }
 
   /// Runs a script of bash in the folder.
@@ -101,21 +102,24 @@ final class Program: Sendable {
   }
 
   /// Runs the binary without the right of root to read and write everything.
-  func runUnprivileged(_ arguments: String...) async throws -> Outcome {
-    guard geteuid() == 0 else { return try await run(arguments: arguments) }
-    let prefix = ["--bounding-set", "-dac_override,-dac_read_search", "glucoport"]
+  func runUnprivileged(
+    _ arguments: String..., environment: [String: String] = [:]
+  ) async throws -> Outcome {
+    let isRoot = geteuid() == 0
+    let prefix = isRoot ? ["--bounding-set", "-dac_override,-dac_read_search", "glucoport"] : []
     return try await run(
-      "setpriv", prefix + arguments, input: [], environment: [:], within: Self.timeLimit)
+      isRoot ? "setpriv" : "glucoport", prefix + arguments, input: [], environment: environment,
+      within: Self.timeLimit)
   }
 
   /// The binary with a standard input that stays open as long as the closure works.
   func run<Value: Sendable>(
-    _ arguments: String...,
+    _ arguments: String..., environment: [String: String] = [:],
     while body:
       @escaping @Sendable (_ process: Execution<CustomWriteInput, BytesOutput, BytesOutput>)
       async throws -> Value
   ) async throws -> (outcome: Outcome, value: Value) {
-    let configuration = configuration("glucoport", arguments, [:])
+    let configuration = configuration("glucoport", arguments, environment)
     return try await limited(Self.timeLimit, arguments) {
       let start = ContinuousClock.now
       let result = try await Subprocess.run(
