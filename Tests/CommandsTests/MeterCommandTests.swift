@@ -140,6 +140,20 @@ import Testing
     #expect(read["new"] as? Int == 0 && read["known"] as? Int == 3)
   }
 
+  @Test func anAnonymisedTalkHoldsNeitherSerialNumberNorValuesAndIsImported() async throws {
+    try plug(try meter())
+    let path = program.path("talk.transcript")
+    let recorded = try await run("meter", "record", "--anonymise", path)
+    #expect(recorded.status == 0, "\(recorded.errors)")
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(text.contains("\nanonymised\n"))
+    let serial = "1234567".utf8.map { String($0, radix: 16) }.joined()
+    #expect(!text.contains(serial))
+    let imported = try await run("import", "--timezone", "UTC", "--transcript", path)
+    #expect(imported.status == 0 && imported.output.contains("new 3 "), "\(imported.errors)")
+    #expect(!(try await run("list").output.contains("187")))
+  }
+
   @Test func aTalkThatFailsLeavesItsTranscript() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
     let path = program.path("talk.transcript")

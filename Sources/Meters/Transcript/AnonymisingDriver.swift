@@ -8,8 +8,8 @@ public import Logbook
 /// frames, so only it can replace what is inside and make the checksums again; a transcript whose frames nobody knows
 /// is not changed at all.
 public protocol AnonymisingDriver: MeterDriver {
-  /// The same talk with a meter of another serial number that measured other values. Equal serial numbers stay equal;
-  /// times, order, lengths, units and marks stay.
+  /// The same talk with a meter of another serial number that measured other values, from which nothing can be told
+  /// back. Times, order, lengths, units and marks stay.
   ///
   /// - Throws: `Failure` where something in the transcript cannot be understood: what it might tell is not known.
   static func anonymise(_ transcript: Transcript) throws -> Transcript
