@@ -110,6 +110,19 @@ import Testing
     #expect(bytes.range(of: Data(token.hash)) != nil)
   }
 
+  @Test func aStoppedServerLeavesEverythingInTheFileOfItsLogbook() async throws {
+    let (storage, client) = try await filled()
+    // A reader is open, too, and it is the last one to close.
+    _ = try await storage.changes(after: nil, limit: 10, client.login, client.run)
+    try await storage.close()
+    let copy = folder.path + "/copy.db"
+    try FileManager.default.copyItem(atPath: logbookPath(client.login), toPath: copy)
+    let readings = try await DatabaseQueue(path: copy).read {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM reading")
+    }
+    #expect(readings == 1)
+  }
+
   @Test func commitsReachTheDiskBeforeTheyAreAcknowledged() async throws {
     try DataFolder.makeFile(folder.path + "/a.db")
     let file = try DatabaseFile(path: folder.path + "/a.db", name: "a", schema: LogbookSchema.schema)
