@@ -148,7 +148,10 @@ let package = Package(
     // Nodes and a server under all that can happen to them: a library for the tests, and a program for long runs.
     .target(
       name: "Simulation",
-      dependencies: ["Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync"],
+      dependencies: [
+        "Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync",
+        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       path: "Tests/Simulation", swiftSettings: settings),
     .executableTarget(
       name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: settings),

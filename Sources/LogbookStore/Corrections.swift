@@ -21,14 +21,15 @@ final class Corrections {
   init(_ database: Database, ingest: Int64) throws {
     self.database = database
     self.ingest = ingest
-    try database.execute(
-      sql: """
-        CREATE TEMP TABLE IF NOT EXISTS hand_typed
-          (device INTEGER, kind INTEGER, position INTEGER, level INTEGER,
-           PRIMARY KEY (device, kind, position, level)) WITHOUT ROWID;
-        DELETE FROM hand_typed;
-        """)
+    try database.executeCached(sql: "DELETE FROM temp.hand_typed")
   }
+
+  /// What a connection needs before its first ingest.
+  static let tables = """
+    CREATE TEMP TABLE hand_typed
+      (device INTEGER, kind INTEGER, position INTEGER, level INTEGER,
+       PRIMARY KEY (device, kind, position, level)) WITHOUT ROWID;
+    """
 
   /// Notes a reading of the input. One whose identity the input states comes from a store, not from a source.
   @inline(__always)
@@ -38,12 +39,16 @@ final class Corrections {
 
   /// The annotations that this input calls for, when it has ended and the ingest's times are set.
   func annotations() throws -> [ImportedRecord] {
-    guard try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)") == true else {
+    guard
+      try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
+        == true
+    else {
       return []
     }
     var annotations: [ImportedRecord] = []
     var place: [Candidate] = []
-    let rows = try Row.fetchCursor(database, sql: Self.candidates, arguments: ["ingest": ingest])
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: Self.candidates), arguments: ["ingest": ingest])
     while let row = try rows.next() {
       let candidate = Candidate(row)
       if let first = place.first, !first.isAtPlace(of: candidate) {

@@ -10,13 +10,14 @@ extension Device {
     let known =
       serial.isEmpty
       ? try Int64.fetchOne(
-        database, sql: "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''",
+        database.cachedStatement(sql: "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"),
         arguments: [format, model])
       : try Int64.fetchOne(
-        database, sql: "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''",
+        database.cachedStatement(
+          sql: "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"),
         arguments: [vendor, serial])
     if let known { return known }
-    try database.execute(
+    try database.executeCached(
       sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)",
       arguments: [vendor, model, serial, format])
     return database.lastInsertedRowID

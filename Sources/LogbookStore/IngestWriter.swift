@@ -35,7 +35,7 @@ extension Store {
   ) throws {
     try translatingErrors(path) {
       try queue.inDatabase { database in
-        let writer = try IngestWriter(database, source, isAtomic: isAtomic)
+        let writer = try IngestWriter(database, batch, source, isAtomic: isAtomic)
         do {
           try body(writer)
         } catch {
@@ -68,14 +68,16 @@ public final class IngestWriter {
   private var corrections: Corrections?
   private var storedRejections = 0
 
-  init(_ database: Database, _ source: IngestSource, isAtomic: Bool) throws {
+  init(
+    _ database: Database, _ batch: BatchTable, _ source: IngestSource, isAtomic: Bool
+  ) throws {
     self.database = database
     self.source = source
     self.isAtomic = isAtomic
     do {
       if isAtomic { try database.beginTransaction(.immediate) }
       try inTransaction { try begin() }
-      readings = try ReadingWriter(database, ingest: id)
+      readings = try ReadingWriter(database, batch, ingest: id)
       records = try RecordWriter(database, ingest: id, format: source.format)
       corrections = try Corrections(database, ingest: id)
     } catch {
@@ -84,8 +86,14 @@ public final class IngestWriter {
     }
   }
 
+  /// Makes the tables of a connection in which what an input gives waits for its end. With each ingest, SQLite would
+  /// prepare every statement again.
+  static func makeTables(_ database: Database) throws {
+    try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
+  }
+
   private func begin() throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, decisions, started_at, modified_at)
         VALUES (?, ?, ?, ?, ?)
@@ -146,7 +154,7 @@ public final class IngestWriter {
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
     try inTransaction {
-      try database.execute(
+      try database.executeCached(
         sql: """
           UPDATE ingest SET digest = ?, generated_at = ?, finished_at = ?, outcome = ?, decisions = ?
           WHERE id = ?
@@ -156,7 +164,7 @@ public final class IngestWriter {
           id,
         ])
       // The same bytes are never later than themselves: a copy of a file may have a time of its own.
-      try database.execute(
+      try database.executeCached(
         sql: """
           UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
           WHERE id = ?2 AND ?1 <> ''
@@ -176,7 +184,7 @@ public final class IngestWriter {
     do {
       if database.isInsideTransaction { try database.rollback() }
       guard !isAtomic else { return }
-      try database.execute(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
+      try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
     } catch {
       // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back
       // when the connection closes, and the ingest stays `running`, as after a kill.
@@ -234,7 +242,7 @@ public final class IngestWriter {
 
   private func write(_ rejections: [Rejection]) throws {
     for rejection in rejections.prefix(Self.mostRejections - storedRejections) {
-      try database.execute(
+      try database.executeCached(
         sql: "INSERT INTO rejection (ingest, line, reason) VALUES (?, ?, ?)",
         arguments: [id, rejection.line, rejection.reason])
       storedRejections += 1
@@ -242,7 +250,8 @@ public final class IngestWriter {
   }
 
   private func saveCounts() throws {
-    try database.execute(sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [counts.json, id])
+    try database.executeCached(
+      sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [counts.json, id])
   }
 
   private func decisionsJSON(_ decisions: [Decision]) -> String {

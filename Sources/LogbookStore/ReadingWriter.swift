@@ -36,21 +36,23 @@ final class ReadingWriter {
   }
 
   /// - Parameter isUploaded: whether the remote has the readings already, because they come from there.
-  init(_ database: Database, ingest: Int64, isUploaded: Bool = false) throws {
+  init(_ database: Database, _ chunk: BatchTable, ingest: Int64, isUploaded: Bool = false) throws {
     self.database = database
     self.ingest = ingest
     self.isUploaded = isUploaded
     table = SeriesTable(database, deviceIDs: [])
-    chunk = try BatchTable(database)
+    self.chunk = chunk
     // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
     insert = try RawStatement(
-      database,
+      keptBy: database,
       """
       INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
-      SELECT \(ReadingRow.columns), \(ingest), \(isUploaded ? 1 : 0) FROM batch
+      SELECT \(ReadingRow.columns), ?1, ?2 FROM batch
       """)
+    insert.bind(ingest, at: 1)
+    insert.bind(isUploaded ? 1 : 0 as Int64, at: 2)
     find = try RawStatement(
-      database,
+      keptBy: database,
       """
       SELECT b.rowid, r.value, r.unit, r.beyond, r.ingest, r.device_time
       FROM batch AS b CROSS JOIN reading AS r ON r.section = b.section AND r.position = b.position

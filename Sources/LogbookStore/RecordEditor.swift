@@ -70,7 +70,7 @@ public struct RecordEditor {
         throw Failure(.badInput, "\(guid): there is a record with this id already; nothing was added")
       }
       if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
-      try database.execute(
+      try database.executeCached(
         sql: """
           INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, edited_at)
           VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -99,7 +99,7 @@ public struct RecordEditor {
       if let entry = draft.entryGuid, entry != stored.entryGuid {
         try Self.requireEntry(entry, for: guid, database)
       }
-      try database.execute(
+      try database.executeCached(
         sql: """
           UPDATE record SET entry_guid = ?, occurred_at = ?, utc_offset = ?, offset_source = ?, fields = ?,
             edited_at = ?, version = version + 1
@@ -119,7 +119,7 @@ public struct RecordEditor {
       var waiting = try Self.require(guid, database).isDeleted ? [] : [guid]
       var edits = 0
       while let next = waiting.popLast() {
-        try database.execute(
+        try database.executeCached(
           sql: """
             UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1 WHERE guid = ?
             """,
@@ -136,7 +136,8 @@ public struct RecordEditor {
 extension RecordEditor {
   private static func fetch(_ guid: String, _ database: Database) throws -> StoredRecord? {
     try Row.fetchOne(
-      database, sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = ?", arguments: [guid]
+      database.cachedStatement(sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = ?"),
+      arguments: [guid]
     ).map(StoredRecord.init)
   }
 
@@ -167,7 +168,8 @@ extension RecordEditor {
 
   private static func children(of guid: String, _ database: Database) throws -> [String] {
     try String.fetchAll(
-      database, sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0", arguments: [guid])
+      database.cachedStatement(sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0"),
+      arguments: [guid])
   }
 
   private func arguments(_ draft: RecordDraft) -> StatementArguments {

@@ -25,21 +25,22 @@ final class RecordOrdinals {
 
   init(_ database: Database) throws {
     self.database = database
-    try database.execute(
-      sql: """
-        CREATE TEMP TABLE IF NOT EXISTS record_ordinal
-          (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
-           PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS temp.record_ordinal_content ON record_ordinal(base, content);
-        CREATE INDEX IF NOT EXISTS temp.record_ordinal_imported ON record_ordinal(base, imported);
-        CREATE INDEX IF NOT EXISTS temp.record_ordinal_unclaimed ON record_ordinal(base) WHERE given IS NULL;
-        CREATE TEMP TABLE IF NOT EXISTS open_row
-          (base TEXT, content TEXT, texts TEXT, kind TEXT, entry_guid TEXT, occurred_at INTEGER, utc_offset INTEGER,
-           offset_source INTEGER, fields TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
-        DELETE FROM record_ordinal;
-        DELETE FROM open_row;
-        """)
+    try database.executeCached(sql: "DELETE FROM temp.record_ordinal")
+    try database.executeCached(sql: "DELETE FROM temp.open_row")
   }
+
+  /// What a connection needs before its first ingest.
+  static let tables = """
+    CREATE TEMP TABLE record_ordinal
+      (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
+       PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
+    CREATE INDEX temp.record_ordinal_content ON record_ordinal(base, content);
+    CREATE INDEX temp.record_ordinal_imported ON record_ordinal(base, imported);
+    CREATE INDEX temp.record_ordinal_unclaimed ON record_ordinal(base) WHERE given IS NULL;
+    CREATE TEMP TABLE open_row
+      (base TEXT, content TEXT, texts TEXT, kind TEXT, entry_guid TEXT, occurred_at INTEGER, utc_offset INTEGER,
+       offset_source INTEGER, fields TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
+    """
 
   /// Finds the record of a row, and takes it for this row.
   func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
@@ -78,11 +79,12 @@ final class RecordOrdinals {
   func settle(
     known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void
   ) throws {
-    let bases = try String.fetchAll(database, sql: "SELECT DISTINCT base FROM temp.open_row ORDER BY base")
+    let bases = try String.fetchAll(
+      database.cachedStatement(sql: "SELECT DISTINCT base FROM temp.open_row ORDER BY base"))
     for base in bases {
       let waiting = try Row.fetchAll(
-        database,
-        sql: "SELECT * FROM temp.open_row WHERE base = ? ORDER BY content", arguments: [base])
+        database.cachedStatement(sql: "SELECT * FROM temp.open_row WHERE base = ? ORDER BY content"),
+        arguments: [base])
       guard let first = waiting.first else { continue }
       let key = RowKey(texts: try texts(first["texts"]))
       var next = try refresh(key)
@@ -103,7 +105,7 @@ final class RecordOrdinals {
         }
       }
     }
-    try database.execute(sql: "DELETE FROM temp.open_row")
+    try database.executeCached(sql: "DELETE FROM temp.open_row")
   }
 }
 
@@ -155,11 +157,11 @@ extension RecordOrdinals {
 
   private func claimAny(_ base: String, for content: RecordContent) throws -> String? {
     let row = try Row.fetchOne(
-      database,
-      sql: """
-        SELECT ordinal, guid FROM temp.record_ordinal WHERE base = ? AND given IS NULL
-        ORDER BY content, ordinal LIMIT 1
-        """, arguments: [base])
+      database.cachedStatement(
+        sql: """
+          SELECT ordinal, guid FROM temp.record_ordinal WHERE base = ? AND given IS NULL
+          ORDER BY content, ordinal LIMIT 1
+          """), arguments: [base])
     guard let row else { return nil }
     try claim(base, ordinal: row["ordinal"], for: content)
     return row["guid"]
@@ -172,6 +174,7 @@ extension RecordOrdinals {
   }
 
   private func texts(_ json: String) throws -> [String] {
-    try String.fetchAll(database, sql: "SELECT value FROM json_each(?) ORDER BY key", arguments: [json])
+    try String.fetchAll(
+      database.cachedStatement(sql: "SELECT value FROM json_each(?) ORDER BY key"), arguments: [json])
   }
 }

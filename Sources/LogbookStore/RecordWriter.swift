@@ -25,14 +25,15 @@ final class RecordWriter {
     self.ingest = ingest
     self.format = format
     ordinals = try RecordOrdinals(database)
-    try database.execute(
-      sql: """
-        CREATE TEMP TABLE IF NOT EXISTS record_change
-          (guid TEXT PRIMARY KEY, occurred_at INTEGER, utc_offset INTEGER, offset_source INTEGER, fields TEXT,
-           imported TEXT) WITHOUT ROWID;
-        DELETE FROM record_change;
-        """)
+    try database.executeCached(sql: "DELETE FROM temp.record_change")
   }
+
+  /// What a connection needs before its first ingest.
+  static let tables = """
+    CREATE TEMP TABLE record_change
+      (guid TEXT PRIMARY KEY, occurred_at INTEGER, utc_offset INTEGER, offset_source INTEGER, fields TEXT,
+       imported TEXT) WITHOUT ROWID;
+    """
 
   /// Stores records inside the caller's transaction.
   func write(_ records: [ImportedRecord]) throws -> Outcome {
@@ -65,7 +66,8 @@ final class RecordWriter {
         try insert(row, guid: guid)
         outcome.new += 1
       })
-    let waiting = try Int.fetchOne(database, sql: "SELECT count(*) FROM temp.record_change") ?? 0
+    let waiting =
+      try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
     guard waiting > 0 else { return outcome }
     let updated = try applyChanges()
     outcome.updated += updated
@@ -126,12 +128,13 @@ extension RecordWriter {
     ])
     guard database.changesCount == 0 else { return }
     let first = try String.fetchOne(
-      database, sql: "SELECT imported FROM temp.record_change WHERE guid = ?", arguments: [guid])
+      database.cachedStatement(sql: "SELECT imported FROM temp.record_change WHERE guid = ?"),
+      arguments: [guid])
     if first == row.content.text { outcome.repeated += 1 } else { outcome.kept += 1 }
   }
 
   private func applyChanges() throws -> Int {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET
           fields = c.fields, occurred_at = c.occurred_at, utc_offset = c.utc_offset,
@@ -144,7 +147,7 @@ extension RecordWriter {
             > (coalesce(earlier.generated_at, 0), coalesce(earlier.modified_at, 0))
         """, arguments: ["ingest": ingest])
     let updated = database.changesCount
-    try database.execute(sql: "DELETE FROM temp.record_change")
+    try database.executeCached(sql: "DELETE FROM temp.record_change")
     return updated
   }
 }

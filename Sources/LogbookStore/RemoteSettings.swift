@@ -66,7 +66,7 @@ extension Store {
   /// The remote; nil without one.
   public func remote() throws -> RemoteSetting? {
     try read { database in
-      try Row.fetchOne(database, sql: "SELECT * FROM remote WHERE url IS NOT NULL").flatMap(
+      try Row.fetchOne(database.cachedStatement(sql: "SELECT * FROM remote WHERE url IS NOT NULL")).flatMap(
         RemoteSetting.init)
     }
   }
@@ -84,7 +84,7 @@ extension Store {
     _ access: RemoteAccess, logbook: RemoteLogbook, isNewRemote: Bool, at seconds: Int64
   ) throws -> RemoteChange {
     try write { database in
-      let known = try Row.fetchOne(database, sql: "SELECT logbook, logbook_name FROM remote")
+      let known = try Row.fetchOne(database.cachedStatement(sql: "SELECT logbook, logbook_name FROM remote"))
       let change: RemoteChange
       switch known?["logbook"] as String? {
       case nil: change = .added

@@ -69,7 +69,7 @@ struct SeriesTable {
     var newByKind: [ReadingKind: Int] = [:]
     for (series, change) in zip(all, changes) where change.new > 0 {
       newByKind[series.kind, default: 0] += change.new
-      try database.execute(
+      try database.executeCached(
         sql: """
           UPDATE series SET readings = readings + ?2, pending = pending + ?3,
             first_position = min(coalesce(first_position, ?4), ?4),
@@ -105,12 +105,13 @@ extension SeriesTable {
     let find = """
       SELECT id, section, first_position, last_position FROM series WHERE device = ? AND kind = ? AND axis = ?
       """
-    if let row = try Row.fetchOne(database, sql: find, arguments: key) {
+    if let row = try Row.fetchOne(database.cachedStatement(sql: find), arguments: key) {
       let (first, last): (Int64?, Int64?) = (row[2], row[3])
       let positions = first.flatMap { first in last.map { first...$0 } }
       return Series(id: row[0], section: row[1], kind: kind, positions: positions)
     }
-    try database.execute(sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)", arguments: key)
+    try database.executeCached(
+      sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)", arguments: key)
     return try stored(device, kind, axis)
   }
 }

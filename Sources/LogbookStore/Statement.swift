@@ -9,18 +9,8 @@ import GRDBSQLite
 final class RawStatement {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
-  /// The connection's own statement, which it keeps for the next time; nil for one that goes with this object.
-  private let kept: Statement?
-
-  init(_ database: Database, _ sql: String) throws {
-    guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
-    var handle: OpaquePointer?
-    let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
-    guard code == SQLITE_OK, let handle else { throw Self.error(connection, code) }
-    self.handle = handle
-    self.connection = connection
-    kept = nil
-  }
+  /// Owns the handle.
+  private let kept: Statement
 
   /// Takes the statement that the connection keeps for this text. Only one of a text may be at work at a time.
   init(keptBy database: Database, _ sql: String) throws {
@@ -33,7 +23,7 @@ final class RawStatement {
 
   deinit {
     // One that was left before its last row would keep its snapshot.
-    if kept == nil { sqlite3_finalize(handle) } else { sqlite3_reset(handle) }
+    sqlite3_reset(handle)
   }
 
   @inline(__always) func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }

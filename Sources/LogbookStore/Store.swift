@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
+package import GRDB
 import GRDBSQLite
 public import Logbook
 
@@ -29,7 +29,10 @@ public enum StoreRole: String, Sendable {
 public final class Store {
   /// The path of the file; empty for a copy that nobody sees.
   public let path: String
-  let queue: DatabaseQueue
+  /// Open to the package, so that tests can let statements of a connection fail.
+  package let queue: DatabaseQueue
+  /// The table through which statements take many readings at once.
+  let batch: BatchTable
 
   /// How long a connection waits for another's transaction. Imports commit at least every second.
   static let busyTimeoutSeconds = 30.0
@@ -81,13 +84,15 @@ public final class Store {
       }
       return try Self.openQueue(path, configuration)
     }
-    try translatingErrors(path) {
+    batch = try translatingErrors(path) { [queue] in
       if let original {
         try original.queue.backup(to: queue)
       }
-      try queue.inDatabase { database in
+      return try queue.inDatabase { database in
         try Self.prepareSchema(database, path: path, zone: zone)
         try Roles.install(role, in: database)
+        if role == .importer { try IngestWriter.makeTables(database) }
+        return try BatchTable(database)
       }
     }
   }

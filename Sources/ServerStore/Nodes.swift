@@ -37,7 +37,8 @@ struct Nodes {
       INSERT INTO node (name, run_number, run_id) VALUES (?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET run_number = excluded.run_number, run_id = excluded.run_id RETURNING id
       """
-    let id = try Int64.fetchOne(database, sql: sql, arguments: [run.node, run.number, run.id])
+    let id = try Int64.fetchOne(
+      database.cachedStatement(sql: sql), arguments: [run.node, run.number, run.id])
     guard let id else { throw StorageError.failed("a node without its number") }
     return id
   }

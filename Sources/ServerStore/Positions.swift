@@ -46,7 +46,7 @@ struct Positions {
   func beginEpoch(at seq: Int64, tag: String) throws {
     let last = try String.fetchOne(cached("SELECT tag FROM epoch ORDER BY first_seq DESC LIMIT 1"))
     guard last != tag else { return }
-    try database.execute(sql: "INSERT INTO epoch (first_seq, tag) VALUES (?, ?)", arguments: [seq, tag])
+    try cached("INSERT INTO epoch (first_seq, tag) VALUES (?, ?)").execute(arguments: [seq, tag])
   }
 
   /// Eight random hexadecimal digits.

@@ -48,8 +48,9 @@ extension SeriesTable {
     let found = try database.cachedStatement(
       sql: "SELECT id FROM series WHERE device = ? AND kind = ? AND axis = ?")
     if let number = try Int64.fetchOne(found, arguments: [device, kind, axis]) { return number }
-    try database.execute(
-      sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)", arguments: [device, kind, axis])
+    let insert = try database.cachedStatement(
+      sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)")
+    try insert.execute(arguments: [device, kind, axis])
     return database.lastInsertedRowID
   }
 
@@ -60,9 +61,9 @@ extension SeriesTable {
     let arguments: StatementArguments =
       device.serial.isEmpty ? [device.format, device.model] : [device.vendor, device.serial]
     if let number = try Int64.fetchOne(found, arguments: arguments) { return number }
-    try database.execute(
-      sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)",
-      arguments: [device.vendor, device.model, device.serial, device.format])
+    let insert = try database.cachedStatement(
+      sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)")
+    try insert.execute(arguments: [device.vendor, device.model, device.serial, device.format])
     return database.lastInsertedRowID
   }
 }

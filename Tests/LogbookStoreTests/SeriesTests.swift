@@ -31,8 +31,9 @@ import Testing
   @Test func readingsThatTheRemoteHasAreNotPending() throws {
     let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(Array(readings[..<4])))
-    let outcome = try scratch.open(.sync).write { database in
-      try ReadingWriter(database, ingest: 1, isUploaded: true).write(readings, deviceIDs: [1])
+    let store = try scratch.open(.sync)
+    let outcome = try store.write { database in
+      try ReadingWriter(database, store.batch, ingest: 1, isUploaded: true).write(readings, deviceIDs: [1])
     }
     #expect(outcome.new == 6)
     #expect(try pending() == 4)

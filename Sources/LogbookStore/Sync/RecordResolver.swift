@@ -153,11 +153,11 @@ extension RecordResolver {
 
   private static func conflicts(_ database: Database, guid: String? = nil) throws -> [RecordConflict] {
     let edited = try Row.fetchAll(
-      database,
-      sql: """
-        SELECT \(SyncRecord.columns), conflict FROM record
-        WHERE conflict IS NOT NULL AND (:guid IS NULL OR guid = :guid) ORDER BY guid
-        """, arguments: ["guid": guid]
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns), conflict FROM record
+          WHERE conflict IS NOT NULL AND (:guid IS NULL OR guid = :guid) ORDER BY guid
+          """), arguments: ["guid": guid]
     ).map { row in
       let record = try SyncRecord(row)
       return RecordConflict(
@@ -165,12 +165,12 @@ extension RecordResolver {
         base: record.base)
     }
     let bereft = try Row.fetchAll(
-      database,
-      sql: """
-        SELECT \(SyncRecord.columns) FROM record
-        WHERE \(RecordCondition.isBereft) AND (:guid IS NULL OR guid = :guid)
-        ORDER BY guid
-        """, arguments: ["guid": guid]
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns) FROM record
+          WHERE \(RecordCondition.isBereft) AND (:guid IS NULL OR guid = :guid)
+          ORDER BY guid
+          """), arguments: ["guid": guid]
     ).map { row in
       let record = try SyncRecord(row)
       var restored = record.state
@@ -184,7 +184,7 @@ extension RecordResolver {
   /// What was sent before the conflict and never answered is forgotten with it: the remote's side is newer, so that
   /// it can never be applied there any more.
   private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET base = conflict, revision = conflict_revision, conflict = NULL, conflict_revision = NULL,
           sent_version = NULL, sent = NULL
@@ -193,7 +193,7 @@ extension RecordResolver {
   }
 
   private static func edit(_ guid: String, to state: RecordState, _ database: Database) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET entry_guid = ?, occurred_at = ?, utc_offset = ?, offset_source = ?, fields = ?, deleted = ?,
           edited_at = ?, version = version + 1
@@ -202,7 +202,7 @@ extension RecordResolver {
   }
 
   private static func insert(_ state: RecordState, guid: String, _ database: Database) throws {
-    try database.execute(
+    try database.executeCached(
       sql: """
         INSERT INTO record (entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, edited_at,
           guid, kind)
@@ -213,7 +213,7 @@ extension RecordResolver {
   private static func deleteChildren(
     of guid: String, at now: Int64, _ database: Database
   ) throws -> Int {
-    try database.execute(
+    try database.executeCached(
       sql: """
         UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1
         WHERE entry_guid = ? AND deleted = 0

@@ -50,25 +50,25 @@ extension SyncTransaction {
     for item in refused { reasons[item.item] = item.reason }
     // Half the time of a statement for each row, which copies the pages of the table and its index into a journal of
     // its own because the triggers may refuse it.
-    let batch = try BatchTable(database)
     let update = try RawStatement(
-      database,
+      keptBy: database,
       """
       UPDATE reading SET uploaded = 1 FROM batch AS b
       WHERE reading.section = b.section AND reading.position = b.position AND reading.series = b.series
         AND reading.level = b.level AND reading.occurrence = b.occurrence AND reading.uploaded = 0
       """)
+    rows.removeAll()
     for (place, key) in keys.enumerated() {
       if let reason = reasons[place] {
         try quarantine([key], reason: reason, at: now)
         continue
       }
-      batch.append(ReadingRow(key))
-      guard batch.count == BatchTable.capacity else { continue }
+      rows.append(ReadingRow(key))
+      guard rows.count == BatchTable.capacity else { continue }
       _ = try update.run()
-      batch.removeAll()
+      rows.removeAll()
     }
-    if batch.count > 0 { _ = try update.run() }
+    if rows.count > 0 { _ = try update.run() }
   }
 
   /// Keeps the remote's words: these readings are not sent again before a retry on command.
@@ -101,7 +101,7 @@ extension SyncTransaction {
   ///
   /// - Returns: how many were not here yet. A known one with another value is listed as changed at the source.
   public func storePulled(_ batch: ReadingBatch, ingest: Int64, at now: Int64) throws -> Int {
-    let writer = try ReadingWriter(database, ingest: ingest, isUploaded: true)
+    let writer = try ReadingWriter(database, rows, ingest: ingest, isUploaded: true)
     let devices = try batch.devices.map { try $0.storedID(database) }
     let outcome = try writer.write(batch.readings, deviceIDs: devices)
     try database.executeCached(

@@ -9,15 +9,20 @@ extension Store {
   ///
   /// Needs a store opened as `sync`.
   public func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
-    try write { try work(SyncTransaction($0)) }
+    try write { try work(SyncTransaction($0, batch)) }
   }
 }
 
 /// What the sync engine may do to a store, inside one transaction. Valid only there.
 public struct SyncTransaction {
   let database: Database
+  /// The table through which statements take many readings at once.
+  let rows: BatchTable
 
-  init(_ database: Database) { self.database = database }
+  init(_ database: Database, _ rows: BatchTable) {
+    self.database = database
+    self.rows = rows
+  }
 }
 
 // MARK: - Runs
