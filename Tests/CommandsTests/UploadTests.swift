@@ -117,6 +117,20 @@ import Testing
     #expect(outcome.errors.components(separatedBy: "another upload of this store runs").count == 3)
   }
 
+  /// The upload that held the lock failed meanwhile, and left a wait.
+  @Test func whoWaitedForTheLockObeysWhatItsHolderLeft() async throws {
+    let outcome = try await script(
+      """
+      connect a; row a 07:10 123; stop >/dev/null; exec 9>>a.db-upload; flock 9
+      GLUCOPORT_STORE=a.db glucoport upload --lock-wait 60s 2>>errors 9>&- & waiting=$!
+      for _ in $(seq 400); do ls -l /proc/$waiting/fd | grep -q 'a\\.db$' && break; sleep 0.02; done
+      sqlite3 a.db 'UPDATE remote SET failures = 1, next_attempt = unixepoch() + 600'
+      exec 9>&-; wait $waiting; echo "a $?"; again
+      """)
+    #expect(outcome.output == "a 75\n", "\(outcome)")
+    #expect(outcome.errors.contains("the next attempt is due in"), "\(outcome)")
+  }
+
   @Test func theWaitBehindAFailureIsKeptInTheStore() async throws {
     let outcome = try await script(
       """

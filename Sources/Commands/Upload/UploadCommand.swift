@@ -56,12 +56,14 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     let output = Output()
     if dryRun { return try tellPending(output) }
     let store = try storeOptions.open(.sync)
-    let setting = try store.requireRemote()
+    _ = try store.requireRemote()
     // Held to the end of the run: the lock goes with this value.
     guard let lock = try await takeLock() else {
       throw Failure(.temporary, "\(storeOptions.path): another upload of this store runs; try again later")
     }
     defer { lock.release() }
+    // Behind the lock: the upload that had it may have failed, or the remote was set anew meanwhile.
+    let setting = try store.requireRemote()
     try refuseTooEarly(setting)
     if retryRefused { try store.releaseRefused() }
     let meter = ProgressMeter(output, isQuiet: quiet || json)
