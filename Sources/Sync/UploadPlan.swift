@@ -127,7 +127,10 @@ public struct UploadPlan: Sendable {
 
   private mutating func afterSuccess() -> UploadStep {
     switch step {
-    case .begin, .verify, .renewNode: return firstPush
+    case .begin, .renewNode: return firstPush
+    // The remote keeps from a node what that node wrote. Whether a copy of this store wrote under its id cannot be told
+    // without a position that both know, so what comes from the start comes to an id that wrote nothing.
+    case .verify: return .renewNode
     case .pushReadings:
       readings.succeed()
       return .pushReadings(limit: readings.current)

@@ -70,6 +70,27 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("behind the backup"))
   }
 
+  /// Neither is told that the other bears its id: the restored server has forgotten the runs of the one, and the
+  /// position of the other.
+  @Test func aCopiedStoreMissesNothingWhenTheServerIsRestoredToo() async throws {
+    let scene = try await Scene()
+    _ = try await scene.sharedNote()
+    try await scene.server.takeBackup()
+    let copy = try await scene.copy(of: scene.a)
+    for place in Int64(100)..<103 {
+      try copy.importReadings(place..<place + 1)
+      try await scene.upload(copy)
+    }
+    try await scene.server.restoreBackup()
+    try scene.a.importReadings(0..<5)
+    try await scene.upload(scene.a, copy, scene.a)
+    let held = try await scene.server.digests()
+    for node in [scene.a, copy] {
+      #expect(try node.sync().sync { try $0.uploadedDigests() }.differing(from: held).isEmpty)
+    }
+    #expect(try await scene.server.everything().readings == 8)
+  }
+
   @Test func anotherLogbookUnderAKnownAddressIsRefused() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -129,6 +129,8 @@ import Testing
     var plan = plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
     #expect(plan.current == .verify)
     plan.note(.done)
+    #expect(plan.current == .renewNode)
+    plan.note(.done)
     #expect(plan.current == .pushReadings(limit: 8))
   }
 
