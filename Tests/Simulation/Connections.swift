@@ -16,5 +16,5 @@ final class Connections {
     return store
   }
 
-  func close() { stores = [:] }
+  func close(_ role: StoreRole) { stores[role] = nil }
 }

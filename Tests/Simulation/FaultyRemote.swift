@@ -50,10 +50,12 @@ public actor FaultyRemote: Remote {
   private var weather: Weather
   private var mostChanges: Int?
   private var refusal: (@Sendable (RecordState) -> String?)?
+  private var readingRefusal: (@Sendable (Reading) -> String?)?
   private var meanwhile: [Meanwhile] = []
   /// Errors that the next requests end with, instead of being carried out.
   private var scripted: [RemoteError?] = []
-  private var losesNextAnswer = false
+  /// How many requests go on before the answer to one is lost; nil for none.
+  private var answersBeforeLoss: Int?
   /// Requests that arrive at the server some time after their sender gave them up.
   private var late: [@Sendable () async -> Void] = []
 
@@ -73,6 +75,9 @@ public actor FaultyRemote: Remote {
   /// Refuses for good what this gives a reason for.
   public func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
 
+  /// Refuses for good the readings that this gives a reason for.
+  public func refuseReadings(_ refusal: (@Sendable (Reading) -> String?)?) { readingRefusal = refusal }
+
   /// Lets these things happen during the next requests, one in each, behind the server's work.
   public func interrupt(_ things: Meanwhile...) { meanwhile += things }
 
@@ -80,7 +85,13 @@ public actor FaultyRemote: Remote {
   public func script(_ errors: RemoteError?...) { scripted += errors }
 
   /// Carries out the next request, and loses its answer.
-  public func loseNextAnswer() { losesNextAnswer = true }
+  public func loseNextAnswer() { loseAnswer(behind: 0) }
+
+  /// Carries out so many requests and a further one, and loses its answer.
+  public func loseAnswer(behind requests: Int) { answersBeforeLoss = requests }
+
+  /// Lets the next requests end as they do.
+  public func forgetScript() { (scripted, answersBeforeLoss) = ([], nil) }
 
   /// Forgets what was asked so far.
   public func forgetRequests() { requests = [] }
@@ -104,10 +115,21 @@ public actor FaultyRemote: Remote {
     }
   }
 
-  /// Sends readings.
+  /// Sends readings. What is refused for good does not reach the storage.
   public func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
-    try await exchange("readings", items: batch.readings.count) { [server] () async throws(StorageError) in
-      try await server.storage.store(batch, server.login, run)
+    let refusal = readingRefusal
+    return try await exchange("readings", items: batch.readings.count) {
+      [server] () async throws(StorageError) in
+      let reasons = batch.readings.map { refusal?($0) }
+      let taken = batch.readings.indices.filter { reasons[$0] == nil }
+      var rest = batch
+      rest.readings = taken.map { batch.readings[$0] }
+      var answer = try await server.storage.store(rest, server.login, run)
+      answer.differing = answer.differing.map { taken[$0] }
+      answer.refused = reasons.enumerated().compactMap { place, reason in
+        reason.map { RefusedItem(item: place, reason: $0) }
+      }
+      return answer
     }
   }
 
@@ -167,14 +189,18 @@ extension FaultyRemote {
       result = .failure(error)
     }
     if isRepeated { late.append { _ = try? await request() } }
-    if losesNextAnswer || happens(weather.losesAnswers) {
-      losesNextAnswer = false
+    if losesAnswer() || happens(weather.losesAnswers) {
       throw .unavailable("the answer was lost")
     }
     switch result {
     case .success(let answer): return answer
     case .failure(let error): throw RemoteError(error)
     }
+  }
+
+  private func losesAnswer() -> Bool {
+    defer { answersBeforeLoss = answersBeforeLoss.flatMap { $0 > 0 ? $0 - 1 : nil } }
+    return answersBeforeLoss == 0
   }
 
   private func failsAtOnce(_ name: String, items: Int) -> RemoteError? {

@@ -7,11 +7,15 @@ public enum Schedules {
   /// How much happens in one world before it comes to rest.
   public static let steps = 20
 
-  /// Runs one world on a stage of its own; gives what was broken, nil for nothing, and all that happened.
+  /// Runs one world on a stage on which so many others played before; gives what was broken, nil for nothing, and all
+  /// that happened.
   public static func journal(
-    seed: UInt64, _ template: Template, steps: Int = steps
+    seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps
   ) async throws -> (broken: String?, lines: [String]) {
-    try await withStage(template) { stage in await journal(seed: seed, stage, steps: steps) }
+    try await withStage(template) { stage in
+      for other in seed - others..<seed { _ = await journal(seed: other, stage, steps: steps) }
+      return await journal(seed: seed, stage, steps: steps)
+    }
   }
 
   private static func journal(
@@ -38,7 +42,7 @@ public enum Schedules {
     let folder = "\(parent)/glucoport-simulation-\(UUID().uuidString)"
     let value: Value
     do {
-      value = try await work(Stage(template: template, worldFolder: folder))
+      value = try await work(Stage(template: template, folder: folder))
     } catch {
       try FileManager.default.removeItem(atPath: folder)
       throw error

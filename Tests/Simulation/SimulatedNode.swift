@@ -74,11 +74,19 @@ public final class SimulatedNode {
     read = nil
   }
 
-  /// Opens the file anew, as after a crash: what was not committed is gone.
+  /// Ends the upload and opens its connection anew, as after a crash: what was not committed is gone.
   public func reopen() {
     session = nil
-    connections.close()
+    connections.close(.sync)
     read = nil
+  }
+
+  /// What waits for a person. Few nodes have any, and the connection that settles it is opened for those alone.
+  func conflicts() throws -> [RecordConflict] {
+    let records = try records().values
+    let parents = Set(records.compactMap { $0.state.isDeleted ? nil : $0.state.entryGuid })
+    let waits = records.contains { $0.isConflicted || $0.state.isDeleted && parents.contains($0.guid) }
+    return waits ? try resolver().conflicts() : []
   }
 
   /// Begins an upload, unless one runs.
@@ -95,7 +103,8 @@ public final class SimulatedNode {
   /// - Throws: what the store throws; the upload is over then, as its process would be.
   @discardableResult
   public func stepUpload() async throws -> UploadEnding? {
-    // Something may have read the records while a request was on its way.
+    // Something may read the records while a request is on its way.
+    read = nil
     defer { read = nil }
     do {
       let ending = try await session?.step()
@@ -105,6 +114,29 @@ public final class SimulatedNode {
       session = nil
       throw error
     }
+  }
+
+  /// Does work, while a statement of the connection of a role fails, counted from 1.
+  ///
+  /// - Returns: whether the statement came and failed.
+  @discardableResult
+  public func failing(
+    _ role: StoreRole, at place: Int, _ work: () async throws -> Void
+  ) async throws -> Bool {
+    let fault = try fault(role, at: place)
+    defer { fault.end() }
+    do {
+      try await work()
+    } catch  where fault.hasStruck {
+      // The process would be over.
+    }
+    return fault.hasStruck
+  }
+
+  /// A statement of the connection of a role that fails, counted from 1, until the fault ends.
+  func fault(_ role: StoreRole, at place: Int) throws -> StatementFault {
+    read = nil
+    return StatementFault(try connections.store(role), at: place)
   }
 
   /// Every record as the store has it, by id.

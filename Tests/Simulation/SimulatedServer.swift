@@ -13,6 +13,8 @@ public final class SimulatedServer: @unchecked Sendable {
   let login: Login
   private let folder: String
   private var hasBackup = false
+  /// The logbook's file, while the storage has been open for as long.
+  private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
 
   /// One of the servers of a template, in a folder that is its own.
@@ -23,15 +25,25 @@ public final class SimulatedServer: @unchecked Sendable {
     storage = try EmbeddedStorage(folder: folder)
   }
 
+  /// Takes out everything but the login. The epoch of the first position stays: the server began with it.
+  func empty() throws {
+    hasBackup = false
+    let file =
+      try emptied
+      ?? EmptiedFile("\(folder)/logbooks/\(login.logbook).db", keeping: ["epoch": "first_seq = 0"])
+    emptied = file
+    try file.empty()
+  }
+
   /// Stops the server and starts it again.
   public func restart() async throws {
-    try await storage.close()
+    try await close()
     storage = try EmbeddedStorage(folder: folder)
   }
 
   /// Copies everything that is on disk.
   public func takeBackup() async throws {
-    try await storage.close()
+    try await close()
     if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
     try FileManager.default.copyItem(atPath: folder, toPath: copy)
     hasBackup = true
@@ -42,11 +54,16 @@ public final class SimulatedServer: @unchecked Sendable {
   @discardableResult
   public func restoreBackup() async throws -> Bool {
     guard hasBackup else { return false }
-    try await storage.close()
+    try await close()
     try FileManager.default.removeItem(atPath: folder)
     try FileManager.default.copyItem(atPath: copy, toPath: folder)
     storage = try EmbeddedStorage(folder: folder)
     return true
+  }
+
+  private func close() async throws {
+    emptied = nil
+    try await storage.close()
   }
 
   /// What the logbook is, as a login is told.

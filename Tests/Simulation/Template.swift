@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GRDB
 import Logbook
 import LogbookAPI
 import LogbookStore
@@ -46,7 +47,18 @@ public struct Template: Sendable {
   private static func makeStore(_ path: String) throws -> Data {
     // The connection is closed behind this line, and empties its write-ahead log.
     _ = try Store.openOrCreate(path: path, role: .importer, zone: LogbookZone(name: "Europe/Madrid"))
-    return try Data(contentsOf: URL(fileURLWithPath: path))
+    return try contents(path)
+  }
+
+  /// The bytes of a database, with pages of 4 KiB instead of 16: a commit writes whole pages, and in so small a file
+  /// that is most of its time.
+  private static func contents(_ path: String) throws -> Data {
+    let small = path + "-small"
+    try DatabaseQueue(path: path).inDatabase { database in
+      try database.execute(sql: "PRAGMA page_size = 4096")
+      try database.execute(sql: "VACUUM INTO ?", arguments: [small])
+    }
+    return try Data(contentsOf: URL(fileURLWithPath: small))
   }
 
   private static func makeServer(_ folder: String) async throws -> Server {
@@ -61,7 +73,7 @@ public struct Template: Sendable {
     try await storage.close()
     var files: [String: Data] = [:]
     for name in ["server.db", "logbooks/\(login.logbook).db"] {
-      files[name] = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)"))
+      files[name] = try contents("\(folder)/\(name)")
     }
     return Server(files: files, login: login)
   }

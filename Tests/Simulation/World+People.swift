@@ -47,7 +47,7 @@ extension World {
   }
 
   func resolve(_ node: SimulatedNode) throws {
-    let conflicts = try node.resolver().conflicts()
+    let conflicts = try node.conflicts()
     guard let conflict = conflicts.randomElement(using: &random) else { return }
     try resolve(conflict, node)
   }

@@ -84,7 +84,7 @@ extension World {
     for record in try await server.everything().records { words.formUnion(record.state.words) }
     for node in nodes {
       for record in try node.records().values { words.formUnion(record.state.words) }
-      for conflict in try node.resolver().conflicts() { words.formUnion(conflict.theirs.words) }
+      for conflict in try node.conflicts() { words.formUnion(conflict.theirs.words) }
     }
     ledger.keepOnly(words)
   }

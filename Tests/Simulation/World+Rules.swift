@@ -105,10 +105,10 @@ extension World {
   /// A person decides what waits for one; says whether anything did.
   private func decide(_ node: SimulatedNode) throws -> Bool {
     var decides = false
-    for conflict in try node.resolver().conflicts() {
+    for conflict in try node.conflicts() {
       decides = true
       // One decision can settle the next: an entry and what belongs to it.
-      if try node.resolver().conflicts().contains(conflict) { try resolve(conflict, node) }
+      if try node.conflicts().contains(conflict) { try resolve(conflict, node) }
     }
     let refused = try node.records().values.filter { $0.isQuarantined && !$0.isConflicted && $0.isPending }
     for record in refused.sorted(by: { $0.guid < $1.guid }) where !record.state.isDeleted {

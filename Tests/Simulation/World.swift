@@ -65,11 +65,13 @@ final class World {
 
   var weather: Weather { isStormy ? .stormy : .calm }
 
-  /// A way to the server. A picky one refuses, for good, every content that ends in a 7.
+  /// A way to the server. A picky one refuses, for good, every content that ends in a 7, and some readings.
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {
       await remote.refuse { state in state.words.contains { $0.hasSuffix("7") } ? "it ends in a 7" : nil }
+      // By place, not by value: what is refused of one node is refused of all.
+      await remote.refuseReadings { $0.position / 300 % 5 == 0 ? "the fifth" : nil }
     }
     return remote
   }
@@ -81,8 +83,8 @@ final class World {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<46: try await upload(node)
     case 46..<78: try change(node)
-    case 78..<84: try importDiary(node)
-    case 84..<88: try resolve(node)
+    case 78..<84: try command(node, .importer) { try importDiary(node) }
+    case 84..<88: try command(node, .resolver) { try resolve(node) }
     case 88..<91:
       say("\(node.name) crashes")
       node.reopen()
@@ -98,20 +100,46 @@ final class World {
   /// What people and meters do at any time, also while a request is on its way.
   private func change(_ node: SimulatedNode) throws {
     switch Int.random(in: 0..<32, using: &random) {
-    case 0..<12: try edit(node)
-    case 12..<20: try add(node)
-    case 20..<24: try delete(node)
-    default: try importReadings(node)
+    case 0..<12: try command(node, .editor) { try edit(node) }
+    case 12..<20: try command(node, .editor) { try add(node) }
+    case 20..<24: try command(node, .editor) { try delete(node) }
+    default: try command(node, .importer) { try importReadings(node) }
     }
   }
+
+  /// Runs a command of a person, of which a statement fails now and then: it did all that it was told to, or nothing.
+  private func command(_ node: SimulatedNode, _ role: StoreRole, _ work: () throws -> Void) throws {
+    guard let place = drawFault() else { return try work() }
+    let (records, known) = (try node.records(), (ledger, tombstones, broughtBack))
+    let fault = try node.fault(role, at: place)
+    defer { fault.end() }
+    do {
+      try work()
+    } catch  where fault.hasStruck {
+      let isUndone = try node.records() == records
+      say("  its statement \(place) fails\(isUndone ? "" : ", and it is done")")
+      if isUndone { (ledger, tombstones, broughtBack) = known }
+    }
+  }
+
+  /// Which statement of a command fails; nil, mostly, for none.
+  private func drawFault() -> Int? { random.once(in: 12) ? Int.random(in: 1...24, using: &random) : nil }
 
   private func upload(_ node: SimulatedNode) async throws {
     node.clock += 7 * 3600
     try node.beginUpload(drawOptions())
     before = try node.records()
     let step = node.session.map { "\($0.nextStep)" } ?? ""
-    if random.once(in: 3) { await node.remote.interrupt(Meanwhile { try self.interrupt(node) }) }
-    let ending = try await node.stepUpload()
+    var ending: UploadEnding?
+    if random.once(in: 3) {
+      await node.remote.interrupt(Meanwhile { try self.interrupt(node) })
+      ending = try await node.stepUpload()
+    } else if let place = drawFault() {
+      let hasFailed = try await node.failing(.sync, at: place) { ending = try await node.stepUpload() }
+      if hasFailed { say("  its statement \(place) fails") }
+    } else {
+      ending = try await node.stepUpload()
+    }
     if let failure = await node.remote.takeFailure() { throw failure }
     say("\(node.name) \(step)\(ending.map { " \($0)" } ?? "")")
     try checkNothingOverwritten(node)
