@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 import Logbook
 import Testing
 
@@ -55,6 +56,19 @@ import Testing
       #expect(try scratch.refusal(role, "UPDATE record SET \(change)") == reason)
     }
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(change), version = version + 1") == nil)
+  }
+
+  /// Nothing comes between what a transaction of sync looks at and what it writes.
+  @Test func aTransactionOfSyncKeepsEveryWriterOutFromItsFirstStatement() throws {
+    let editor = try scratch.open(.editor)
+    try editor.queue.inDatabase { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+    let edit = "UPDATE record SET fields = '{}', version = version + 1"
+    try scratch.open(.sync).sync { (store) throws -> Void in
+      #expect(throws: DatabaseError.self) { try editor.queue.inDatabase { try $0.execute(sql: edit) } }
+      #expect(try store.allRecords().map(\.version) == [1])
+    }
+    try editor.queue.inDatabase { try $0.execute(sql: edit) }
+    #expect(try scratch.rows("SELECT version FROM record") == ["2"])
   }
 
   @Test func anEditOfASyncedRecordRaisesItsVersion() throws {

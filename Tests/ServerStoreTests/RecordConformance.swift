@@ -53,6 +53,30 @@ import Testing
     try await stand.stop()
   }
 
+  /// Entries and what belongs to them, new records and edits: each is applied by its own base.
+  @Test(arguments: StorageSort.all)
+  func changesOfDifferentRecordsLeaveTheSameStateInAnyOrder(_ sort: StorageSort) async throws {
+    let guids = (0..<5).map { _ in Client.uuid() }
+    var states: Set<[String: RecordState]> = []
+    for shift in 0..<guids.count {
+      let folder = try ScratchFolder()
+      let stand = try await sort.start(folder.path)
+      var client = Client(stand)
+      let base = try await client.revision(Sample.change(guids[0], 1, on: nil, Sample.note("before")))
+      let changes = guids.enumerated().map { place, guid in
+        var state = Sample.note("\(place)")
+        if place > 2 { state.entryGuid = guids[1] }
+        return Sample.change(guid, 2, on: place == 0 ? base : nil, state)
+      }
+      for change in changes[shift...] + changes[..<shift] { _ = try await client.revision(change) }
+      client = Client(stand)
+      let records = try await client.pullAll().flatMap(\.records)
+      states.insert(Dictionary(uniqueKeysWithValues: records.map { ($0.guid, $0.state) }))
+      try await stand.stop()
+    }
+    #expect(states.count == 1 && states.first?.count == guids.count)
+  }
+
   @Test(arguments: StorageSort.all)
   func oneConflictIsInNoOthersWay(_ sort: StorageSort) async throws {
     let folder = try ScratchFolder()

@@ -56,6 +56,93 @@ import Testing
     #expect(try await scene.held(guids[0])?.fields["a"] == .text("round 49"))
   }
 
+  @Test func whatOthersMakeOfARefusedRecordIsKeptBesideItAndHoldsNothingBack() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    await scene.a.remote.refuse { $0.fields["a"] == .text("bad") ? "not that word" : nil }
+    try scene.a.edit(guid, "a", "bad")
+    try await scene.upload(scene.a)
+    try scene.b.edit(guid, "a", "theirs")
+    let other = try scene.b.add(["a": "other"])
+    try await scene.upload(scene.b)
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete && summary.rollbacks == 0 && summary.conflicts == 1)
+    #expect(try scene.a.records()[other] != nil)
+    let conflict = try #require(try scene.a.resolver().conflicts().first)
+    #expect(conflict.mine.fields["a"] == .text("bad") && conflict.theirs.fields["a"] == .text("theirs"))
+  }
+
+  @Test func editsThatCancelEachOtherAreOneChangeOfTheFinalValue() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    for text in ["x", "1", "x", "1"] { try scene.a.edit(guid, "a", text) }
+    let short = try scene.a.add(["a": "made and deleted"])
+    try scene.a.delete(short)
+    await scene.a.remote.forgetRequests()
+    try await scene.upload(scene.a, scene.b)
+    #expect(await scene.a.remote.requests.filter { $0.hasPrefix("records") } == ["records 2"])
+    #expect(try scene.b.text(guid, "a") == "1" && scene.b.record(short).state.isDeleted)
+  }
+
+  @Test func aBatchClearsExactlyWhatItHeld() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<25)
+    for number in 0..<25 { _ = try scene.a.add(["a": "\(number)"]) }
+    var options = UploadOptions()
+    (options.mostReadings, options.mostRecords) = (10, 10)
+    try scene.a.beginUpload(options)
+    var counts: [[Int]] = []
+    for _ in 0..<9 {
+      try await scene.a.stepUpload()
+      let held = try await scene.server.everything()
+      counts.append([
+        try scene.a.pendingReadings(), try scene.a.records().values.count(where: \.isPending), held.readings,
+        held.records.count,
+      ])
+    }
+    #expect(
+      counts == [
+        [25, 25, 0, 0], [15, 25, 10, 0], [5, 25, 20, 0], [0, 25, 25, 0], [0, 25, 25, 0],
+        [0, 15, 25, 10], [0, 5, 25, 20], [0, 0, 25, 25], [0, 0, 25, 25],
+      ])
+  }
+
+  /// Seven accepted, two merged and sent again, one refused for good.
+  @Test func ofABatchOnlyWhatWasAcknowledgedAdvances() async throws {
+    let scene = try await Scene()
+    let guids = try (0..<10).map { try scene.a.add(["a": "\($0)", "b": "0"]) }
+    try await scene.upload(scene.a, scene.b)
+    for guid in guids[7..<9] { try scene.b.edit(guid, "b", "theirs") }
+    try await scene.upload(scene.b)
+    for guid in guids { try scene.a.edit(guid, "a", guid == guids[9] ? "bad" : "mine") }
+    await scene.a.remote.refuse { $0.fields["a"] == .text("bad") ? "not that word" : nil }
+    try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
+    try await scene.a.stepUpload()
+    let records = try guids.map { try scene.a.record($0) }
+    #expect(records.map { $0.version - $0.versionSynced } == [0, 0, 0, 0, 0, 0, 0, 1, 1, 1])
+    #expect(records.map(\.isQuarantined) == Array(repeating: false, count: 9) + [true])
+    #expect(try scene.a.text(guids[7], "a") == "mine" && scene.a.text(guids[7], "b") == "theirs")
+    try await scene.upload(scene.a)
+    #expect(try guids.map { try scene.a.record($0).isPending } == Array(repeating: false, count: 9) + [true])
+    #expect(try await scene.held(guids[8])?.fields["a"] == .text("mine"))
+  }
+
+  @Test func aRefusedReadingIsKeptWithItsReasonAndNeverInTheWay() async throws {
+    let scene = try await Scene()
+    let bad: Int64 = 1_700_000_000 + 300 * 2
+    await scene.a.remote.refuseReadings { $0.position == bad ? "too odd" : nil }
+    try scene.a.importReadings(0..<5)
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete && summary.pushedReadings == 4 && summary.refused == 1)
+    #expect(try await scene.server.everything().readings == 4)
+    await scene.a.remote.forgetRequests()
+    #expect(try await scene.a.upload().summary == UploadSummary())
+    #expect(await scene.a.remote.requests == ["changes 1000"])
+    await scene.a.remote.refuseReadings(nil)
+    #expect(try scene.a.sync().releaseRefused() == 1)
+    #expect(try await scene.a.upload().summary.pushedReadings == 1)
+  }
+
   @Test func nothingPendingMeansNoPushRequest() async throws {
     let scene = try await Scene()
     await scene.a.remote.forgetRequests()

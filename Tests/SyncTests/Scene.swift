@@ -112,10 +112,26 @@ extension SimulatedNode {
         placement: Placement(utcOffset: 3600, source: .zone),
         .value(Quantity(value, .milligramsPerDecilitre)), line: 1)
     }
+    try ingest(batch, generatedAt: nil)
+  }
+
+  /// An export of a diary with one row, which has an id there.
+  func importDiary(carbs: Double, generatedAt: Int64) throws {
+    var batch = IngestBatch()
+    batch.records = [
+      ImportedRecord(
+        kind: .food, at: DeviceTime(seconds: 1000), placement: Placement(utcOffset: 3600, source: .zone),
+        fields: RecordFields(["carbs": .number(carbs)]), sourceID: "row", line: 1)
+    ]
+    try ingest(batch, generatedAt: generatedAt)
+  }
+
+  private func ingest(_ batch: IngestBatch, generatedAt: Int64?) throws {
     let source = IngestSource(name: "-", format: "test", startedAt: clock, modifiedAt: nil, decisions: [])
     try importer().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)
-      try writer.finish(end: .whole, digest: "", generatedAt: nil, finishedAt: clock, decisions: [])
+      try writer.finish(
+        end: .whole, digest: "", generatedAt: generatedAt, finishedAt: clock, decisions: [])
     }
   }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// What two stores made without knowing of each other, and meets on the server.
+@Suite struct MeetingTests {
+  @Test func recordsMadeInTwoStoresAreTwoRecords() async throws {
+    let scene = try await Scene()
+    let guids = [try scene.a.add(["a": "walk"]), try scene.b.add(["a": "walk"])]
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in [scene.a, scene.b] { #expect(try Set(node.records().keys) == Set(guids)) }
+  }
+
+  @Test func equalRowsOfOneExportImportedInTwoStoresAreOneRecord() async throws {
+    let scene = try await Scene()
+    for node in [scene.a, scene.b] { try node.importDiary(carbs: 30, generatedAt: 5) }
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete && summary.pushedRecords == 1)
+    #expect(try await scene.b.upload().summary.conflicts == 0)
+    #expect(try await scene.server.everything().records.count == 1)
+    #expect(try scene.b.records().values.map(\.isPending) == [false])
+  }
+
+  /// No state is known that both agreed on, so nobody knows which of the two came later.
+  @Test func oneRowWithTwoContentsInTwoStoresIsAConflict() async throws {
+    let scene = try await Scene()
+    try scene.a.importDiary(carbs: 30, generatedAt: 5)
+    try scene.b.importDiary(carbs: 45, generatedAt: 6)
+    try await scene.upload(scene.a, scene.b)
+    let conflict = try #require(try scene.b.resolver().conflicts().first)
+    #expect(conflict.mine.fields["carbs"] == .number(45) && conflict.theirs.fields["carbs"] == .number(30))
+    try scene.b.resolve(conflict.guid, .mine)
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.a.record(conflict.guid).state.fields["carbs"] == .number(45))
+  }
+
+  /// One store knew the row before it went offline; in the other it was made and deleted meanwhile.
+  @Test func whatWasDeletedElsewhereDoesNotComeBackWithALateImport() async throws {
+    let scene = try await Scene()
+    try scene.a.importDiary(carbs: 30, generatedAt: 5)
+    try scene.b.importDiary(carbs: 30, generatedAt: 5)
+    let guid = try #require(try scene.b.records().keys.first)
+    try await scene.upload(scene.b)
+    try scene.b.delete(guid)
+    try await scene.upload(scene.b, scene.a, scene.b)
+    #expect(try scene.a.record(guid).state.isDeleted && scene.b.record(guid).state.isDeleted)
+    #expect(try await scene.held(guid)?.isDeleted == true)
+    try scene.a.importDiary(carbs: 60, generatedAt: 9)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.a.record(guid).state.isDeleted && scene.b.record(guid).state.isDeleted)
+  }
+
+  @Test func whatWasDeletedElsewhereComesBackOnlyByAPersonWhenItWasEditedHere() async throws {
+    let scene = try await Scene()
+    for node in [scene.a, scene.b] { try node.importDiary(carbs: 30, generatedAt: 5) }
+    let guid = try #require(try scene.b.records().keys.first)
+    try await scene.upload(scene.b)
+    try scene.b.delete(guid)
+    try await scene.upload(scene.b)
+    try scene.a.edit(guid, "text", "by hand")
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.a.record(guid).isConflicted && !scene.a.record(guid).state.isDeleted)
+    #expect(try scene.b.record(guid).state.isDeleted)
+    #expect(try await scene.held(guid)?.isDeleted == true)
+    try scene.a.resolve(guid, .mine)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.text(guid, "text") == "by hand")
+  }
+
+  @Test func countersOfStoresMeanNothingToOthers() async throws {
+    let scene = try await Scene()
+    let guid = try scene.a.add(["a": "0"])
+    for round in 1...5 { try scene.a.edit(guid, "a", "\(round)") }
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.a.record(guid).version == 6)
+    #expect(try scene.b.record(guid).version == 1 && scene.b.record(guid).versionSynced == 1)
+    try scene.b.edit(guid, "a", "theirs")
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.a.text(guid, "a") == "theirs")
+    #expect(try scene.a.record(guid).version == 6 && scene.a.record(guid).versionSynced == 6)
+  }
+
+  /// What a node knows of its own sync is nobody else's.
+  @Test func nothingOfTheStateOfSyncIsSent() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try scene.a.edit(guid, "a", "mine")
+    try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
+    await scene.a.remote.loseNextAnswer()
+    try await scene.a.stepUpload()
+    let sent = try #require(try scene.a.record(guid).sent)
+    let object = try #require(JSONSerialization.jsonObject(with: Data(sent.utf8)) as? [String: Any])
+    #expect(Set(object.keys) == ["guid", "node", "version", "digest", "base", "state"])
+    let state = try #require(object["state"] as? [String: Any])
+    #expect(
+      state.keys.allSatisfy { !$0.contains("sync") && !$0.contains("version") && !$0.contains("conflict") })
+  }
+
+  /// One host lives in 1990, the other in 2106.
+  @Test func wrongClocksDecideNothing() async throws {
+    let scene = try await Scene()
+    (scene.a.clock, scene.b.clock) = (4_290_000_000, 640_000_000)
+    let guid = try await scene.sharedNote()
+    try scene.a.edit(guid, "a", "first")
+    try await scene.upload(scene.a, scene.b)
+    try scene.b.edit(guid, "a", "second")
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.a.text(guid, "a") == "second")
+    try scene.a.edit(guid, "a", "mine")
+    try scene.b.edit(guid, "a", "theirs")
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.record(guid).isConflicted && scene.b.text(guid, "a") == "theirs")
+  }
+
+  @Test func nodesThatSyncInTurnGoQuiet() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try scene.a.importReadings(0..<5)
+    try scene.b.importReadings(3..<9, value: 101)
+    try scene.a.edit(guid, "a", "mine")
+    try scene.b.edit(guid, "b", "theirs")
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for _ in 0..<2 {
+      for node in [scene.a, scene.b] {
+        await node.remote.forgetRequests()
+        let (ending, summary) = try await node.upload()
+        #expect(ending == .complete && summary == UploadSummary())
+        #expect(await node.remote.requests == ["changes 1000"])
+      }
+    }
+  }
+}
