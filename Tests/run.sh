@@ -30,7 +30,7 @@ CI=true swift test --skip-build --no-parallel --filter "$waiting"
 say "simulated schedules"
 CI=true swift build -c release --product simulate
 "$(swift build -c release --show-bin-path)/simulate" \
-  "${GLUCOPORT_SCHEDULES:-8000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
+  "${GLUCOPORT_SCHEDULES:-6000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
 
 say "manual pages"
 mandoc -T lint -W warning man/*.[1-9]

@@ -70,6 +70,21 @@ import Testing
     #expect(try await scene.held(guid)?.fields["a"] == .text("behind the backup"))
   }
 
+  @Test func aCopiedStoreKeepsItsCursorWithAnotherNodeID() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    let copy = try await scene.copy(of: scene.a)
+    let before = try #require(try copy.sync().remote())
+    try scene.a.edit(guid, "a", "by the original")
+    try await scene.upload(scene.a)
+    try await copy.stepUntil { $0 == .renewNode }
+    try await copy.stepUpload()
+    let after = try #require(try copy.sync().remote())
+    #expect(after.node != before.node && after.cursor == before.cursor && after.cursor != nil)
+    try await scene.upload(copy)
+    #expect(try copy.text(guid, "a") == "by the original")
+  }
+
   /// Neither is told that the other bears its id: the restored server has forgotten the runs of the one, and the
   /// position of the other.
   @Test func aCopiedStoreMissesNothingWhenTheServerIsRestoredToo() async throws {
