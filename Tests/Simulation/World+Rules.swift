@@ -35,7 +35,7 @@ extension World {
         if !broughtBack.contains(record.guid) { tombstones.insert(record.guid) }
       } else if tombstones.contains(record.guid) {
         throw Broken("server: the deleted record \(record.guid) came back")
-      } else {
+      } else if try !isStillToCome(record.guid) {
         broughtBack.remove(record.guid)
       }
     }
@@ -47,6 +47,13 @@ extension World {
         try checkSynced(record, theirs[record.guid], node)
       }
       try checkUploaded(node, readings)
+    }
+  }
+
+  /// Two people may bring one record back: what the second decided may arrive behind another deletion.
+  private func isStillToCome(_ guid: String) throws -> Bool {
+    try nodes.contains { node in
+      try node.records()[guid].map { $0.isPending && !$0.state.isDeleted } ?? false
     }
   }
 
