@@ -113,6 +113,8 @@ let package = Package(
     // Servers on loopback that misbehave as a test says, for more than one of the suites below.
     .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
 
+    .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
+
     .testTarget(name: "LogbookTests", dependencies: ["Logbook"], swiftSettings: settings),
     .testTarget(
       name: "ExportsTests", dependencies: ["Exports", "Logbook"], swiftSettings: settings),

@@ -16,6 +16,8 @@ package struct ReceivedRequest: Sendable {
   /// By lower-case name.
   package var headers: [String: String] = [:]
   package var body: [UInt8] = []
+  /// How long head and body were on the wire.
+  package var byteCount = 0
 }
 
 /// What a server sends, and what it does then.
@@ -23,6 +25,8 @@ package struct ScriptedAnswer: Sendable {
   package enum End: Sendable {
     /// Waits for the next request.
     case keep
+    /// Waits for the next request for so long, and closes.
+    case keepFor(milliseconds: Int32)
     case close
     /// Ends the connection without its goodbye.
     case reset
@@ -121,6 +125,7 @@ private struct Connection {
       send(answer.bytes)
       switch answer.end {
       case .keep: continue
+      case .keepFor(let milliseconds): if buffer.isEmpty, !left(within: milliseconds) { return }
       case .close: return
       case .reset: return reset()
       case .hold: return waitForClient(Self.longestWaitMilliseconds)
@@ -143,7 +148,8 @@ private struct Connection {
     let length = request.headers["content-length"].flatMap { Int($0) } ?? 0
     while buffer.count < end.upperBound + length { guard receive(&buffer) else { return nil } }
     request.body = Array(buffer[end.upperBound..<end.upperBound + length])
-    buffer.removeFirst(end.upperBound + length)
+    request.byteCount = end.upperBound + length
+    buffer.removeFirst(request.byteCount)
     return request
   }
 
@@ -182,7 +188,7 @@ private struct Connection {
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
   }
 
-  /// Whether the client left within the time.
+  /// Whether the client left, or sent something, within the time.
   @discardableResult
   private func left(within milliseconds: Int32) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// An app of another person. It writes as v1 and the web page do: no `srvModified` is set, and deleting leaves
+/// nothing behind.
+package struct NightscoutPhoneApp: Sendable {
+  let site: NightscoutSite
+
+  /// Adds an entry, or merges it into the one of the same time and kind; returns its `_id`.
+  @discardableResult
+  package func addEntry(_ entry: NightscoutDocument) -> String? {
+    site.state.withLock { state in
+      guard let stored = NightscoutV1.upsertEntry(entry, &state) else { return nil }
+      let id =
+        stored["_id"]
+        ?? state.seen("entries", "sysTime", stored["sysTime"] ?? .null)
+        .first { $0.document["type"] == stored["type"] }?.document["_id"]
+      return id?.text
+    }
+  }
+
+  /// Adds a treatment as a POST of v1 does; returns the `_id` of the first document that it became.
+  @discardableResult
+  package func addTreatment(_ treatment: NightscoutDocument) -> String? {
+    site.state.withLock { NightscoutV1.post(treatment, &$0).first?["_id"]?.text }
+  }
+
+  /// Sets fields of an entry as the web page does. False where there is none of this `_id` or identifier.
+  @discardableResult
+  package func editEntry(_ id: String, _ fields: NightscoutDocument) -> Bool {
+    site.state.withLock { state in
+      guard let seen = Self.find(id, in: "entries", state) else { return false }
+      state.replace(seen.row, seen.document.merging(fields) { $1 }, in: "entries")
+      return true
+    }
+  }
+
+  /// Reads a treatment, changes fields and puts the whole by v1, which resets `utcOffset` to 0. False where there is
+  /// none of this `_id` or identifier.
+  @discardableResult
+  package func editTreatment(_ id: String, _ fields: NightscoutDocument) -> Bool {
+    site.state.withLock { state in
+      guard let seen = Self.find(id, in: "treatments", state) else { return false }
+      NightscoutV1.putTreatment(seen.document.merging(fields) { $1 }, &state)
+      return true
+    }
+  }
+
+  @discardableResult
+  package func deleteEntry(_ id: String) -> Bool { delete(id, in: "entries") }
+
+  @discardableResult
+  package func deleteTreatment(_ id: String) -> Bool { delete(id, in: "treatments") }
+
+  private func delete(_ id: String, in collection: String) -> Bool {
+    site.state.withLock { state in
+      guard let seen = Self.find(id, in: collection, state) else { return false }
+      state.remove(seen.row, in: collection)
+      return true
+    }
+  }
+
+  private static func find(
+    _ id: String, in collection: String, _ state: NightscoutState
+  ) -> NightscoutCollection.Seen? {
+    state.seen(collection, "_id", .string(id)).first
+      ?? state.seen(collection, "identifier", .string(id)).first
+  }
+}
