@@ -80,19 +80,21 @@ package final class ScriptedServer: Sendable {
     }
     guard bound else { throw CocoaError(.fileReadUnknown) }
     port = UInt16(bigEndian: address.sin_port)
-    // The thread ends when the listener does.
-    Thread { [listener, log] in
-      while true {
-        let connection = accept(listener, nil, nil)
-        guard connection >= 0 else { return }
-        log.connections.withLock { $0 += 1 }
-        Thread { Connection(connection).serve(log, script) }.start()
-      }
-    }.start()
+    Thread { [listener, log] in Self.accept(listener, log, script) }.start()
   }
 
-  deinit {
-    shutdown(listener, Int32(SHUT_RDWR))
+  /// Leaves the closing to the thread that accepts: a number that is free again goes to the next server, whose
+  /// clients that thread would take.
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+  private static func accept(_ listener: Int32, _ log: Log, _ script: @escaping Script) {
+    while true {
+      let connection = Glibc.accept(listener, nil, nil)
+      if connection < 0, errno == EINVAL { break }
+      guard connection >= 0 else { continue }
+      log.connections.withLock { $0 += 1 }
+      Thread { Connection(connection).serve(log, script) }.start()
+    }
     close(listener)
   }
 
