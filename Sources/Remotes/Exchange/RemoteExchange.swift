@@ -15,6 +15,8 @@ struct ExchangeRequest: Sendable {
   var path: String
   var headers: HTTPHeaders = [:]
   var body: [UInt8]?
+  /// Whether the remote is known to take a body that is packed by gzip.
+  var mayBePacked = true
 }
 
 /// A remote's answer, whatever its status, with its body unpacked.
@@ -97,8 +99,9 @@ extension RemoteExchange {
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
         connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)),
-      // Shorter than servers keep idle connections, so that no request meets one that is just being closed.
-      connectionPool: .init(idleTimeout: .seconds(15)))
+      // Shorter than servers keep idle connections, which is 5 s in Node.js, so that no request meets one that is just
+      // being closed.
+      connectionPool: .init(idleTimeout: .seconds(4)))
     // When to try again is the caller's to decide.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
@@ -112,7 +115,7 @@ extension RemoteExchange {
     prepared.headers.add(name: "User-Agent", value: agent)
     prepared.headers.add(name: "Accept-Encoding", value: "gzip")
     guard let body = request.body else { return prepared }
-    if body.count >= Self.packedFrom, let packed = WireGzip.pack(body) {
+    if request.mayBePacked, body.count >= Self.packedFrom, let packed = WireGzip.pack(body) {
       prepared.headers.add(name: "Content-Encoding", value: "gzip")
       prepared.body = .bytes(ByteBuffer(bytes: packed))
     } else {
