@@ -14,6 +14,13 @@ protocol RemoteKind: Remote {
   static func recognises(_ address: RemoteAddress) -> Bool
 
   init(_ exchange: RemoteExchange, token: Token)
+
+  /// - Parameter zone: that of the logbook, for a remote whose items do not always say how they were shown.
+  init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?)
+}
+
+extension RemoteKind {
+  init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?) { self.init(exchange, token: token) }
 }
 
 /// A remote with what is needed to speak to it.
@@ -24,12 +31,15 @@ public struct RemoteLogin: Sendable {
   public let token: Token
   /// The program's name and version, for the header `User-Agent`.
   public let agent: String
+  /// The zone of the logbook, for a remote whose items do not always say how they were shown; nil for UTC.
+  public let zone: LogbookZone?
 
   /// A login with these parts.
-  public init(address: RemoteAddress, token: Token, agent: String) {
+  public init(address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil) {
     self.address = address
     self.token = token
     self.agent = agent
+    self.zone = zone
   }
 }
 
@@ -44,7 +54,8 @@ public struct RemoteKindInfo: Hashable, Sendable {
 /// The remotes that glucoport speaks to. The order is that of recognition: the most certain address first.
 public enum RemoteRegister {
   static let kinds: [any RemoteKind.Type] = [
-    GlucoportRemote.self
+    NightscoutRemote.self,
+    GlucoportRemote.self,
   ]
 
   /// Every kind, in the order of recognition.
@@ -60,6 +71,16 @@ public enum RemoteRegister {
     return RemoteKindInfo(id: kind.id, title: kind.title)
   }
 
+  /// The kind that a store keeps under this word.
+  ///
+  /// - Throws: `Failure` of category `usage` for a word that names none.
+  public static func kind(named id: String) throws(Failure) -> RemoteKindInfo {
+    guard let kind = all.first(where: { $0.id == id }) else {
+      throw Failure(.usage, "'\(id)' is no type of remote: \(all.map(\.id).joined(separator: ", "))")
+    }
+    return kind
+  }
+
   /// Runs a body with a remote. The connection and its thread end with it, so that it is opened only when there is
   /// something to ask.
   ///
@@ -73,6 +94,8 @@ public enum RemoteRegister {
     guard let type = kinds.first(where: { $0.id == kind }) else {
       throw Failure(.configuration, "a remote of the kind '\(kind)' needs another version of glucoport")
     }
-    return try await RemoteExchange.with(login) { try await body(type.init($0, token: login.token)) }
+    return try await RemoteExchange.with(login) {
+      try await body(type.init($0, token: login.token, zone: login.zone))
+    }
   }
 }

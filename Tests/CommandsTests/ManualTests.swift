@@ -29,8 +29,8 @@ import Testing
       try Set(ManualPage.names())
         == Set(
           commands + [
-            "glucoport.1", "glucoport-json.5", "glucoport-protocol.7", "glucoport-store.5",
-            "glucoport-transcript.5",
+            "glucoport.1", "glucoport-json.5", "glucoport-nightscout.7", "glucoport-protocol.7",
+            "glucoport-store.5", "glucoport-transcript.5",
           ]))
   }
 

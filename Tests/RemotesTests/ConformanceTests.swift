@@ -17,6 +17,7 @@ enum ConformanceServers {
   static func start(_ kind: String) throws -> (any ConformanceServer)? {
     switch kind {
     case "glucoport": try LoopbackLogbook()
+    case "nightscout": try LoopbackNightscout()
     default: nil
     }
   }

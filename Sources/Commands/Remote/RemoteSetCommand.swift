@@ -21,6 +21,10 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   @Argument(help: "The address of the server: https://host/prefix.")
   var url: String
 
+  @Option(
+    help: ArgumentHelp("What is there: glucoport or nightscout; else the address tells.", valueName: "type"))
+  var type: String?
+
   @Option(help: ArgumentHelp("The file with the token in its first line.", valueName: "file"))
   var tokenFile: String?
 
@@ -41,7 +45,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let address = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
-    let kind = try RemoteRegister.kind(of: address)
+    let kind = try type.map(RemoteRegister.kind(named:)) ?? RemoteRegister.kind(of: address)
     let access = RemoteAccess(
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp)
     let logbook = try await access.ask { try await $0.logbook() }

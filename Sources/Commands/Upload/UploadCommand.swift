@@ -67,7 +67,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     try refuseTooEarly(setting)
     if retryRefused { try store.releaseRefused() }
     let meter = ProgressMeter(output, isQuiet: quiet || json)
-    let (ending, summary) = try await setting.access.ask { remote in
+    let (ending, summary) = try await setting.access.ask(in: store.timezone()) { remote in
       let session = UploadSession(store, remote, named: setting.access.url, options, environment())
       let ending = try await session.run { meter.show(UploadText.line($0)) }
       return (ending, session.summary)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+/// A JSON value of any shape: a Nightscout document may hold whatever its writer liked.
+enum JSONValue: Hashable, Sendable {
+  case null
+  case flag(Bool)
+  case number(Double)
+  case text(String)
+  case list([JSONValue])
+  case object([String: JSONValue])
+
+  /// Reads a whole body.
+  static func read(_ body: [UInt8]) throws(WireError) -> JSONValue {
+    try WireReader.read(mended(body)) { (reader) throws(WireError) in try JSONValue(&reader) }
+  }
+
+  init(_ reader: inout WireReader) throws(WireError) {
+    switch reader.peek() {
+    case UInt8(ascii: "{"):
+      var members: [String: JSONValue] = [:]
+      try reader.object { (name, reader) throws(WireError) in
+        members[name] = try JSONValue(&reader)
+        return true
+      }
+      self = .object(members)
+    case UInt8(ascii: "["):
+      var items: [JSONValue] = []
+      try reader.array { (reader) throws(WireError) in items.append(try JSONValue(&reader)) }
+      self = .list(items)
+    case UInt8(ascii: "\""): self = .text(try reader.string())
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): self = .flag(try reader.flag())
+    default: self = reader.passes(word: "null") ? .null : .number(try reader.number())
+    }
+  }
+
+  /// The value as JSON text, members by name.
+  var json: String {
+    switch self {
+    case .null: "null"
+    case .flag(let flag): flag ? "true" : "false"
+    case .number(let number): plainNumber(number)
+    case .text(let text): jsonText(text)
+    case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
+    case .object(let members):
+      "{"
+        + members.sorted { $0.key < $1.key }.map { jsonText($0.key) + ":" + $0.value.json }
+        .joined(separator: ",") + "}"
+    }
+  }
+
+  /// The value of a member; nil for what is no object, and for null.
+  subscript(name: String) -> JSONValue? {
+    guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
+    return value
+  }
+
+  /// The text; nil for anything else.
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+
+  /// The number, also where somebody wrote it as a text; nil for anything else.
+  var number: Double? {
+    switch self {
+    case .number(let number): number
+    case .text(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+    default: nil
+    }
+  }
+
+  /// The items of a list; nil for anything else.
+  var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
+
+  /// The whole number of milliseconds or the like; nil for what is none.
+  var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
+}
+
+extension JSONValue {
+  /// A body in which half a surrogate pair is U+FFFD. Programs that cut texts in the middle of a sign leave such halves
+  /// behind, and JavaScript passes them on; one such note shall not stop every pull.
+  static func mended(_ body: [UInt8]) -> [UInt8] {
+    var body = body
+    var index = 0
+    while let next = body[index...].firstIndex(of: UInt8(ascii: "\\")) {
+      guard let unit = unit(in: body, at: next) else {
+        index = min(next + 2, body.count)
+        continue
+      }
+      let isPair =
+        (0xD800..<0xDC00).contains(unit)
+        && (Self.unit(in: body, at: next + 6).map { (0xDC00..<0xE000).contains($0) } ?? false)
+      if (0xD800..<0xE000).contains(unit), !isPair {
+        body.replaceSubrange(next + 2..<next + 6, with: Array("fffd".utf8))
+      }
+      index = next + (isPair ? 12 : 6)
+    }
+    return body
+  }
+
+  /// The unit that an escape such as `\u00e4` stands for; nil where there is none.
+  private static func unit(in body: [UInt8], at start: Int) -> UInt16? {
+    guard start + 6 <= body.count, body[start] == UInt8(ascii: "\\"), body[start + 1] == UInt8(ascii: "u")
+    else {
+      return nil
+    }
+    return UInt16(String(decoding: body[start + 2..<start + 6], as: UTF8.self), radix: 16)
+  }
+}

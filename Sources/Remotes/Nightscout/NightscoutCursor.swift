@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+
+/// How far a site has been pulled. Every time in it is of the server's clock, in milliseconds.
+struct NightscoutCursor: Codable, Hashable, Sendable {
+  /// A record as the last sweep saw it, so that one that is gone can be told of.
+  struct Seen: Codable, Hashable, Sendable {
+    let revision: String
+    let kind: String
+    let seconds: Int64
+    let offset: Int32
+  }
+
+  /// What the last sweep saw.
+  struct Window: Codable, Hashable, Sendable {
+    /// The time of the event behind which the sweep looks.
+    var start: Int64
+    /// Over the entries.
+    var digest: String
+    /// The records of treatments.
+    var seen: [String: Seen]
+  }
+
+  /// The server stamps a write before anybody sees it, and several instances have clocks of their own: what was stored
+  /// in so many milliseconds before a question is asked for once more.
+  static let overlap: Int64 = 60_000
+  /// The site tells its clock in whole seconds, and with the delay of an answer.
+  static let slack: Int64 = 10_000
+  /// How far back a sweep looks.
+  static let sweptBack: Int64 = 2 * 86_400_000
+  /// By how much its start lags behind before it moves.
+  private static let sweptStep: Int64 = 86_400_000 / 2
+
+  /// Everything that was stored up to here has been pulled.
+  var complete: Int64
+  /// When the last round began that read the history.
+  var asked: Int64
+  /// The latest time in each collection by then, as the server tells it.
+  var latest: [String: Int64]
+  /// The latest own write that was answered; what bears our node and is later was written by a copy of this store.
+  var mark: Int64?
+  var window: Window
+  /// What is left of a round; nil between rounds.
+  var round: NightscoutRound?
+
+  /// Nothing pulled yet.
+  init(asked: Int64, latest: [String: Int64]) {
+    self.asked = asked
+    self.latest = latest
+    complete = NightscoutTime.least
+    window = Window(start: asked - Self.sweptBack, digest: Self.digest([]), seen: [:])
+  }
+
+  /// Nil for what this program did not write.
+  init?(_ text: String) {
+    do {
+      self = try JSONDecoder().decode(NightscoutCursor.self, from: Data(text.utf8))
+    } catch {
+      return nil
+    }
+  }
+
+  /// The cursor as the store keeps it. Nothing in it can fail to be written.
+  var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    } catch {
+      return ""
+    }
+  }
+
+  /// A position that tells of own writes.
+  static func mark(_ milliseconds: Int64) -> String { "m\(milliseconds)" }
+
+  /// The latest own write that a mark tells of: one of `mark`, or a cursor.
+  static func written(_ mark: String) -> Int64? {
+    mark.first == "m" ? Int64(mark.dropFirst()) : NightscoutCursor(mark)?.mark
+  }
+
+  /// The start of the window after a sweep at this time. It moves in steps, so that little changes from run to run.
+  func nextStart(at now: Int64) -> Int64 {
+    now - Self.sweptBack > window.start + Self.sweptStep ? now - Self.sweptBack : window.start
+  }
+
+  static func digest(_ documents: [NightscoutDocument]) -> String {
+    NightscoutDocument.digest(
+      documents.map { "\($0.identifier) \($0.digest)" }.sorted().joined(separator: "\n"))
+  }
+}
+
+extension NightscoutCursor.Seen {
+  init(_ record: NightscoutRecord) {
+    self.init(
+      revision: record.revision, kind: record.state.kind.rawValue, seconds: record.state.deviceTime.seconds,
+      offset: record.state.placement.utcOffset)
+  }
+
+  /// A reading of a treatment, which nobody takes back.
+  init(_ reading: Reading) {
+    self.init(
+      revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)
+  }
+
+  var isRecord: Bool { !kind.isEmpty }
+
+  var milliseconds: Int64 { (seconds - Int64(offset)) * 1000 }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What a page of changes holds: each item once, without what this very store wrote.
+struct NightscoutPage {
+  let writer: NightscoutWriter
+  let mark: Int64?
+  private(set) var readings = ReadingBatch()
+  private var places: [String: Int] = [:]
+  private var identities: Set<ReadingIdentity> = []
+  private var devices: [Device: Int] = [:]
+  private var order: [RemoteRecord] = []
+
+  init(writer: NightscoutWriter, mark: Int64?) {
+    self.writer = writer
+    self.mark = mark
+  }
+
+  var isEmpty: Bool { readings.readings.isEmpty && order.isEmpty }
+  var records: [RemoteRecord] { order }
+
+  mutating func add(_ reading: Reading, _ device: Device, of document: NightscoutDocument) {
+    guard !isOwn(document), identities.insert(ReadingIdentity(reading, device)).inserted else { return }
+    var reading = reading
+    let place = devices[device] ?? readings.devices.count
+    if place == readings.devices.count { readings.devices.append(device) }
+    devices[device] = place
+    reading.device = DeviceIndex(Int32(place))
+    readings.readings.append(reading)
+  }
+
+  mutating func add(_ record: NightscoutRecord, of document: NightscoutDocument) {
+    if record.isOwn, isOwn(document) { return }
+    add(record.remote)
+  }
+
+  /// A record that is gone without a trace.
+  mutating func add(tombstoneOf guid: String, _ seen: NightscoutCursor.Seen) {
+    guard let kind = RecordKind(rawValue: seen.kind) else { return }
+    let state = RecordState(
+      kind: kind, entryGuid: nil, deviceTime: DeviceTime(seconds: seen.seconds),
+      placement: Placement(utcOffset: seen.offset, source: .stated), fields: RecordFields(), isDeleted: true)
+    let path = NightscoutRevision(seen.revision, guid: guid).path
+    add(
+      RemoteRecord(guid: guid, revision: NightscoutRevision(state, path: path).text(guid: guid), state: state)
+    )
+  }
+
+  /// The last state of a record counts.
+  private mutating func add(_ record: RemoteRecord) {
+    if let place = places[record.guid] {
+      order[place] = record
+    } else {
+      places[record.guid] = order.count
+      order.append(record)
+    }
+  }
+
+  /// Whether this store wrote the document last. What bears its node and was written in another run behind all that it
+  /// knows of is a copy's, or its answer was lost.
+  private func isOwn(_ document: NightscoutDocument) -> Bool {
+    guard let theirs = NightscoutWriter(document.own), theirs.node == writer.node else { return false }
+    return theirs.run == writer.run || mark.map { document["srvModified"]?.integer ?? 0 <= $0 } ?? false
+  }
+}

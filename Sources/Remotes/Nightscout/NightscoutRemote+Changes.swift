@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import NIOHTTP1
+
+/// Fetching what others wrote: the history for API v3, and a sweep by the time of the event for API v1, the web page and
+/// whatever else leaves no mark of change.
+extension NightscoutRemote {
+  private static let latestPath = "/api/v3/lastModified"
+  /// Requests without anything new before the caller is asked whether it still has time.
+  private static let mostSteps = 50
+  /// Records that are gone from a sweep and are looked for one by one in a run.
+  private static let mostSought = 50
+
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+    let known = cursor.map(NightscoutCursor.init)
+    if case .some(.none) = known { throw .positionUnknown }
+    let before = known ?? nil
+    var now = if let before, before.round != nil { before } else { try await begin(before) }
+    if let mark = run.mark, let written = NightscoutCursor.written(mark) {
+      now.mark = max(now.mark ?? 0, written)
+    }
+    var page = NightscoutPage(writer: NightscoutWriter(run), mark: now.mark)
+    for _ in 0..<Self.mostSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
+    // A sweep that found nothing and moved nothing leaves all as it was.
+    if page.isEmpty, now == before { return nil }
+    return ChangePage(
+      readings: page.readings, records: page.records, cursor: now.text, hasMore: now.round != nil)
+  }
+
+  /// The first step of a round, chosen so that one in which nothing is new takes two more requests.
+  private func begin(_ before: NightscoutCursor?) async throws(RemoteError) -> NightscoutCursor {
+    let latest = try await latestTimes()
+    let asked = try await session.now()
+    guard var cursor = before else {
+      var cursor = NightscoutCursor(asked: asked, latest: latest)
+      cursor.round = NightscoutRound(
+        asked: asked, latest: latest,
+        steps: [
+          .init(task: .history, walk: .everything(of: .entries)),
+          .init(task: .history, walk: .everything(of: .treatments)),
+        ],
+        readsHistory: true)
+      return cursor
+    }
+    // A server whose clock was set back writes below what was seen.
+    let start = min(cursor.complete, asked - NightscoutCursor.overlap)
+    let isUnchanged = latest == cursor.latest && latest.count == 2
+    // Up to here all was pulled, or will be by the next round that is late enough to see every write of then.
+    let isComplete = latest.values.allSatisfy { $0 <= cursor.complete }
+    let canWait =
+      latest.values.allSatisfy { $0 <= cursor.asked + NightscoutCursor.slack }
+      && asked <= cursor.asked + NightscoutCursor.overlap
+    let isSetBack = asked < cursor.asked - NightscoutCursor.slack
+    let readsHistory = isSetBack || !(isUnchanged && (isComplete || canWait))
+    var steps: [NightscoutRound.Step] = []
+    if readsHistory {
+      steps += [
+        .init(task: .history, walk: .history(of: .entries, from: start)),
+        .init(task: .history, walk: .history(of: .treatments, from: start)),
+      ]
+    }
+    // An event of the future hides whatever comes before it.
+    let isPinned = latest.values.contains { $0 > asked + NightscoutCursor.slack }
+    if !readsHistory || !isUnchanged || isPinned || isSetBack {
+      let from = cursor.window.start
+      steps += [
+        .init(task: .sweep, walk: .events(of: .entries, from: from)),
+        .init(task: .sweep, walk: .events(of: .treatments, from: from)),
+      ]
+    }
+    cursor.round = NightscoutRound(asked: asked, latest: latest, steps: steps, readsHistory: readsHistory)
+    return cursor
+  }
+
+  /// The latest time in each of the collections, be it of a change or of an event. It is no proof of anything by
+  /// itself: an event of the future pins it.
+  private func latestTimes() async throws(RemoteError) -> [String: Int64] {
+    let answer = try await session.send(.GET, Self.latestPath)
+    guard answer.status == 200 else { throw await session.problem(answer) }
+    guard let value = NightscoutAnswer.value(answer) else {
+      throw session.violation("it does not answer like Nightscout")
+    }
+    let result = value["result"] ?? value
+    let collections = result["collections"] ?? result
+    var latest: [String: Int64] = [:]
+    for collection in [NightscoutCollection.entries, .treatments] {
+      // An empty collection has no time.
+      latest[collection.rawValue] = collections[collection.rawValue]?.integer ?? 0
+    }
+    return latest
+  }
+
+  /// One request of a round, and what it brings.
+  private func step(
+    _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage
+  ) async throws(RemoteError) {
+    guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
+    let documents = try await next(&step.walk, limit: limit)
+    switch (step.task, step.walk.collection) {
+    case (.sweep, .entries): sweepEntries(documents, step, &cursor, round.asked, &page)
+    case (.sweep, .treatments): try await sweepTreatments(documents, step, &cursor, round.asked, &page)
+    case (.history, _):
+      for document in documents where !cameAndWent(document, since: cursor.asked) {
+        add(document, step, to: &page)
+      }
+    }
+    if step.walk.isAtEnd {
+      round.steps.removeFirst()
+    } else {
+      step.isSplit = true
+      round.steps[0] = step
+    }
+    cursor.round = round
+    if round.steps.isEmpty { finish(&cursor) }
+  }
+
+  /// A tombstone of another program's document that came and went since the last round.
+  private func cameAndWent(_ document: NightscoutDocument, since asked: Int64) -> Bool {
+    document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
+  }
+
+  private func finish(_ cursor: inout NightscoutCursor) {
+    guard let round = cursor.round else { return }
+    if round.readsHistory {
+      (cursor.asked, cursor.latest) = (round.asked, round.latest)
+      cursor.complete = round.asked - NightscoutCursor.overlap
+    }
+    cursor.round = nil
+  }
+
+  private func add(
+    _ document: NightscoutDocument, _ step: NightscoutRound.Step, to page: inout NightscoutPage
+  ) {
+    let collection = step.walk.collection
+    if !document.isDeleted, let (reading, device) = reading(document, of: collection) {
+      page.add(reading, device, of: document)
+    }
+    if collection == .treatments {
+      for record in NightscoutTreatment.records(document, zone) { page.add(record, of: document) }
+    }
+  }
+
+  // MARK: Sweeps
+
+  private func sweepEntries(
+    _ documents: [NightscoutDocument], _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor,
+    _ asked: Int64,
+    _ page: inout NightscoutPage
+  ) {
+    let isWhole = step.walk.isAtEnd && !step.isSplit
+    guard !isWhole || NightscoutCursor.digest(documents) != cursor.window.digest else { return }
+    for document in documents { add(document, step, to: &page) }
+    cursor.window.digest = NightscoutCursor.digest(isWhole ? documents : [])
+  }
+
+  private func sweepTreatments(
+    _ documents: [NightscoutDocument], _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor,
+    _ asked: Int64,
+    _ page: inout NightscoutPage
+  ) async throws(RemoteError) {
+    var seen: [String: NightscoutCursor.Seen] = [:]
+    for document in documents {
+      for record in NightscoutTreatment.records(document, zone) {
+        seen[record.guid] = NightscoutCursor.Seen(record)
+        if cursor.window.seen[record.guid]?.revision != record.revision { page.add(record, of: document) }
+      }
+      guard let (reading, device) = reading(document, of: .treatments) else { continue }
+      let key = ReadingIdentity(reading, device).uuid
+      seen[key] = NightscoutCursor.Seen(reading)
+      if cursor.window.seen[key] == nil { page.add(reading, device, of: document) }
+    }
+    guard step.walk.isAtEnd else { return }
+    if step.isSplit {
+      // What is seen in pieces says nothing of what is gone.
+      seen = [:]
+    } else {
+      for (guid, old) in try await gone(
+        cursor.window.seen.filter { seen[$0.key] == nil && $0.value.isRecord }, &seen)
+      {
+        page.add(tombstoneOf: guid, old)
+      }
+    }
+    let start = cursor.nextStart(at: asked)
+    if start != cursor.window.start {
+      cursor.window.start = start
+      seen = seen.filter { $0.value.milliseconds > start }
+      cursor.window.digest = NightscoutCursor.digest([])
+    }
+    cursor.window.seen = seen
+  }
+
+  /// Which of the records that a sweep no longer shows were deleted. What autoprune took was not.
+  private func gone(
+    _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
+  ) async throws(RemoteError) -> [(String, NightscoutCursor.Seen)] {
+    var gone: [(String, NightscoutCursor.Seen)] = []
+    for (place, item) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
+      guard place < Self.mostSought else {
+        seen[item.key] = item.value
+        continue
+      }
+      let path = NightscoutRevision(item.value.revision, guid: item.key).path
+      switch try await find(.treatments, path) {
+      case .document(let document):
+        // Moved out of the window, or another program's by now.
+        let records = NightscoutTreatment.records(document, zone)
+        if document.own?["moved"] == nil, !records.contains(where: { $0.guid == item.key }) {
+          gone.append((item.key, item.value))
+        }
+      // The history tells of it, and of where it went on if it was moved in time.
+      case .deleted: break
+      case .absent:
+        if try await keeps(item.value.milliseconds) { gone.append((item.key, item.value)) }
+      }
+    }
+    return gone
+  }
+}

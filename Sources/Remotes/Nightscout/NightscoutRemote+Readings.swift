@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import NIOHTTP1
+
+/// Sending readings: what is there already is found by time, since API v1 takes two entries of one type and time for
+/// one, and would write a reading over what another program or meter left there.
+extension NightscoutRemote {
+  /// More new readings than these go up at once through API v1.
+  private static let mostSingles = 20
+  /// Entries in one request of API v1, which stores them one after the other.
+  private static let mostInBulk = 500
+  /// Pages of entries in the stretch of time of one request.
+  private static let mostPages = 10_000
+  private static let bulkPath = "/api/v1/entries.json"
+
+  /// A reading on its way.
+  private struct Item {
+    let place: Int
+    let reading: Reading
+    let device: Device
+    let identity: ReadingIdentity
+    let time: Int64
+    var shift: Int64 = 0
+  }
+
+  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+    guard try await session.rights()?.maySend ?? true else { throw .readOnly }
+    var answer = ReadingAnswer(stored: 0, known: 0)
+    var latest: Int64?
+    var types: [String: [Item]] = [:]
+    for (place, reading) in batch.readings.enumerated() {
+      if let reason = NightscoutEntry.refusal(reading) {
+        answer.refused.append(RefusedItem(item: place, reason: reason))
+        continue
+      }
+      let device = batch.devices[Int(reading.device.number)]
+      types[NightscoutEntry.type(reading), default: []].append(
+        Item(
+          place: place, reading: reading, device: device, identity: ReadingIdentity(reading, device),
+          time: NightscoutEntry.milliseconds(reading)))
+    }
+    for (type, items) in types.sorted(by: { $0.key < $1.key }) {
+      let items = items.sorted { $0.time < $1.time }
+      for start in stride(from: 0, to: items.count, by: Self.mostInBulk) {
+        let piece = items[start..<min(start + Self.mostInBulk, items.count)]
+        try await push(piece, type, NightscoutWriter(run), &answer, &latest)
+      }
+    }
+    answer.differing.sort()
+    answer.refused.sort { $0.item < $1.item }
+    answer.mark = latest.map(NightscoutCursor.mark)
+    return answer
+  }
+
+  private func push(
+    _ items: ArraySlice<Item>, _ type: String, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer,
+    _ latest: inout Int64?
+  ) async throws(RemoteError) {
+    guard let first = items.first, let last = items.last else { return }
+    var (known, taken) = try await there(type, from: first.time, to: last.time)
+    var missing: [Item] = []
+    for var item in items {
+      if let measurement = known[item.identity] {
+        answer.known += 1
+        if !measurement.agrees(with: item.reading.measurement) { answer.differing.append(item.place) }
+        continue
+      }
+      while taken.contains(item.time + item.shift) { item.shift += 1 }
+      taken.insert(item.time + item.shift)
+      known[item.identity] = item.reading.measurement
+      missing.append(item)
+    }
+    if missing.count > Self.mostSingles {
+      try await pushInBulk(missing, writer, &answer, &latest)
+    } else {
+      for item in missing { try await pushAlone(item, writer, &answer, &latest) }
+    }
+  }
+
+  /// The readings of entries of a type in a stretch of time, and the times that are taken there.
+  private func there(
+    _ type: String, from first: Int64, to last: Int64
+  ) async throws(RemoteError) -> (known: [ReadingIdentity: Measurement], taken: Set<Int64>) {
+    var known: [ReadingIdentity: Measurement] = [:]
+    var taken: Set<Int64> = []
+    var start = first
+    for _ in 0..<Self.mostPages {
+      let page = try await list(
+        Self.path(.entries),
+        [
+          ("type$eq", type), ("date$gte", String(start)), ("date$lt", String(last + 1000)), ("sort", "date"),
+          ("limit", String(Self.mostDocuments)),
+        ])
+      for document in page.compactMap(NightscoutDocument.init) {
+        if let date = document["date"]?.integer { taken.insert(date) }
+        if let (reading, device) = NightscoutEntry.reading(document, zone) {
+          known[ReadingIdentity(reading, device)] = reading.measurement
+        }
+      }
+      // From the last time on once more: more than one may stand there. A thousand cannot, since ours move aside.
+      let end = page.last?["date"]?.integer ?? last
+      guard page.count >= Self.mostDocuments else { return (known, taken) }
+      start = max(end, start + 1)
+    }
+    throw session.violation("it gives more entries of one stretch of time than can be")
+  }
+
+  /// One document by API v3. A deleted one stays deleted: a second POST would bring it back.
+  private func pushAlone(
+    _ item: Item, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer, _ latest: inout Int64?
+  ) async throws(RemoteError) {
+    guard case .absent = try await find(.entries, item.identity.uuid) else {
+      answer.known += 1
+      return
+    }
+    let reply = try await session.send(.POST, Self.path(.entries), body: .object(members(item, writer)))
+    switch reply.status {
+    case 201: answer.stored += 1
+    case 200: answer.known += 1
+    case 400:
+      let words = await session.words(reply)
+      // Somebody else's entry of this very time, which cannot become ours, and says the same.
+      if words.contains("cannot be modified") {
+        answer.known += 1
+      } else {
+        answer.refused.append(RefusedItem(item: item.place, reason: words))
+      }
+    case 422: answer.known += 1
+    default: throw await session.problem(reply, isWrite: true)
+    }
+    note(NightscoutAnswer.value(reply), &latest)
+  }
+
+  private func pushInBulk(
+    _ items: [Item], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer, _ latest: inout Int64?
+  ) async throws(RemoteError) {
+    // API v1 sets no marks of change and keeps the ones that it gets; with them the history shows what went up.
+    let stored = try await session.now() + 1000
+    let documents = items.enumerated().map { index, item in
+      let mark = JSONValue.number(Double(stored + Int64(index)))
+      return JSONValue.object(
+        members(item, writer).merging(["srvModified": mark, "srvCreated": mark]) { $1 })
+    }
+    let reply = try await session.send(.POST, Self.bulkPath, body: .list(documents))
+    guard reply.status == 200 else { throw await session.problem(reply, isWrite: true) }
+    guard let rows = NightscoutAnswer.value(reply)?.items else {
+      throw session.violation("it does not answer like Nightscout")
+    }
+    // Only what is new gets an `_id`; the rest fell on what is there, which a deleted entry can be, too.
+    let new = Set(rows.compactMap { $0["_id"] == nil ? nil : $0["identifier"]?.text })
+    let count = items.filter { new.contains($0.identity.uuid) }.count
+    answer.stored += count
+    answer.known += items.count - count
+    latest = max(latest ?? 0, stored + Int64(items.count))
+  }
+
+  private func members(_ item: Item, _ writer: NightscoutWriter) -> [String: JSONValue] {
+    NightscoutEntry.members(
+      item.reading, item.device, identifier: item.identity.uuid, shift: item.shift, writer)
+  }
+
+  /// Remembers when the server stored what it just answered for.
+  func note(_ reply: JSONValue?, _ latest: inout Int64?) {
+    let modified = (reply?["lastModified"] ?? reply?["result"]?["lastModified"])?.integer
+    if let modified { latest = max(latest ?? 0, modified) }
+  }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import NIOHTTP1
+
+/// Sending records: each document is read first, since API v1 leaves no trace of its edits, a POST brings back what was
+/// deleted, and a DELETE looks at nothing; then it is written under its exact mark of change.
+extension NightscoutRemote {
+  /// A document that changes between reading and writing it is read again so often.
+  private static let mostAttempts = 3
+
+  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+    guard try await session.rights()?.maySend ?? true else { throw .readOnly }
+    var verdicts: [RecordVerdict] = []
+    var latest: Int64?
+    // One after the other: two requests for one document at a time make two documents of it.
+    for change in changes {
+      verdicts.append(try await verdict(change, NightscoutWriter(run), &latest))
+    }
+    return RecordAnswer(verdicts: verdicts, mark: latest.map(NightscoutCursor.mark))
+  }
+
+  private func verdict(
+    _ change: RecordChange, _ writer: NightscoutWriter, _ latest: inout Int64?
+  ) async throws(RemoteError) -> RecordVerdict {
+    let base = change.base.map { NightscoutRevision($0, guid: change.guid) }
+    let path = base?.path ?? NightscoutDocument.escaped(change.guid)
+    for _ in 0..<Self.mostAttempts {
+      let verdict: RecordVerdict? =
+        switch try await find(.treatments, path) {
+        case .document(let document): try await write(change, into: document, writer, &latest)
+        case .deleted: try await afterDeletion(change, base, writer, &latest)
+        case .absent: try await afterAbsence(change, base, writer, &latest)
+        }
+      if let verdict { return verdict }
+    }
+    throw .serverFailure("\(hostName): a treatment changes faster than it can be written")
+  }
+
+  // MARK: A document that is there
+
+  /// Nil when somebody changed the document meanwhile.
+  func write(
+    _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter,
+    _ latest: inout Int64?
+  ) async throws(RemoteError) -> RecordVerdict? {
+    let identifier = document.identifier
+    let records = NightscoutTreatment.records(document, zone)
+    let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
+    let parts = NightscoutTreatment.parts(document)
+    if parts.contains(where: { $0.guid == change.guid && $0.sent.contains(NightscoutPart.mark(change)) }) {
+      // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that broke off
+      // goes on below.
+      if document.own?["moved"] == nil { return .accepted(revision: revision) }
+    }
+    guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
+      return conflict(with: change)
+    }
+    if mine.state.agrees(with: change.state) { return .accepted(revision: mine.revision) }
+    guard change.base == mine.revision else {
+      return .conflict(revision: mine.revision, state: mine.state, isBaseKnown: change.base != nil)
+    }
+    let isOnly =
+      !records.contains { $0.guid != change.guid && !$0.state.isDeleted }
+      && reading(document, of: .treatments) == nil
+    if change.state.isDeleted, isOnly { return try await delete(change, document) }
+    guard change.state.isDeleted || isInPlace(change.state, mine.state) else {
+      return try await move(change, document, isOnly: isOnly, writer, &latest)
+    }
+    switch try await patch(document, changed(change, mine, document, parts, writer)) {
+    case .done: return .accepted(revision: revision)
+    case .changed: return nil
+    case .refused(let reason): return .refused(reason: reason)
+    }
+  }
+
+  /// Whether both states have the same time, which the server lets nobody change in a document.
+  private func isInPlace(_ state: RecordState, _ other: RecordState) -> Bool {
+    NightscoutTreatment.milliseconds(state) == NightscoutTreatment.milliseconds(other)
+      && NightscoutTreatment.minutes(state) == NightscoutTreatment.minutes(other)
+  }
+
+  /// The members that change, with our own.
+  private func changed(
+    _ change: RecordChange, _ mine: NightscoutRecord, _ document: NightscoutDocument,
+    _ parts: [NightscoutPart],
+    _ writer: NightscoutWriter
+  ) -> [String: JSONValue] {
+    let shown = NightscoutTreatment.shown(change.state)
+    let before = NightscoutTreatment.shown(mine.state)
+    var members: [String: JSONValue] = [:]
+    for (member, _) in NightscoutTreatment.fields(mine.state.kind) where shown[member] != before[member] {
+      members[member] = shown[member] ?? .null
+    }
+    var part =
+      parts.first { $0.guid == change.guid }
+      ?? NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
+    part.state = change.state
+    part.seen = [:]
+    for (member, _) in NightscoutTreatment.fields(mine.state.kind) {
+      part.seen[member] = members[member] ?? document[member]
+    }
+    part.seen["created_at"] = document["created_at"]
+    part.note(change)
+    members[NightscoutDocument.ownName] = NightscoutTreatment.own(
+      parts.filter { $0.guid != change.guid } + [part], writer)
+    return members
+  }
+
+  /// What came of writing a document.
+  private enum Written {
+    case done
+    /// Somebody else changed it since it was read.
+    case changed
+    case refused(String)
+  }
+
+  /// Changes members of a document unless somebody else did since it was read.
+  private func patch(
+    _ document: NightscoutDocument, _ members: [String: JSONValue]
+  ) async throws(RemoteError) -> Written {
+    var members = members
+    var headers: HTTPHeaders = [:]
+    if let modified = document.modified {
+      // The header is exact to the second; a mark in the body, which nobody may change, is compared as it is.
+      headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(modified))
+      members["srvModified"] = .number(Double(modified))
+    }
+    let path = NightscoutDocument.escaped(document.identifier)
+    let answer = try await session.send(
+      .PATCH, Self.path(.treatments, "/\(path)"), body: .object(members), headers: headers)
+    switch answer.status {
+    case 200: return .done
+    case 404, 410, 412: return .changed
+    case 400, 422:
+      let words = await session.words(answer)
+      return words.contains("srvModified") ? .changed : .refused(words)
+    default: throw await session.problem(answer, isWrite: true)
+    }
+  }
+
+  private func delete(
+    _ change: RecordChange, _ document: NightscoutDocument
+  ) async throws(RemoteError) -> RecordVerdict {
+    try await remove(document)
+    return .accepted(
+      revision: NightscoutRevision(change.state, identifier: document.identifier).text(guid: change.guid))
+  }
+
+  private func remove(_ document: NightscoutDocument) async throws(RemoteError) {
+    let path = NightscoutDocument.escaped(document.identifier)
+    let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
+    guard [200, 404, 410].contains(answer.status) else { throw await session.problem(answer, isWrite: true) }
+  }
+
+  // MARK: Moving in time
+
+  /// What a document says that is being moved: its own records are hidden by then.
+  private func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
+    guard case .object(var members) = document.members, case .object(var own)? = document.own else {
+      return nil
+    }
+    own["moved"] = nil
+    members[NightscoutDocument.ownName] = .object(own)
+    return NightscoutDocument(.object(members)).flatMap { document in
+      NightscoutTreatment.records(document, zone).first { $0.guid == change.guid }
+    }
+  }
+
+  /// Puts the record into another document, and deletes the one at the old time.
+  private func move(
+    _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter,
+    _ latest: inout Int64?
+  ) async throws(RemoteError) -> RecordVerdict? {
+    guard document["app"]?.text == NightscoutDocument.app, isOnly else {
+      return .refused(
+        reason:
+          "the treatment is another program's, and Nightscout lets nobody change its time; delete it and add another"
+      )
+    }
+    let target = movedKey(change)
+    guard case .object(var own)? = document.own else { return nil }
+    own["moved"] = .text(target)
+    switch try await patch(document, [NightscoutDocument.ownName: .object(own)]) {
+    case .done: break
+    case .changed: return nil
+    case .refused(let reason): return .refused(reason: reason)
+    }
+    let verdict = try await create(change, identifier: target, shift: 0, writer, &latest)
+    if case .accepted = verdict { try await remove(document) }
+    return verdict
+  }
+
+  private func movedKey(_ change: RecordChange) -> String {
+    Digest.uuid(of: [
+      "moved", change.guid, String(NightscoutTreatment.milliseconds(change.state)),
+      String(NightscoutTreatment.minutes(change.state)),
+    ])
+  }
+
+  /// The document in which the record goes on, where this change or another one moved it in time.
+  func moved(_ change: RecordChange) async throws(RemoteError) -> NightscoutDocument? {
+    var candidates = try await search(
+      .treatments, [("\(NightscoutDocument.ownName).parts.guid", change.guid), ("limit", "10")])
+    if case .document(let document) = try await find(.treatments, movedKey(change)) {
+      candidates.append(document)
+    }
+    return candidates.first { document in
+      NightscoutTreatment.records(document, zone).contains { $0.guid == change.guid && !$0.state.isDeleted }
+    }
+  }
+}

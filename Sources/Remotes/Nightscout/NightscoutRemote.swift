@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import NIOHTTP1
+
+/// A Nightscout site (cgm-remote-monitor 15), by its API v3, and by v1 where many readings go up at once. What it
+/// promises and what it cannot is told in glucoport-nightscout(7).
+struct NightscoutRemote: RemoteKind {
+  static let id = "nightscout"
+  static let title = "Nightscout site"
+
+  /// The most documents that a site gives at once; it may be set lower there.
+  static let mostDocuments = 1000
+
+  let session: NightscoutSession
+  let zone: NightscoutZone
+  /// For messages.
+  var hostName: String { address.host }
+  private let address: RemoteAddress
+
+  init(_ exchange: RemoteExchange, token: Token) { self.init(exchange, token: token, zone: nil) }
+
+  init(_ exchange: RemoteExchange, token: Token, zone: LogbookZone?) {
+    session = NightscoutSession(exchange, token: token)
+    address = exchange.address
+    self.zone = NightscoutZone(zone: zone)
+  }
+
+  /// No address tells that a site is one.
+  static func recognises(_ address: RemoteAddress) -> Bool { false }
+
+  /// A site has no id, and holds one person's data: it is known by its address.
+  func logbook() async throws(RemoteError) -> RemoteLogbook {
+    let rights = try await session.rights()
+    // Whether it is a site and lets this login read is seen where the first page is asked for.
+    _ = try await search(.treatments, [("limit", "1")])
+    let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
+    return RemoteLogbook(
+      id: Digest.uuid(of: ["nightscout", place]), name: address.host, isWritable: rights?.maySend ?? true,
+      mostReadings: 10_000, mostRecords: 1000, time: try await session.now() / 1000)
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    var identities: Set<ReadingIdentity> = []
+    for collection in [NightscoutCollection.entries, .treatments] {
+      var walk = NightscoutWalk.everything(of: collection)
+      repeat {
+        for document in try await next(&walk, limit: Self.mostDocuments) {
+          if let (reading, device) = reading(document, of: collection) {
+            identities.insert(ReadingIdentity(reading, device))
+          }
+        }
+      } while !walk.isAtEnd
+    }
+    var digests = IdentityDigests()
+    for identity in identities { digests.insert(identity.key) }
+    return digests
+  }
+
+  /// The reading that a document of a collection holds.
+  func reading(_ document: NightscoutDocument, of collection: NightscoutCollection) -> (Reading, Device)? {
+    switch collection {
+    case .entries: NightscoutEntry.reading(document, zone)
+    case .treatments where document["app"]?.text == NightscoutDocument.app: nil
+    case .treatments: NightscoutTreatment.foreign(document, zone).reading
+    }
+  }
+}
+
+// MARK: - Requests
+
+extension NightscoutRemote {
+  /// What a document's path answers.
+  enum Found {
+    case document(NightscoutDocument)
+    case deleted
+    case absent
+  }
+
+  static func path(_ collection: NightscoutCollection, _ rest: String = "") -> String {
+    "/api/v3/\(collection.rawValue)\(rest)"
+  }
+
+  /// The document under a key, which is given as a path holds it.
+  func find(_ collection: NightscoutCollection, _ path: String) async throws(RemoteError) -> Found {
+    let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
+    switch answer.status {
+    case 200:
+      guard let result = NightscoutAnswer.value(answer)?["result"], let document = NightscoutDocument(result)
+      else {
+        throw session.violation("it does not answer like Nightscout")
+      }
+      return document.isDeleted ? .deleted : .document(document)
+    case 410: return .deleted
+    // A path that is no address of API v3 says so in words; a document that is missing has none.
+    case 404:
+      let words = await session.words(answer)
+      guard NightscoutAnswer.value(answer) != nil, !words.hasPrefix("Bad operation") else {
+        throw await session.problem(answer)
+      }
+      return .absent
+    default: throw await session.problem(answer)
+    }
+  }
+
+  /// Valid documents by a query.
+  func search(
+    _ collection: NightscoutCollection, _ query: [(name: String, value: String)]
+  ) async throws(RemoteError) -> [NightscoutDocument] {
+    try await documents(Self.path(collection), query)
+  }
+
+  /// The documents of a list. Those without a key that a path could hold are left out, but counted for paging.
+  func documents(
+    _ path: String, _ query: [(name: String, value: String)]
+  ) async throws(RemoteError) -> [NightscoutDocument] {
+    try await list(path, query).compactMap(NightscoutDocument.init)
+  }
+
+  func list(
+    _ path: String, _ query: [(name: String, value: String)]
+  ) async throws(RemoteError) -> [JSONValue] {
+    let text = query.map { "\($0.name)=\(NightscoutDocument.escaped($0.value))" }.joined(separator: "&")
+    let answer = try await session.send(.GET, "\(path)?\(text)")
+    guard answer.status == 200 else { throw await session.problem(answer) }
+    guard let items = NightscoutAnswer.value(answer)?["result"]?.items else {
+      throw session.violation("it does not answer like Nightscout")
+    }
+    return items
+  }
+}
+
+extension ReadingIdentity {
+  init(_ reading: Reading, _ device: Device) {
+    self.init(
+      device: device, kind: reading.kind, axis: reading.axis, position: reading.position,
+      level: reading.level,
+      occurrence: Int64(reading.occurrence))
+  }
+}

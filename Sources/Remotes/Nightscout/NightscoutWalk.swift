@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A way through documents in rising order of one member, page by page, which loses none where several share a value:
+/// of a full page those with its largest value are left for the next one.
+struct NightscoutWalk: Codable, Hashable, Sendable {
+  /// What is walked along.
+  enum Order: String, Codable, Sendable {
+    /// The server's marks of change, tombstones included.
+    case history
+    /// The time of the event; valid documents only.
+    case event
+  }
+
+  let collection: NightscoutCollection
+  let order: Order
+  /// The value behind which the next page begins.
+  var position: String
+  /// Nothing is left.
+  var isAtEnd = false
+
+  /// Every valid document of a collection.
+  static func everything(of collection: NightscoutCollection) -> NightscoutWalk {
+    events(of: collection, from: NightscoutTime.least)
+  }
+
+  /// The valid documents whose time is later.
+  static func events(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
+    NightscoutWalk(
+      collection: collection, order: .event,
+      position: collection == .entries ? String(time) : NightscoutTime.utcText(time))
+  }
+
+  /// What was stored later.
+  static func history(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
+    NightscoutWalk(collection: collection, order: .history, position: String(max(time, NightscoutTime.least)))
+  }
+
+  /// The member whose values rise.
+  var member: String { order == .history ? "srvModified" : collection.timeName }
+
+  /// The documents of a page that are taken, and whether all of them share one value, so that the page says nothing of
+  /// how many more there are.
+  mutating func take(_ page: [JSONValue], limit: Int) -> (taken: ArraySlice<JSONValue>, isTie: Bool) {
+    guard page.count >= limit, let last = page.last.map(value) else {
+      isAtEnd = page.count < limit
+      if let last = page.last.map(value) { position = last }
+      return (page[...], false)
+    }
+    let taken = page.prefix { value($0) != last }
+    guard let end = taken.last.map(value) else {
+      position = last
+      return ([], true)
+    }
+    position = end
+    return (taken, false)
+  }
+
+  private func value(_ document: JSONValue) -> String {
+    switch document[member] {
+    case .number(let number): plainNumber(number)
+    case .text(let text): text
+    default: position
+    }
+  }
+}
+
+extension NightscoutRemote {
+  private static let mostTiedPages = 100
+
+  /// The next documents of a walk.
+  func next(_ walk: inout NightscoutWalk, limit: Int) async throws(RemoteError) -> [NightscoutDocument] {
+    // One document says nothing of ties.
+    let limit = min(max(limit, 2), Self.mostDocuments)
+    let page =
+      switch walk.order {
+      case .history:
+        try await list(
+          Self.path(walk.collection, "/history/\(walk.position)"), [("limit", String(limit))])
+      case .event:
+        try await list(
+          Self.path(walk.collection),
+          [("\(walk.member)$gt", walk.position), ("sort", walk.member), ("limit", String(limit))])
+      }
+    let (taken, isTie) = walk.take(page, limit: limit)
+    let found = isTie ? try await tied(walk) : Array(taken)
+    return found.compactMap(NightscoutDocument.init)
+  }
+
+  /// All documents of one value, which may be more than a page. The history has no second page of it; the search has,
+  /// without tombstones.
+  private func tied(_ walk: NightscoutWalk) async throws(RemoteError) -> [JSONValue] {
+    var all: [JSONValue] = []
+    for _ in 0..<Self.mostTiedPages {
+      let page = try await list(
+        Self.path(walk.collection),
+        [
+          (walk.member, walk.position), ("sort", "identifier"), ("skip", String(all.count)),
+          ("limit", String(Self.mostDocuments)),
+        ])
+      all += page
+      if page.count < Self.mostDocuments { return all }
+    }
+    throw session.violation("it gives more documents of one moment than can be")
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestServers
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// `glucoport upload` between stores and a Nightscout site that other programs write to.
+@Suite(.timeLimit(.minutes(10))) struct NightscoutUploadTests {
+  private let program: Program
+  private let site: NightscoutStandIn
+  private let token: String
+
+  init() throws {
+    program = try Program()
+    site = try NightscoutStandIn()
+    token = site.addSubject(
+      "anna", rights: ["api:entries:create,read,update", "api:treatments:create,read,update,delete"])
+  }
+
+  /// Runs a command for one of several stores.
+  private func of(_ store: String, _ arguments: String...) async throws -> Program.Outcome {
+    try await program.run(arguments: arguments + ["--store", program.path("\(store).db")])
+  }
+
+  private func connect(_ store: String, token: String? = nil) async throws -> Program.Outcome {
+    let path = try program.write((token ?? self.token) + "\n", to: "\(store).token")
+    #expect(chmod(path, 0o600) == 0)
+    return try await of(store, "remote", "set", site.url, "--type", "nightscout", "--token-file", path)
+  }
+
+  private func upload(_ store: String) async throws -> String {
+    let outcome = try await of(store, "upload", "--now")
+    #expect(outcome.status == 0, "\(outcome)")
+    return outcome.output
+  }
+
+  @Test func twoStoresAndAPhoneAppConverge() async throws {
+    let csv = try program.write(GeneratedExport.csv(rows: 700), to: "all.csv")
+    let set = try await connect("a")
+    #expect(set.status == 0 && set.output.contains("Nightscout site"), "\(set)")
+    #expect(try await of("a", "import", csv, "--quiet").status == 0)
+    #expect(try await of("a", "record", "add", "insulin", "4.5", "--subtype", "rapid", "--quiet").status == 0)
+    #expect(try await connect("b").status == 0)
+    #expect(try await upload("a").hasPrefix("pushed 700 readings, 1 records · pulled 0 readings, 0 records"))
+    #expect(try await upload("b").contains("pulled 700 readings, 1 records"))
+    let phone = site.actAsPhoneApp()
+    let now = site.now / 1000 * 1000
+    phone.addEntry([
+      "type": "sgv", "sgv": 123, "date": .number(Double(now - 300_000)), "device": "phone",
+      "dateString": .string(DateFormatting.text(now - 300_000)),
+    ])
+    phone.addTreatment([
+      "eventType": "Carb Correction", "carbs": 30, "created_at": .string(DateFormatting.text(now - 300_000)),
+    ])
+    for store in ["a", "b"] {
+      #expect(try await upload(store).contains("pulled 1 readings, 1 records"))
+      #expect(try await upload(store).contains("pushed 0 readings, 0 records · pulled 0 readings, 0 records"))
+    }
+    let exports = try await (of("a", "export"), of("b", "export"))
+    let lines = [exports.0, exports.1].map { $0.output.split(separator: "\r\n").sorted() }
+    #expect(lines[0].count == 704 && lines[0] == lines[1], "a header, 701 readings, 2 records")
+    #expect(site.documents("entries").count == 701 && site.documents("treatments").count == 2)
+  }
+
+  @Test func aRunWithNothingNewTakesFourRequests() async throws {
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
+    _ = try await upload("a")
+    let before = site.requests.count
+    _ = try await upload("a")
+    #expect(site.requests.count - before <= 4)
+  }
+
+  @Test(arguments: [
+    (NightscoutFault.status(401), Int32(77)), (.status(403), 77), (.status(404), 76), (.status(500), 75),
+    (.page(200), 76), (.reset, 69), (.redirect("https://other.example"), 76),
+    (.status(503, retryAfterSeconds: 7), 75),
+  ])
+  func aSiteThatDoesNotAnswerEndsTheRunWithItsReason(_ fault: NightscoutFault, _ status: Int32) async throws {
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
+    site.plan(fault, times: 20)
+    let outcome = try await of("a", "upload", "--now")
+    #expect(outcome.status == status, "\(outcome)")
+    #expect(outcome.errors.contains("127.0.0.1:\(site.port)"), "\(outcome)")
+    #expect(!(outcome.output + outcome.errors).contains(token))
+    site.forgetFaults()
+    #expect(try await upload("a").contains("pushed 0 readings, 1 records"))
+  }
+
+  @Test func aTokenThatIsNoneAndATypeThatIsNoneAreRefused() async throws {
+    let secret = try await connect("a", token: "a-secret-of-the-site")
+    #expect(
+      secret.status == 77 && secret.errors.contains("access token") && site.requests.isEmpty, "\(secret)")
+    let unknown = try await connect("a", token: "anna-0123456789abcdef")
+    #expect(unknown.status == 77, "\(unknown)")
+    let type = try await of("a", "remote", "set", site.url, "--type", "nightscot", "--token-file", "x")
+    #expect(type.status == 64 && type.errors.contains("nightscout"), "\(type)")
+  }
+
+  @Test func aTokenForReadingOnlyFetches() async throws {
+    let reader = site.addSubject("reader", roles: ["readable"])
+    let set = try await connect("a", token: reader)
+    #expect(set.status == 0 && set.output.contains("read only"), "\(set)")
+    #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
+    site.actAsPhoneApp().addTreatment([
+      "eventType": "Note", "notes": "from there", "created_at": .string(DateFormatting.text(site.now)),
+    ])
+    let outcome = try await of("a", "upload")
+    #expect(outcome.status == 77 && outcome.output.contains("pulled 0 readings, 1 records"), "\(outcome)")
+    #expect(site.documents("treatments").count == 1)
+  }
+}
+
+/// Instants as the web writes them.
+private enum DateFormatting {
+  static func text(_ milliseconds: Int64) -> String {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1000).ISO8601Format(
+      .init(includingFractionalSeconds: true))
+  }
+}

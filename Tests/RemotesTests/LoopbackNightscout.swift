@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestServers
+
+@testable import Remotes
+
+/// A Nightscout site on loopback, with the narrowest role that may write and one that may only read.
+final class LoopbackNightscout: ConformanceServer {
+  static let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
+
+  let site: NightscoutStandIn
+  private let writer: String
+  private let reader: String
+
+  var url: String { site.url }
+
+  init() throws {
+    site = try NightscoutStandIn()
+    writer = site.addSubject("writer", rights: Self.rights)
+    reader = site.addSubject("reader", roles: ["readable"])
+  }
+
+  func token(canWrite: Bool) -> String { canWrite ? writer : reader }
+}
+
+/// Where the stand-in has a type of the same name, the tests mean the one under test.
+typealias NightscoutDocument = Remotes.NightscoutDocument

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import Testing
+
+@testable import Remotes
+
+/// Readings and records as documents and back.
+@Suite struct NightscoutMappingTests {
+  static let writer = NightscoutWriter(Login.run())
+  static let zone = NightscoutZone(zone: nil)
+
+  @Test(arguments: UInt64(1)...40)
+  func everyReadingComesBackFromItsEntryAsItWas(_ seed: UInt64) throws {
+    var random = SeededNumbers(seed: seed)
+    for _ in 0..<50 {
+      let (reading, device) = random.reading()
+      let identity = ReadingIdentity(reading, device)
+      let members = NightscoutEntry.members(
+        reading, device, identifier: identity.uuid, shift: Int64.random(in: 0...3, using: &random),
+        Self.writer)
+      // As a server gives it back: rewritten texts, marks of its own.
+      let document = try document(
+        members.merging(["srvModified": .number(1.8e12), "subject": .text("me")]) { $1 })
+      let (back, backDevice) = try #require(NightscoutEntry.reading(document, Self.zone), "seed \(seed)")
+      #expect(backDevice == device && ReadingIdentity(back, backDevice) == identity, "seed \(seed)")
+      #expect(back.measurement == reading.measurement && back.marks == reading.marks, "seed \(seed)")
+      #expect(back.deviceTime == reading.deviceTime && back.placement == reading.placement, "seed \(seed)")
+      #expect(back.position == reading.position && back.occurrence == reading.occurrence, "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: UInt64(1)...40)
+  func everyRecordComesBackFromItsTreatmentAsItWas(_ seed: UInt64) throws {
+    var random = SeededNumbers(seed: seed)
+    for _ in 0..<50 {
+      let (guid, state) = (random.guid(), random.state())
+      let part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
+      let members = NightscoutTreatment.members(part, identifier: guid, shift: 0, Self.writer)
+      let records = NightscoutTreatment.records(try document(members), Self.zone)
+      #expect(records.map(\.guid) == [guid] && records.map(\.state) == [state], "seed \(seed): \(state.json)")
+      #expect(records.allSatisfy { $0.isOwn }, "seed \(seed)")
+    }
+  }
+
+  /// API v1 replaces signs of HTML, makes numbers of texts and drops what is empty or 0.
+  @Test(arguments: UInt64(1)...40)
+  func aTreatmentThatAPIv1RewroteIsStillTheSame(_ seed: UInt64) throws {
+    var random = SeededNumbers(seed: seed)
+    for _ in 0..<50 {
+      let (guid, state) = (random.guid(), random.state())
+      let part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
+      let members = NightscoutTreatment.members(part, identifier: guid, shift: 0, Self.writer)
+      guard case .object(let rewritten) = Self.rewritten(.object(members)) else { return }
+      let records = NightscoutTreatment.records(
+        try document(rewritten.merging(["utcOffset": .number(0)]) { $1 }), Self.zone)
+      #expect(records.map(\.state) == [state], "seed \(seed): \(state.json)")
+    }
+  }
+
+  private static func rewritten(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .text(let text):
+      .text(text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;"))
+    case .list(let items): .list(items.map(rewritten))
+    case .object(let members): .object(members.filter { $0.value != .number(0) }.mapValues(rewritten))
+    default: value
+    }
+  }
+
+  @Test(arguments: [
+    ("insulin", JSONValue.number(5), "units", FieldValue.number(5)),
+    ("insulin", .text("5.5"), "units", .number(5.5)),
+    ("notes", .text("a &lt; b"), "text", .text("a < b")),
+  ])
+  func whatAnotherProgramEditsComesBackAsAnEdit(
+    _ member: String, _ value: JSONValue, _ field: String, _ expected: FieldValue
+  ) throws {
+    let record = try edited(Sample.bolus, [member: value])
+    var state = Sample.bolus
+    state.fields[field] = expected
+    #expect(record.state.agrees(with: state) && !record.isOwn)
+    #expect(record.state.fields["tags"] == state.fields["tags"], "what only glucoport knows stays")
+  }
+
+  @Test func whatAnotherProgramTakesAwayOrMovesComesBackAsAnEdit() throws {
+    let without = try edited(Sample.bolus, ["notes": .null])
+    #expect(without.state.fields["text"] == nil && without.state.fields["units"] == .number(4.5))
+    let moved = try edited(Sample.bolus, ["created_at": .text("2026-05-05T17:00:00.000Z")])
+    #expect(moved.state.deviceTime.text == "2026-05-05T19:00:00" && moved.state.placement.utcOffset == 7200)
+  }
+
+  private func edited(_ state: RecordState, _ members: [String: JSONValue]) throws -> NightscoutRecord {
+    let part = NightscoutPart(guid: Login.logbookID, state: state, seen: [:], sent: [])
+    let all = NightscoutTreatment.members(part, identifier: part.guid, shift: 0, Self.writer)
+    return try #require(
+      NightscoutTreatment.records(try document(all.merging(members) { $1 }), Self.zone).first)
+  }
+
+  @Test(arguments: [
+    ("long", nil as Double?, "12 U long · evening"), ("mix", nil, "12 U mix · evening"),
+    ("rapid", 12, "evening"), ("", 12, "evening"),
+  ])
+  func onlyRapidInsulinIsShownWhereProgramsComputeWithIt(_ subtype: String, _ units: Double?, _ notes: String)
+  {
+    var state = Sample.bolus
+    state.fields = RecordFields(["units": .number(12), "text": .text("evening")])
+    if !subtype.isEmpty { state.fields["subtype"] = .text(subtype) }
+    let shown = NightscoutTreatment.shown(state)
+    #expect(shown["insulin"] == units.map(JSONValue.number) && shown["notes"] == .text(notes))
+  }
+
+  @Test func aForeignTreatmentHoldsWhatAnImportOfItGives() throws {
+    let document = try document([
+      "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),
+      "insulin": .text("4.5"), "notes": .text("5 &lt; 6"), "created_at": .text("2026-05-06T16:30:00.000Z"),
+      "glucose": .number(120), "glucoseType": .text("Finger"), "units": .text("mg/dl"),
+    ])
+    let found = NightscoutTreatment.foreign(document, Self.zone)
+    #expect(found.records.map(\.state.kind) == [.food, .insulin])
+    #expect(found.records[0].state.fields.json == #"{"carbs":45,"text":"5 < 6"}"#)
+    #expect(found.records[1].state.fields.json == #"{"subtype":"rapid","units":4.5}"#)
+    #expect(
+      found.records[0].guid == Digest.uuid(of: ["record", "nightscout", "6634c7c1d2f6b5a3e8f0a001/food"]))
+    let (reading, device) = try #require(found.reading)
+    #expect(
+      ReadingIdentity(reading, device).text == "model|nightscout|Nightscout|smbg|tick|1778085000000|0|0")
+  }
+
+  @Test func aForeignEntryIsShownInTheZoneOfTheLogbookUnlessItSaysItsOffset() throws {
+    let madrid = NightscoutZone(zone: try LogbookZone(name: "Europe/Madrid"))
+    let members: [String: JSONValue] = [
+      "identifier": .text("a"), "type": .text("sgv"), "sgv": .number(401), "date": .number(1_778_085_000_123),
+      "device": .text("xDrip"), "dateString": .text("2026-05-06T16:30:00.123Z"), "utcOffset": .number(0),
+    ]
+    let plain = try #require(NightscoutEntry.reading(try document(members), madrid))
+    #expect(plain.0.deviceTime.text == "2026-05-06T18:30:00" && plain.0.marks == .atLimit)
+    #expect(plain.0.position == 1_778_085_000_123 && plain.1.model == "xDrip")
+    let stated = try document(members.merging(["utcOffset": .number(-240)]) { $1 })
+    let shown = try #require(NightscoutEntry.reading(stated, madrid))
+    #expect(shown.0.deviceTime.text == "2026-05-06T12:30:00")
+  }
+
+  @Test(arguments: [
+    ["type": JSONValue.text("sgv"), "sgv": .number(5)], ["type": .text("cal"), "slope": .number(1)],
+    ["type": .text("mbg"), "mbg": .number(0)], ["type": .text("sgv")],
+    ["type": .text("rawbg"), "sgv": .number(100)],
+    ["type": .text("sgv"), "sgv": .number(120), "date": .text("soon")],
+  ])
+  func whatIsNoReadingIsNone(_ members: [String: JSONValue]) throws {
+    let all: [String: JSONValue] = ["identifier": .text("a"), "date": .number(1_778_085_000_000)]
+    #expect(NightscoutEntry.reading(try document(all.merging(members) { $1 }), Self.zone) == nil)
+  }
+
+  @Test func aDamagedMemberOfOursIsNoReadingAndNoRecord() throws {
+    let (reading, device) = (Sample.batch(1).readings[0], Sample.batch(1).devices[0])
+    let members = NightscoutEntry.members(reading, device, identifier: "a", shift: 0, Self.writer)
+    guard case .object(let own)? = members["glucoport"] else { return }
+    for name in ["kind", "position", "device_time", "utc_offset", "offset_source", "unit", "value", "level"] {
+      let damaged = own.merging([name: .text("?")]) { $1 }
+      let document = try document(members.merging(["glucoport": .object(damaged)]) { $1 })
+      #expect(NightscoutEntry.reading(document, Self.zone) == nil, "\(name)")
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"notes":"\ud83d"}"#, "\u{FFFD}"), (#"{"notes":"\ude00a"}"#, "\u{FFFD}a"),
+    (#"{"notes":"\ud83d\ude00"}"#, "😀"),
+    (#"{"notes":"\\ud83d"}"#, "\\ud83d"), (#"{"notes":"\ud83d\n"}"#, "\u{FFFD}\n"),
+    (#"{"notes":"\u00e4"}"#, "ä"),
+  ])
+  func halfASignDoesNotStopAPull(_ body: String, _ expected: String) throws {
+    #expect(try JSONValue.read(Array(body.utf8))["notes"] == .text(expected))
+  }
+
+  @Test func anEntryNeverShowsAnotherDayThanItsReading() throws {
+    var reading = Sample.batch(1).readings[0]
+    reading.placement = Placement(utcOffset: -12600, source: .stated)
+    let members = NightscoutEntry.members(
+      reading, Sample.batch(1).devices[0], identifier: "a", shift: 2, Self.writer)
+    let time = reading.deviceTime.text
+    #expect(members["dateString"] == .text("\(time).002-03:30") && members["utcOffset"] == .number(-210))
+    #expect(members["sysTime"]?.text == members["date"]?.integer.map(NightscoutTime.utcText))
+  }
+
+  @Test(arguments: [
+    (1_778_085_000_999, "Wed, 06 May 2026 16:30:00 GMT"),
+    (1_000_000_000_000, "Sun, 09 Sep 2001 01:46:40 GMT"),
+  ])
+  func aDateOfAHeaderIsCutToSeconds(_ milliseconds: Int64, _ expected: String) {
+    #expect(NightscoutTime.headerText(milliseconds) == expected)
+  }
+
+  private func document(_ members: [String: JSONValue]) throws -> NightscoutDocument {
+    // Through text, as over the wire.
+    let value = try JSONValue.read(Array(JSONValue.object(members).json.utf8))
+    return try #require(NightscoutDocument(value))
+  }
+}
+
+extension Sample {
+  static let bolus = RecordState(
+    kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_000_000),
+    placement: Placement(utcOffset: 7200, source: .zone),
+    fields: RecordFields([
+      "units": .number(4.5), "subtype": .text("rapid"), "text": .text("a & b"), "tags": .words(["x", "y"]),
+    ]), isDeleted: false, editedAt: 1_778_000_100)
+}
+
+/// Readings and records of every kind, by a seed.
+struct SeededNumbers: RandomNumberGenerator {
+  private var counter: UInt64
+
+  init(seed: UInt64) { counter = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+  /// SplitMix64.
+  mutating func next() -> UInt64 {
+    counter &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = counter
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+
+  private mutating func pick<Value>(_ values: [Value]) -> Value {
+    values[Int.random(in: values.indices, using: &self)]
+  }
+
+  private mutating func text() -> String {
+    pick(["", "lunch", "5 < 6 & x", "&lt;", "\"quoted\" \\ and\nlines", "Ä 😀", "a.b$c", "0", "  blank "])
+  }
+
+  mutating func guid() -> String { Digest.uuid(of: ["guid", String(next())]) }
+
+  mutating func reading() -> (Reading, Device) {
+    let device = pick([
+      Device(vendor: "Abbott", model: "Libre", serial: "S|%1", format: "x"),
+      Device(vendor: "", model: "A \"meter\"", format: "generic"),
+    ])
+    let seconds = Int64.random(in: 1_000_000_000...1_900_000_000, using: &self)
+    let placement = Placement(
+      utcOffset: pick([0, 7200, -12600, 20700, 8423]), source: pick(OffsetSource.allCases))
+    let unit = pick(GlucoseUnit.allCases)
+    let number = pick([0.1, 5.5, 6.05, 39, 100, 401, 123.4])
+    let measurement = pick([
+      Measurement.value(Quantity(number, unit)), .low(below: pick([nil, 20, 1.1]), unit),
+      .high(above: pick([nil, 500]), unit),
+    ])
+    let marks = pick([[], ReadingMarks.manual, [.linked, .atLimit], .controlSolution])
+    let (kind, time) = (pick(ReadingKind.allCases), DeviceTime(seconds: seconds))
+    var reading =
+      Bool.random(using: &self)
+      ? Reading(
+        device: DeviceIndex(0), kind: kind, at: time, placement: placement, measurement, marks: marks, line: 0
+      )
+      : Reading(
+        device: DeviceIndex(0), kind: kind, tick: pick([0, 7, -3, 1_778_085_000_123, .max, .min + 1]),
+        at: time,
+        placement: placement, measurement, marks: marks, line: 0)
+    reading.occurrence = Int32(pick([0, 0, 1, 5]))
+    reading.occurrenceIsStated = true
+    return (reading, device)
+  }
+
+  mutating func state() -> RecordState {
+    let kind = pick(RecordKind.allCases)
+    var fields: [String: FieldValue] = [:]
+    for name in ["units", "rate", "minutes", "carbs", "protein", "fat", "steps"]
+    where Bool.random(using: &self) {
+      fields[name] = .number(pick([0, 1, 4.5, 0.05, 120]))
+    }
+    for name in ["text", "a.b", "$c"] where Bool.random(using: &self) { fields[name] = .text(text()) }
+    fields["subtype"] = pick([nil, .text("rapid"), .text("long"), .text("basal"), .text("mix")])
+    fields["excluded"] = pick([nil, .flag(true)])
+    fields["tags"] = pick([nil, .words(["a", "b<c"])])
+    return RecordState(
+      kind: kind, entryGuid: Bool.random(using: &self) ? guid() : nil,
+      deviceTime: DeviceTime(seconds: Int64.random(in: 1_000_000_000...1_900_000_000, using: &self)),
+      placement: Placement(utcOffset: pick([0, 7200, -12600, 8423]), source: pick(OffsetSource.allCases)),
+      fields: RecordFields(fields), isDeleted: false, editedAt: pick([nil, 1_778_000_000]))
+  }
+}

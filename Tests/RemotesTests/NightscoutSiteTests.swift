@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Synchronization
+import TestServers
+import Testing
+
+@testable import Remotes
+
+/// The remote against a whole site, with nodes and a phone app that write in turn.
+@Suite(.timeLimit(.minutes(10)))
+struct NightscoutSiteTests {
+  private let loopback: LoopbackNightscout
+
+  init() throws { loopback = try LoopbackNightscout() }
+
+  private func ask<Value: Sendable>(
+    _ body: @Sendable (any Remote) async throws -> Value
+  ) async throws -> Value {
+    let login = RemoteLogin(
+      address: try RemoteAddress(loopback.url, allowsPlainHTTP: false),
+      token: try Login.token(loopback.token(canWrite: true)), agent: "glucoport/test")
+    return try await RemoteRegister.with("nightscout", login) { try await body($0) }
+  }
+
+  private func pull(
+    _ cursor: String?, limit: Int = 1000, node: Int = 2
+  ) async throws -> (readings: [ReadingIdentity], records: [RemoteRecord], cursor: String?) {
+    try await ask { remote in
+      var found: (readings: [ReadingIdentity], records: [RemoteRecord], cursor: String?) = ([], [], cursor)
+      while let page = try await remote.changes(after: found.cursor, limit: limit, Login.run(node: node)) {
+        found.readings += page.readings.readings.map {
+          ReadingIdentity($0, page.readings.devices[Int($0.device.number)])
+        }
+        // History and sweep may bring the same record, of which the last state counts.
+        found.records.removeAll { record in page.records.contains { $0.guid == record.guid } }
+        found.records += page.records
+        found.cursor = page.cursor
+        if !page.hasMore { break }
+      }
+      return found
+    }
+  }
+
+  private func push(_ change: RecordChange) async throws -> RecordVerdict? {
+    try await ask { try await $0.push([change], Login.run()).verdicts.first }
+  }
+
+  /// A bolus of this day, where sweeps look.
+  private var bolus: RecordState {
+    var state = Sample.bolus
+    state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
+    return state
+  }
+
+  @Test func whatWentUpInBulkComesDownToOneThatIsInStep() async throws {
+    let first = try await pull(nil)
+    let batch = Sample.batch(1200)
+    let answer = try await ask { try await $0.push(batch, Login.run()) }
+    #expect(answer.stored == 1200)
+    let second = try await pull(first.cursor)
+    #expect(second.readings.count == 1200 && Set(second.readings).count == 1200)
+    #expect(try await ask { try await $0.push(batch, Login.run()) }.known == 1200)
+    #expect(loopback.site.documents("entries").count == 1200)
+  }
+
+  @Test func aPhoneAppAndTwoNodesSeeWhatTheOthersDo() async throws {
+    let state = bolus
+    guard case .accepted(let base) = try await push(NightscoutPushTests.change(state)) else {
+      Issue.record("not accepted")
+      return
+    }
+    let first = try await pull(nil)
+    #expect(first.records.map(\.state) == [state] && first.records.map(\.revision) == [base])
+    let phone = loopback.site.actAsPhoneApp()
+    #expect(phone.editTreatment(Login.logbookID, ["insulin": 7, "notes": "5 < 6"]))
+    let second = try await pull(first.cursor)
+    #expect(second.records.map(\.state.fields["units"]) == [.number(7)])
+    #expect(second.records.map(\.state.fields["text"]) == [.text("5 < 6")])
+    // An edit here meets it, and one made on it goes up.
+    var mine = state
+    mine.fields["units"] = .number(5)
+    let conflict = try await push(NightscoutPushTests.change(mine, base: base, version: 2))
+    guard case .conflict(let revision, let theirs, true) = conflict else {
+      Issue.record("\(String(describing: conflict))")
+      return
+    }
+    #expect(theirs.fields["units"] == .number(7))
+    guard case .accepted = try await push(NightscoutPushTests.change(mine, base: revision, version: 3)) else {
+      Issue.record("not accepted")
+      return
+    }
+    let third = try await pull(second.cursor)
+    #expect(third.records.map(\.state.fields["units"]) == [.number(5)])
+    // Another treatment stands before, so that autoprune did not take it.
+    phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2026-01-01T00:00:00.000Z"])
+    #expect(phone.deleteTreatment(Login.logbookID))
+    let fourth = try await pull(third.cursor)
+    #expect(fourth.records.contains { $0.guid == Login.logbookID && $0.state.isDeleted })
+  }
+
+  @Test func anEditOfAPhoneAppsTreatmentKeepsWhatIsTheApps() async throws {
+    let phone = loopback.site.actAsPhoneApp()
+    let time = NightscoutTime.utcText(loopback.site.now / 1000 * 1000 - 3_600_000)
+    phone.addTreatment([
+      "eventType": "Meal Bolus", "carbs": 40, "insulin": 4, "notes": "pizza", "created_at": .string(time),
+      "bolusCalculator": "x",
+    ])
+    let found = try await pull(nil, node: 1)
+    #expect(found.records.map(\.state.kind) == [.food, .insulin])
+    for record in found.records {
+      var state = record.state
+      if state.kind == .food {
+        state.fields["carbs"] = .number(50)
+      } else {
+        (state.fields, state.isDeleted) = (RecordFields(), true)
+      }
+      let change = RecordChange(
+        guid: record.guid, node: Login.run().node, version: 2, base: record.revision, state: state)
+      guard case .accepted = try await push(change) else {
+        Issue.record("\(record.state.kind) is not accepted")
+        return
+      }
+    }
+    let document = try #require(loopback.site.documents("treatments").first)
+    #expect(document["carbs"] == 50 && document["bolusCalculator"] == "x" && document["notes"] == "pizza")
+    let other = try await pull(nil)
+    #expect(other.records.map(\.state.isDeleted) == [false, true])
+    #expect(Set(other.records.map(\.guid)) == Set(found.records.map(\.guid)))
+    #expect(other.records[0].state.fields["carbs"] == .number(50))
+  }
+
+  @Test func aRecordThatMovesInTimeIsOneRecordEverywhere() async throws {
+    let state = bolus
+    guard case .accepted(let base) = try await push(NightscoutPushTests.change(state)) else { return }
+    let first = try await pull(nil)
+    var moved = state
+    moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
+    let change = NightscoutPushTests.change(moved, base: base, version: 2)
+    let verdict = try await push(change)
+    guard case .accepted(let revision) = verdict else {
+      Issue.record("\(String(describing: verdict))")
+      return
+    }
+    #expect(try await push(change) == verdict, "also when its answer was lost")
+    let second = try await pull(first.cursor)
+    #expect(second.records.map(\.state) == [moved] && second.records.map(\.guid) == [Login.logbookID])
+    var edited = moved
+    edited.fields["units"] = .number(6)
+    let later = try await push(NightscoutPushTests.change(edited, base: revision, version: 3))
+    guard case .accepted = later else {
+      Issue.record("\(String(describing: later))")
+      return
+    }
+    #expect(try await pull(second.cursor).records.map(\.state) == [edited])
+  }
+
+  @Test(arguments: [NightscoutFault.answerLost, .closedAfterwards, .status(500), .reset, .status(503)])
+  func whatFailsOnceIsSentAgainWithoutHarm(_ fault: NightscoutFault) async throws {
+    let state = bolus
+    let change = NightscoutPushTests.change(state)
+    loopback.site.plan(fault) { $0.method == "POST" }
+    do {
+      _ = try await push(change)
+    } catch is RemoteError {
+      // As planned.
+    }
+    guard case .accepted = try await push(change) else {
+      Issue.record("not accepted")
+      return
+    }
+    let batch = Sample.batch(600)
+    loopback.site.plan(fault) { $0.method == "POST" }
+    do {
+      _ = try await ask { try await $0.push(batch, Login.run()) }
+    } catch is RemoteError {
+      // As planned.
+    }
+    let answer = try await ask { try await $0.push(batch, Login.run()) }
+    #expect(answer.known + answer.stored == 600)
+    #expect(loopback.site.documents("entries").count == 600)
+    #expect(loopback.site.documents("treatments").count == 1)
+  }
+
+  @Test func aWriteThatIsSeenLateIsNotMissed() async throws {
+    loopback.site.change { $0.visibilityDelayMilliseconds = 8000 }
+    let start = loopback.site.now
+    loopback.site.freezeClock(at: start)
+    let first = try await pull(nil)
+    _ = try await push(NightscoutPushTests.change(Sample.bolus))
+    loopback.site.moveClock(by: 3000)
+    let second = try await pull(first.cursor)
+    loopback.site.moveClock(by: 90_000)
+    let third = try await pull(second.cursor)
+    #expect((first.records + second.records + third.records).map(\.guid).contains(Login.logbookID))
+  }
+
+  @Test func aRedeployedSiteIsAskedForAnotherJWT() async throws {
+    let site = loopback.site
+    let isWritable = try await ask { remote in
+      _ = try await remote.logbook()
+      site.redeploy()
+      return try await remote.logbook().isWritable
+    }
+    #expect(isWritable)
+  }
+
+  @Test func aRunWithNothingNewTakesFourRequests() async throws {
+    let batch = Sample.batch(50)
+    _ = try await ask { try await $0.push(batch, Login.run()) }
+    let first = try await pull(nil)
+    let before = loopback.site.requests.count
+    let second = try await pull(first.cursor)
+    #expect(second.cursor == first.cursor && loopback.site.requests.count - before == 4)
+  }
+}
