@@ -195,6 +195,15 @@ struct NightscoutSiteTests {
     #expect((first.records + second.records + third.records).map(\.guid).contains(Login.logbookID))
   }
 
+  @Test func aSiteThatGivesFewDocumentsAtOnceIsPulledWhole() async throws {
+    let batch = Sample.batch(450)
+    loopback.site.change { $0.mostDocuments = 200 }
+    let first = try await pull(nil)
+    #expect(try await ask { try await $0.push(batch, Login.run()) }.stored == 450)
+    #expect(try await ask { try await $0.push(batch, Login.run()) }.known == 450)
+    #expect(try await Set(pull(first.cursor).readings).count == 450)
+  }
+
   @Test func aRedeployedSiteIsAskedForAnotherJWT() async throws {
     let site = loopback.site
     let isWritable = try await ask { remote in

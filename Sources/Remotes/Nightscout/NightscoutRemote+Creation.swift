@@ -67,7 +67,7 @@ extension NightscoutRemote {
       [
         ("created_at$gte", NightscoutTime.utcText(date)),
         ("created_at$lt", NightscoutTime.utcText(date + 1000)),
-        ("limit", String(Self.mostDocuments)),
+        ("limit", "100"),
       ])
     for document in others {
       guard let theirs = NightscoutTreatment.records(document, zone).first(where: { $0.guid == change.guid })

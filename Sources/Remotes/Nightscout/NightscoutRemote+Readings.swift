@@ -90,17 +90,16 @@ extension NightscoutRemote {
         Self.path(.entries),
         [
           ("type$eq", type), ("date$gte", String(start)), ("date$lt", String(last + 1000)), ("sort", "date"),
-          ("limit", String(Self.mostDocuments)),
-        ])
-      for document in page.compactMap(NightscoutDocument.init) {
+        ], limit: Self.mostDocuments)
+      for document in page.items.compactMap(NightscoutDocument.init) {
         if let date = document["date"]?.integer { taken.insert(date) }
         if let (reading, device) = NightscoutEntry.reading(document, zone) {
           known[ReadingIdentity(reading, device)] = reading.measurement
         }
       }
       // From the last time on once more: more than one may stand there. A thousand cannot, since ours move aside.
-      let end = page.last?["date"]?.integer ?? last
-      guard page.count >= Self.mostDocuments else { return (known, taken) }
+      let end = page.items.last?["date"]?.integer ?? last
+      guard page.items.count >= page.limit else { return (known, taken) }
       start = max(end, start + 1)
     }
     throw session.violation("it gives more entries of one stretch of time than can be")

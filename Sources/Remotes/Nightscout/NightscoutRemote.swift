@@ -10,8 +10,10 @@ struct NightscoutRemote: RemoteKind {
   static let id = "nightscout"
   static let title = "Nightscout site"
 
-  /// The most documents that a site gives at once; it may be set lower there.
+  /// The most documents that a site gives at once, unless it is set lower there.
   static let mostDocuments = 1000
+  /// What is asked for where it is.
+  private static let fewDocuments = 100
 
   let session: NightscoutSession
   let zone: NightscoutZone
@@ -116,6 +118,19 @@ extension NightscoutRemote {
     _ path: String, _ query: [(name: String, value: String)]
   ) async throws(RemoteError) -> [NightscoutDocument] {
     try await list(path, query).compactMap(NightscoutDocument.init)
+  }
+
+  /// A list of at most so many documents, or of fewer where the site gives no more at once.
+  func list(
+    _ path: String, _ query: [(name: String, value: String)], limit: Int
+  ) async throws(RemoteError) -> (items: [JSONValue], limit: Int) {
+    do throws(RemoteError) {
+      return (try await list(path, query + [("limit", String(limit))]), limit)
+    } catch {
+      guard case .refused = error, limit > Self.fewDocuments else { throw error }
+      let few = Self.fewDocuments
+      return (try await list(path, query + [("limit", String(few))]), few)
+    }
   }
 
   func list(

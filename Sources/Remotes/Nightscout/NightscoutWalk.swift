@@ -73,17 +73,16 @@ extension NightscoutRemote {
   func next(_ walk: inout NightscoutWalk, limit: Int) async throws(RemoteError) -> [NightscoutDocument] {
     // One document says nothing of ties.
     let limit = min(max(limit, 2), Self.mostDocuments)
-    let page =
+    let answer =
       switch walk.order {
       case .history:
-        try await list(
-          Self.path(walk.collection, "/history/\(walk.position)"), [("limit", String(limit))])
+        try await list(Self.path(walk.collection, "/history/\(walk.position)"), [], limit: limit)
       case .event:
         try await list(
-          Self.path(walk.collection),
-          [("\(walk.member)$gt", walk.position), ("sort", walk.member), ("limit", String(limit))])
+          Self.path(walk.collection), [("\(walk.member)$gt", walk.position), ("sort", walk.member)],
+          limit: limit)
       }
-    let (taken, isTie) = walk.take(page, limit: limit)
+    let (taken, isTie) = walk.take(answer.items, limit: answer.limit)
     let found = isTie ? try await tied(walk) : Array(taken)
     return found.compactMap(NightscoutDocument.init)
   }
@@ -95,12 +94,10 @@ extension NightscoutRemote {
     for _ in 0..<Self.mostTiedPages {
       let page = try await list(
         Self.path(walk.collection),
-        [
-          (walk.member, walk.position), ("sort", "identifier"), ("skip", String(all.count)),
-          ("limit", String(Self.mostDocuments)),
-        ])
-      all += page
-      if page.count < Self.mostDocuments { return all }
+        [(walk.member, walk.position), ("sort", "identifier"), ("skip", String(all.count))],
+        limit: Self.mostDocuments)
+      all += page.items
+      if page.items.count < page.limit { return all }
     }
     throw session.violation("it gives more documents of one moment than can be")
   }
