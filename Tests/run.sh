@@ -19,7 +19,7 @@ CI=true swift build --build-tests
 
 # Tests of servers and of whole programs wait for others with a limit; side by side with hundreds that only compute,
 # a small machine would let them wait too long.
-waiting='CommandsTests\.|LogbookServerTests\.|RemotesTests\.|TestServersTests\.'
+waiting='CommandsTests\.|LogbookServerTests\.|RemotesTests\.|TestServersTests\.|USBTransportTests\.'
 say "tests that compute, side by side"
 CI=true swift test --skip-build --skip "$waiting"
 say "tests that wait for servers and programs, one after the other"
