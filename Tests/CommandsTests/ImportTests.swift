@@ -216,7 +216,7 @@ struct ImportTests {
     let members: Set<String> = [
       "source", "format", "outcome", "dry_run", "new", "known", "repeated", "changed", "rejected",
       "new_by_kind", "records", "skipped", "ambiguous_times", "doubtful_times", "first_time", "last_time",
-      "decisions", "warnings", "likely_duplicates", "corrected",
+      "decisions", "warnings", "likely_duplicates", "corrected", "meter", "clock",
     ]
     #expect(Set(object.keys) == members)
     #expect(object["first_time"] as? String == "2026-03-01T08:00:00")
