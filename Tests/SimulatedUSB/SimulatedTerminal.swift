@@ -76,9 +76,10 @@ package final class SimulatedTerminal: @unchecked Sendable {
       115_200: B115200,
     ]
     func has(_ flag: some BinaryInteger) -> Bool { attributes.c_cflag & tcflag_t(flag) == tcflag_t(flag) }
+    // A pseudo-terminal drops PARENB and keeps PARODD.
     let speed = speeds.first { speed_t($0.value) == attributes.c_ospeed }
     return LineSettings(
-      baud: speed?.key ?? 0, parity: has(PARENB) ? (has(PARODD) ? .odd : .even) : .none,
+      baud: speed?.key ?? 0, parity: has(PARODD) ? .odd : has(PARENB) ? .even : .none,
       dataBits: has(CS8) ? 8 : 7, stopBits: has(CSTOPB) ? 2 : 1, hasHardwareFlowControl: has(CRTSCTS))
   }
 }
