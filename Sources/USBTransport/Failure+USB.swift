@@ -2,15 +2,23 @@
 
 import Logbook
 
+extension USBBus {
+  /// The one command that gives people and their cron jobs the permission to open meters.
+  ///
+  /// - Parameter isShared: whether the rules are also for cables and chips whose ids other devices use, too.
+  public static func permissionCommand(isShared: Bool) -> String {
+    "glucoport meter udev-rules\(isShared ? " --shared" : "") | sudo tee /etc/udev/rules.d/70-glucoport.rules "
+      + "&& sudo udevadm control --reload && sudo udevadm trigger"
+  }
+}
+
 extension Failure {
   /// No permission for a device's file, with the one command that gives it.
-  static func noPermission(_ node: String) -> Failure {
-    Failure(
-      .permission,
-      """
-      opening the meter: no permission for \(node); run: glucoport meter udev-rules | \
-      sudo tee /etc/udev/rules.d/70-glucoport.rules && sudo udevadm control --reload && sudo udevadm trigger
-      """)
+  ///
+  /// - Parameter isShared: whether others use the device's ids, too, so that no rule is printed for it unasked.
+  static func noPermission(_ node: String, isShared: Bool) -> Failure {
+    let command = USBBus.permissionCommand(isShared: isShared)
+    return Failure(.permission, "opening the meter: no permission for \(node); run: \(command)")
   }
 
   /// A device that is gone.

@@ -33,7 +33,9 @@ final class LibUSB {
   }
 
   /// Opens a device that a listing gave.
-  func open(_ device: PluggedDevice, watch: Watch) throws(Failure) -> LibUSBPort {
+  ///
+  /// - Parameter isShared: whether its ids are a chip's, which needs rules of its own where permission is missing.
+  func open(_ device: PluggedDevice, isShared: Bool, watch: Watch) throws(Failure) -> LibUSBPort {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue
     try forEachDevice { pointer, described in
@@ -43,7 +45,7 @@ final class LibUSB {
     }
     guard code == 0, let handle else {
       switch libusb_error(rawValue: code) {
-      case LIBUSB_ERROR_ACCESS: throw .noPermission(device.node)
+      case LIBUSB_ERROR_ACCESS: throw .noPermission(device.node, isShared: isShared)
       case LIBUSB_ERROR_NO_DEVICE, LIBUSB_ERROR_NOT_FOUND: throw .gone(device.node)
       case LIBUSB_ERROR_BUSY: throw .inUse(device.node)
       default: throw Failure(.inputOutput, "opening the meter: \(LibUSB.words(code))")
@@ -294,7 +296,7 @@ extension LibUSBPort {
 
   private func failure(_ code: Int32) -> Failure {
     switch libusb_error(rawValue: code) {
-    case LIBUSB_ERROR_ACCESS: .noPermission(node)
+    case LIBUSB_ERROR_ACCESS: .noPermission(node, isShared: false)
     case LIBUSB_ERROR_NO_DEVICE: .gone(node)
     case LIBUSB_ERROR_BUSY: .inUse(node)
     default: Failure(.inputOutput, "taking the meter from the system: \(LibUSB.words(code))")

@@ -34,7 +34,8 @@ public struct USBBus {
       return try TerminalTransport(device, settings, watch: watch)
     }
     if case .disk = link { try SystemDevice(device).refuseMounted() }
-    let port = try LibUSB().open(device, watch: watch)
+    let isChip = if case .cp2110 = link { true } else { false }
+    let port = try LibUSB().open(device, isShared: isChip, watch: watch)
     return try LinkTransport.open(link, over: port)
   }
 

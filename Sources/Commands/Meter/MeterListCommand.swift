@@ -19,8 +19,10 @@ struct MeterListCommand: ClassifiedCommand {
     let meters = PluggedMeter.among(try USBBus().devices(), drivers: DriverRegister.all, shared: true)
     for meter in meters { output.line(json ? MeterListing.json(meter) : MeterListing.line(meter)) }
     if meters.isEmpty { output.message("glucoport: no meter is plugged in") }
-    if meters.contains(where: { !$0.mayOpen }) {
-      output.message("glucoport: for the permission run: \(MeterListing.permissionCommand)")
+    let closed = meters.filter { !$0.mayOpen }
+    if !closed.isEmpty {
+      let command = USBBus.permissionCommand(isShared: closed.contains { $0.model.isShared })
+      output.message("glucoport: for the permission run: \(command)")
     }
     try output.finish()
   }
@@ -28,11 +30,6 @@ struct MeterListCommand: ClassifiedCommand {
 
 /// A meter at the plug in one line, and as a JSON object with the members of glucoport-json(5).
 enum MeterListing {
-  /// The one command that gives people and their cron jobs the permission.
-  static let permissionCommand =
-    "glucoport meter udev-rules | sudo tee /etc/udev/rules.d/70-glucoport.rules "
-    + "&& sudo udevadm control --reload && sudo udevadm trigger"
-
   static func line(_ meter: PluggedMeter) -> String {
     let device = meter.device
     let name = meter.model.isShared ? "cable of several kinds of meters" : meter.model.name

@@ -139,7 +139,7 @@ extension TerminalTransport {
 
   private static func failure(_ code: Int32, _ path: String) -> Failure {
     switch code {
-    case EACCES, EPERM: .noPermission(path)
+    case EACCES, EPERM: .noPermission(path, isShared: true)
     case ENOENT, ENODEV, ENXIO, EIO: .gone(path)
     case EBUSY: .inUse(path)
     default: Failure(.inputOutput, "opening \(path): \(words(code))")
