@@ -109,6 +109,7 @@ enum SourceRules {
     static let formats = Registered(
       folder: "Sources/Exports/Formats/", suffix: "Format.swift", port: "ExportFormat")
     static let remotes = Registered(folder: "Sources/Remotes/", suffix: "Remote.swift", port: "RemoteKind")
+    static let drivers = Registered(folder: "Sources/Meters/", suffix: "Driver.swift", port: "MeterDriver")
   }
 
   /// The types that conform to a port and are not in its register.

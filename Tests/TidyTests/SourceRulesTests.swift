@@ -119,4 +119,14 @@ import Testing
     ]
     #expect(SourceRules.unregistered(files, .remotes, register: register).count == 1)
   }
+
+  @Test func aDriverThatIsNotRegisteredIsFound() {
+    let register = SourceFile("DriverRegister.swift", "    ADriver.self,\n")
+    let files = [
+      SourceFile("Sources/Meters/A/ADriver.swift", "struct ADriver: MeterDriver {"),
+      SourceFile("Sources/Meters/B/BDriver.swift", "struct BDriver: MeterDriver {"),
+      SourceFile("Sources/Meters/B/BFrame.swift", "struct BFrame: Hashable {"),
+    ]
+    #expect(SourceRules.unregistered(files, .drivers, register: register).count == 1)
+  }
 }

@@ -51,6 +51,13 @@ import Testing
     #expect(SourceRules.unregistered(files, .remotes, register: register) == [])
   }
 
+  @Test func everyDriverIsInTheRegister() throws {
+    let files = try swiftSources()
+    let register = try #require(files.first { $0.path == "Sources/Meters/DriverRegister.swift" })
+    #expect(files.contains { $0.name == "ContourDriver.swift" })
+    #expect(SourceRules.unregistered(files, .drivers, register: register) == [])
+  }
+
   @Test func noFileNameIsVague() throws {
     #expect(try SourceFile.all().flatMap(SourceRules.vagueName) == [])
   }
