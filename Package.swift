@@ -101,9 +101,7 @@ let package = Package(
       name: "Commands",
       dependencies: [
         "Logbook", "LogbookAPI", "Exports", "LogbookStore", "Meters", "Remotes", "ServerStore",
-        "USBTransport", "Ingest",
-        "Sync",
-        "LogbookServer",
+        "USBTransport", "Ingest", "Sync", "LogbookServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -169,8 +167,7 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "Meters",
-        "SimulatedMeters",
-        "SimulatedUSB", "TestServers", "USBTransport",
+        "SimulatedMeters", "SimulatedUSB", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],
