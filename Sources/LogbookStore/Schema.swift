@@ -7,13 +7,14 @@ enum Schema {
   /// The application id in the file's header: "GLUC".
   static let applicationID = 0x474C_5543
   /// The number of the newest step. A store with a larger one is from a newer program.
-  static let version = 2
+  static let version = 3
 
   /// Takes the steps that a store lacks.
   static func migrate(_ database: Database, to version: Int = version) throws {
     let current = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     if current < 1 { try createFirst(database) }
     if current < 2, version >= 2 { try database.execute(sql: meterColumns) }
+    if current < 3, version >= 3 { try database.execute(sql: QueueSchema.statements) }
     try database.execute(sql: "PRAGMA user_version = \(version)")
   }
 

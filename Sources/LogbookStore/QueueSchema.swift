@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What version 3 of the schema adds: what waits to be sent or fetched, and the content of attachments.
+enum QueueSchema {
+  static let statements = remoteColumns + queued + transfers + blobs + downloads
+
+  private static let remoteColumns = """
+    ALTER TABLE remote ADD COLUMN last_push INTEGER;
+    ALTER TABLE remote ADD COLUMN last_pull INTEGER;
+    -- When the logbook was removed on the server for ever: nothing is sent there again.
+    ALTER TABLE remote ADD COLUMN purged_at INTEGER;
+    UPDATE remote SET last_push = last_success, last_pull = last_success;
+
+    """
+
+  /// One row for each record and each aspect of it that waits to be sent, with the entry whose state it counts for: so
+  /// the state of an entry with all that belongs to it is one search of an index. Triggers derive the rows from
+  /// `version`, `version_synced` and `blob`, which alone decide.
+  private static let queued = """
+    CREATE TABLE queued (
+      record TEXT NOT NULL,
+      aspect TEXT NOT NULL CHECK (aspect IN ('record', 'file')),
+      entry TEXT NOT NULL,
+      queued_at INTEGER NOT NULL,
+      PRIMARY KEY (record, aspect)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX queued_by_entry ON queued(entry);
+
+    CREATE TRIGGER record_is_queued AFTER INSERT ON record WHEN NEW.version > NEW.version_synced
+    BEGIN
+      INSERT INTO queued VALUES
+        (NEW.guid, 'record', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()));
+    END;
+
+    CREATE TRIGGER record_is_queued_again AFTER UPDATE OF version, version_synced ON record
+    WHEN NEW.version > NEW.version_synced AND OLD.version = OLD.version_synced
+    BEGIN
+      INSERT INTO queued VALUES
+        (NEW.guid, 'record', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()));
+    END;
+
+    CREATE TRIGGER record_is_synced AFTER UPDATE OF version, version_synced ON record
+    WHEN NEW.version = NEW.version_synced AND OLD.version > OLD.version_synced
+    BEGIN DELETE FROM queued WHERE record = NEW.guid AND aspect = 'record'; END;
+
+    CREATE TRIGGER record_moves_to_another_entry AFTER UPDATE OF entry_guid ON record
+    WHEN NEW.entry_guid IS NOT OLD.entry_guid
+    BEGIN UPDATE queued SET entry = coalesce(NEW.entry_guid, NEW.guid) WHERE record = NEW.guid; END;
+
+    INSERT INTO queued
+    SELECT guid, 'record', coalesce(entry_guid, guid), coalesce(edited_at, unixepoch()) FROM record
+    WHERE version > version_synced;
+
+    """
+
+  /// What an upload has under way: a row for each lane, from the transaction that chooses what is sent to the one that
+  /// keeps the answer. It says nothing while no process holds the lock of uploads.
+  private static let transfers = """
+    CREATE TABLE transfer (
+      lane TEXT PRIMARY KEY CHECK (lane IN ('readings', 'records', 'attachments')),
+      started_at INTEGER NOT NULL,
+      items INTEGER NOT NULL CHECK (items > 0),
+      -- The first and the last of the records, or attachments, by their ids.
+      first_record TEXT,
+      last_record TEXT,
+      -- The first and the last of the readings, by the first parts of their keys.
+      first_section INTEGER,
+      first_position INTEGER,
+      last_section INTEGER,
+      last_position INTEGER
+    ) STRICT, WITHOUT ROWID;
+
+    """
+
+  /// The content of attachments, kept once for each SHA-256, in parts, so that no part of the program holds a whole one.
+  private static let blobs = """
+    CREATE TABLE blob (
+      digest TEXT PRIMARY KEY CHECK (length(digest) = 64),
+      size INTEGER NOT NULL CHECK (size >= 0),
+      held INTEGER NOT NULL DEFAULT 0 CHECK (held BETWEEN 0 AND size),
+      uploaded INTEGER NOT NULL DEFAULT 0 CHECK (uploaded IN (0, 1)),
+      -- The words of a remote that refuses it for good.
+      refusal TEXT,
+      CHECK (uploaded = 0 OR held = size)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE blob_part (
+      digest TEXT NOT NULL REFERENCES blob(digest),
+      start INTEGER NOT NULL CHECK (start >= 0),
+      bytes BLOB NOT NULL,
+      UNIQUE (digest, start)
+    ) STRICT;
+
+    CREATE TRIGGER blob_stays BEFORE DELETE ON blob
+    BEGIN SELECT RAISE(ABORT, 'content of attachments is never deleted'); END;
+
+    CREATE TRIGGER blob_is_immutable BEFORE UPDATE OF digest, size ON blob
+    BEGIN SELECT RAISE(ABORT, 'content of attachments is immutable'); END;
+
+    -- What was fetched of a content and does not have its digest is taken back, as long as it is not whole.
+    CREATE TRIGGER blob_part_stays BEFORE DELETE ON blob_part
+    WHEN (SELECT held = size FROM blob WHERE digest = OLD.digest)
+    BEGIN SELECT RAISE(ABORT, 'content of attachments is never deleted'); END;
+
+    CREATE TRIGGER blob_part_is_immutable BEFORE UPDATE ON blob_part
+    BEGIN SELECT RAISE(ABORT, 'content of attachments is immutable'); END;
+
+    CREATE INDEX record_by_content ON record(json_extract(fields, '$.sha256')) WHERE kind = 'attachment';
+
+    CREATE TRIGGER attachment_file_is_queued AFTER INSERT ON record
+    WHEN NEW.kind = 'attachment' AND NEW.deleted = 0
+    BEGIN
+      INSERT INTO queued
+      SELECT NEW.guid, 'file', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()) FROM blob
+      WHERE digest = json_extract(NEW.fields, '$.sha256') AND held = size AND uploaded = 0;
+    END;
+
+    CREATE TRIGGER attachment_file_follows_its_record AFTER UPDATE OF fields, deleted ON record
+    WHEN NEW.kind = 'attachment' AND (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted)
+    BEGIN
+      DELETE FROM queued WHERE record = NEW.guid AND aspect = 'file';
+      INSERT INTO queued
+      SELECT NEW.guid, 'file', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()) FROM blob
+      WHERE digest = json_extract(NEW.fields, '$.sha256') AND held = size AND uploaded = 0 AND NEW.deleted = 0;
+    END;
+
+    CREATE TRIGGER blob_is_uploaded AFTER UPDATE OF uploaded, held ON blob
+    WHEN NEW.uploaded <> OLD.uploaded OR NEW.held <> OLD.held
+    BEGIN
+      DELETE FROM queued WHERE aspect = 'file' AND record IN
+        (SELECT guid FROM record WHERE kind = 'attachment' AND json_extract(fields, '$.sha256') = NEW.digest);
+      INSERT INTO queued
+      SELECT guid, 'file', coalesce(entry_guid, guid), coalesce(edited_at, unixepoch()) FROM record
+      WHERE kind = 'attachment' AND deleted = 0 AND json_extract(fields, '$.sha256') = NEW.digest
+        AND NEW.uploaded = 0 AND NEW.held = NEW.size;
+    END;
+
+    """
+
+  /// What is to be fetched when it is convenient: of equal priority the oldest first.
+  private static let downloads = """
+    CREATE TABLE download (
+      id INTEGER PRIMARY KEY,
+      kind TEXT NOT NULL CHECK (kind IN ('logbook', 'changes', 'readings', 'record', 'attachment')),
+      -- The range of readings as civil times, the record's guid, or the content's SHA-256.
+      subject TEXT NOT NULL DEFAULT '',
+      -- 0: a person waits; 1: the remote signalled a change; 2: when there is time.
+      priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 2),
+      queued_at INTEGER NOT NULL,
+      -- How far a range of readings is fetched, as the remote says it.
+      position TEXT,
+      -- The words of a remote that refuses it for good.
+      refusal TEXT,
+      UNIQUE (kind, subject)
+    ) STRICT;
+    CREATE INDEX download_by_priority ON download(priority, id) WHERE refusal IS NULL;
+
+    -- Ranges of readings, as civil seconds of shown time, that are fetched before all others.
+    CREATE TABLE pinned (first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (first, last)) STRICT, WITHOUT ROWID;
+    """
+}
