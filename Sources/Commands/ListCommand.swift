@@ -18,7 +18,11 @@ struct ListCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
   var unit: GlucoseUnit?
 
+  @Flag(help: "One line for each day with readings.")
+  var days = false
+
   func validate() throws {
+    if days, listing.format == .csv { throw ValidationError("--days takes the forms table and ndjson.") }
     if listing.format != .table, unit != nil {
       throw ValidationError("--unit is for tables; csv and ndjson hold each value as it was given.")
     }
@@ -27,7 +31,12 @@ struct ListCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.reader)
-    try listing.write(items.filter(store), of: store, unit: unit, output)
+    let filter = try items.filter(store)
+    if days {
+      try listing.writeDays(filter, of: store, output)
+    } else {
+      try listing.write(filter, of: store, unit: unit, output)
+    }
     try output.finish()
   }
 }

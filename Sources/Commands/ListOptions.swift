@@ -26,11 +26,24 @@ struct ListOptions: ParsableArguments {
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
   }
 
-  /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
-  func write(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output) throws {
+  /// Lists the days with readings that pass the filter.
+  func writeDays(_ filter: ItemFilter, of store: Store, _ output: Output) throws {
+    let marksQueued = try store.remote() != nil
+    for day in try store.readingDays(limited(filter), store.activity()) {
+      output.line(format == .table ? DayText.line(day, marksQueued: marksQueued) : DayText.json(day))
+    }
+  }
+
+  private func limited(_ filter: ItemFilter) -> ItemFilter {
     var filter = filter
     let isOpenTable = format == .table && filter.since == nil && filter.until == nil
     filter.newest = limit ?? (isOpenTable ? 50 : nil)
+    return filter
+  }
+
+  /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
+  func write(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output) throws {
+    let filter = limited(filter)
     var writer: any ItemWriter =
       switch format {
       case .csv: CSVWriter(output: output, isSpreadsheetSafe: false)
@@ -38,7 +51,8 @@ struct ListOptions: ParsableArguments {
       case .table:
         TableWriter(
           output: output, unit: try unit ?? store.displayUnit(), isLong: long,
-          excluded: try store.excludedReadings(), marksPending: try store.remote() != nil)
+          excluded: try store.excludedReadings(), marksQueued: try store.remote() != nil,
+          activity: try store.activity())
       }
     writer.begin()
     try store.forEachItem(filter) { writer.write($0) }

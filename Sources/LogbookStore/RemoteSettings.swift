@@ -48,6 +48,10 @@ public struct RemoteSetting: Hashable, Sendable {
   public var nextAttempt: Int64?
   /// When a run last succeeded, in UTC seconds.
   public var lastSuccess: Int64?
+  /// When everything pending was last sent, in UTC seconds.
+  public var lastPush: Int64?
+  /// When everything that others changed was last fetched, in UTC seconds.
+  public var lastPull: Int64?
   /// Why the last run failed; nil when it did not.
   public var lastError: String?
 }
@@ -99,7 +103,10 @@ extension Store {
         arguments: [UUID().uuidString.lowercased()])
       try Self.write(access, logbook, database)
       if change == .requeued {
-        try database.execute(sql: "UPDATE remote SET cursor = NULL, mark = NULL, last_success = NULL")
+        try database.execute(
+          sql:
+            "UPDATE remote SET cursor = NULL, mark = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
+        )
       }
       return change
     }
@@ -168,5 +175,7 @@ extension RemoteSetting {
     nextAttempt = row["next_attempt"]
     lastSuccess = row["last_success"]
     lastError = row["last_error"]
+    lastPush = row["last_push"]
+    lastPull = row["last_pull"]
   }
 }

@@ -33,6 +33,7 @@ public struct StoredReading: Sendable {
   public let isUploaded: Bool
   /// The remote's words where it refused the reading for good; else nil.
   public let refusal: String?
+  let section: Int64
 
   /// The instant in UTC seconds.
   public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
@@ -47,7 +48,8 @@ public struct StoredReading: Sendable {
     r.value, r.unit, r.beyond, r.threshold, r.marks, r.ingest, r.uploaded, d.vendor, d.model, d.serial, d.format,
     CASE r.uploaded WHEN 0 THEN (
       SELECT f.reason FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
-        AND f.level = r.level AND f.occurrence = r.occurrence) END
+        AND f.level = r.level AND f.occurrence = r.occurrence) END,
+    r.section
     """
 
   init(_ row: Row) {
@@ -66,6 +68,7 @@ public struct StoredReading: Sendable {
     isUploaded = row[15]
     device = Device(vendor: row[16], model: row[17], serial: row[18], format: row[19])
     refusal = row[20]
+    section = row[21]
   }
 }
 
@@ -93,8 +96,9 @@ public struct StoredRecord: Sendable {
   public let versionSynced: Int
   /// The ingest that last wrote it; nil when none did.
   public let ingest: Int64?
-  /// How it stands with the remote.
-  public let syncState: RecordSyncState
+  /// The remote's words where it refused this very version for good; else nil.
+  public let refusal: String?
+  let queueCode: QueueCode
 
   /// The instant in UTC seconds.
   public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
@@ -102,8 +106,7 @@ public struct StoredRecord: Sendable {
   static let columns = """
     guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields,
     coalesce(json_extract(fields, '$.subtype'), ''), deleted, version, version_synced, ingest,
-    record.conflict IS NOT NULL OR \(RecordCondition.isBereft), \(RecordCondition.isPending),
-    \(RecordCondition.isRefused), quarantine
+    CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql)
     """
 
   init(_ row: Row) {
@@ -118,30 +121,8 @@ public struct StoredRecord: Sendable {
     version = row[9]
     versionSynced = row[10]
     ingest = row[11]
-    syncState =
-      row[12] ? .conflicted : row[13] ? .pending : row[14] ? .refused(reason: row[15]) : .synced
-  }
-}
-
-/// How a record stands with the remote.
-public enum RecordSyncState: Hashable, Sendable {
-  /// The remote has it as it is.
-  case synced
-  /// It waits to be sent.
-  case pending
-  /// It waits for a person.
-  case conflicted
-  /// The remote refused this version for good, in these words.
-  case refused(reason: String)
-
-  /// Its word on tables and in JSON.
-  public var name: String {
-    switch self {
-    case .synced: "synced"
-    case .pending: "pending"
-    case .conflicted: "conflict"
-    case .refused: "refused"
-    }
+    refusal = row[12]
+    queueCode = QueueCode(row[13])
   }
 }
 

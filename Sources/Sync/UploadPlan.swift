@@ -76,7 +76,7 @@ public struct UploadPlan: Sendable {
   static let mostRenewals = 2
   static let mostVerifications = 2
 
-  private let options: UploadOptions
+  let options: UploadOptions
   private var readings: BatchSize
   private var records: BatchSize
   private var changes: BatchSize

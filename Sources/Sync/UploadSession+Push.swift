@@ -8,8 +8,12 @@ extension UploadSession {
   /// Sends the next readings that are pending, and marks those very readings that were answered: never a range, which
   /// an import may have filled meanwhile.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
-    let after = lastReading
-    let pending = try store.sync { try $0.pendingReadings(after: after, limit: limit) }
+    let (after, began) = (lastReading, environment.now())
+    let pending = try store.sync { store in
+      let pending = try store.pendingReadings(after: after, limit: limit)
+      try store.beginTransfer(of: pending.keys, at: began)
+      return pending
+    }
     lastSent = .readings(pending.keys)
     guard let last = pending.keys.last else { return .exhausted }
     let answer = await ask { () async throws(RemoteError) in try await remote.push(pending.batch, run) }
@@ -19,6 +23,7 @@ extension UploadSession {
       let now = environment.now()
       try store.sync { store in
         try store.markUploaded(pending.keys, except: answer.refused, at: now)
+        try store.endTransfer(.readings)
         try store.setMark(answer.mark)
       }
       note(mark: answer.mark)
@@ -33,10 +38,11 @@ extension UploadSession {
 
   /// Sends the next records that are pending. What is sent of each is written into the store before.
   func pushRecords(_ level: PushLevel, _ limit: Int) async throws -> UploadEvent {
-    let (heldBack, node) = (heldBack, run.node)
+    let (heldBack, node, began) = (heldBack, run.node, environment.now())
     let (records, texts) = try store.sync { store in
       let records = try store.pendingRecords(
         level == .entries ? .entries : .children, limit: limit, heldBack: heldBack)
+      try store.beginTransfer(.records, of: records.map(\.guid), at: began)
       return (records, try records.map { try store.prepare($0, node: node) })
     }
     lastSent = .records(records)
@@ -62,6 +68,7 @@ extension UploadSession {
         try store.carryOut(action, on: record)
         summary.note(action)
       }
+      try store.endTransfer(.records)
       try store.setMark(answer.mark)
       return summary
     }

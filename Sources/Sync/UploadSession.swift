@@ -142,10 +142,11 @@ extension UploadSession {
 
   private func finish(_ ending: UploadEnding) throws {
     let (now, jitter) = (environment.now(), environment.jitter())
-    let host = remoteName
+    let (host, options) = (remoteName, plan.options)
     try store.sync { store in
+      try store.endTransfers()
       switch ending {
-      case .complete: try store.noteSuccess(at: now)
+      case .complete: try store.noteSuccess(at: now, pushed: options.pushes, pulled: options.pulls)
       case .workLeft: break
       case .failed(let error):
         let known = try store.attempts()

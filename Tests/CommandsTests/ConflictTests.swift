@@ -76,7 +76,7 @@ struct ConflictTests {
     #expect(outcome.status == 0 && outcome.output.hasPrefix("resolved: "), "\(outcome)")
     let record = try await show(program, id)
     #expect((record["fields"] as? NSDictionary)?["carbs"] as? Int == carbs)
-    #expect(record["version"] as? Int == 3 && record["state"] as? String == "pending")
+    #expect(record["version"] as? Int == 3 && record["state"] as? String == "queued")
     #expect(try await program.run("conflict", "list").output == "")
     #expect(try StoreFile(program.store).count("record") == (side == "both" ? 2 : 1))
     let again = try await program.run("conflict", "resolve", id, "--keep", side)
@@ -106,7 +106,7 @@ struct ConflictTests {
     let edit = try await program.run("conflict", "resolve", id, "--edit")
     #expect(edit.errors.contains("terminal"), "\(edit.errors)")
     #expect(NSDictionary(dictionary: try await show(program, id)) == NSDictionary(dictionary: before))
-    #expect(before["state"] as? String == "conflict")
+    #expect(before["state"] as? String == "queued" && before["reason"] as? String == "conflict")
     for command in [["show", "abcdef"], ["resolve", "abcdef", "--keep", "mine"]] {
       #expect(try await program.run(arguments: ["conflict"] + command).status == 66)
     }
@@ -156,7 +156,7 @@ struct ConflictTests {
     let outcome = try await edit(program, id, with: script)
     #expect(outcome.status == Int32(status) && outcome.output.contains(words), "\(outcome)")
     let record = try await show(program, id)
-    #expect(record["state"] as? String == "conflict" && record["version"] as? Int == 2)
+    #expect(record["reason"] as? String == "conflict" && record["version"] as? Int == 2)
   }
 
   @Test func withoutAnEditorThereIsAWordAboutIt() async throws {
@@ -171,7 +171,7 @@ struct ConflictTests {
   @Test func conflictsAndRefusalsAreToldApartFromWhatIsPending() async throws {
     let (program, id) = try await conflicted()
     let list = try await program.run("record", "list")
-    #expect(list.output.hasSuffix("  (conflict)\n"), "\(list.output)")
+    #expect(list.output.hasSuffix("  (queued: conflict)\n"), "\(list.output)")
     let check = try await program.run("status", "--check")
     #expect(check.status == 4 && check.output.contains("1 records, 0 pending, 1 in conflict\n"), "\(check)")
     #expect(try await program.run("status").status == 0)
@@ -184,9 +184,9 @@ struct ConflictTests {
     #expect(refused.status == 3 && refused.output == "" && refused.errors.contains("--retry-refused"))
     #expect(try await program.run("status").output.contains("1 records, 0 pending, 1 refused\n"))
     let shown = try await show(program, id)
-    #expect(shown["state"] as? String == "refused" && shown["refused"] as? String == "too odd")
+    #expect(shown["reason"] as? String == "refused" && shown["refused"] as? String == "too odd")
     #expect(try await program.run("show", id).output.contains("refused        too odd\n"))
-    #expect(try await program.run("record", "list").output.hasSuffix("  (refused)\n"))
+    #expect(try await program.run("record", "list").output.hasSuffix("  (queued: refused)\n"))
     let pending = try await program.run("upload", "--dry-run", "--json")
     #expect(try pending.objects().first?["pending_records"] as? Int == 0)
   }
@@ -195,21 +195,25 @@ struct ConflictTests {
     let program = try Program()
     #expect(try await program.run("record", "add", "note", "x").status == 0)
     #expect(try await program.run("status", "--check").status == 0)
-    let never = try await program.run("status", "--check", "--max-age", "36h", "--quiet")
-    #expect(never.status == 75 && never.errors.contains("no upload succeeded yet"), "\(never)")
+    #expect(try await program.run("status", "--check", "--max-age", "36h").status == 0)
     let store = try StoreFile(program.store)
+    try store.execute("UPDATE queued SET queued_at = queued_at - 40 * 3600")
+    let never = try await program.run("status", "--check", "--max-age", "36h", "--quiet")
+    #expect(never.status == 75 && never.output == "", "\(never)")
+    #expect(never.errors.contains("1 items are pending, the oldest since 20"), "\(never)")
+    try store.execute("UPDATE queued SET queued_at = queued_at + 40 * 3600")
     let now = Int(Date().timeIntervalSince1970)
     try store.execute(
       """
       INSERT INTO remote (id, kind, url, token_file, logbook, logbook_name, node, last_success)
       VALUES (1, 'glucoport', 'http://localhost:1', '/t', 'l', 'n', 'x', \(now - 3600))
       """)
-    #expect(try await program.run("record", "list").output.hasSuffix("  (pending)\n"))
+    #expect(try await program.run("record", "list").output.hasSuffix("  (queued)\n"))
     #expect(try await program.run("status", "--check", "--max-age", "2h").status == 0)
     let late = try await program.run("status", "--check", "--max-age", "30m")
-    #expect(late.status == 75 && late.errors.contains("since 20"), "\(late)")
+    #expect(late.status == 75 && late.errors.contains("no upload succeeded since 20"), "\(late)")
     try store.execute("UPDATE record SET version_synced = version")
-    #expect(try await program.run("status", "--check", "--max-age", "30m").status == 0)
+    #expect(try await program.run("status", "--check", "--max-age", "2h").status == 0)
     #expect(!(try await program.run("record", "list").output.contains("(")))
     for wrong in [["--max-age", "1h"], ["--quiet"], ["--check", "--json", "--quiet"]] {
       #expect(try await program.run(arguments: ["status"] + wrong).status == 64, "\(wrong)")

@@ -94,7 +94,7 @@ import Testing
   @Test func mineIsKeptAsAnEditOnTheRemotesState() throws {
     let edit = try resolver.resolve(try makeConflict(), .mine, at: 300)
     #expect(try row() == [#"3 1 0 {"carbs":45} r2 1 1 300"#])
-    #expect(edit.edits == 1 && edit.record.syncState == .pending)
+    #expect(edit.edits == 1 && edit.record.syncState(.none) == .queued(.waiting))
   }
 
   @Test func theirsIsKeptAsAnEditOnTheRemotesState() throws {
@@ -303,7 +303,8 @@ import Testing
     try sync.forEachItem(ItemFilter()) { item in
       switch item {
       case .reading(let reading): #expect(reading.refusal == "too early")
-      case .record(let record): #expect(record.syncState == .refused(reason: "too odd"))
+      case .record(let record):
+        #expect(record.refusal == "too odd" && record.syncState(.none) == .queued(.refused))
       }
     }
   }

@@ -42,6 +42,7 @@ extension ItemDetails {
       return [
         ("id", jsonText(reading.address)), ("ingest", String(reading.ingest)),
         ("uploaded", reading.isUploaded ? "true" : "false"),
+      ] + (try stateMembers(reading.syncState(store.activity()))) + [
         ("refused", reading.refusal.map(jsonText) ?? "null"),
         ("excluded", try isExcluded(reading) ? "true" : "false"),
         ("revisions", "[\(others.joined(separator: ","))]"),
@@ -50,7 +51,8 @@ extension ItemDetails {
     case .record(let record):
       return [
         ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
-        ("state", jsonText(record.syncState.name)), ("refused", refusal(record).map(jsonText) ?? "null"),
+      ] + (try stateMembers(record.syncState(store.activity()))) + [
+        ("refused", record.refusal.map(jsonText) ?? "null"),
         ("ingest", record.ingest.map(String.init) ?? "null"),
       ]
     }
@@ -69,18 +71,24 @@ extension ItemDetails {
       return [
         line("ingest", "\(reading.ingest)\(try source(of: reading.ingest))"),
         line("uploaded", reading.isUploaded ? "yes" : "no"),
-      ] + (try clockLine(reading.ingest)) + refusalLine(reading.refusal)
+      ] + stateLine(try reading.syncState(store.activity())) + (try clockLine(reading.ingest))
+        + refusalLine(reading.refusal)
         + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
-      let state = record.syncState == .conflicted ? "conflict; 'glucoport conflict show' tells more" : nil
       return [line("version", "\(record.version), synced \(record.versionSynced)")]
-        + (state.map { [line("state", $0)] } ?? []) + refusalLine(refusal(record)) + ingest
+        + stateLine(try record.syncState(store.activity())) + refusalLine(record.refusal) + ingest
     }
   }
 
-  private func refusal(_ record: StoredRecord) -> String? {
-    if case .refused(let reason) = record.syncState { reason } else { nil }
+  private func stateMembers(_ state: SyncState) -> [(String, String)] {
+    [("state", jsonText(state.name)), ("reason", state.reason.map { jsonText($0.name) } ?? "null")]
+  }
+
+  /// Nothing for what is synced.
+  private func stateLine(_ state: SyncState) -> [String] {
+    let advice = state.reason == .conflict ? "; 'glucoport conflict show' tells more" : ""
+    return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
   }
 
   private func refusalLine(_ reason: String?) -> [String] {

@@ -20,7 +20,9 @@ struct TableWriter: ItemWriter {
   /// The identities of readings that annotations exclude.
   var excluded: Set<String> = []
   /// Whether what waits to be sent is marked. Without a remote that is everything, and says nothing.
-  var marksPending = false
+  var marksQueued = false
+  /// What an upload has under way.
+  var activity = SyncActivity.none
 
   func begin() {}
 
@@ -44,7 +46,7 @@ struct TableWriter: ItemWriter {
       "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
     if !marks.isEmpty { text += "  \(marks)" }
-    if isLong, !reading.isUploaded { text += mark(reading.refusal.map { .refused(reason: $0) } ?? .pending) }
+    if isLong { text += mark(reading.syncState(activity)) }
     return text
   }
 
@@ -52,11 +54,13 @@ struct TableWriter: ItemWriter {
     let state = record.isDeleted ? "  (deleted)" : ""
     let id = isLong ? record.guid : String(record.guid.prefix(8))
     return
-      "\(time(record.deviceTime))  \(column(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState))"
+      "\(time(record.deviceTime))  \(column(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState(activity)))"
   }
 
-  private func mark(_ state: RecordSyncState) -> String {
-    state == .synced || (state == .pending && !marksPending) ? "" : "  (\(state.name))"
+  private func mark(_ state: SyncState) -> String {
+    if state == .queued(.waiting), !marksQueued { return "" }
+    let text = SyncText.mark(state)
+    return text.isEmpty ? "" : "  (\(text))"
   }
 
   private func time(_ time: DeviceTime) -> String { time.text.replacing("T", with: " ") }

@@ -14,6 +14,7 @@ final class Output {
 
   private var buffer: [UInt8] = []
   private var failure: Failure?
+  private var hasReaderLeft = false
 
   /// A result on standard output.
   func line(_ text: String) {
@@ -36,6 +37,12 @@ final class Output {
   /// Rewrites the last line of a terminal's standard error.
   func progress(_ text: String) { send(Array(("\r\u{1B}[K" + text).utf8), to: STDERR_FILENO) }
 
+  /// Passes on what is buffered; false when nobody takes it any more.
+  func pass() -> Bool {
+    flush()
+    return !hasReaderLeft && failure == nil
+  }
+
   /// Writes what is buffered.
   ///
   /// - Throws: `Failure` when standard output could not be written, such as on a full disk.
@@ -46,8 +53,13 @@ final class Output {
 
   private func flush() {
     // A reader that has left, as 'head' does, wants no more, and is no failure.
-    if failure == nil, !send(buffer, to: STDOUT_FILENO), errno != EPIPE {
-      failure = Failure(.inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
+    if failure == nil, !send(buffer, to: STDOUT_FILENO) {
+      if errno == EPIPE {
+        hasReaderLeft = true
+      } else {
+        failure = Failure(
+          .inputOutput, "cannot write to standard output: \(String(cString: strerror(errno)))")
+      }
     }
     buffer.removeAll(keepingCapacity: true)
   }

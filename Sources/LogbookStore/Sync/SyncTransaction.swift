@@ -31,6 +31,7 @@ extension SyncTransaction {
   /// Begins a run: raises the run's number and gives it its id, before the first request carries both.
   public func beginRun(id: String) throws -> RunStamp {
     try database.executeCached(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
+    try endTransfers()
     return try currentRun()
   }
 
@@ -81,11 +82,14 @@ extension SyncTransaction {
     return (row[0], row[1])
   }
 
-  /// Everything was sent and fetched.
-  public func noteSuccess(at now: Int64) throws {
+  /// Everything that was asked for was done.
+  public func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool) throws {
     try database.executeCached(
-      sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL, last_success = ?",
-      arguments: [now])
+      sql: """
+        UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL, last_success = :now,
+          last_push = CASE WHEN :pushed THEN :now ELSE last_push END,
+          last_pull = CASE WHEN :pulled THEN :now ELSE last_pull END
+        """, arguments: ["now": now, "pushed": pushed, "pulled": pulled])
   }
 
   /// A run failed; the next attempt is another process.

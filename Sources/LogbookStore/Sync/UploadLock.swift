@@ -17,14 +17,18 @@ public struct UploadLock: Sendable {
   ///
   /// - Throws: `Failure`: `permission`, `cannotCreate` when the lock's file cannot be made beside the store.
   public static func take(storePath: String) throws -> UploadLock? {
-    let path = storePath + "-upload"
+    let path = Self.path(storePath)
     let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw Failure(
         errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
         "\(path): cannot create the lock of uploads: \(String(cString: strerror(errno)))")
     }
-    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
+    for attempt in 1...mostAttempts {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
+      // A look at the lock holds it for some microseconds.
+      if errno == EWOULDBLOCK, attempt < mostAttempts { usleep(2000) }
+    }
     let reason = errno
     close(descriptor)
     guard reason == EWOULDBLOCK else {
@@ -32,6 +36,26 @@ public struct UploadLock: Sendable {
     }
     return nil
   }
+
+  /// Whether an upload of the store at a path runs. Looking takes the lock for a moment, which `take` waits out.
+  ///
+  /// - Throws: `Failure`: `permission`, `inputOutput` when the lock's file is there and cannot be asked.
+  public static func isHeld(storePath: String) throws -> Bool {
+    let path = Self.path(storePath)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return false }
+      throw Failure(
+        errno == EACCES || errno == EPERM ? .permission : .inputOutput,
+        "\(path): cannot look at the lock of uploads: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+  }
+
+  private static let mostAttempts = 5
+
+  private static func path(_ storePath: String) -> String { storePath + "-upload" }
 
   private init(descriptor: Int32) { self.descriptor = descriptor }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// How an item stands with the remote, for people.
+enum SyncText {
+  /// Nothing for what is synced; behind `queued` the reason, where it is more than that it waits.
+  static func mark(_ state: SyncState) -> String {
+    switch state {
+    case .synced: ""
+    case .syncing, .queued(.waiting): state.name
+    case .queued(let reason): "\(state.name): \(reason.name)"
+    }
+  }
+}
+
+/// A day with readings in one line, and as a JSON object.
+enum DayText {
+  /// - Parameter marksQueued: whether a day that waits is marked. Without a remote every day does.
+  static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
+    let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
+    let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"
+    return "\(day.start.text.prefix(10))  \(grouped(day.readings)) readings\(count)"
+  }
+
+  static func json(_ day: ReadingDay) -> String {
+    """
+    {"day":"\(day.start.text.prefix(10))","readings":\(day.readings),"queued":\(day.queued),\
+    "state":"\(day.state.name)","reason":\(day.state.reason.map { jsonText($0.name) } ?? "null")}
+    """
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Follows an upload that runs, to its end: on a terminal in one line with a mark that moves while something is on its
+/// way, else in a line for each change.
+struct StatusWatch {
+  /// A person sees a change at once, and a small computer has time for the upload.
+  private static let pauseMicroseconds: UInt32 = 200_000
+  private static let marks = ["|", "/", "-", "\\"]
+
+  let store: Store
+  let output: Output
+
+  func run() throws {
+    let isTerminal = Host.isTerminal(STDOUT_FILENO) && Host.isTerminal(STDERR_FILENO)
+    var (told, frame) = ("", 0)
+    while true {
+      let (activity, overview) = (try store.activity(), try store.overview(ingests: 0))
+      let text = Self.text(activity, overview)
+      guard activity.isRunning else {
+        if isTerminal { output.progress("") }
+        return output.line(text)
+      }
+      if isTerminal {
+        output.progress(
+          activity.isTransferring ? "\(Self.marks[frame % Self.marks.count]) \(text)" : "  \(text)")
+        frame += 1
+      } else if text != told {
+        output.line(text)
+        // A reader that has left needs no more.
+        guard output.pass() else { return }
+        told = text
+      }
+      usleep(Self.pauseMicroseconds)
+    }
+  }
+
+  static func text(_ activity: SyncActivity, _ overview: Overview) -> String {
+    let queued = queued(overview)
+    guard activity.isRunning else { return queued.isEmpty ? "synced" : "queued: \(queued)" }
+    let moving = Self.counts([
+      (activity.readings, "readings"), (activity.records, "records"), (activity.attachments, "attachments"),
+    ])
+    return "syncing" + (moving.isEmpty ? "" : ": \(moving)") + (queued.isEmpty ? "" : " · queued: \(queued)")
+  }
+
+  private static func queued(_ overview: Overview) -> String {
+    counts([
+      (overview.pendingReadings, "readings"), (overview.pendingRecords, "records"),
+      (overview.conflicts, "in conflict"), (overview.refused, "refused"),
+    ])
+  }
+
+  private static func counts(_ parts: [(Int, String)]) -> String {
+    parts.filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// What an upload of a store has under way at this moment.
+public struct SyncActivity: Hashable, Sendable {
+  /// Whether an upload runs.
+  public let isRunning: Bool
+  /// How many readings are on their way.
+  public let readings: Int
+  /// How many records are on their way.
+  public let records: Int
+  /// How many attachments are on their way.
+  public let attachments: Int
+  private let firstReading: TransferKey?
+  private let lastReading: TransferKey?
+
+  /// Nothing is under way.
+  public static let none = SyncActivity(isRunning: false, [:])
+
+  /// Whether something is on its way.
+  public var isTransferring: Bool { readings + records + attachments > 0 }
+
+  fileprivate init(isRunning: Bool, _ lanes: [String: Row]) {
+    self.isRunning = isRunning
+    // What a dead upload noted says nothing.
+    let lanes = isRunning ? lanes : [:]
+    readings = lanes["readings"]?["items"] ?? 0
+    records = lanes["records"]?["items"] ?? 0
+    attachments = lanes["attachments"]?["items"] ?? 0
+    firstReading = lanes["readings"].flatMap { TransferKey($0["first_section"], $0["first_position"]) }
+    lastReading = lanes["readings"].flatMap { TransferKey($0["last_section"], $0["last_position"]) }
+  }
+
+  /// The bounds of the readings on their way, as parameters of a statement.
+  var readingBounds: StatementArguments {
+    [firstReading?.section, firstReading?.position, lastReading?.section, lastReading?.position]
+  }
+
+  fileprivate func holds(_ key: TransferKey) -> Bool {
+    guard let firstReading, let lastReading else { return false }
+    return firstReading <= key && key <= lastReading
+  }
+}
+
+/// The first parts of a reading's key, by which the readings that are on their way are bounded.
+private struct TransferKey: Hashable, Comparable {
+  let section: Int64
+  let position: Int64
+
+  init?(_ section: Int64?, _ position: Int64?) {
+    guard let section, let position else { return nil }
+    (self.section, self.position) = (section, position)
+  }
+
+  static func < (left: TransferKey, right: TransferKey) -> Bool {
+    (left.section, left.position) < (right.section, right.position)
+  }
+}
+
+extension Store {
+  /// What an upload has under way. An upload holds its lock as long as it lives, so that a crash leaves nothing that
+  /// seems to move.
+  public func activity() throws -> SyncActivity {
+    guard try UploadLock.isHeld(storePath: path) else { return .none }
+    return try read { database in
+      let rows = try Row.fetchAll(database.cachedStatement(sql: "SELECT * FROM transfer"))
+      return SyncActivity(
+        isRunning: true, Dictionary(uniqueKeysWithValues: rows.map { ($0["lane"] as String, $0) }))
+    }
+  }
+}
+
+extension StoredReading {
+  /// How it stands with the remote.
+  public func syncState(_ activity: SyncActivity) -> SyncState {
+    if isUploaded { return .synced }
+    if refusal != nil { return .queued(.refused) }
+    guard let key = TransferKey(section, position), activity.holds(key) else { return .queued(.waiting) }
+    return .syncing
+  }
+}
+
+extension StoredRecord {
+  /// How it, and everything that belongs to it, stands with the remote.
+  public func syncState(_ activity: SyncActivity) -> SyncState {
+    queueCode.state(isRunning: activity.isRunning)
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// A lane of an upload, of which each has at most one request under way.
+public enum TransferLane: String, Sendable { case readings, records, attachments }
+
+extension SyncTransaction {
+  /// These readings are on their way from this transaction on.
+  public func beginTransfer(of keys: [ReadingKey], at now: Int64) throws {
+    guard let any = keys.first else { return }
+    var (first, last) = (any, any)
+    for key in keys {
+      if (key.section, key.position) < (first.section, first.position) { first = key }
+      if (key.section, key.position) > (last.section, last.position) { last = key }
+    }
+    try database.executeCached(
+      sql: """
+        INSERT OR REPLACE INTO transfer
+          (lane, started_at, items, first_section, first_position, last_section, last_position)
+        VALUES ('readings', ?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [now, keys.count, first.section, first.position, last.section, last.position])
+  }
+
+  /// The records of these ids, or the contents of these digests, are on their way from this transaction on.
+  public func beginTransfer(_ lane: TransferLane, of ids: [String], at now: Int64) throws {
+    guard let first = ids.min(), let last = ids.max() else { return }
+    try database.executeCached(
+      sql: """
+        INSERT OR REPLACE INTO transfer (lane, started_at, items, first_record, last_record)
+        VALUES (?, ?, ?, ?, ?)
+        """, arguments: [lane.rawValue, now, ids.count, first, last])
+  }
+
+  /// Nothing of this lane is on its way.
+  public func endTransfer(_ lane: TransferLane) throws {
+    try database.executeCached(sql: "DELETE FROM transfer WHERE lane = ?", arguments: [lane.rawValue])
+  }
+
+  /// Nothing is on its way.
+  public func endTransfers() throws { try database.executeCached(sql: "DELETE FROM transfer") }
+}
