@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 say() { printf '\n== %s\n' "$*"; }
 
 say "packages"
-Tests/install-packages.sh libsqlite3-dev zlib1g-dev libusb-1.0-0-dev umockdev mandoc sqlite3 curl openssl
+Tests/install-packages.sh libsqlite3-dev zlib1g-dev libusb-1.0-0-dev umockdev mandoc sqlite3 strace curl openssl
 swift --version
 
 say "format"

@@ -11,43 +11,93 @@ struct ConfigCommand: ClassifiedCommand {
     commandName: "config", abstract: "Show or change the settings of the store.",
     discussion: """
       Without arguments it shows every setting. 'timezone' places all times without a zone of their own anew; \
-      'unit' is the unit of listings: mg/dL, mmol/L, or none for each value's own.
+      'unit' is the unit of listings: mg/dL, mmol/L, or none for each value's own; 'pull-interval' is how long \
+      'upload --unattended' leaves what others changed where it is, 12h at first; 'history' is full, or on-demand to \
+      fetch readings older than ninety days only with 'upload --all'.
       """)
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "timezone or unit.")
+  @Argument(help: "timezone, unit, pull-interval or history.")
   var name: String?
 
   @Argument(help: "The new value.")
   var value: String?
 
   func validate() throws {
-    if let name, name != "timezone", name != "unit" {
-      throw ValidationError("There is no setting '\(name)'; there are timezone and unit.")
+    guard let name else { return }
+    guard let setting = ConfigSetting(rawValue: name) else {
+      let names = ConfigSetting.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("There is no setting '\(name)'; there are \(names).")
     }
-    if name == "unit", let value, value != "none", GlucoseUnit(name: value) == nil {
-      throw ValidationError("unit is mg/dL, mmol/L or none.")
-    }
+    if let value, !setting.takes(value) { throw ValidationError(setting.rule) }
   }
 
   func run() throws {
     let output = Output()
-    if let name, let value {
-      let store = try storeOptions.open(.editor)
-      if name == "unit" {
-        try store.setDisplayUnit(GlucoseUnit(name: value))
-      } else {
-        let placed = try store.setTimezone(LogbookZone(name: value))
-        output.line(
-          "timezone \(value): placed \(grouped(placed.readings)) readings and \(grouped(placed.records)) records anew"
-        )
-      }
+    let setting = name.flatMap(ConfigSetting.init)
+    if let setting, let value {
+      if let line = try setting.set(value, in: storeOptions.open(.editor)) { output.line(line) }
     } else {
       let store = try storeOptions.open(.reader)
-      if name != "unit" { output.line("timezone \(try store.timezone().name)") }
-      if name != "timezone" { output.line("unit \(try store.displayUnit()?.name ?? "none")") }
+      for each in ConfigSetting.allCases where setting == nil || setting == each {
+        output.line("\(each.rawValue) \(try each.value(in: store))")
+      }
     }
     try output.finish()
+  }
+}
+
+/// One setting: what it takes, and how the store keeps it.
+enum ConfigSetting: String, CaseIterable {
+  case timezone, unit
+  case pullInterval = "pull-interval"
+  case history
+
+  /// What a value that it does not take is answered with.
+  var rule: String {
+    switch self {
+    case .timezone: "timezone is an IANA name."
+    case .unit: "unit is mg/dL, mmol/L or none."
+    case .pullInterval: "pull-interval is a time such as 12h, 90m or 0."
+    case .history: "history is full or on-demand."
+    }
+  }
+
+  func takes(_ value: String) -> Bool {
+    switch self {
+    case .timezone: true
+    case .unit: value == "none" || GlucoseUnit(name: value) != nil
+    case .pullInterval: DurationArgument(argument: value) != nil
+    case .history: value == "full" || value == "on-demand"
+    }
+  }
+
+  func value(in store: Store) throws -> String {
+    switch self {
+    case .timezone: try store.timezone().name
+    case .unit: try store.displayUnit()?.name ?? "none"
+    case .pullInterval: Self.text(seconds: try store.pullIntervalSeconds())
+    case .history: try store.fetchesHistoryOnDemand() ? "on-demand" : "full"
+    }
+  }
+
+  /// Sets a value that it takes; gives what there is to tell of it.
+  func set(_ value: String, in store: Store) throws -> String? {
+    switch self {
+    case .timezone:
+      let placed = try store.setTimezone(LogbookZone(name: value))
+      return
+        "timezone \(value): placed \(grouped(placed.readings)) readings and \(grouped(placed.records)) records anew"
+    case .unit: try store.setDisplayUnit(GlucoseUnit(name: value))
+    case .pullInterval: try store.setPullIntervalSeconds(DurationArgument(argument: value)?.seconds ?? 0)
+    case .history: try store.setFetchesHistoryOnDemand(value == "on-demand")
+    }
+    return nil
+  }
+
+  private static func text(seconds: Int) -> String {
+    if seconds % 3600 == 0, seconds > 0 { return "\(seconds / 3600)h" }
+    return seconds % 60 == 0 && seconds > 0 ? "\(seconds / 60)m" : "\(seconds)s"
   }
 }

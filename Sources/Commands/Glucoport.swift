@@ -22,7 +22,8 @@ public struct Glucoport: ParsableCommand {
       ImportCommand.self, MeterCommand.self, UploadCommand.self, StatusCommand.self, ListCommand.self,
       ShowCommand.self,
       ExportCommand.self,
-      RecordCommand.self, ConflictCommand.self, RemoteCommand.self, LogCommand.self, FormatsCommand.self,
+      RecordCommand.self, ConflictCommand.self, QueueCommand.self, RemoteCommand.self, LogCommand.self,
+      FormatsCommand.self,
       ConfigCommand.self,
       ServeCommand.self,
     ])

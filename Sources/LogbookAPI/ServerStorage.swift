@@ -70,6 +70,10 @@ public protocol ServerStorage: Sendable {
   func changes(
     after cursor: String?, limit: Int, _ login: Login, _ run: RunStamp
   ) async throws(StorageError) -> ChangePage?
+  /// What others wrote of one part of the logbook: readings in the order of their changes, or a record's current state.
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> ChangePage
   /// Digests over the identities of all readings.
   func readingDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests
 }

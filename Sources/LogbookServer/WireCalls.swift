@@ -57,6 +57,10 @@ struct WireCalls: Sendable {
     guard let limit = limitText.map({ Int($0) }) ?? Wire.mostReadings, limit > 0 else {
       throw Refusal(.badRequest, "the parameter limit takes a number from 1")
     }
+    if let part = try Self.part(incoming) {
+      return Answer(
+        body: Bodies.write(try await storage.changes(of: part, after: after, limit: limit, login, run)))
+    }
     guard let page = try await storage.changes(after: after, limit: limit, login, run) else {
       return Answer(status: .notModified)
     }
@@ -66,5 +70,34 @@ struct WireCalls: Sendable {
   /// `GET /v1/digests`
   func digests(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
     Answer(body: Bodies.write(try await storage.readingDigests(login, try incoming.run())))
+  }
+}
+
+extension WireCalls {
+  /// The part of the logbook that a request is for; nil for everything that changed.
+  private static func part(_ incoming: IncomingRequest) throws(Refusal) -> ChangePart? {
+    let guid = try incoming.parameter("guid")
+    let only = try incoming.parameter("only")
+    let from = try incoming.parameter("from")
+    let until = try incoming.parameter("until")
+    switch (guid, only, from, until) {
+    case (nil, nil, nil, nil): return nil
+    case (let guid?, nil, nil, nil):
+      guard RecordWire.isGuid(guid) else { break }
+      return .record(guid)
+    case (nil, "records", nil, nil): return .records
+    case (nil, nil, _, _):
+      guard let first = time(from, else: .min), let last = time(until, else: .max) else { break }
+      return .readings(from: first, until: last)
+    default: break
+    }
+    throw Refusal(
+      .badRequest,
+      "a part is a guid, only=records, or readings from and until a shown time such as 2026-05-06T18:30:00")
+  }
+
+  private static func time(_ text: String?, else open: Int64) -> Int64? {
+    guard let text else { return open }
+    return DeviceTime(text: text)?.seconds
   }
 }

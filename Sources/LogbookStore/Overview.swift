@@ -138,7 +138,7 @@ extension Store {
   public func overview(ingests: Int) throws -> Overview {
     try read { database in
       Overview(
-        timezone: try Self.setting("timezone", database) ?? "UTC",
+        timezone: try Self.setting(.timezone, database) ?? "UTC",
         lines: try Row.fetchAll(
           database,
           sql: """

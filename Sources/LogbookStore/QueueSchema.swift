@@ -141,7 +141,7 @@ enum QueueSchema {
   private static let downloads = """
     CREATE TABLE download (
       id INTEGER PRIMARY KEY,
-      kind TEXT NOT NULL CHECK (kind IN ('logbook', 'changes', 'readings', 'record', 'attachment')),
+      kind TEXT NOT NULL CHECK (kind IN ('logbook', 'changes', 'records', 'readings', 'record', 'attachment')),
       -- The range of readings as civil times, the record's guid, or the content's SHA-256.
       subject TEXT NOT NULL DEFAULT '',
       -- 0: a person waits; 1: the remote signalled a change; 2: when there is time.

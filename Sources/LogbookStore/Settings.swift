@@ -3,28 +3,69 @@
 import GRDB
 public import Logbook
 
+/// The settings of a store, by the names under which it keeps them.
+enum StoreSetting: String {
+  case timezone, unit, history
+  case pullInterval = "pull-interval"
+  /// Readings shown before this time were left out, in civil seconds.
+  case historyEnd = "history-end"
+
+  static let historyOnDemand = "on-demand"
+}
+
 extension Store {
   /// The zone of the logbook.
   public func timezone() throws -> LogbookZone {
-    let name = try read { try Self.setting("timezone", $0) } ?? "UTC"
+    let name = try read { try Self.setting(.timezone, $0) } ?? "UTC"
     return try LogbookZone(name: name)
   }
 
   /// The unit in which listings show values; nil for each value's own.
   public func displayUnit() throws -> GlucoseUnit? {
-    try read { try Self.setting("unit", $0) }.flatMap { GlucoseUnit(name: $0) }
+    try read { try Self.setting(.unit, $0) }.flatMap { GlucoseUnit(name: $0) }
   }
 
   /// Sets or clears the unit of listings.
   public func setDisplayUnit(_ unit: GlucoseUnit?) throws {
     try write { database in
       if let unit {
-        try Self.set("unit", unit.name, database)
+        try Self.set(.unit, unit.name, database)
       } else {
-        try database.execute(sql: "DELETE FROM setting WHERE name = 'unit'")
+        try Self.clear(.unit, database)
       }
     }
   }
+
+  /// How many seconds lie at least between two fetches of what others changed while nobody waits.
+  public func pullIntervalSeconds() throws -> Int {
+    try read { try Self.setting(.pullInterval, $0) }.flatMap { Int($0) } ?? Self.defaultPullIntervalSeconds
+  }
+
+  /// Sets the least time between two fetches while nobody waits.
+  public func setPullIntervalSeconds(_ seconds: Int) throws {
+    try write { try Self.set(.pullInterval, String(seconds), $0) }
+  }
+
+  /// Whether readings older than the recent ones are fetched only when they are asked for.
+  public func fetchesHistoryOnDemand() throws -> Bool {
+    try read { try Self.setting(.history, $0) } == StoreSetting.historyOnDemand
+  }
+
+  /// Sets whether older readings are fetched only when they are asked for.
+  public func setFetchesHistoryOnDemand(_ isOnDemand: Bool) throws {
+    try write { database in
+      guard isOnDemand else { return try Self.clear(.history, database) }
+      try Self.set(.history, StoreSetting.historyOnDemand, database)
+    }
+  }
+
+  /// The shown time before which readings were left out, in civil seconds; nil when none were.
+  public func missingHistoryEnd() throws -> Int64? {
+    try read { try Self.setting(.historyEnd, $0) }.flatMap { Int64($0) }
+  }
+
+  /// Twice a day.
+  private static let defaultPullIntervalSeconds = 12 * 3600
 
   /// Gives the logbook another zone and recomputes every derived offset, all in one transaction. Identities, shown
   /// times and what is uploaded stay.
@@ -32,7 +73,7 @@ extension Store {
   /// - Returns: how many readings and records are placed anew.
   public func setTimezone(_ zone: LogbookZone) throws -> (readings: Int, records: Int) {
     try write { database in
-      try Self.set("timezone", zone.name, database)
+      try Self.set(.timezone, zone.name, database)
       try database.execute(
         sql: """
           CREATE TEMP TABLE IF NOT EXISTS stretch
@@ -78,14 +119,19 @@ extension Store {
     return database.changesCount
   }
 
-  static func setting(_ name: String, _ database: Database) throws -> String? {
-    try String.fetchOne(database, sql: "SELECT value FROM setting WHERE name = ?", arguments: [name])
+  static func setting(_ setting: StoreSetting, _ database: Database) throws -> String? {
+    try String.fetchOne(
+      database, sql: "SELECT value FROM setting WHERE name = ?", arguments: [setting.rawValue])
   }
 
-  private static func set(_ name: String, _ value: String, _ database: Database) throws {
+  static func set(_ setting: StoreSetting, _ value: String, _ database: Database) throws {
     try database.execute(
       sql: "INSERT INTO setting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      arguments: [name, value])
+      arguments: [setting.rawValue, value])
+  }
+
+  static func clear(_ setting: StoreSetting, _ database: Database) throws {
+    try database.execute(sql: "DELETE FROM setting WHERE name = ?", arguments: [setting.rawValue])
   }
 
   func write<Value>(_ work: (Database) throws -> Value) throws -> Value {

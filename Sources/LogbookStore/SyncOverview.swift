@@ -11,6 +11,10 @@ public struct SyncOverview: Sendable {
   public let activity: SyncActivity
   /// Since when the oldest item that goes up with the next upload waits, in UTC seconds; nil when nothing does.
   public let oldestPending: Int64?
+  /// How many downloads wait in the queue.
+  public let downloads: Int
+  /// The shown time before which readings were left out, in civil seconds; nil when none were.
+  public let missingHistoryEnd: Int64?
 }
 
 extension Store {
@@ -22,7 +26,9 @@ extension Store {
       overview.pendingReadings > 0 ? try oldestPendingReading() : nil,
       overview.pendingRecords > 0 ? try oldestPendingRecord() : nil,
     ].compactMap(\.self)
-    return SyncOverview(remote: try remote(), activity: try activity(), oldestPending: times.min())
+    return SyncOverview(
+      remote: try remote(), activity: try activity(), oldestPending: times.min(),
+      downloads: try downloads().count { $0.refusal == nil }, missingHistoryEnd: try missingHistoryEnd())
   }
 
   private func oldestPendingRecord() throws -> Int64? {

@@ -63,6 +63,28 @@ struct GlucoportRemote: RemoteKind {
   }
 }
 
+extension GlucoportRemote: SelectiveRemote {
+  /// The shown times that have a text: of the years 1 to 9999.
+  private static let times: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ChangePage {
+    var parameters = cursor.map { ["after=\(Self.escaped($0))"] } ?? []
+    switch part {
+    case .readings(let from, let until):
+      let (first, last) = (max(from, Self.times.lowerBound), min(until, Self.times.upperBound))
+      parameters.append("from=\(Self.escaped(DeviceTime(seconds: first).text))")
+      parameters.append("until=\(Self.escaped(DeviceTime(seconds: last).text))")
+    case .records: parameters.append("only=records")
+    case .record(let guid): parameters.append("guid=\(guid)")
+    }
+    parameters.append("limit=\(limit)")
+    let request = get("\(Wire.changesPath)?\(parameters.joined(separator: "&"))", run)
+    return try await send(request) { (body) throws(WireError) in try Bodies.readPage(body) }
+  }
+}
+
 extension GlucoportRemote {
   private func headers(_ run: RunStamp?) -> HTTPHeaders {
     var headers: HTTPHeaders = ["Authorization": "Bearer \(token.text)", "Accept": "application/json"]

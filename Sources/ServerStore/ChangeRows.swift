@@ -17,6 +17,11 @@ final class ChangeRows {
     case record(seq: Int64, RecordRow)
   }
 
+  static let readingColumns = """
+    seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value, unit, beyond, threshold,
+    marks, node
+    """
+
   /// The row of the last reading.
   let reading: RawRow
   private let records: RowCursor
@@ -28,9 +33,7 @@ final class ChangeRows {
     reading = try RawRow(
       database,
       """
-      SELECT seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value, unit, beyond,
-        threshold, marks, node
-      FROM reading WHERE seq > ?1 ORDER BY seq
+      SELECT \(Self.readingColumns) FROM reading WHERE seq > ?1 ORDER BY seq
       """)
     let statement = try database.cachedStatement(
       sql: "SELECT seq, guid, revision, state, node FROM record WHERE seq > ? ORDER BY seq")

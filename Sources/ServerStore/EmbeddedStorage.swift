@@ -64,6 +64,13 @@ extension EmbeddedStorage: ServerStorage {
     try await logbooks.file(login.logbook).changes(after: cursor, limit: limit, run)
   }
 
+  /// What others wrote of one part of the logbook.
+  public func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> ChangePage {
+    try await logbooks.file(login.logbook).changes(of: part, after: cursor, limit: limit, run)
+  }
+
   /// Digests over the identities of all readings.
   public func readingDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests {
     try await logbooks.file(login.logbook).readingDigests(run)

@@ -71,6 +71,15 @@ struct LogbookFile: Sendable {
     }
   }
 
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(StorageError) -> ChangePage {
+    try await reading(run) { database, node in
+      let place = try cursor.map { try Positions(database: database).seq($0) } ?? 0
+      return try PartScan(database, node: node, limit: limit).page(of: part, after: place)
+    }
+  }
+
   func readingDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
     try await reading(run, hidesOwn: false) { database, _ in try DigestScan(database: database).digests() }
   }

@@ -6,8 +6,12 @@ public import Logbook
 public struct UploadOptions: Hashable, Sendable {
   /// Whether what is pending is sent.
   public var pushes = true
-  /// Whether what others changed is fetched.
+  /// Whether something is fetched.
   public var pulls = true
+  /// Whether what others changed is due to be fetched, or only what is in the queue already.
+  public var areChangesDue = true
+  /// Whether readings are fetched that were left out so far.
+  public var fetchesHistory = false
   /// The most readings in one request.
   public var mostReadings = 10_000
   /// The most records in one request.
@@ -17,6 +21,8 @@ public struct UploadOptions: Hashable, Sendable {
 
   /// Push and pull.
   public init() {}
+
+  var queuesChanges: Bool { pulls && areChangesDue }
 }
 
 /// One thing that a run does next: at most one request, between transactions of the store.
@@ -31,7 +37,7 @@ public enum UploadStep: Hashable, Sendable {
   case setAside
   /// Keeps the item that the last request held, with the remote's words, and does not send it again.
   case quarantine(reason: String)
-  /// Fetches and applies the next page of changes.
+  /// Fetches and applies what comes next in the queue of downloads.
   case pull(limit: Int)
   /// Finds out what a remote that lost its newest part lacks, and queues it again.
   case verify

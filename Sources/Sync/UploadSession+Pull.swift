@@ -4,28 +4,6 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
-  /// Fetches the next page and applies it in one transaction with its cursor, or not at all.
-  func pull(_ limit: Int) async throws -> UploadEvent {
-    lastSent = .nothing
-    let isHeldBack = heldBackRule
-    let heldBack = heldBack
-    let canPush = plan.canPushRecords
-    let cursor = try store.sync { store -> String?? in
-      if canPush, try store.hasPendingRecords(heldBack: heldBack) { return .none }
-      return .some(try store.cursor())
-    }
-    // An edit was made since the last push: what is known here goes up first.
-    guard let cursor else { return .rolledBack }
-    let answer = await ask { () async throws(RemoteError) in
-      try await remote.changes(after: cursor, limit: limit, run)
-    }
-    switch answer {
-    case .failure(let error): return .failed(error, items: 0)
-    case .success(nil): return .exhausted
-    case .success(let page?): return try apply(page, after: cursor, isHeldBack)
-    }
-  }
-
   /// Whether a record cannot be sent in this run, so that it does not hold a page back.
   private var heldBackRule: (SyncTransaction, String) throws -> Bool {
     let (heldBack, canPush) = (heldBack, plan.canPushRecords)
@@ -34,15 +12,17 @@ extension UploadSession {
     }
   }
 
-  private func apply(
-    _ page: ChangePage, after cursor: String?, _ isHeldBack: (SyncTransaction, String) throws -> Bool
-  ) throws -> UploadEvent {
-    let (now, name) = (environment.now(), remoteName)
+  /// Applies a page in one transaction, or not at all.
+  ///
+  /// - Parameter keepPlace: keeps where the next page begins, in that transaction; false for a page that does not follow
+  ///   what the store holds.
+  /// - Returns: false when a record of the page was edited here meanwhile, or the page does not follow.
+  func apply(_ page: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
+    let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
     var (summary, ingest) = (summary, pulledIngest)
     do {
       try store.sync { store in
-        // Another process cannot have pulled meanwhile, a restore can have.
-        guard try store.cursor() == cursor else { throw PageRolledBack() }
+        guard try keepPlace(store) else { throw PageRolledBack() }
         let bereft = page.records.isEmpty ? [] : try store.bereftEntries()
         for incoming in page.records {
           let record = try store.record(incoming.guid)
@@ -61,18 +41,14 @@ extension UploadSession {
         if !page.records.isEmpty {
           summary.conflicts += try store.bereftEntries().subtracting(bereft).count
         }
-        try store.setCursor(page.cursor)
-        // A page in the middle lies before positions that this store has seen.
-        if !page.hasMore { try store.setMark(page.cursor) }
       }
     } catch is PageRolledBack {
       self.summary.rollbacks += 1
-      return .rolledBack
+      return false
     }
     self.summary = summary
     pulledIngest = ingest
-    if !page.hasMore { run.mark = page.cursor }
-    return page.hasMore ? .done : .exhausted
+    return true
   }
 }
 

@@ -24,6 +24,12 @@ public final class UploadSession {
   var attempts: [String: Int] = [:]
   /// What the last request held.
   var lastSent = LastSent.nothing
+  /// Downloads that this run does not look at again.
+  var doneDownloads: Set<Int64> = []
+  /// Of those, the ones that leave the queue when the run ends.
+  var finishedDownloads: Set<Int64> = []
+  /// Whether everything that others changed was fetched.
+  var hasFetchedChanges = false
   /// The ingest to which pulled readings belong; nil before the first.
   var pulledIngest: Int64?
 
@@ -43,6 +49,9 @@ public final class UploadSession {
 
   /// How often one record is sent in a run: others, or a busy editor, may change it each time.
   static let mostAttempts = 5
+
+  /// Readings of the last ninety days go before the others when everything is fetched: people look at these.
+  static let recentSeconds: Int64 = 90 * 86400
 
   /// A run with a store opened as `sync`.
   ///
@@ -81,7 +90,7 @@ public final class UploadSession {
     case .pushRecords(let level, let limit): plan.note(try await pushRecords(level, limit))
     case .setAside: plan.note(setAside())
     case .quarantine(let reason): plan.note(try quarantine(reason))
-    case .pull(let limit): plan.note(try await pull(limit))
+    case .pull(let limit): plan.note(try await download(limit))
     case .verify: plan.note(try await verify())
     case .renewNode: plan.note(try renewNode())
     case .finish(let ending):
@@ -107,8 +116,13 @@ public final class UploadSession {
 
 extension UploadSession {
   private func begin() throws -> UploadEvent {
-    let id = environment.makeID()
-    run = try store.sync { try $0.beginRun(id: id) }
+    let (id, now) = (environment.makeID(), environment.now())
+    let options = plan.options
+    run = try store.sync { store in
+      if options.queuesChanges { try store.queueDownload(.changes, .changed, at: now) }
+      if options.fetchesHistory { try store.queueHistory(at: now) }
+      return try store.beginRun(id: id)
+    }
     return .done
   }
 
@@ -127,26 +141,31 @@ extension UploadSession {
     switch answer {
     case .failure(let error): return .failed(error, items: 0)
     case .success(let theirs):
-      let now = environment.now()
+      let (now, pulls) = (environment.now(), plan.options.pulls)
       summary.requeued += try store.sync { store in
         let buckets = try store.uploadedDigests().differing(from: theirs)
+        try store.forgetPositions()
+        if pulls { try store.queueDownload(.changes, .changed, at: now) }
         return try store.requeue(
           buckets, reason: "the remote does not know a position that it gave: it lacks its newest part",
           at: now)
       }
       lastReading = nil
       attempts = [:]
+      (doneDownloads, finishedDownloads) = ([], [])
       return .done
     }
   }
 
   private func finish(_ ending: UploadEnding) throws {
     let (now, jitter) = (environment.now(), environment.jitter())
-    let (host, options) = (remoteName, plan.options)
+    let (host, pushed, pulled) = (remoteName, plan.options.pushes, hasFetchedChanges)
+    let finished = finishedDownloads
     try store.sync { store in
       try store.endTransfers()
+      try store.finishDownloads(finished)
       switch ending {
-      case .complete: try store.noteSuccess(at: now, pushed: options.pushes, pulled: options.pulls)
+      case .complete: try store.noteSuccess(at: now, pushed: pushed, pulled: pulled)
       case .workLeft: break
       case .failed(let error):
         let known = try store.attempts()

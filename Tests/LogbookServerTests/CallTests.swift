@@ -52,6 +52,36 @@ import Testing
     }
   }
 
+  @Test func partsOfALogbookAreAskedForByTheirParameters() async throws {
+    try await Peer.with { (peer) async throws in
+      _ = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(5)))
+      let change = Sample.change("note")
+      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([RecordWire.json(change)]))
+      let other = [
+        "Glucoport-Node: 00000000-0000-4000-8000-000000000009",
+        "Glucoport-Run: 1 00000000-0000-4000-8000-000000000008",
+      ]
+      func page(_ query: String) async throws -> ChangePage {
+        let answer = try #require(try await peer.send("GET", "/v1/changes?\(query)", headers: other))
+        return try Bodies.readPage(answer.body)
+      }
+      #expect(try await page("only=records").records.count == 1)
+      #expect(try await page("guid=\(change.guid)").records.map(\.guid) == [change.guid])
+      let time = DeviceTime(seconds: 1_700_000_300).text
+      #expect(try await page("from=\(time)").readings.readings.count == 4)
+      #expect(try await page("until=\(time)").readings.readings.count == 1)
+      let range = try await page("from=\(time)&until=\(time)")
+      #expect(range.readings.readings.isEmpty && range.records.isEmpty && !range.hasMore)
+      for wrong in [
+        "guid=x", "only=readings", "from=yesterday", "guid=\(change.guid)&only=records",
+        "only=records&until=\(time)",
+      ] {
+        let answer = try #require(try await peer.send("GET", "/v1/changes?\(wrong)", headers: other))
+        #expect(answer.status == 400, "\(wrong)")
+      }
+    }
+  }
+
   @Test func rowsThatAreNoReadingsAreRefusedByTheirPlaceAndTheOthersStored() async throws {
     try await Peer.with { (peer) async throws in
       let row = { (time: Int) in "[\(time),0,0,\"1970-01-01T00:00:0\(time)\",\"Z\",\"stated\",100,\"mg/dL\"]"

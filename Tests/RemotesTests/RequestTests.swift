@@ -32,6 +32,25 @@ struct RequestTests {
     #expect(headers[Wire.logbookHeader.lowercased()] == nil && headers[Wire.markHeader.lowercased()] == nil)
   }
 
+  @Test func partsAreAskedForByTimeKindAndGuid() async throws {
+    let empty = ChangePage(readings: ReadingBatch(), records: [], cursor: "c", hasMore: false)
+    let server = try ScriptedServer { _ in .status(200, Bodies.write(empty)) }
+    try await ask(server) { remote in
+      let remote = try #require(remote as? any SelectiveRemote)
+      for part in [
+        ChangePart.records, .record(Login.logbookID), .readings(from: .min, until: .max),
+        .readings(from: 0, until: 86400),
+      ] { _ = try await remote.changes(of: part, after: "a b", limit: 5, Login.run()) }
+    }
+    #expect(
+      server.requests.map(\.path) == [
+        "/v1/changes?after=a%20b&only=records&limit=5",
+        "/v1/changes?after=a%20b&guid=\(Login.logbookID)&limit=5",
+        "/v1/changes?after=a%20b&from=0001-01-01T00%3A00%3A00&until=9999-12-31T23%3A59%3A59&limit=5",
+        "/v1/changes?after=a%20b&from=1970-01-01T00%3A00%3A00&until=1970-01-02T00%3A00%3A00&limit=5",
+      ])
+  }
+
   @Test func aCursorIsEscaped() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     _ = try await ask(server) { try await $0.changes(after: "a&b=c/+%~é", limit: 1, Login.run()) }

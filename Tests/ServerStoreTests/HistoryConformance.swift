@@ -11,6 +11,7 @@ import Testing
     { try await $0.push(Sample.history(1)) },
     { try await $0.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text"))) },
     { _ = try await $0.storage.changes(after: nil, limit: 10, $0.login, $0.run) },
+    { _ = try await $0.storage.changes(of: .records, after: nil, limit: 10, $0.login, $0.run) },
     { _ = try await $0.storage.readingDigests($0.login, $0.run) },
   ]
 

@@ -48,9 +48,14 @@ struct StatusText {
       remote.lastSuccess.map { "last upload \(instant($0))" }
       ?? "no upload to \(displayed(remote.access.url)) yet"
     if let oldest = sync.oldestPending { line += " · oldest pending since \(instant(oldest))" }
-    guard let error = remote.lastError else { return [line] }
+    if sync.downloads > 0 { line += " · \(grouped(sync.downloads)) downloads queued" }
+    let missing = sync.missingHistoryEnd.map {
+      ["  readings before \(day($0)) were left out; 'glucoport upload --all' fetches them"]
+    }
+    let lines = [line] + (missing ?? [])
+    guard let error = remote.lastError else { return lines }
     let next = remote.nextAttempt.map { " · next attempt \(instant($0))" } ?? ""
-    return [line, "  last attempt failed: \(displayed(error))\(next)"]
+    return lines + ["  last attempt failed: \(displayed(error))\(next)"]
   }
 
   private var moving: String {
@@ -101,7 +106,9 @@ extension StatusText {
     return """
       {"remote":\((remote?.access.url).map(jsonText) ?? "null"),"running":\(activity.isRunning),\
       "syncing_readings":\(activity.readings),"syncing_records":\(activity.records),\
-      "syncing_attachments":\(activity.attachments),"oldest_pending":\(member(sync.oldestPending)),\
+      "syncing_attachments":\(activity.attachments),"downloads":\(sync.downloads),\
+      "missing_history_before":\(sync.missingHistoryEnd.map { "\"\(DeviceTime(seconds: $0).text)\"" } ?? "null"),\
+      "oldest_pending":\(member(sync.oldestPending)),\
       "last_success":\(member(remote?.lastSuccess)),"last_push":\(member(remote?.lastPush)),\
       "last_pull":\(member(remote?.lastPull)),"next_attempt":\(member(remote?.nextAttempt)),\
       "last_error":\((remote?.lastError).map(jsonText) ?? "null")}

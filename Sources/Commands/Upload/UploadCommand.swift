@@ -30,11 +30,22 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Try at once, even if the next attempt is not due yet.")
   var now = false
 
+  @Flag(help: "Nobody waits: fetch what others changed only when the pull interval is over.")
+  var unattended = false
+
+  @Flag(help: "Fetch the older readings, too, that were left out so far.")
+  var all = false
+
   @Flag(help: "Send once more what the remote refused.")
   var retryRefused = false
 
   @Option(help: ArgumentHelp("Stop between two requests after this time: 90s, 10m or 1h.", valueName: "time"))
   var maxTime: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Stop between two requests when so many bytes were sent and fetched: 500k, 20M.", valueName: "bytes"))
+  var maxBytes: BytesArgument?
 
   @Option(help: ArgumentHelp("Wait so long for another upload of this store to end.", valueName: "time"))
   var lockWait: DurationArgument?
@@ -47,6 +58,9 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func validate() throws {
     if pushOnly, pullOnly { throw ValidationError("Give --push-only or --pull-only, not both.") }
+    if all, pushOnly || dryRun {
+      throw ValidationError("--all fetches, which --push-only and --dry-run do not.")
+    }
     if retryRefused, pullOnly || dryRun {
       throw ValidationError("--retry-refused sends, which --pull-only and --dry-run do not.")
     }
@@ -66,6 +80,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     let setting = try store.requireRemote()
     try refuseTooEarly(setting)
     if retryRefused { try store.releaseRefused() }
+    let options = try options(store, setting)
     let meter = ProgressMeter(output, isQuiet: quiet || json)
     let (ending, summary) = try await setting.access.ask(in: store.timezone()) { remote in
       let session = UploadSession(store, remote, named: setting.access.url, options, environment())
@@ -73,12 +88,20 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
       return (ending, session.summary)
     }
     meter.clear()
+    if !options.areChangesDue, !quiet {
+      output.message(
+        "glucoport: what others changed is not due to be fetched yet; without --unattended it is")
+    }
     try tell(ending, summary, setting, output)
   }
 
-  private var options: UploadOptions {
+  private func options(_ store: Store, _ setting: RemoteSetting) throws -> UploadOptions {
     var options = UploadOptions()
-    (options.pushes, options.pulls) = (!pullOnly, !pushOnly)
+    (options.pushes, options.pulls, options.fetchesHistory) = (!pullOnly, !pushOnly, all)
+    if unattended {
+      let interval = PullInterval(seconds: try store.pullIntervalSeconds())
+      options.areChangesDue = interval.isOver(since: setting.lastPull, now: Host.now())
+    }
     return options
   }
 

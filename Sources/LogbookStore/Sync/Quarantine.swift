@@ -3,6 +3,35 @@
 import GRDB
 
 extension Store {
+  /// Calls `body` with each reading and record that the remote refused for good, and with the remote's words.
+  public func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
+    try read { database in
+      let readings = try Row.fetchCursor(
+        database,
+        sql: """
+          SELECT \(StoredReading.columns)
+          FROM refusal AS q JOIN series AS s ON s.id = q.series JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r ON r.section = s.section AND r.position = q.position AND r.series = q.series
+              AND r.level = q.level AND r.occurrence = q.occurrence
+          WHERE r.uploaded = 0 ORDER BY r.device_time - r.utc_offset
+          """)
+      while let row = try readings.next() {
+        let reading = StoredReading(row)
+        try body(.reading(reading), reading.refusal ?? "")
+      }
+      let records = try Row.fetchCursor(
+        database,
+        sql: """
+          SELECT \(StoredRecord.columns) FROM record WHERE \(RecordCondition.isRefused)
+          ORDER BY occurred_at - utc_offset, guid
+          """)
+      while let row = try records.next() {
+        let record = StoredRecord(row)
+        try body(.record(record), record.refusal ?? "")
+      }
+    }
+  }
+
   /// Lets everything that the remote refused for good wait to be sent once more, for the role `sync`.
   ///
   /// - Returns: how many readings and records there were.

@@ -69,6 +69,13 @@ extension SyncTransaction {
   }
 }
 
+extension SyncTransaction {
+  /// Keeps the name of the logbook, for people.
+  public func setLogbookName(_ name: String) throws {
+    try database.executeCached(sql: "UPDATE remote SET logbook_name = ?", arguments: [name])
+  }
+}
+
 // MARK: - Outcomes
 
 extension SyncTransaction {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// `glucoport queue retry`: lets what the remote refused be tried once more.
+struct QueueRetryCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "retry",
+    abstract: "Let what the remote refused be tried once more by the next upload.",
+    discussion: "Without a number everything that was refused, readings and records with it.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The numbers of downloads that 'queue list --refused' shows.")
+  var numbers: [Int64] = []
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.sync)
+    let downloads = numbers.isEmpty ? try store.downloads().filter { $0.refusal != nil }.map(\.id) : numbers
+    try store.retryDownloads(downloads)
+    let others = numbers.isEmpty ? try store.releaseRefused() : 0
+    output.line("to be tried again: \(grouped(downloads.count + others))")
+    try output.finish()
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// What can be fetched from a remote on its own.
+public enum DownloadSubject: Hashable, Sendable {
+  /// The name and the limits of the logbook.
+  case logbook
+  /// Everything that others changed since the last time.
+  case changes
+  /// Every record.
+  case records
+  /// Readings by their shown times in civil seconds; the last is left out.
+  case readings(from: Int64, until: Int64)
+  /// One record by its guid.
+  case record(String)
+  /// The content of attachments by its SHA-256.
+  case attachment(String)
+
+  /// The word for its kind.
+  public var kind: String {
+    switch self {
+    case .logbook: "logbook"
+    case .changes: "changes"
+    case .records: "records"
+    case .readings: "readings"
+    case .record: "record"
+    case .attachment: "attachment"
+    }
+  }
+
+  /// What it is of that kind, as the store keeps it; empty where there is only one.
+  var text: String {
+    switch self {
+    case .logbook, .changes, .records: ""
+    case .readings(let from, let until): "\(from)/\(until)"
+    case .record(let guid): guid
+    case .attachment(let digest): digest
+    }
+  }
+
+  init?(kind: String, text: String) {
+    switch kind {
+    case "logbook": self = .logbook
+    case "changes": self = .changes
+    case "records": self = .records
+    case "record": self = .record(text)
+    case "attachment": self = .attachment(text)
+    case "readings":
+      let ends = text.split(separator: "/").compactMap { Int64($0) }
+      guard ends.count == 2 else { return nil }
+      self = .readings(from: ends[0], until: ends[1])
+    default: return nil
+    }
+  }
+}
+
+/// How urgent a download is. A more urgent one always goes first; equal ones go in the order in which they came.
+public enum DownloadPriority: Int, CaseIterable, Sendable {
+  /// A person waits for it.
+  case waiting
+  /// Something changed, or is new.
+  case changed
+  /// It is fetched when there is time.
+  case idle
+
+  /// Its word on the command line and in JSON.
+  public var name: String {
+    switch self {
+    case .waiting: "waiting"
+    case .changed: "changed"
+    case .idle: "idle"
+    }
+  }
+}
+
+/// One row of the queue of downloads.
+public struct Download: Hashable, Sendable {
+  /// The number by which commands name it.
+  public let id: Int64
+  /// What is to be fetched.
+  public let subject: DownloadSubject
+  /// How urgent it is.
+  public let priority: DownloadPriority
+  /// Since when it waits, in UTC seconds.
+  public let queuedAt: Int64
+  /// The cursor of the next page, where it began already.
+  public let position: String?
+  /// The remote's words where it refused the download for good; else nil.
+  public let refusal: String?
+
+  static let columns = "id, kind, subject, priority, queued_at, position, refusal"
+
+  init?(_ row: Row) {
+    guard let subject = DownloadSubject(kind: row[1], text: row[2]) else { return nil }
+    id = row[0]
+    self.subject = subject
+    priority = DownloadPriority(rawValue: row[3]) ?? .idle
+    queuedAt = row[4]
+    position = row[5]
+    refusal = row[6]
+  }
+}

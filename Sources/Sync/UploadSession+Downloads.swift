@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+extension UploadSession {
+  /// Does one request for the first of the queue of downloads. Everything that is fetched comes through here.
+  func download(_ limit: Int) async throws -> UploadEvent {
+    lastSent = .nothing
+    let (heldBack, canPush, done) = (heldBack, plan.canPushRecords, doneDownloads)
+    let choice = try store.sync { store -> Download?? in
+      if canPush, try store.hasPendingRecords(heldBack: heldBack) { return .none }
+      return .some(try store.nextDownload(except: done))
+    }
+    // An edit was made since the last push: what is known here goes up first.
+    guard let choice else { return .rolledBack }
+    guard let download = choice else { return .exhausted }
+    switch download.subject {
+    case .logbook: return try await fetchLogbook(download)
+    case .changes: return try await fetchChanges(download, limit)
+    case .readings(let from, let until):
+      return try await fetch(.readings(from: from, until: until), download, limit)
+    case .records: return try await fetch(.records, download, limit)
+    case .record(let guid): return try await fetch(.record(guid), download, limit)
+    case .attachment:
+      doneDownloads.insert(download.id)
+      return .done
+    }
+  }
+
+  private func fetchChanges(_ download: Download, _ limit: Int) async throws -> UploadEvent {
+    guard let cursor = try store.sync({ try $0.cursor() }) else {
+      return try await fetchFromStart(limit, download)
+    }
+    return try await fetchChanges(download, after: cursor, limit)
+  }
+
+  /// A remote that gives parts is asked for the urgent ones first; of any other, everything comes in its order.
+  private func fetchFromStart(_ limit: Int, _ download: Download) async throws -> UploadEvent {
+    guard remote is any SelectiveRemote else { return try await fetchChanges(download, after: nil, limit) }
+    switch await ask({ () async throws(RemoteError) in try await remote.logbook() }) {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(let logbook):
+      guard let mark = logbook.mark else { return try await fetchChanges(download, after: nil, limit) }
+      let now = environment.now()
+      try store.sync { try $0.queueWhole(behind: mark, recent: now - Self.recentSeconds, at: now) }
+      return .done
+    }
+  }
+
+  private func fetchChanges(
+    _ download: Download, after cursor: String?, _ limit: Int
+  ) async throws -> UploadEvent {
+    let answer = await ask { () async throws(RemoteError) in
+      try await remote.changes(after: cursor, limit: limit, run)
+    }
+    switch answer {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(nil):
+      // Off the queue with the end of the run, which writes anyway.
+      doneDownloads.insert(download.id)
+      finishedDownloads.insert(download.id)
+      hasFetchedChanges = true
+      return .done
+    case .success(let page?):
+      let applied = try apply(page) { store in
+        // Another process cannot have pulled meanwhile, a restore can have.
+        guard try store.cursor() == cursor else { return false }
+        try store.setCursor(page.cursor)
+        // A page in the middle lies before positions that this store has seen.
+        if !page.hasMore {
+          try store.setMark(page.cursor)
+          try store.finish(download)
+        }
+        return true
+      }
+      guard applied else { return .rolledBack }
+      if !page.hasMore {
+        run.mark = page.cursor
+        hasFetchedChanges = true
+      }
+      return .done
+    }
+  }
+
+  private func fetch(_ part: ChangePart, _ download: Download, _ limit: Int) async throws -> UploadEvent {
+    guard let remote = remote as? any SelectiveRemote else {
+      return try refuse(download, "this remote gives no parts; 'queue add changes' fetches everything")
+    }
+    let answer = await ask { () async throws(RemoteError) in
+      try await remote.changes(of: part, after: download.position, limit: limit, run)
+    }
+    switch answer {
+    case .failure(.refused(let reason)): return try refuse(download, reason)
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(let page):
+      let applied = try apply(page) { store in
+        guard try store.isQueued(download) else { return true }
+        if page.hasMore {
+          try store.setPosition(page.cursor, of: download)
+        } else {
+          try store.finish(download)
+        }
+        return true
+      }
+      return applied ? .done : .rolledBack
+    }
+  }
+
+  private func fetchLogbook(_ download: Download) async throws -> UploadEvent {
+    let answer = await ask { () async throws(RemoteError) in try await remote.logbook() }
+    switch answer {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(let logbook):
+      try store.sync { store in
+        try store.setLogbookName(logbook.name)
+        try store.finish(download)
+      }
+      return .done
+    }
+  }
+
+  private func refuse(_ download: Download, _ reason: String) throws -> UploadEvent {
+    try store.sync { try $0.refuse(download, reason: reason) }
+    summary.refused += 1
+    return .done
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The queue of downloads and how often is fetched, with the built program and a server.
+@Suite(.timeLimit(.minutes(10))) struct QueueTests {
+  private func run(_ script: String) async throws -> Program.Outcome {
+    let program = try Program()
+    return try await program.shell(
+      ServerScript.clients + """
+        serve; connect a; connect b; row a 07:10 123; upload a --quiet; upload b --quiet
+        \(script)
+        stop >/dev/null
+        """)
+  }
+
+  @Test func theQueueIsListedAddedToAndCancelled() async throws {
+    let outcome = try await run(
+      """
+      of b queue list; of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin
+      of b queue add record 00000000-0000-4000-8000-00000000000A --priority idle
+      of b queue list | sed 's/ · since.*//'; of b queue list --json | tail -1 | sed 's/"queued_at":"[^"]*"/AT/'
+      of b queue cancel $(of b queue list | tail -1 | sed 's/ .*//'); of b queue list | wc -l
+      upload b --quiet; of b queue list | wc -l
+      """)
+    let lines = outcome.output.split(separator: "\n").map(String.init).dropFirst(2)
+    #expect(lines.first == "queued; the next upload fetches it", "\(outcome)")
+    #expect(
+      lines.contains { $0.hasSuffix("readings from 2026-03-01 00:00:00 until 2026-03-02 00:00:00  waiting") },
+      "\(outcome)")
+    #expect(lines.contains { $0.hasSuffix("record 00000000-0000-4000-8000-00000000000a  idle") }, "\(outcome)")
+    #expect(
+      lines.contains { $0.contains("\"kind\":\"record\",\"since\":null,\"until\":null,\"of\":\"0000") },
+      "\(outcome)")
+    #expect(lines.suffix(4) == ["cancelled: 1", "1", "b 0", "0"], "\(outcome)")
+  }
+
+  @Test func whatCannotBeQueuedIsRefused() async throws {
+    let outcome = try await run(
+      """
+      try() { of b queue "$@" >/dev/null 2>>errors; echo $?; }
+      try add record; try add record abc; try add changes x; try add changes --pin; try add attachment 00
+      try add readings --since 2026-03-02 --until 2026-03-01; try cancel 99; try retry 99; try cancel
+      of b remote remove >/dev/null; try add changes
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: " ") == "64 64 64 64 66 64 66 66 64 78",
+      "\(outcome)")
+  }
+
+  @Test func anUnattendedRunFetchesWhenTheIntervalIsOverAndAlwaysSends() async throws {
+    let outcome = try await run(
+      """
+      row a 08:10 124; upload a --quiet; before=$(requests)
+      upload b --unattended --quiet; echo $(($(requests) - before))
+      of b record add note x --quiet; upload b --unattended --json | grep -o '"pushed_records":1'
+      of b list | wc -l
+      of b config pull-interval; of b config pull-interval 0; upload b --unattended --quiet; of b list | wc -l
+      of b config pull-interval 90m; row a 09:10 125; upload a --quiet
+      sqlite3 b.db 'UPDATE remote SET last_pull = last_pull - 5401'; upload b --unattended --quiet; of b list | wc -l
+      of b config pull-interval; of b config pull-interval soon 2>/dev/null; echo $?
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "|")
+        == "b 0|0|\"pushed_records\":1|2|pull-interval 12h|b 0|3|a 0|b 0|4|pull-interval 90m|64", "\(outcome)")
+  }
+
+  @Test func nothingChangedIsOneRequest() async throws {
+    let outcome = try await run(
+      """
+      before=$(requests); upload b --quiet; echo $(($(requests) - before))
+      before=$(requests); upload b --push-only --quiet; echo $(($(requests) - before))
+      """)
+    #expect(outcome.output == "a 0\nb 0\nb 0\n1\nb 0\n0\n", "\(outcome)")
+  }
+
+  @Test func refusedItemsAreListedAndRetried() async throws {
+    let outcome = try await run(
+      """
+      of b record add note odd --at 2026-03-01T10:00 --quiet
+      sqlite3 b.db "UPDATE record SET quarantine = 'too odd', quarantined_version = version"
+      of b queue list --refused | sed 's/  [0-9a-f]\\{8\\}/  ID/'; of b queue list --refused --json | grep -c too
+      of b queue retry; of b queue list --refused | wc -l; of b upload --dry-run
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "\n") == """
+        record  2026-03-01 10:00:00  note  ID  refused: too odd
+        1
+        to be tried again: 1
+        0
+        pending: 0 readings, 1 records; nothing was sent or written
+        """, "\(outcome)")
+  }
+
+  /// Commands of the classes `deferrable` and `local`, each as a script that does something.
+  private static let offline = [
+    "import rows.csv --quiet", "record add note x --quiet", "record edit $guid --note y --quiet",
+    "record show $guid", "record list", "record delete $guid --quiet", "list", "list --days", "export", "show $guid",
+    "status", "status --watch", "log", "formats", "config", "config pull-interval 6h", "conflict list",
+    "queue add changes", "queue list", "queue retry", "queue cancel 1", "remote show", "upload --dry-run",
+    "remote remove",
+  ]
+
+  @Test func whatNeedsNoServerOpensNoSocket() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      ServerScript.clients + """
+        serve; connect a; row a 07:10 123; export GLUCOPORT_STORE=a.db
+        printf 'time,glucose (mg/dL)\n2026-05-06T07:10:00,100\n' >rows.csv
+        guid=$(glucoport record add food 30 g --json | sed 's/.*"guid":"//; s/".*//')
+        strace -f -o calls -e trace=socket,connect glucoport remote test >/dev/null
+        grep -c 'socket(AF_INET' calls >/dev/null && echo seen
+        while read -r line; do
+          eval "strace -f -o calls -e trace=socket,connect glucoport $line" >/dev/null 2>told || cat told
+          grep -qE '(socket|connect)\\(' calls && echo "$line opens a socket"
+        done <<END
+        \(Self.offline.joined(separator: "\n"))
+        END
+        stop >/dev/null
+        """)
+    #expect(outcome.output == "seen\n", "\(outcome)")
+  }
+}

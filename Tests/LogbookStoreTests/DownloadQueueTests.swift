@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// The queue of what is to be fetched.
+@Suite struct DownloadQueueTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func add(_ subject: DownloadSubject, _ priority: DownloadPriority, isPinned: Bool = false) throws {
+    try scratch.open(.editor).queueDownload(subject, priority, isPinned: isPinned, at: 7)
+  }
+
+  private func subjects() throws -> [DownloadSubject] { try scratch.open(.reader).downloads().map(\.subject) }
+
+  private func next(except done: Set<Int64> = []) throws -> Download? {
+    try scratch.open(.sync).sync { try $0.nextDownload(except: done) }
+  }
+
+  @Test func whatIsMoreUrgentGoesFirstAndEqualOnesGoInTheirOrder() throws {
+    try add(.readings(from: .min, until: 5), .idle)
+    try add(.record("a"), .changed)
+    try add(.record("b"), .changed)
+    try add(.attachment("d"), .waiting)
+    let expected: [DownloadSubject] = [
+      .attachment("d"), .record("a"), .record("b"), .readings(from: .min, until: 5),
+    ]
+    #expect(try subjects() == expected)
+    #expect(try next()?.subject == .attachment("d"))
+    // A person asks for something while the run is at work: it is next.
+    let first = try #require(try next())
+    try add(.logbook, .waiting)
+    #expect(try next(except: [first.id])?.subject == .logbook)
+  }
+
+  @Test func everySubjectIsKeptAsItIs() throws {
+    let subjects: [DownloadSubject] = [
+      .logbook, .changes, .records, .readings(from: .min, until: .max), .readings(from: -5, until: 7),
+      .record("a"), .attachment("d"),
+    ]
+    for subject in subjects { try add(subject, .idle) }
+    #expect(try self.subjects() == subjects)
+  }
+
+  @Test func whatIsQueuedTwiceIsThereOnceWithTheHigherPriority() throws {
+    try add(.record("a"), .idle)
+    try add(.record("b"), .idle)
+    try add(.record("a"), .waiting)
+    try add(.record("a"), .changed)
+    let queue = try scratch.open(.reader).downloads()
+    #expect(queue.map(\.subject) == [.record("a"), .record("b")])
+    #expect(queue.map(\.priority) == [.waiting, .idle])
+  }
+
+  @Test func whatIsCancelledIsNotFetchedAndItsRangeIsNoLongerPinned() throws {
+    try add(.record("a"), .waiting)
+    try add(.readings(from: 1, until: 2), .changed, isPinned: true)
+    let ids = try scratch.open(.reader).downloads().map(\.id)
+    #expect(throws: Failure.self) { try scratch.open(.editor).cancelDownloads([ids[0], 99]) }
+    #expect(try subjects().count == 2)
+    try scratch.open(.editor).cancelDownloads(ids)
+    #expect(try subjects() == [])
+    #expect(try scratch.number("SELECT count(*) FROM pinned") == 0)
+  }
+
+  @Test func whatWasRefusedWaitsForARetry() throws {
+    try add(.record("a"), .waiting)
+    try scratch.open(.sync).sync { store in
+      try store.refuse(try #require(try store.nextDownload(except: [])), reason: "no such record")
+    }
+    #expect(try next() == nil)
+    let refused = try #require(try scratch.open(.reader).downloads().first)
+    #expect(refused.refusal == "no such record")
+    try scratch.open(.editor).retryDownloads([refused.id])
+    #expect(try next()?.subject == .record("a"))
+    #expect(throws: Failure.self) { try scratch.open(.editor).retryDownloads([99]) }
+  }
+
+  @Test func everythingComesWithThePinnedAndTheRecentFirst() throws {
+    try add(.readings(from: 1, until: 2), .idle, isPinned: true)
+    try connect()
+    try scratch.open(.sync).sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    let queue = try scratch.open(.reader).downloads()
+    let expected: [DownloadSubject] = [
+      .readings(from: 1, until: 2), .records, .readings(from: 1000, until: .max),
+      .readings(from: .min, until: 1000),
+    ]
+    #expect(queue.map(\.subject) == expected)
+    #expect(queue.map(\.priority) == [.changed, .changed, .changed, .idle])
+    #expect(try scratch.open(.sync).sync { try $0.cursor() } == "m")
+  }
+
+  @Test func historyThatIsFetchedOnDemandWaitsForTheDemand() throws {
+    try connect()
+    try scratch.open(.editor).setFetchesHistoryOnDemand(true)
+    let store = try scratch.open(.sync)
+    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
+    #expect(try store.missingHistoryEnd() == 1000)
+    try store.sync { try $0.queueHistory(at: 10) }
+    #expect(try subjects().last == .readings(from: .min, until: 1000))
+    #expect(try store.missingHistoryEnd() == nil)
+    try store.sync { try $0.queueHistory(at: 11) }
+    #expect(try subjects().count == 3)
+  }
+
+  @Test func anotherLogbookFindsAnEmptyQueue() throws {
+    try connect()
+    try add(.record("a"), .waiting)
+    try connect("other", isNewRemote: true)
+    #expect(try subjects() == [])
+  }
+
+  private func connect(_ logbook: String = "l", isNewRemote: Bool = false) throws {
+    let logbook = RemoteLogbook(id: logbook, name: "l", isWritable: true, mostReadings: 1, mostRecords: 1)
+    try scratch.open(.sync).setRemote(
+      RemoteAccess(kind: "glucoport", url: "http://localhost:1", token: .file("/t")), logbook: logbook,
+      isNewRemote: isNewRemote, at: 1)
+  }
+}
