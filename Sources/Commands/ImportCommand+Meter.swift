@@ -36,15 +36,16 @@ extension ImportCommand {
 
   private func importPlugged(_ output: Output) throws -> ExitStatus {
     let talk = MeterTalk(meterOptions)
-    guard let meter = try talk.find(ifPresent: ifPresent) else { return .done }
     let progress = ProgressMeter(output, isQuiet: quiet || json)
     defer { progress.clear() }
     let target = try ImportTarget(self, output)
-    let report = try talk.perform(with: meter) { connection in
+    func store(_ meter: PluggedMeter, _ connection: MeterConnection) throws -> ImportReport {
       connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
       return try session(meter.driver, .meter, target).run(connection, into: target.store)
     }
+    let report = ifPresent ? try talk.performIfPresent(store) : try talk.perform(store)
     progress.clear()
+    guard let report else { return .done }
     return tell(report, output)
   }
 

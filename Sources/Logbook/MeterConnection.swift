@@ -6,6 +6,8 @@ public final class MeterConnection {
   public let model: MeterModel
   /// The host's clock in UTC seconds.
   public let now: () -> Int64
+  /// Told which meter it is before its memory is read; where it throws, the talk ends in good order.
+  public var onIdentity: (MeterIdentity) throws -> Void = { _ in }
   /// Told how many items are read, and how many there are where the meter said so.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
 

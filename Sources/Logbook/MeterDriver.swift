@@ -166,7 +166,7 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Throws: `Failure`; the meter is left in a state in which it can be used and asked again.
   func identify(_ meter: MeterConnection) throws -> MeterIdentity
-  /// Reads all that the meter holds.
+  /// Reads all that the meter holds, and tells the connection which meter it is as soon as that is known.
   ///
   /// - Throws: `Failure`; the meter is left in a state in which it can be used and asked again.
   func read(_ meter: MeterConnection) throws -> MeterContents
@@ -174,6 +174,11 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws
+  /// Asks which meter it is, and sets its clock in the same talk.
+  ///
+  /// - Parameter time: told which meter it is, with both clocks before the change; where it throws, nothing is set.
+  /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
+  func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws
 }
 
 extension MeterDriver {
@@ -183,5 +188,10 @@ extension MeterDriver {
   /// Refuses.
   public func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     throw Failure(.usage, "the clock of this meter cannot be set by the driver '\(Self.id)'")
+  }
+
+  /// Most meters answer again and again on one connection.
+  public func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
+    try setClock(meter, to: time(identify(meter)))
   }
 }

@@ -24,6 +24,7 @@ struct WordDriver: MeterDriver {
 
   func read(_ meter: MeterConnection) throws -> MeterContents {
     var contents = MeterContents(try identify(meter))
+    try meter.onIdentity(contents.identity)
     while true {
       let words = try receive(meter)
       switch words[0] {

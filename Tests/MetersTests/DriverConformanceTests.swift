@@ -86,6 +86,39 @@ struct DriverConformanceTests {
     #expect(first.identity.device == second.identity.device)
   }
 
+  @Test(arguments: DriverTrial.all) func aReadTellsFirstWhichMeterItIs(trial: DriverTrial) throws {
+    var told: [Device] = []
+    let contents = try trial.read(trial.meter(trial.variety)) { told.append($0.device) }.result.get()
+    #expect(told == [contents.identity.device])
+  }
+
+  @Test(arguments: DriverTrial.all) func aMeterThatIsAnotherOneIsLeftInPeace(trial: DriverTrial) throws {
+    let meter = trial.meter(trial.full)
+    let whole = try trial.read(trial.meter(trial.full)).host.exchanges
+    let outcome = try trial.read(meter) { _ in throw IsAnotherMeter() }
+    #expect(throws: IsAnotherMeter.self) { try outcome.result.get() }
+    // A report on a disk is read as one.
+    #expect(outcome.host.exchanges < whole || trial.driver.id == "accu-chek-mobile")
+    let contents = try trial.read(trial.again(meter, trial.full)).result.get()
+    #expect(DriverTrial.difference(contents, trial.full.items) == nil)
+  }
+
+  @Test(arguments: DriverTrial.all.filter { $0.driver.canSetClock })
+  func theClockIsSetInTheTalkThatTellsWhichMeterItIs(trial: DriverTrial) throws {
+    let meter = trial.meter(trial.variety)
+    let refused = trial.meter(trial.variety)
+    #expect(throws: IsAnotherMeter.self) { try trial.setClock(refused) { _ in throw IsAnotherMeter() } }
+    var before: MeterIdentity?
+    try trial.setClock(meter) { identity in
+      before = identity
+      return DeviceTime(seconds: DriverTrial.noon.seconds + 86400)
+    }
+    #expect(before?.device == (try trial.identify(trial.meter(trial.variety)).device))
+    guard !trial.family.talksOnce, let shown = before?.clock?.meter else { return }
+    #expect(try trial.identify(refused).clock?.meter == shown)
+    #expect(try trial.identify(meter).clock?.meter.seconds == DriverTrial.noon.seconds + 86400)
+  }
+
   @Test(arguments: DriverTrial.all) func aTurnedBitGivesNoWrongValue(trial: DriverTrial) throws {
     #expect(try trial.complaints(Self.corruptions) == [])
   }
@@ -119,3 +152,6 @@ struct DriverConformanceTests {
     }
   }
 }
+
+/// What a person throws who looks for another meter.
+private struct IsAnotherMeter: Error {}

@@ -35,17 +35,26 @@ struct DriverTrial: CustomTestStringConvertible {
   /// Lets the driver read the meter.
   func read(
     _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
-    mostExchanges: Int = 100_000
+    mostExchanges: Int = 100_000, onIdentity: @escaping (MeterIdentity) throws -> Void = { _ in }
   ) throws -> Outcome {
     let (model, host) = try connect(meter, fault, mostExchanges)
-    return Outcome(
-      result: Result { try driver.init().read(MeterConnection(host, model: model) { now }) }, host: host)
+    let connection = MeterConnection(host, model: model) { now }
+    connection.onIdentity = onIdentity
+    return Outcome(result: Result { try driver.init().read(connection) }, host: host)
   }
 
   /// Lets the driver ask who the meter is.
   func identify(_ meter: SimulatedConnection, now: Int64 = Self.noon.seconds) throws -> MeterIdentity {
     let (model, host) = try connect(meter, nil, 10_000)
     return try driver.init().identify(MeterConnection(host, model: model) { now })
+  }
+
+  /// Lets the driver set the clock, over one connection.
+  func setClock(
+    _ meter: SimulatedConnection, by time: (MeterIdentity) throws -> DeviceTime
+  ) throws {
+    let (model, host) = try connect(meter, nil, 10_000)
+    try driver.init().setClock(MeterConnection(host, model: model) { Self.noon.seconds }, by: time)
   }
 
   private func connect(

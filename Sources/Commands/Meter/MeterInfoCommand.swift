@@ -19,9 +19,11 @@ struct MeterInfoCommand: ClassifiedCommand {
 
   func run() throws {
     let output = Output()
-    let talk = MeterTalk(meterOptions)
-    let meter = try talk.require()
-    let identity = try talk.identity(of: meter)
+    let (meter, identity) = try MeterTalk(meterOptions).perform { meter, connection in
+      let identity = try meter.driver.init().identify(connection)
+      try connection.onIdentity(identity)
+      return (meter, identity)
+    }
     let zone = try storeOptions.zone()
     let clock = identity.clock.map { ClockJudgement($0, in: zone) }
     if json {

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Logbook
 import Meters
-import USBTransport
 
 /// `glucoport meter record`: saves every exchange of one reading of a meter.
 struct MeterRecordCommand: ClassifiedCommand {
@@ -29,51 +28,27 @@ struct MeterRecordCommand: ClassifiedCommand {
   func run() throws {
     Host.keepFilesPrivate()
     let output = Output()
-    let talk = MeterTalk(meterOptions)
-    // A driver's own ids may be known and its talk not: then a person who names it wants to find out.
-    let meter = try talk.require(allowsObstacle: meterOptions.driver != nil)
-    var transcript = Transcript(
-      driver: meter.driver.id, vendorID: meter.device.vendorID, productID: meter.device.productID,
-      startedAt: Host.now())
-    if anonymise { _ = try transcript.anonymised(by: meter.driver) }
-    let file = try TranscriptFile(creating: self.file)
-    if !anonymise { try file.write(transcript.head) }
+    let recording = TranscriptRecording(to: file, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
-    let start = ContinuousClock.now
     let result = Result {
-      try talk.perform(
-        with: meter,
-        wrap: { transport in
-          RecordingTransport(
-            transport, milliseconds: { Int((ContinuousClock.now - start) / .milliseconds(1)) },
-            note: { step in
-              transcript.steps.append(step)
-              if !anonymise { try file.write(Transcript.line(step)) }
-            })
-        },
-        { connection in
-          connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
-          return try meter.driver.init().read(connection)
-        })
-    }
-    progress.clear()
-    if anonymise {
-      do {
-        try file.write(transcript.anonymised(by: meter.driver).text)
-      } catch {
-        // What the driver cannot understand it cannot make anonymous, and is not kept.
-        file.remove()
-        throw error
+      // A driver's own ids may be known and its talk not: then a person who names it wants to find out.
+      try MeterTalk(meterOptions).perform(
+        allowsObstacle: meterOptions.driver != nil, wrap: recording.begin
+      ) { meter, connection in
+        recording.check(connection)
+        connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
+        return try meter.driver.init().read(connection)
       }
     }
-    try file.close()
-    try tell(result, transcript, output)
+    progress.clear()
+    try recording.finish()
+    try tell(result, recording.transcript, output)
   }
 
   private func tell(
-    _ result: Result<MeterContents, any Error>, _ transcript: Transcript, _ output: Output
+    _ result: Result<MeterContents, any Error>, _ transcript: Transcript?, _ output: Output
   ) throws {
-    let exchanges = grouped(transcript.steps.count)
+    let exchanges = grouped(transcript?.steps.count ?? 0)
     switch result {
     case .success(let contents):
       if !quiet {
@@ -85,7 +60,9 @@ struct MeterRecordCommand: ClassifiedCommand {
       }
       try output.finish()
     case .failure(let error):
-      output.message("glucoport: \(displayed(file)) keeps the \(exchanges) exchanges before the failure")
+      if transcript != nil {
+        output.message("glucoport: \(displayed(file)) keeps the \(exchanges) exchanges before the failure")
+      }
       throw error
     }
   }

@@ -23,24 +23,31 @@ struct MeterSetClockCommand: ClassifiedCommand {
       throw Failure(
         .configuration, "setting the meter's clock: the clock of this computer is wrong; set it first")
     }
-    let talk = MeterTalk(meterOptions)
-    let meter = try talk.require()
-    guard meter.driver.canSetClock else {
-      throw Failure(.usage, "the clock of \(meter.place) cannot be set by the driver '\(meter.driver.id)'")
-    }
     let zone = try storeOptions.zone()
-    let before = try talk.identity(of: meter)
-    let time = try talk.perform(with: meter) { connection in
-      let now = Host.now()
-      let time = DeviceTime(seconds: now + Int64(zone.offset(atUTC: now)))
-      try meter.driver.init().setClock(connection, to: time)
-      return time
+    var change: Change?
+    try MeterTalk(meterOptions).perform { meter, connection in
+      guard meter.driver.canSetClock else {
+        throw Failure(.usage, "the clock of \(meter.place) cannot be set by the driver '\(meter.driver.id)'")
+      }
+      try meter.driver.init().setClock(connection) { before in
+        try connection.onIdentity(before)
+        let now = Host.now()
+        let time = DeviceTime(seconds: now + Int64(zone.offset(atUTC: now)))
+        change = (before, time)
+        return time
+      }
     }
-    if !quiet { tell(before, time, zone, output) }
+    if let change, !quiet { tell(change, zone, output) }
     try output.finish()
   }
+}
 
-  private func tell(_ before: MeterIdentity, _ time: DeviceTime, _ zone: LogbookZone, _ output: Output) {
+extension MeterSetClockCommand {
+  /// Who the meter is and what it showed, and what it was set to.
+  private typealias Change = (before: MeterIdentity, time: DeviceTime)
+
+  private func tell(_ change: Change, _ zone: LogbookZone, _ output: Output) {
+    let (before, time) = change
     let shown = time.text.replacing("T", with: " ")
     output.line("\(displayed(deviceName(before.device))): set to \(shown), the local time in \(zone.name)")
     if let clock = before.clock.map({ ClockJudgement($0, in: zone) }) {

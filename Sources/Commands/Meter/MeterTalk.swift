@@ -5,66 +5,98 @@ import Meters
 import USBTransport
 
 /// Talks to the one meter that the options mean, until it is done or a signal comes.
+///
+/// A meter is opened once: some answer once each time that they are plugged in. So the one with a serial number is
+/// found by beginning the work with each in turn; it ends as soon as the meter turns out to be another one.
 struct MeterTalk {
+  /// What stands between driver and meter, such as a recording.
+  typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
+
+  private struct IsAnotherMeter: Error {}
+
   private let bus = USBBus(isInterrupted: { SignalFlag.isRaised })
   private let options: MeterOptions
 
   init(_ options: MeterOptions) { self.options = options }
 
-  /// The meter that is meant; nil where none is plugged in and that is no failure.
+  /// Opens the meter, does the work, and closes it in every case.
   ///
-  /// - Parameter allowsObstacle: whether a model that cannot be read is meant, too.
-  func find(allowsObstacle: Bool = false, ifPresent: Bool = false) throws -> PluggedMeter? {
+  /// - Parameters:
+  ///   - allowsObstacle: whether a model that cannot be read is meant, too.
+  ///   - work: what asks by itself which meter it is tells the connection's `onIdentity`.
+  /// - Throws: what the work throws; `ExitStatus` when a signal ended it; `Failure` where the meter is not plugged in.
+  func perform<Result>(
+    allowsObstacle: Bool = false, wrap: Wrap = { $1 },
+    _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result {
     let devices = try bus.devices()
+    let meters = try meant(devices, allowsObstacle: allowsObstacle)
+    guard !meters.isEmpty else {
+      throw PluggedMeter.none(devices, drivers: DriverRegister.all, driver: options.driver)
+    }
+    guard let result = try perform(meters, wrap, work) else {
+      throw Failure(
+        .unavailable, "no meter with this serial number is plugged in; 'glucoport meter info' tells it")
+    }
+    return result
+  }
+
+  /// The same; nil where the meter is not plugged in.
+  func performIfPresent<Result>(
+    _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result? {
+    try perform(meant(bus.devices(), allowsObstacle: false), { $1 }, work)
+  }
+}
+
+extension MeterTalk {
+  /// One meter, or those that a serial number leaves to be asked; none where none is plugged in.
+  private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
     let candidates = PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
-    if candidates.isEmpty, ifPresent { return nil }
     let readable = allowsObstacle ? candidates : candidates.filter { $0.model.obstacle == nil }
     if readable.isEmpty, let meter = candidates.first, let obstacle = meter.model.obstacle {
       throw Failure(.unavailable, "\(meter.place) cannot be read: \(obstacle)")
     }
-    guard let serial = options.serial, !readable.isEmpty else {
-      return try PluggedMeter.only(
-        of: readable.isEmpty ? devices : readable.map(\.device), drivers: DriverRegister.all,
-        driver: options.driver)
+    guard let serial = options.serial else {
+      guard !readable.isEmpty else { return [] }
+      return [
+        try PluggedMeter.only(
+          of: readable.map(\.device), drivers: DriverRegister.all, driver: options.driver)
+      ]
     }
-    let found = try readable.first {
-      try $0.device.serial == serial || identity(of: $0).device.serial == serial
-    }
-    if found == nil, !ifPresent {
-      throw Failure(
-        .unavailable, "no meter with this serial number is plugged in; 'glucoport meter info' tells it")
-    }
-    return found
+    return readable.first { $0.device.serial == serial }.map { [$0] } ?? readable
   }
 
-  /// The meter that is meant.
-  func require(allowsObstacle: Bool = false) throws -> PluggedMeter {
-    guard let meter = try find(allowsObstacle: allowsObstacle) else {
-      throw PluggedMeter.none([], drivers: DriverRegister.all, driver: options.driver)
+  private func perform<Result>(
+    _ meters: [PluggedMeter], _ wrap: Wrap, _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result? {
+    for meter in meters {
+      do {
+        return try perform(with: meter, wrap, work)
+      } catch is IsAnotherMeter {
+        continue
+      }
     }
-    return meter
+    return nil
   }
 
-  /// Opens the meter, does the work, and closes it in every case.
-  ///
-  /// - Parameter wrap: what stands between driver and meter, such as a recording.
-  /// - Throws: what the work throws; `ExitStatus` when a signal ended it.
-  func perform<Result>(
-    with meter: PluggedMeter, wrap: (any Transport) -> any Transport = { $0 },
-    _ work: (MeterConnection) throws -> Result
+  private func perform<Result>(
+    with meter: PluggedMeter, _ wrap: Wrap, _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result {
     SignalFlag.watch()
     do {
       return try bus.talk(to: meter.device, meter.model.link) { transport in
-        try work(MeterConnection(wrap(transport), model: meter.model, now: Host.now))
+        let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
+        connection.onIdentity = { identity in
+          let serial = options.serial ?? identity.device.serial
+          guard serial == identity.device.serial || serial == meter.device.serial else {
+            throw IsAnotherMeter()
+          }
+        }
+        return try work(meter, connection)
       }
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
     }
-  }
-
-  /// Which meter it is.
-  func identity(of meter: PluggedMeter) throws -> MeterIdentity {
-    try perform(with: meter) { try meter.driver.init().identify($0) }
   }
 }

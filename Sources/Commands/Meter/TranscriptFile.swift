@@ -46,7 +46,7 @@ final class TranscriptFile {
     guard code == 0 else { throw failure() }
   }
 
-  /// Takes away a file that holds nothing.
+  /// Takes the file away.
   func remove() { unlink(path) }
 
   private func failure() -> Failure {

@@ -40,6 +40,7 @@ struct AccuChekGuideDriver: MeterDriver {
     try session.associate()
     let device = try session.device()
     var identity = identity(of: device, meter)
+    try meter.onIdentity(identity)
     let segments = try session.segments()
     let memory = try read(segments, of: device, meter, by: &session)
     identity.count = segments.filter { $0.content == .glucose }.reduce(0) { $0 + ($1.count ?? 0) }
@@ -48,13 +49,19 @@ struct AccuChekGuideDriver: MeterDriver {
   }
 
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
+    try setClock(meter) { _ in time }
+  }
+
+  /// One association: the meter grants no second one before it is plugged in again.
+  func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws {
     var session = AccuChekSession(meter)
     defer { session.release() }
     try session.associate()
-    guard try session.device().canSetClock else {
+    let device = try session.device()
+    guard device.canSetClock else {
       throw Failure(.usage, "setting the meter's clock: this meter does not let it be set from outside")
     }
-    try session.setClock(time)
+    try session.setClock(time(identity(of: device, meter)))
   }
 }
 

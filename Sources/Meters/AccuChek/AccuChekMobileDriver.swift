@@ -25,6 +25,7 @@ struct AccuChekMobileDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     let (folder, report) = try find(meter)
     var contents = MeterContents(identity(folder, report))
+    try meter.onIdentity(contents.identity)
     contents.readings = report.readings
     contents.rejections = report.rejections
     contents.skipped = report.skipped

@@ -36,7 +36,9 @@ struct ContourDriver: MeterDriver {
     let session = ContourSession(meter)
     do {
       let header = try session.open()
-      var memory = ContourMemory(identity(header, meter), range: header.range)
+      let identity = identity(header, meter)
+      try meter.onIdentity(identity)
+      var memory = ContourMemory(identity, range: header.range)
       try session.readRecords { record in
         guard record.type == "R" else { return }
         memory.take(record)

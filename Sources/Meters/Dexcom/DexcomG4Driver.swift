@@ -37,6 +37,7 @@ struct DexcomG4Driver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     let talk = DexcomTalk(meter)
     let (identity, hasBackfill) = try identify(meter, talk)
+    try meter.onIdentity(identity)
     let partitions: [DexcomPartition] = [.sensor] + (hasBackfill ? [.backfill] : []) + [.calibration, .event]
     let ranges = try partitions.map { ($0, try talk.range($0)) }
     let total = ranges.reduce(0) { $0 + ($1.1?.count ?? 0) }

@@ -29,7 +29,9 @@ struct FreeStyleMeter {
   /// All that the meter holds.
   func read(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) throws -> MeterContents {
     let session = try opened(meter, textType)
-    var memory = FreeStyleMemory(try identity(session, meter))
+    let identity = try identity(session, meter)
+    try meter.onIdentity(identity)
+    var memory = FreeStyleMemory(identity)
     for table in tables {
       guard let rows = try session.dump(table.command) else {
         throw Failure(.protocolViolation, "reading the memory: the meter refuses \(table.command)")

@@ -36,6 +36,7 @@ struct GlucoMenDriver: MeterDriver {
 
   func read(_ meter: MeterConnection) throws -> MeterContents {
     var contents = MeterContents(try identify(meter))
+    try meter.onIdentity(contents.identity)
     var lines = try ask(0x80, meter, doing: "reading the meter's glucose")
     if case .cdc = meter.model.link { lines += try ask(0xA8, meter, doing: "reading the meter's ketones") }
     for (index, line) in lines.enumerated() {

@@ -21,6 +21,7 @@ struct OneTouchUltra2Driver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     let talk = Ultra2Talk(meter)
     let identity = try identify(meter, talk)
+    try meter.onIdentity(identity)
     let doing = "reading the records"
     var lines: [String]?
     for _ in 0..<Self.dumpAttempts where lines == nil {

@@ -25,6 +25,7 @@ struct OneTouchUltraEasyDriver: MeterDriver {
     let link = OneTouchStopAndWait(meter)
     defer { link.close() }
     let identity = try identify(meter, link)
+    try meter.onIdentity(identity)
     let count = identity.count ?? 0
     let records = try (0..<count).map { index in
       let doing = "reading record \(index + 1) of \(count)"

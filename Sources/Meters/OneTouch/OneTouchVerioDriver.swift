@@ -28,6 +28,7 @@ struct OneTouchVerioDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     let disk = try OneTouchDisk(meter)
     let identity = try identify(meter, disk)
+    try meter.onIdentity(identity)
     let count = identity.count ?? 0
     let records = try (0..<count).map { index in
       let data = try disk.ask(

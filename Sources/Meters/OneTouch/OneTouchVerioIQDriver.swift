@@ -24,6 +24,7 @@ struct OneTouchVerioIQDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     let line = OneTouchSerialLine(meter)
     let identity = try identify(meter, line)
+    try meter.onIdentity(identity)
     let count = identity.count ?? 0
     let records = try (0..<count).map { index in
       let data = try ask(

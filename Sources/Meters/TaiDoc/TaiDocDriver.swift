@@ -27,6 +27,7 @@ struct TaiDocDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     let line = TaiDocLine(meter)
     var identity = try identify(line, meter)
+    try meter.onIdentity(identity)
     let answer = try line.ask(.count, doing: "asking the meter for the number of its records")
     let count = Int(answer[0]) | Int(answer[1]) << 8
     identity.count = count

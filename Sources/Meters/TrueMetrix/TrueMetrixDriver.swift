@@ -27,6 +27,7 @@ struct TrueMetrixDriver: MeterDriver {
     let dock = TrueMetrixDock(meter)
     defer { dock.sleep() }
     var identity = try identify(dock, meter)
+    try meter.onIdentity(identity)
     let records = try dock.download()
     identity.count = records.count
     var contents = MeterContents(identity)
