@@ -49,6 +49,16 @@ struct DriverTrial: CustomTestStringConvertible {
     return try driver.init().identify(MeterConnection(host, model: model) { now })
   }
 
+  /// The transcript of a read, in which no time passes.
+  func record(_ meter: SimulatedConnection) throws -> Transcript {
+    let (model, host) = try connect(meter, nil, 100_000)
+    var transcript = Transcript(
+      driver: driver.id, vendorID: model.vendorID, productID: model.productID, startedAt: Self.noon.seconds)
+    let recording = RecordingTransport(host, milliseconds: { 0 }, note: { transcript.steps.append($0) })
+    _ = try driver.init().read(MeterConnection(recording, model: model) { Self.noon.seconds })
+    return transcript
+  }
+
   /// Lets the driver set the clock, over one connection.
   func setClock(
     _ meter: SimulatedConnection, by time: (MeterIdentity) throws -> DeviceTime

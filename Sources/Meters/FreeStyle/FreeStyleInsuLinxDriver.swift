@@ -18,7 +18,11 @@ struct FreeStyleInsuLinxDriver: MeterDriver {
 
   private static let meter = FreeStyleMeter(
     driver: id, serialCommand: "$serlnum?",
-    tables: [FreeStyleMeter.Table(command: "$result?", numberField: 1) { take($0, into: &$1) }])
+    tables: [
+      FreeStyleMeter.Table(command: "$result?", numberField: 1, plainFields: plainFields) {
+        take($0, into: &$1)
+      }
+    ])
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity { try Self.meter.identify(meter) }
 
@@ -29,7 +33,20 @@ struct FreeStyleInsuLinxDriver: MeterDriver {
   }
 }
 
+extension FreeStyleInsuLinxDriver: AnonymisingDriver {
+  static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
+}
+
 extension FreeStyleInsuLinxDriver {
+  /// Behind the time of a test what the meter says of itself; a change of the clock tells times alone.
+  private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
+    switch row.number(0) {
+    case 0: Set(0...11)
+    case 6: Set(0...12)
+    default: Set(0...6)
+    }
+  }
+
   private static func take(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     switch row.number(0) {
     case 0: takeTest(row, into: &memory)

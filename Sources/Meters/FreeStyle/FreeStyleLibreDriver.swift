@@ -24,8 +24,13 @@ struct FreeStyleLibreDriver: MeterDriver {
   private static let meter = FreeStyleMeter(
     driver: id, serialCommand: "$sn?",
     tables: [
-      FreeStyleMeter.Table(command: "$history?", numberField: 0) { takeHistory($0, into: &$1) },
-      FreeStyleMeter.Table(command: "$arresult?", numberField: 0) { LibreResultRow($0).take(into: &$1) },
+      FreeStyleMeter.Table(
+        command: "$history?", numberField: 0,
+        plainFields: { $0.number(1) == 12 ? Set(0...12).union([14, 15]) : Set(0...7) },
+        take: { takeHistory($0, into: &$1) }),
+      FreeStyleMeter.Table(
+        command: "$arresult?", numberField: 0, plainFields: { LibreResultRow($0).plainFields },
+        take: { LibreResultRow($0).take(into: &$1) }),
     ])
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
@@ -39,6 +44,10 @@ struct FreeStyleLibreDriver: MeterDriver {
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     try Self.meter.setClock(meter, to: time, textType: textType(meter))
   }
+}
+
+extension FreeStyleLibreDriver: AnonymisingDriver {
+  static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
 }
 
 extension FreeStyleLibreDriver {

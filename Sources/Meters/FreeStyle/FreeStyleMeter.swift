@@ -10,6 +10,8 @@ struct FreeStyleMeter {
     let command: String
     /// The field with the record's number.
     let numberField: Int
+    /// The fields of a row that tell when and of what kind it is, and nothing that a person measured, took or wrote.
+    let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
     /// Takes one row of it.
     let take: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
   }

@@ -16,7 +16,11 @@ struct FreeStyleNeoDriver: MeterDriver {
 
   private static let meter = FreeStyleMeter(
     driver: id, serialCommand: "$serlnum?",
-    tables: [FreeStyleMeter.Table(command: "$result?", numberField: 1) { take($0, into: &$1) }])
+    tables: [
+      FreeStyleMeter.Table(command: "$result?", numberField: 1, plainFields: plainFields) {
+        take($0, into: &$1)
+      }
+    ])
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity { try Self.meter.identify(meter) }
 
@@ -27,10 +31,24 @@ struct FreeStyleNeoDriver: MeterDriver {
   }
 }
 
+extension FreeStyleNeoDriver: AnonymisingDriver {
+  static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
+}
+
 extension FreeStyleNeoDriver {
   /// Which kinds of insulin a meter names: in the morning long, at breakfast, at lunch, in the evening long, at
   /// dinner.
   private static let insulins = ["long", "rapid", "rapid", "long", "rapid"]
+
+  /// Behind the time the marks for control solution and the kind of an insulin; a change of the clock tells times alone.
+  private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
+    switch row.number(0) {
+    case 6: Set(0...12)
+    case 7, 9: Set(0...6).union([9, 10])
+    case 10: Set(0...6).union([8])
+    default: Set(0...6)
+    }
+  }
 
   private static func take(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     switch row.number(0) {

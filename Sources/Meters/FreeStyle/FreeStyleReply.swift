@@ -33,6 +33,12 @@ enum FreeStyleReply: Hashable {
     }
     self = .done(Array(bytes[..<start]))
   }
+
+  /// The sum of these bytes as the meter writes it.
+  static func digits(of bytes: [UInt8]) -> [UInt8] {
+    let digits = String(checksum(bytes[...]) & 0xFFFF_FFFF, radix: 16, uppercase: true)
+    return Array((String(repeating: "0", count: 8 - digits.count) + digits).utf8)
+  }
 }
 
 /// The rows of an answer to `$result?`, `$history?` or `$arresult?`, with the count and the sum that end them.
@@ -62,7 +68,8 @@ struct FreeStyleDump: Hashable {
 struct FreeStyleRow: Hashable {
   /// The row as it came.
   let text: String
-  private let fields: [String]
+  /// Its fields with their quotation marks.
+  let fields: [[UInt8]]
 
   /// The row in these bytes.
   init(_ bytes: ArraySlice<UInt8>) {
@@ -70,20 +77,24 @@ struct FreeStyleRow: Hashable {
     var fields: [[UInt8]] = [[]]
     var isQuoted = false
     for byte in bytes {
-      switch byte {
-      case UInt8(ascii: "\""): isQuoted.toggle()
-      case UInt8(ascii: ",") where !isQuoted: fields.append([])
-      default: fields[fields.count - 1].append(byte)
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if byte == UInt8(ascii: ","), !isQuoted {
+        fields.append([])
+      } else {
+        fields[fields.count - 1].append(byte)
       }
     }
-    self.fields = fields.map { String(decoding: $0, as: UTF8.self) }
+    self.fields = fields
   }
 
   /// How many fields there are.
   var count: Int { fields.count }
 
   /// The text of a field; empty where the row ends before it.
-  func text(_ index: Int) -> String { fields.indices.contains(index) ? fields[index] : "" }
+  func text(_ index: Int) -> String {
+    guard fields.indices.contains(index) else { return "" }
+    return String(decoding: fields[index].filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+  }
 
   /// The whole number in a field; nil for anything else.
   func number(_ index: Int) -> Int? {

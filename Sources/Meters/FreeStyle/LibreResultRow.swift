@@ -13,6 +13,16 @@ struct LibreResultRow {
   /// The row as it came.
   init(_ row: FreeStyleRow) { self.row = row }
 
+  /// All but value, doses, grams and texts; what is not known of a row is none of these.
+  var plainFields: Set<Int> {
+    switch row.number(1) {
+    case 2 where row.count == Self.baseCount || row.count == Self.baseCount + Self.tailCount:
+      Set(0...42).subtracting([12, 23, 26, 27]).subtracting(29...34)
+    case 5: Set(0...19)
+    default: Set(0...7)
+    }
+  }
+
   /// Adds what the row says.
   func take(into memory: inout FreeStyleMemory) {
     switch row.number(1) {
