@@ -140,6 +140,20 @@ import Testing
     #expect(read["new"] as? Int == 0 && read["known"] as? Int == 3)
   }
 
+  @Test(arguments: ["import --meter --timezone UTC", "meter record talk.transcript"])
+  func theProgressOfAReadIsShownOnATerminalOnly(_ command: String) async throws {
+    try plug(try meter())
+    let variables = bus.environment.map { "\($0)=\($1)" }.joined(separator: " ")
+    let shown = try await program.shell("script -qec 'env \(variables) glucoport \(command)' /dev/null")
+    let clear = "\r\u{1B}[K"
+    #expect(shown.output.contains("\(clear)Contour Next Link at 1-1: 3 of 3\(clear)"), "\(shown.output)")
+    let quiet = try await program.shell(
+      "rm -f talk.transcript; script -qec 'env \(variables) glucoport \(command) --quiet' /dev/null")
+    #expect(quiet.status == 0 && quiet.output == "")
+    let piped = try await program.shell("rm -f talk.transcript; env \(variables) glucoport \(command)")
+    #expect(piped.status == 0 && piped.errors == "" && !piped.output.contains("\r"), "\(piped.errors)")
+  }
+
   @Test func anAnonymisedTalkHoldsNeitherSerialNumberNorValuesAndIsImported() async throws {
     try plug(try meter())
     let path = program.path("talk.transcript")
