@@ -192,6 +192,11 @@ let package = Package(
       name: "USBTransportTests",
       dependencies: ["Logbook", "SimulatedMeters", "SimulatedUSB", "USBTransport", "usb-probe"],
       swiftSettings: settings),
+    // Runs the binary with every simulated meter through the kernel's own USB stack; see Tests/usb-guest.sh.
+    .executableTarget(
+      name: "usb-guest",
+      dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB", "USBTransport"],
+      path: "Tests/USBGuest", swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

@@ -39,6 +39,11 @@ package final class SimulatedDevice {
   package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> WireAnswer {
     guard !isGone else { return .gone }
     guard request.type & 0x60 != 0 else { return standard(request, most: most) }
+    return asked(request, most: most, data: data)
+  }
+
+  /// What the meter itself answers.
+  private func asked(_ request: ControlRequest, most: Int, data: [UInt8]) -> WireAnswer {
     let isRead = request.type & 0x80 != 0
     let coming = isRead ? talk.coming() : .whole
     if coming == .stalled { return .stall }
@@ -84,6 +89,8 @@ extension SimulatedDevice {
     case (0x06, 2): return .data(Array(meter.configurationDescriptor.prefix(most)))
     case (0x06, 3):
       return stringDescriptor(Int(request.value & 0xFF)).map { .data(Array($0.prefix(most))) } ?? .stall
+    // A descriptor of an interface is its class's: the kernel's driver for HID asks for that of the reports.
+    case (0x06, 0x22) where request.type == 0x81: return asked(request, most: most, data: [])
     case (0x00, _): return .data([0, 0])
     case (0x08, _): return .data([1])
     default: return .stall

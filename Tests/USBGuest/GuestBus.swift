@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import SimulatedUSB
+import Synchronization
+
+/// The plugs of the kernel's `vhci_hcd`, and what its USB stack makes of the devices there.
+enum GuestBus {
+  private static let controller = "/sys/devices/platform/vhci_hcd.0"
+  private static let devices = "/sys/bus/usb/devices"
+
+  /// A device at the first plug, until it is pulled.
+  final class Plug: Sendable {
+    private let ownEnd: Int32
+    private let ended = Mutex<Int?>(nil)
+
+    /// - Parameter make: called on the thread that serves the device.
+    init(_ make: @escaping @Sendable () -> SimulatedDevice) throws {
+      var ends: [Int32] = [0, 0]
+      // A program under test that inherited an end would hold the plug.
+      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+      guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(.EIO) }
+      let (ownEnd, kernelsEnd) = (ends[0], ends[1])
+      self.ownEnd = ownEnd
+      Thread.detachNewThread { [self] in
+        let connection = USBIPConnection(make(), over: ownEnd)
+        connection.serve()
+        close(ownEnd)
+        ended.withLock { $0 = connection.transfers }
+      }
+      // Port, connection, the device's number at the other end, and full speed.
+      try Data("0 \(kernelsEnd) 65538 2".utf8).write(to: URL(filePath: controller + "/attach"))
+      close(kernelsEnd)
+    }
+
+    /// Pulls the plug, and waits until the kernel has seen it.
+    ///
+    /// - Returns: how many transfers there were.
+    func pull() throws -> Int {
+      shutdown(ownEnd, Int32(SHUT_RDWR))
+      try wait("the device to go") { interfaces().isEmpty && isFree && ended.withLock { $0 != nil } }
+      return ended.withLock { $0 ?? 0 }
+    }
+
+    /// Whether the first plug is free: its line begins with hub, port and the state 4.
+    private var isFree: Bool {
+      guard let text = try? String(contentsOfFile: controller + "/status", encoding: .utf8) else {
+        return false
+      }
+      return text.contains("hs  0000 004")
+    }
+  }
+
+  /// The kernel's driver of each interface, an empty text for none.
+  static func drivers() -> [String] {
+    interfaces().map { interface in
+      let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(devices)/\(interface)/driver")
+      return link.map { String($0[$0.index(after: $0.lastIndex(of: "/") ?? $0.startIndex)...]) } ?? ""
+    }
+  }
+
+  /// Waits for a condition for a minute at most: the guest's processor is a simulated one.
+  static func wait(_ what: String, until condition: () throws -> Bool) throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try !condition() {
+      guard ContinuousClock.now < end else { throw GuestFailure(reason: "waited in vain for \(what)") }
+      usleep(10_000)
+    }
+  }
+
+  /// Interfaces of devices, without those of hubs.
+  private static func interfaces() -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: devices)) ?? []
+    return names.filter { $0.contains("-") && $0.contains(":") && !$0.hasSuffix("-0:1.0") }.sorted()
+  }
+}
+
+/// What went wrong, for the person who runs the guest.
+struct GuestFailure: Error {
+  let reason: String
+}

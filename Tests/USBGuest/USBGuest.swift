@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Logbook
+import Meters
+import SimulatedMeters
+import SimulatedUSB
+import USBTransport
+
+/// Lets the built binary read simulated meters through the kernel's own USB stack, all or those of some drivers:
+/// `usb-guest GLUCOPORT [DRIVER]...`, as root in a guest whose kernel has `vhci_hcd`, which `Tests/usb-guest.sh` makes.
+@main
+struct USBGuest {
+  static func main() {
+    let trial = GuestTrial(program: CommandLine.arguments.dropFirst().first ?? "glucoport")
+    let drivers = CommandLine.arguments.dropFirst(2)
+    var failures = 0
+    for family in SimulatedRegister.all where drivers.isEmpty || drivers.contains(family.driver) {
+      do {
+        try trial.read(family)
+      } catch {
+        failures += 1
+        say("FAILED \(family): \((error as? GuestFailure)?.reason ?? "\(error)")")
+      }
+    }
+    do {
+      try trial.unplugInMidTalk()
+    } catch {
+      failures += 1
+      say("FAILED unplugging: \((error as? GuestFailure)?.reason ?? "\(error)")")
+    }
+    say("failures: \(failures)")
+    exit(failures == 0 ? 0 : 1)
+  }
+}
+
+/// Writes a line at once: the guest may end before the program does.
+private func say(_ line: String) {
+  print(line)
+  fflush(nil)
+}
+
+/// One run of the binary after the other, each with a meter at the plug.
+struct GuestTrial {
+  private static let values: [Double] = [95, 254, 61, 187]
+
+  let program: String
+
+  /// Plugs a meter in, reads it twice, and looks whether the kernel's drivers are where they were.
+  func read(_ family: SimulatedFamily) throws {
+    let memory = Self.memory(family)
+    guard let make = Self.device(family, memory) else {
+      return say("no chip \(family): its kernel driver's chip is not simulated")
+    }
+    let store = "/tmp/\(family.driver)-\(family.variant.filter(\.isLetter)).db"
+    var (transfers, seconds) = (0, 0.0)
+    var drivers: [String] = []
+    for round in 0..<2 {
+      let plug = try GuestBus.Plug(make)
+      drivers = try settled(make())
+      let start = ContinuousClock.now
+      let run = try execute(
+        ["import", "--meter", "--driver", family.driver, "--timezone", "UTC", "--json", "--store", store])
+      seconds += (ContinuousClock.now - start) / .seconds(1)
+      let after = GuestBus.drivers()
+      transfers += try plug.pull()
+      let count = memory.items.count
+      let wanted = round == 0 ? "\"new\":\(count),\"known\":0," : "\"new\":0,\"known\":\(count),"
+      guard run.status == 0, run.output.contains(wanted) else {
+        throw GuestFailure(reason: "status \(run.status), \(run.output) \(run.errors)")
+      }
+      guard after == drivers else { throw GuestFailure(reason: "\(drivers) became \(after)") }
+    }
+    let held = drivers.map { $0.isEmpty ? "no driver" : $0 }.joined(separator: "+")
+    say("ok \(family): \(held), \(transfers) transfers, \(String(format: "%.2f", seconds / 2)) s a read")
+  }
+
+  /// The plug is pulled while a meter is read: nothing is stored, and the binary ends.
+  func unplugInMidTalk() throws {
+    let family = SimulatedRegister.all[0]
+    let memory = Self.memory(family)
+    let make: @Sendable () -> SimulatedDevice = {
+      guard case .usb(let meter) = family.make(memory) else {
+        preconditionFailure("a Contour is a USB device")
+      }
+      return SimulatedDevice(meter, fault: Fault(.unplug, at: 12))
+    }
+    let plug = try GuestBus.Plug(make)
+    _ = try settled(make())
+    let run = try execute(["import", "--meter", "--timezone", "UTC", "--store", "/tmp/unplugged.db"])
+    _ = try plug.pull()
+    guard run.status == 69, !FileManager.default.fileExists(atPath: "/tmp/unplugged.db") else {
+      throw GuestFailure(reason: "status \(run.status), \(run.output) \(run.errors)")
+    }
+    say("ok unplugging in mid-talk: \(run.errors.trimmingCharacters(in: .newlines))")
+  }
+}
+
+extension GuestTrial {
+  private static func memory(_ family: SimulatedFamily) -> SimulatedMemory {
+    var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
+    memory.items = values.enumerated().compactMap { index, value in
+      DeviceTime(year: 2026, month: 5, day: 4, hour: 7 + index).map { time in
+        SimulatedItem(
+          family.driver == "dexcom-g4" ? .cbg : .smbg, at: time,
+          .value(Quantity(value, .milligramsPerDecilitre)))
+      }
+    }.filter(family.holds)
+    return memory
+  }
+
+  /// Makes the device; nil for a line whose chip is not simulated.
+  private static func device(
+    _ family: SimulatedFamily, _ memory: SimulatedMemory
+  ) -> (@Sendable () -> SimulatedDevice)? {
+    guard case .line = family.make(memory) else {
+      return {
+        guard case .usb(let meter) = family.make(memory) else { preconditionFailure("it was one before") }
+        return SimulatedDevice(meter)
+      }
+    }
+    let models = DriverRegister.driver(family.driver)?.models ?? []
+    guard let model = models.first(where: { $0.vendorID == 0x10C4 }) else { return nil }
+    return {
+      guard case .line(let line) = family.make(memory) else { preconditionFailure("it was one before") }
+      return SimulatedDevice(CP210xChip(line, vendorID: model.vendorID, productID: model.productID))
+    }
+  }
+
+  /// Waits until the kernel's drivers have taken the interfaces that they want.
+  private func settled(_ device: SimulatedDevice) throws -> [String] {
+    let wanted = SimulatedPort.interfaces(device.meter.configurationDescriptor).map { interface in
+      switch interface.interfaceClass {
+      case 0x02, 0x0A: "cdc_acm"
+      case 0x03: "usbhid"
+      case 0x08: "usb-storage"
+      case 0xFF where device.vendorID == 0x10C4: "cp210x"
+      default: ""
+      }
+    }
+    try GuestBus.wait("the drivers \(wanted), not \(GuestBus.drivers())") { GuestBus.drivers() == wanted }
+    if wanted == ["cp210x"] {
+      try GuestBus.wait("a terminal") { FileManager.default.fileExists(atPath: "/dev/ttyUSB0") }
+    }
+    return wanted
+  }
+
+  /// Runs the program, with nothing at its standard input and its words in files.
+  private func execute(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    let paths = ["/tmp/output", "/tmp/errors"]
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    for (index, path) in paths.enumerated() {
+      posix_spawn_file_actions_addopen(
+        &actions, Int32(index + 1), path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    }
+    var words = ([program] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var (process, status): (pid_t, Int32) = (0, 0)
+    guard posix_spawn(&process, program, &actions, nil, &words, environ) == 0 else {
+      throw GuestFailure(reason: "cannot start \(program)")
+    }
+    try GuestBus.wait("the program to end") { waitpid(process, &status, WNOHANG) == process }
+    let text = try paths.map { try String(contentsOfFile: $0, encoding: .utf8) }
+    return (status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F, text[0], text[1])
+  }
+}
