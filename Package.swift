@@ -192,6 +192,10 @@ let package = Package(
       name: "USBTransportTests",
       dependencies: ["Logbook", "SimulatedMeters", "SimulatedUSB", "USBTransport", "usb-probe"],
       swiftSettings: settings),
+    // Runs a command with a simulated meter at the plug, for Tests/Benchmarks/meter.sh and for trying.
+    .executableTarget(
+      name: "meter-plug", dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB"],
+      path: "Tests/MeterPlug", swiftSettings: settings),
     // Runs the binary with every simulated meter through the kernel's own USB stack; see Tests/usb-guest.sh.
     .executableTarget(
       name: "usb-guest",

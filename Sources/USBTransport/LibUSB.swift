@@ -242,6 +242,7 @@ extension LibUSBPort {
   }
 
   private func wait(for flight: Flight, until deadline: Watch.Deadline) throws(TransportError) {
+    guard !flight.isDone else { return }
     // What has come already is taken up without waiting, also when the time is over.
     try handleEvents(0)
     while !flight.isDone { try handleEvents(watch.wait(until: deadline)) }

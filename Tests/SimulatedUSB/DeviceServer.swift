@@ -67,13 +67,18 @@ private struct Session {
   var pending: [Transfer] = []
   var ended: [Transfer] = []
   private var result: Int32 = 0
+  /// Whether nothing came when the program asked last.
+  private var isDry = false
 
   init(memory: ProgramMemory) { self.memory = memory }
 
-  /// Keeps the answer, and says whether a program that asks again and again should wait first.
+  /// Keeps the answer, and says whether a program that asks again and again should wait first. A program that has just
+  /// got something asks once more before it goes on, and is not held.
   mutating func prepare(_ result: Int32, isReap: Bool) -> Bool {
     self.result = result
-    return isReap && result == -EAGAIN && !pending.isEmpty
+    let asksAgain = isReap && result == -EAGAIN && !pending.isEmpty
+    defer { isDry = asksAgain }
+    return asksAgain && isDry
   }
 
   func reply() { memory.end(result) }
