@@ -13,8 +13,17 @@ enum Roles {
       try database.execute(
         sql: storesNoReading + leavesReadingSyncAlone + takesRemoteSideAsBase + editsRecords
           + leavesRemoteAlone)
-    case .sync: try database.execute(sql: leavesVersionAlone + givesReasonForRequeue)
+    case .sync: try database.execute(sql: leavesVersionAlone + followsUploads)
     }
+  }
+
+  /// Runs work of the role `sync` that marks readings as uploaded and counts them itself, inside a transaction. When it
+  /// fails, the triggers come back with the rest of what the transaction began with.
+  static func withoutUploadTriggers(_ database: Database, _ work: () throws -> Void) throws {
+    try database.execute(
+      sql: "DROP TRIGGER temp.role_gives_reason_for_requeue; DROP TRIGGER temp.role_counts_uploads")
+    try work()
+    try database.execute(sql: followsUploads)
   }
 
   private static let writesLocally =
@@ -111,12 +120,22 @@ enum Roles {
 
     """
 
+  private static let followsUploads = givesReasonForRequeue + countsUploads
+
   /// A reading becomes pending again only while a requeue is open, which says why and is closed before the commit.
   private static let givesReasonForRequeue = """
     CREATE TEMP TRIGGER role_gives_reason_for_requeue BEFORE UPDATE OF uploaded ON main.reading
     WHEN OLD.uploaded = 1 AND NEW.uploaded = 0
       AND NOT EXISTS (SELECT 1 FROM main.requeue WHERE is_open = 1)
     BEGIN SELECT RAISE(ABORT, 'a requeue needs its reason'); END;
+
+    """
+
+  /// The series know how many of their readings are pending.
+  private static let countsUploads = """
+    CREATE TEMP TRIGGER role_counts_uploads AFTER UPDATE OF uploaded ON main.reading
+    WHEN NEW.uploaded <> OLD.uploaded
+    BEGIN UPDATE series SET pending = pending + OLD.uploaded - NEW.uploaded WHERE id = NEW.series; END;
 
     """
 }

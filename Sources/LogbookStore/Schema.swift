@@ -14,7 +14,10 @@ enum Schema {
     let current = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     if current < 1 { try createFirst(database) }
     if current < 2, version >= 2 { try database.execute(sql: meterColumns) }
-    if current < 3, version >= 3 { try database.execute(sql: QueueSchema.statements) }
+    if current < 3, version >= 3 {
+      try database.execute(sql: uploadsCountedByRole)
+      try database.execute(sql: QueueSchema.statements)
+    }
     try database.execute(sql: "PRAGMA user_version = \(version)")
   }
 
@@ -35,6 +38,10 @@ enum Schema {
     ALTER TABLE ingest ADD COLUMN clock_host INTEGER CHECK (
       (clock_host IS NULL) = (clock_meter IS NULL) AND (clock_host IS NULL) = (clock_difference IS NULL));
     """
+
+  /// What follows the uploads belongs to the role that alone writes them: a statement that marks many readings and
+  /// counts them itself takes a third of the time without any trigger.
+  private static let uploadsCountedByRole = "DROP TRIGGER reading_upload_is_counted"
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

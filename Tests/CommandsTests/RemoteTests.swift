@@ -146,7 +146,7 @@ struct RemoteTests {
     let second = try ScriptedServer { _ in Self.logbook(Self.other) }
     #expect(try await program.run("import", "-", input: GeneratedExport.csv(rows: 5)).status == 0)
     #expect(try await program.run("remote", "set", first.url, "--token-file", token).status == 0)
-    try StoreFile(program.store).execute("UPDATE reading SET uploaded = 1")
+    try StoreFile(program.store).execute("UPDATE reading SET uploaded = 1; UPDATE series SET pending = 0")
     let before = try FolderListing(program.folder)
     let refused = try await program.run("remote", "set", second.url, "--token-file", token)
     #expect(refused.status == 78 && refused.errors.contains("--new-remote"), "\(refused)")

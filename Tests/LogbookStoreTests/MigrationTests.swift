@@ -55,6 +55,8 @@ import Testing
     let columns =
       "SELECT m.name, c.name, c.type FROM sqlite_schema m, pragma_table_info(m.name) c ORDER BY 1, 2"
     #expect(try scratch.rows(columns) == other.rows(columns))
+    let rules = "SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1"
+    #expect(try scratch.rows(rules) == other.rows(rules))
   }
 
   @Test func theClocksOfAnIngestAreThereTogetherOrNotAtAll() throws {

@@ -11,6 +11,15 @@ public struct ReadingKey: Hashable, Sendable {
   let occurrence: Int64
 }
 
+extension ReadingKey: Comparable {
+  /// The order of the store.
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.section, left.position, left.series, left.level, left.occurrence) < (
+      right.section, right.position, right.series, right.level, right.occurrence
+    )
+  }
+}
+
 /// Readings that wait to be sent, each with its key.
 public struct PendingReadings: Sendable {
   /// The readings, those of one series together, with their devices.

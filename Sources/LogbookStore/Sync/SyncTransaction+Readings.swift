@@ -21,12 +21,15 @@ extension SyncTransaction {
     statement.bind(
       key ?? ReadingKey(section: .min, position: .min, series: .min, level: .min, occurrence: .min), at: 1)
     statement.bind(Int64(limit), at: 6)
+    guard try statement.step() else {
+      return PendingReadings(batch: ReadingBatch(), keys: [], last: nil)
+    }
     var devices = try SeriesDevices(database)
     var rows: [(key: ReadingKey, reading: Reading)] = []
-    while try statement.step() {
+    repeat {
       let key = statement.key(from: 0)
       rows.append((key, try statement.reading(of: devices.series(key.series), from: 5)))
-    }
+    } while try statement.step()
     let last = rows.last?.key
     // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
     if rows.contains(where: { $0.key.series != rows[0].key.series }) {
@@ -46,29 +49,12 @@ extension SyncTransaction {
 
   /// The remote has these readings, but for those that it refused, which are kept with its words.
   public func markUploaded(_ keys: [ReadingKey], except refused: [RefusedItem], at now: Int64) throws {
-    var reasons: [Int: String] = [:]
-    for item in refused { reasons[item.item] = item.reason }
-    // Half the time of a statement for each row, which copies the pages of the table and its index into a journal of
-    // its own because the triggers may refuse it.
-    let update = try RawStatement(
-      keptBy: database,
-      """
-      UPDATE reading SET uploaded = 1 FROM batch AS b
-      WHERE reading.section = b.section AND reading.position = b.position AND reading.series = b.series
-        AND reading.level = b.level AND reading.occurrence = b.occurrence AND reading.uploaded = 0
-      """)
-    rows.removeAll()
-    for (place, key) in keys.enumerated() {
-      if let reason = reasons[place] {
-        try quarantine([key], reason: reason, at: now)
-        continue
-      }
-      rows.append(ReadingRow(key))
-      guard rows.count == BatchTable.capacity else { continue }
-      _ = try update.run()
-      rows.removeAll()
+    for item in refused where keys.indices.contains(item.item) {
+      try quarantine([keys[item.item]], reason: item.reason, at: now)
     }
-    if rows.count > 0 { _ = try update.run() }
+    let isRefused = Set(refused.map(\.item))
+    try UploadMarks(database: database).set(
+      keys.indices.lazy.filter { !isRefused.contains($0) }.map { keys[$0] })
   }
 
   /// Keeps the remote's words: these readings are not sent again before a retry on command.
@@ -172,15 +158,6 @@ private struct SeriesDevices {
     }
     (lastID, last) = (id, series)
     return series
-  }
-}
-
-extension ReadingRow {
-  /// A row of which the key alone is known.
-  fileprivate init(_ key: ReadingKey) {
-    self.init(
-      section: key.section, position: key.position, series: key.series, level: key.level,
-      occurrence: key.occurrence)
   }
 }
 

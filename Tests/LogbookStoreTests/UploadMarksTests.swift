@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// Which readings an acknowledgement marks, few and many at once.
+@Suite struct UploadMarksTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  /// Readings of two devices and two kinds that share their times, and some of one time.
+  private static func readings(_ range: Range<Int>) -> [Reading] {
+    range.map { place in
+      Make.reading(
+        place % 5 == 0 ? .smbg : .cbg, Make.milligrams(Double(80 + place % 3)),
+        at: Make.noon + Int64(place / 3) * 300, device: Int32(place % 2))
+    }
+  }
+
+  private static let devices = ["A", "B"].map {
+    Device(vendor: "Test", model: "Meter", serial: $0, format: "test")
+  }
+
+  private func store(_ range: Range<Int>) throws {
+    try scratch.ingest(Make.batch(Self.readings(range), devices: Self.devices))
+  }
+
+  private func pending() throws -> [ReadingKey] {
+    try scratch.open(.sync).sync { try $0.pendingReadings(after: nil, limit: .max) }.keys
+  }
+
+  private static let few = 300
+  private static let many = 4 * UploadMarks.many
+
+  @Test(arguments: [few, many])
+  func whatAnImportPutsBetweenTheReadingsThatAreSentStaysPending(count: Int) throws {
+    try store(0..<count / 2)
+    let sent = try pending()
+    // The same times, of other devices and kinds, and further ones.
+    let between = Self.readings(0..<count).enumerated().map { place, reading in
+      Make.reading(
+        .ketone, Make.milligrams(5), at: reading.deviceTime.seconds + Int64(place % 2) * 60,
+        device: reading.device.number)
+    }
+    try scratch.ingest(Make.batch(between, devices: Self.devices))
+    try store(0..<count)
+    let others = Set(try pending()).subtracting(sent)
+    #expect(!others.isEmpty)
+    try scratch.open(.sync).sync { try $0.markUploaded(sent, except: [], at: 1) }
+    #expect(Set(try pending()) == others)
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test(arguments: [few, many], [2, 7])
+  func onlyTheVeryReadingsAreMarked(count: Int, gap: Int) throws {
+    try store(0..<count)
+    let all = try pending()
+    // In an order of their own, and one of them is refused.
+    let sent = all.enumerated().filter { $0.offset % gap != 0 }.map(\.element).reversed()
+    let refusal = RefusedItem(item: sent.count / 2, reason: "too old")
+    let refused = Array(sent)[refusal.item]
+    try scratch.open(.sync).sync { try $0.markUploaded(Array(sent), except: [refusal], at: 1) }
+    let marked = Set(sent).subtracting([refused])
+    #expect(
+      try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 0") == all.count - marked.count)
+    #expect(Set(try pending()) == Set(all).subtracting(marked).subtracting([refused]))
+    try scratch.expectCountersEqualCount()
+  }
+
+  @Test(arguments: [few, many])
+  func readingsThatAreMarkedAlreadyAreCountedOnce(count: Int) throws {
+    try store(0..<count)
+    let sent = try pending()
+    let store = try scratch.open(.sync)
+    try store.sync { try $0.markUploaded(Array(sent.prefix(count / 2)), except: [], at: 1) }
+    try store.sync { try $0.markUploaded(sent, except: [], at: 1) }
+    #expect(try pending().isEmpty)
+    try scratch.expectCountersEqualCount()
+  }
+
+  /// The triggers that stand aside are there again, and nothing is in between when marking fails.
+  @Test(arguments: [few, many], [true, false])
+  func theRulesOfRequeuesHoldBehindManyMarks(count: Int, fails: Bool) throws {
+    struct Stopped: Error {}
+    try store(0..<count)
+    let sent = try pending()
+    let store = try scratch.open(.sync)
+    do {
+      try store.sync { store in
+        try store.markUploaded(sent, except: [], at: 1)
+        if fails { throw Stopped() }
+      }
+    } catch is Stopped {}
+    #expect(try pending().count == (fails ? sent.count : 0))
+    try store.sync { try $0.markUploaded(sent, except: [], at: 1) }
+    #expect(throws: Failure.self) {
+      try store.write { try $0.execute(sql: "UPDATE reading SET uploaded = 0") }
+    }
+    try store.write { database in
+      try database.execute(sql: "INSERT INTO requeue (at, reason) VALUES (1, 'new remote')")
+      try database.execute(sql: "UPDATE reading SET uploaded = 0")
+    }
+    try scratch.expectCountersEqualCount()
+    #expect(try pending().count == sent.count)
+  }
+}
