@@ -51,8 +51,9 @@ extension ReadingStorage {
       let first = 2 + index * Int(columns)
       return "(" + (first..<first + Int(columns)).map { "?\($0)" }.joined(separator: ",") + ",?1)"
     }
+    // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
     return """
-      INSERT INTO reading (seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value,
+      INSERT OR FAIL INTO reading (seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value,
         unit, beyond, threshold, marks, node)
       VALUES \((0..<rows).map(row).joined(separator: ","))
       ON CONFLICT (series, position, level, occurrence) DO NOTHING
