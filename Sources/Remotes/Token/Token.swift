@@ -15,8 +15,8 @@ public struct Token: Sendable {
   /// - Throws: `Failure` of category `configuration` for what can be no token; its message repeats none of it.
   init(firstLineOf bytes: [UInt8], origin: String) throws(Failure) {
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
-    let blanks: [UInt8] = [0x20, 0x09]
-    let trimmed = line.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed()
+    let end = line.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? line.startIndex
+    let trimmed = line[..<end].drop(while: Self.isBlank)
     guard !trimmed.isEmpty else {
       throw Failure(.configuration, "\(origin): its first line is empty; the token belongs there")
     }
@@ -28,6 +28,8 @@ public struct Token: Sendable {
     }
     text = String(decoding: trimmed, as: UTF8.self)
   }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
   /// The text without this secret, whoever wrote it there.
   func redacted(_ text: String) -> String { text.replacing(self.text, with: "…") }
