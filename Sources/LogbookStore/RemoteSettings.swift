@@ -14,13 +14,18 @@ public struct RemoteAccess: Hashable, Sendable {
   public var token: TokenSource
   /// Whether it may be spoken to without encryption on another machine, too.
   public var allowsPlainHTTP: Bool
+  /// The file of the certificates that alone may vouch for it; nil for those that the system trusts.
+  public var authorities: String?
 
   /// A remote of this kind at this address.
-  public init(kind: String, url: String, token: TokenSource, allowsPlainHTTP: Bool = false) {
+  public init(
+    kind: String, url: String, token: TokenSource, allowsPlainHTTP: Bool = false, authorities: String? = nil
+  ) {
     self.kind = kind
     self.url = url
     self.token = token
     self.allowsPlainHTTP = allowsPlainHTTP
+    self.authorities = authorities
   }
 }
 
@@ -70,8 +75,10 @@ extension Store {
   /// The remote; nil without one.
   public func remote() throws -> RemoteSetting? {
     try read { database in
-      try Row.fetchOne(database.cachedStatement(sql: "SELECT * FROM remote WHERE url IS NOT NULL")).flatMap(
-        RemoteSetting.init)
+      let row = try Row.fetchOne(
+        database.cachedStatement(
+          sql: "SELECT *, \(Self.authorities) AS authorities FROM remote WHERE url IS NOT NULL"))
+      return row.flatMap(RemoteSetting.init)
     }
   }
 
@@ -127,7 +134,9 @@ extension Store {
             failures = 0, next_attempt = NULL, last_error = NULL
           WHERE url IS NOT NULL
           """)
-      return database.changesCount > 0
+      let wasThere = database.changesCount > 0
+      try Self.writeAuthorities(nil, database)
+      return wasThere
     }
   }
 
@@ -145,6 +154,16 @@ extension Store {
       arguments: [
         access.kind, access.url, file, command, access.allowsPlainHTTP, logbook.id, logbook.name,
       ])
+    try writeAuthorities(access.authorities, database)
+  }
+
+  private static let authorities = "(SELECT value FROM setting WHERE name = 'remote_authorities')"
+
+  private static func writeAuthorities(_ path: String?, _ database: Database) throws {
+    try database.execute(sql: "DELETE FROM setting WHERE name = 'remote_authorities'")
+    guard let path else { return }
+    try database.execute(
+      sql: "INSERT INTO setting (name, value) VALUES ('remote_authorities', ?)", arguments: [path])
   }
 
   private func otherLogbook(_ known: String?, _ other: String) -> Failure {
@@ -166,7 +185,8 @@ extension RemoteSetting {
       return nil
     }
     access = RemoteAccess(
-      kind: row["kind"], url: row["url"], token: token, allowsPlainHTTP: row["allows_plain_http"])
+      kind: row["kind"], url: row["url"], token: token, allowsPlainHTTP: row["allows_plain_http"],
+      authorities: row["authorities"])
     logbook = row["logbook"]
     logbookName = row["logbook_name"]
     node = row["node"]

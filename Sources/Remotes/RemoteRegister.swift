@@ -33,13 +33,18 @@ public struct RemoteLogin: Sendable {
   public let agent: String
   /// The zone of the logbook, for a remote whose items do not always say how they were shown; nil for UTC.
   public let zone: LogbookZone?
+  /// The file of the certificates that alone may vouch for the remote, in PEM form; nil for those that the system trusts.
+  public let authorities: String?
 
   /// A login with these parts.
-  public init(address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil) {
+  public init(
+    address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil, authorities: String? = nil
+  ) {
     self.address = address
     self.token = token
     self.agent = agent
     self.zone = zone
+    self.authorities = authorities
   }
 }
 
@@ -91,11 +96,23 @@ public enum RemoteRegister {
     _ kind: String, _ login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
     _ body: (any Remote) async throws -> Value
   ) async throws -> Value {
-    guard let type = kinds.first(where: { $0.id == kind }) else {
-      throw Failure(.configuration, "a remote of the kind '\(kind)' needs another version of glucoport")
-    }
+    let type = try type(kind)
     return try await RemoteExchange.with(login) {
       try await body(type.init($0, token: login.token, zone: login.zone))
     }
+  }
+
+  /// A remote whose requests go by another carrier than the network.
+  package static func remote(
+    _ kind: String, _ login: RemoteLogin, over carrier: any Carrier
+  ) throws(Failure) -> any Remote {
+    try type(kind).init(RemoteExchange(login, over: carrier), token: login.token, zone: login.zone)
+  }
+
+  private static func type(_ kind: String) throws(Failure) -> any RemoteKind.Type {
+    guard let type = kinds.first(where: { $0.id == kind }) else {
+      throw Failure(.configuration, "a remote of the kind '\(kind)' needs another version of glucoport")
+    }
+    return type
   }
 }

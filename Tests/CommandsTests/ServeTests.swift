@@ -167,4 +167,27 @@ import Testing
         """)
     #expect(outcome.output == "https\n200\n000\n000\nended with 0\n", "\(outcome.errors)")
   }
+
+  @Test func anAuthorityOfOnesOwnVouchesForAServerOnlyWhereItIsNamed() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=ours 2>/dev/null
+        openssl req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj /CN=localhost 2>/dev/null
+        echo subjectAltName=IP:127.0.0.1 >names
+        openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names \
+          -out cert.pem 2>/dev/null
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout other.key -out other.pem -days 2 -subj /CN=theirs 2>/dev/null
+        (umask 077; token me write >mine); serve --tls-cert cert.pem --tls-key key.pem
+        set_remote() { glucoport remote set "$url" --token-file mine "$@" >shown; echo $?; }
+        set_remote; set_remote --ca-file other.pem; set_remote --ca-file mine; set_remote --ca-file ca.pem
+        glucoport record add note x --quiet; glucoport upload --quiet; echo $?
+        glucoport remote show | grep -c 'certificates of /.*/ca.pem alone'
+        rm ca.pem; glucoport upload --quiet; echo $?
+        stop
+        """)
+    #expect(outcome.output == "69\n69\n78\n0\n0\n1\n78\nended with 0\n", "\(outcome)")
+    #expect(outcome.errors.contains("a certificate that this system trusts"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("--ca-file"), "\(outcome.errors)")
+  }
 }

@@ -25,6 +25,7 @@ enum RemoteText {
     case .file(let path): lines.append("  token from the file \(displayed(path))")
     case .command: lines.append("  token from a command")
     }
+    if let path = setting.access.authorities { lines.append("  certificates of \(displayed(path)) alone") }
     if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
     lines.append("  last success \(setting.lastSuccess.map(instant) ?? "never")")
     if let error = setting.lastError { lines.append("  last error \(displayed(error))") }
@@ -42,6 +43,7 @@ enum RemoteText {
       {"kind":\(jsonText(setting.access.kind)),"url":\(jsonText(setting.access.url)),\
       "logbook":\(jsonText(setting.logbook)),"logbook_name":\(jsonText(setting.logbookName)),\
       "token_source":"\(source)","token_file":\(path.map(jsonText) ?? "null"),\
+      "ca_file":\(setting.access.authorities.map(jsonText) ?? "null"),\
       "insecure_http":\(setting.access.allowsPlainHTTP),"failures":\(setting.failures),\
       "last_success":\(member(setting.lastSuccess)),"last_error":\(setting.lastError.map(jsonText) ?? "null"),\
       "next_attempt":\(member(setting.nextAttempt))}

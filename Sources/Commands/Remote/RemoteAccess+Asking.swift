@@ -15,7 +15,8 @@ extension RemoteAccess {
   ) async throws -> Value {
     let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
     let login = RemoteLogin(
-      address: address, token: try token.token(), agent: "glucoport/\(Release.version)", zone: zone)
+      address: address, token: try token.token(), agent: "glucoport/\(Release.version)", zone: zone,
+      authorities: authorities)
     do {
       return try await RemoteRegister.with(kind, login, body)
     } catch let error as RemoteError {

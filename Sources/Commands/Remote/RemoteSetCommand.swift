@@ -31,6 +31,12 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   @Option(help: ArgumentHelp("The command of the shell that prints the token.", valueName: "command"))
   var tokenCommand: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Trust the certificates of this file (PEM), and no others, to vouch for the server.", valueName: "file")
+  )
+  var caFile: String?
+
   @Flag(help: "Allow another logbook than the one so far; everything is sent to it.")
   var newRemote = false
 
@@ -47,7 +53,8 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let address = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
     let kind = try type.map(RemoteRegister.kind(named:)) ?? RemoteRegister.kind(of: address)
     let access = RemoteAccess(
-      kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp)
+      kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,
+      authorities: caFile.map(Self.whole))
     let logbook = try await access.ask { try await $0.logbook() }
     let store = try Store.openOrCreate(
       path: storeOptions.path, role: .sync, zone: LogbookZone(name: Host.systemZone))
@@ -59,9 +66,11 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     try output.finish()
   }
 
-  /// The path is kept whole, since the next run may start in another folder.
   private var tokenSource: TokenSource {
     if let tokenCommand { return .command(tokenCommand) }
-    return .file(URL(filePath: tokenFile ?? "").standardizedFileURL.path)
+    return .file(Self.whole(tokenFile ?? ""))
   }
+
+  /// A path is kept whole, since the next run may start in another folder.
+  private static func whole(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+package import Logbook
 
 /// The secret of a login, which shows itself in no message, log or dump.
 public struct Token: Sendable {
@@ -13,7 +13,7 @@ public struct Token: Sendable {
   ///
   /// - Parameter origin: where it comes from, for the message.
   /// - Throws: `Failure` of category `configuration` for what can be no token; its message repeats none of it.
-  init(firstLineOf bytes: [UInt8], origin: String) throws(Failure) {
+  package init(firstLineOf bytes: [UInt8], origin: String) throws(Failure) {
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     let end = line.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? line.startIndex
     let trimmed = line[..<end].drop(while: Self.isBlank)
