@@ -155,6 +155,92 @@ struct NightscoutSiteTests {
     #expect(try await pull(second.cursor).records.map(\.state) == [edited])
   }
 
+  @Test func aMoveThatBrokeOffGoesOnWithWhatItMade() async throws {
+    let state = bolus
+    guard case .accepted(let base) = try await push(NightscoutPushTests.change(state)) else { return }
+    var moved = state
+    moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
+    // Another program's event stands at the time to which it goes.
+    loopback.site.actAsPhoneApp().addTreatment([
+      "eventType": "Correction Bolus", "insulin": 1,
+      "created_at": .string(NightscoutTime.utcText(NightscoutTreatment.milliseconds(moved))),
+    ])
+    let change = NightscoutPushTests.change(moved, base: base, version: 2)
+    loopback.site.plan(.answerLost) { $0.method == "POST" && $0.path == "/api/v3/treatments" }
+    await #expect(throws: RemoteError.self) { try await push(change) }
+    guard case .accepted = try await push(change) else {
+      Issue.record("the move did not go on")
+      return
+    }
+    let valid = loopback.site.documents("treatments").filter { $0["isValid"] != false }
+    #expect(valid.count == 2 && valid.filter { $0["glucoport"] != nil }.count == 1)
+  }
+
+  @Test func aDocumentThatCameMeanwhileIsNotReplaced() async throws {
+    let change = NightscoutPushTests.change(bolus)
+    guard case .accepted = try await push(change) else { return }
+    let made = try #require(loopback.site.requests.last { $0.method == "POST" })
+    loopback.site.actAsPhoneApp().editTreatment(Login.logbookID, ["notes": "edited"])
+    // The request that made it arrives a second time.
+    #expect(loopback.site.reply(made).status == 400)
+    #expect(
+      loopback.site.documents("treatments", identifier: Login.logbookID).map { $0["notes"] } == ["edited"])
+  }
+
+  @Test func whatIsDeletedBeforeItsWriterLooksAgainIsATombstone() async throws {
+    for deletesByV1 in [true, false] {
+      var first = NightscoutPushTests.change(bolus)
+      first.guid = deletesByV1 ? Login.logbookID : "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12"
+      let change = first
+      let answer = try await ask { try await $0.push([change], Login.run()) }
+      if deletesByV1 {
+        #expect(loopback.site.actAsPhoneApp().deleteTreatment(change.guid))
+      } else {
+        let tombstone = NightscoutPushTests.change(
+          RecordState.deleted(change.state), base: answer.verdicts.first?.revision, version: 2)
+        var other = tombstone
+        (other.guid, other.node) = (change.guid, "22222222-2222-4222-8222-222222222222")
+        let deletion = other
+        _ = try await ask { try await $0.push([deletion], Login.run(node: 2)) }
+      }
+      // An older event of another program: the site keeps what is old.
+      loopback.site.actAsPhoneApp().addTreatment([
+        "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
+      ])
+      var (cursor, found, run) = (String?.none, [RemoteRecord](), Login.run())
+      run.mark = answer.mark
+      for _ in 0..<3 {
+        let (known, current) = (cursor, run)
+        while let page = try await ask({ try await $0.changes(after: known, limit: 1000, current) }) {
+          found += page.records
+          (cursor, run.mark) = (page.cursor, page.cursor)
+          break
+        }
+      }
+      #expect(found.last { $0.guid == change.guid }?.state.isDeleted == true, "\(deletesByV1)")
+    }
+  }
+
+  @Test func aSweepInPiecesSeesWhatIsGone() async throws {
+    let phone = loopback.site.actAsPhoneApp()
+    phone.addTreatment([
+      "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
+    ])
+    let now = loopback.site.now
+    let ids = (0..<5).compactMap { place in
+      phone.addTreatment([
+        "eventType": "Note", "notes": .string("n\(place)"),
+        "created_at": .string(NightscoutTime.utcText(now - 600_000 + Int64(place) * 60_000)),
+      ])
+    }
+    let first = try await pull(nil, limit: 2)
+    #expect(first.records.count == 6)
+    let second = try await pull(first.cursor, limit: 2)
+    #expect(phone.deleteTreatment(ids[3]))
+    let third = try await pull(second.cursor, limit: 2)
+    #expect(third.records.map(\.state.isDeleted) == [true])
+  }
+
   @Test(arguments: [NightscoutFault.answerLost, .closedAfterwards, .status(500), .reset, .status(503)])
   func whatFailsOnceIsSentAgainWithoutHarm(_ fault: NightscoutFault) async throws {
     let state = bolus
@@ -222,4 +308,16 @@ struct NightscoutSiteTests {
     let second = try await pull(first.cursor)
     #expect(second.cursor == first.cursor && loopback.site.requests.count - before == 4)
   }
+}
+
+extension RecordState {
+  fileprivate static func deleted(_ state: RecordState) -> RecordState {
+    var state = state
+    (state.fields, state.isDeleted) = (RecordFields(), true)
+    return state
+  }
+}
+
+extension RecordVerdict {
+  fileprivate var revision: String? { if case .accepted(let revision) = self { revision } else { nil } }
 }

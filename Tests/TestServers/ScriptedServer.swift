@@ -18,6 +18,10 @@ package struct ReceivedRequest: Sendable {
   package var body: [UInt8] = []
   /// How long head and body were on the wire.
   package var byteCount = 0
+
+  package init(method: String = "", path: String = "", headers: [String: String] = [:], body: [UInt8] = []) {
+    (self.method, self.path, self.headers, self.body) = (method, path, headers, body)
+  }
 }
 
 /// What a server sends, and what it does then.

@@ -39,8 +39,6 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   var asked: Int64
   /// The latest time in each collection by then, as the server tells it.
   var latest: [String: Int64]
-  /// The latest own write that was answered; what bears our node and is later was written by a copy of this store.
-  var mark: Int64?
   var window: Window
   /// What is left of a round; nil between rounds.
   var round: NightscoutRound?
@@ -73,12 +71,25 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     }
   }
 
-  /// A position that tells of own writes.
-  static func mark(_ milliseconds: Int64) -> String { "m\(milliseconds)" }
+  /// A position for a store that has sent these records and not looked at the site since: what is deleted there before
+  /// the next sweep leaves no trace.
+  static func mark(_ sent: [String: Seen]) -> String? {
+    guard !sent.isEmpty else { return nil }
+    do {
+      return "sent " + String(decoding: try JSONEncoder().encode(sent), as: UTF8.self)
+    } catch {
+      return nil
+    }
+  }
 
-  /// The latest own write that a mark tells of: one of `mark`, or a cursor.
-  static func written(_ mark: String) -> Int64? {
-    mark.first == "m" ? Int64(mark.dropFirst()) : NightscoutCursor(mark)?.mark
+  /// The records that a mark says were sent; none for any other mark.
+  static func sent(_ mark: String?) -> [String: Seen] {
+    guard let mark, mark.hasPrefix("sent ") else { return [:] }
+    do {
+      return try JSONDecoder().decode([String: Seen].self, from: Data(mark.utf8.dropFirst(5)))
+    } catch {
+      return [:]
+    }
   }
 
   /// The start of the window after a sweep at this time. It moves in steps, so that little changes from run to run.
@@ -103,6 +114,13 @@ extension NightscoutCursor.Seen {
   init(_ reading: Reading) {
     self.init(
       revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)
+  }
+
+  /// A state that was sent.
+  init(_ state: RecordState, revision: String) {
+    self.init(
+      revision: revision, kind: state.kind.rawValue, seconds: state.deviceTime.seconds,
+      offset: state.placement.utcOffset)
   }
 
   var isRecord: Bool { !kind.isEmpty }

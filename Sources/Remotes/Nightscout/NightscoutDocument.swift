@@ -53,9 +53,9 @@ struct NightscoutDocument: Hashable, Sendable {
   /// When the server stored it; nil for what only API v1 touched: its documents have no such mark, and a search shows
   /// the event's time in its place.
   var modified: Int64? {
-    guard let modified = members["srvModified"]?.integer,
-      (NightscoutTime.least...NightscoutTime.most).contains(modified)
-    else { return nil }
+    guard let modified = members["srvModified"]?.integer, NightscoutTime.isPossible(modified) else {
+      return nil
+    }
     let times = [members["date"], members["created_at"]].compactMap {
       NightscoutTime.instant($0)?.milliseconds
     }

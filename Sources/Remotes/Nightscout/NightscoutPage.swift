@@ -5,17 +5,13 @@ import Logbook
 /// What a page of changes holds: each item once, without what this very store wrote.
 struct NightscoutPage {
   let writer: NightscoutWriter
-  let mark: Int64?
   private(set) var readings = ReadingBatch()
   private var places: [String: Int] = [:]
   private var identities: Set<ReadingIdentity> = []
   private var devices: [Device: Int] = [:]
   private var order: [RemoteRecord] = []
 
-  init(writer: NightscoutWriter, mark: Int64?) {
-    self.writer = writer
-    self.mark = mark
-  }
+  init(writer: NightscoutWriter) { self.writer = writer }
 
   var isEmpty: Bool { readings.readings.isEmpty && order.isEmpty }
   var records: [RemoteRecord] { order }
@@ -57,10 +53,7 @@ struct NightscoutPage {
     }
   }
 
-  /// Whether this store wrote the document last. What bears its node and was written in another run behind all that it
-  /// knows of is a copy's, or its answer was lost.
-  private func isOwn(_ document: NightscoutDocument) -> Bool {
-    guard let theirs = NightscoutWriter(document.own), theirs.node == writer.node else { return false }
-    return theirs.run == writer.run || mark.map { document["srvModified"]?.integer ?? 0 <= $0 } ?? false
-  }
+  /// Whether this run wrote the document last. What another run of the node wrote may be a copy's of the store; where it
+  /// is this one's, it is known and changes nothing.
+  private func isOwn(_ document: NightscoutDocument) -> Bool { NightscoutWriter(document.own) == writer }
 }

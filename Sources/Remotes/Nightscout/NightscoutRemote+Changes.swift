@@ -17,10 +17,8 @@ extension NightscoutRemote {
     if case .some(.none) = known { throw .positionUnknown }
     let before = known ?? nil
     var now = if let before, before.round != nil { before } else { try await begin(before) }
-    if let mark = run.mark, let written = NightscoutCursor.written(mark) {
-      now.mark = max(now.mark ?? 0, written)
-    }
-    var page = NightscoutPage(writer: NightscoutWriter(run), mark: now.mark)
+    now.window.seen.merge(NightscoutCursor.sent(run.mark)) { seen, _ in seen }
+    var page = NightscoutPage(writer: NightscoutWriter(run))
     for _ in 0..<Self.mostSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
     // A sweep that found nothing and moved nothing leaves all as it was.
     if page.isEmpty, now == before { return nil }
@@ -99,10 +97,11 @@ extension NightscoutRemote {
     let documents = try await next(&step.walk, limit: limit)
     switch (step.task, step.walk.collection) {
     case (.sweep, .entries): sweepEntries(documents, step, &cursor, round.asked, &page)
-    case (.sweep, .treatments): try await sweepTreatments(documents, step, &cursor, round.asked, &page)
+    case (.sweep, .treatments): try await sweepTreatments(documents, &step, &cursor, round.asked, &page)
     case (.history, _):
       for document in documents where !cameAndWent(document, since: cursor.asked) {
         add(document, step, to: &page)
+        noteSeen(document, step, &cursor)
       }
     }
     if step.walk.isAtEnd {
@@ -118,6 +117,18 @@ extension NightscoutRemote {
   /// A tombstone of another program's document that came and went since the last round.
   private func cameAndWent(_ document: NightscoutDocument, since asked: Int64) -> Bool {
     document.isDeleted && document.own == nil && (document["srvCreated"]?.integer ?? 0) > asked
+  }
+
+  /// What the history shows may be deleted by API v1 before the sweep comes by.
+  private func noteSeen(
+    _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor
+  ) {
+    guard step.walk.collection == .treatments else { return }
+    for record in NightscoutTreatment.records(document, zone) {
+      let seen = NightscoutCursor.Seen(record)
+      let isSwept = !record.state.isDeleted && seen.milliseconds > cursor.window.start
+      cursor.window.seen[record.guid] = isSwept ? seen : nil
+    }
   }
 
   private func finish(_ cursor: inout NightscoutCursor) {
@@ -155,11 +166,10 @@ extension NightscoutRemote {
   }
 
   private func sweepTreatments(
-    _ documents: [NightscoutDocument], _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor,
-    _ asked: Int64,
-    _ page: inout NightscoutPage
+    _ documents: [NightscoutDocument], _ step: inout NightscoutRound.Step, _ cursor: inout NightscoutCursor,
+    _ asked: Int64, _ page: inout NightscoutPage
   ) async throws(RemoteError) {
-    var seen: [String: NightscoutCursor.Seen] = [:]
+    var seen = step.seen
     for document in documents {
       for record in NightscoutTreatment.records(document, zone) {
         seen[record.guid] = NightscoutCursor.Seen(record)
@@ -170,17 +180,12 @@ extension NightscoutRemote {
       seen[key] = NightscoutCursor.Seen(reading)
       if cursor.window.seen[key] == nil { page.add(reading, device, of: document) }
     }
-    guard step.walk.isAtEnd else { return }
-    if step.isSplit {
-      // What is seen in pieces says nothing of what is gone.
-      seen = [:]
-    } else {
-      for (guid, old) in try await gone(
-        cursor.window.seen.filter { seen[$0.key] == nil && $0.value.isRecord }, &seen)
-      {
-        page.add(tombstoneOf: guid, old)
-      }
+    guard step.walk.isAtEnd else {
+      step.seen = seen
+      return
     }
+    let missing = cursor.window.seen.filter { seen[$0.key] == nil && $0.value.isRecord }
+    for (guid, old) in try await gone(missing, &seen) { page.add(tombstoneOf: guid, old) }
     let start = cursor.nextStart(at: asked)
     if start != cursor.window.start {
       cursor.window.start = start
@@ -208,8 +213,9 @@ extension NightscoutRemote {
         if document.own?["moved"] == nil, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))
         }
-      // The history tells of it, and of where it went on if it was moved in time.
-      case .deleted: break
+      // It may have been moved in time, out of the window.
+      case .deleted:
+        if try await live(item.key) == nil { gone.append((item.key, item.value)) }
       case .absent:
         if try await keeps(item.value.milliseconds) { gone.append((item.key, item.value)) }
       }

@@ -6,30 +6,31 @@ import NIOHTTP1
 /// Sending records whose document is not there: it may never have been, or be deleted, or be gone by itself.
 extension NightscoutRemote {
   func afterDeletion(
-    _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter, _ latest: inout Int64?
+    _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
     let identifier = base.map(\.path) ?? change.guid
-    if base?.isDeleted == false, let document = try await moved(change) {
-      return try await write(change, into: document, writer, &latest)
+    // In another document it may live on, or have been brought back by another node.
+    if base != nil, let document = try await moved(change) {
+      return try await write(change, into: document, writer)
     }
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
     // Only what was made on the tombstone brings the record back.
     guard base?.isDeleted == true else { return conflict(with: change) }
-    return try await create(change, identifier: identifier, shift: 0, writer, &latest)
+    return try await create(change, identifier: identifier, beside: neighbours(of: change), writer)
   }
 
   func afterAbsence(
-    _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter, _ latest: inout Int64?
+    _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
+    if base != nil, let document = try await moved(change) {
+      return try await write(change, into: document, writer)
+    }
     if let base, !base.isDeleted {
-      if let document = try await moved(change) {
-        return try await write(change, into: document, writer, &latest)
-      }
       if try await keeps(NightscoutTreatment.milliseconds(change.state)) { return conflict(with: change) }
       return .refused(reason: "the site keeps no treatments of this age")
     }
-    return try await createBeside(change, writer, &latest)
+    return try await createBeside(change, base, writer)
   }
 
   /// Whether the site has treatments before this time. If not, autoprune may have taken what is missing, and nobody
@@ -59,16 +60,9 @@ extension NightscoutRemote {
   /// Makes a document, unless one of another program is this very record: an import of the site's export gave both the
   /// same id.
   private func createBeside(
-    _ change: RecordChange, _ writer: NightscoutWriter, _ latest: inout Int64?
+    _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
-    let date = NightscoutTreatment.milliseconds(change.state)
-    let others = try await search(
-      .treatments,
-      [
-        ("created_at$gte", NightscoutTime.utcText(date)),
-        ("created_at$lt", NightscoutTime.utcText(date + 1000)),
-        ("limit", "100"),
-      ])
+    let others = try await neighbours(of: change)
     for document in others {
       guard let theirs = NightscoutTreatment.records(document, zone).first(where: { $0.guid == change.guid })
       else {
@@ -78,31 +72,53 @@ extension NightscoutRemote {
         ? .accepted(revision: theirs.revision)
         : .conflict(revision: theirs.revision, state: theirs.state, isBaseKnown: change.base != nil)
     }
+    var identifier = change.guid
+    // A move in time that broke off leaves the first document behind.
+    if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
+      identifier = movedKey(change)
+    }
+    return try await create(change, identifier: identifier, beside: others, writer)
+  }
+
+  /// The valid treatments in the second of the event.
+  func neighbours(of change: RecordChange) async throws(RemoteError) -> [NightscoutDocument] {
+    let date = NightscoutTreatment.milliseconds(change.state)
+    return try await search(
+      .treatments,
+      [
+        ("created_at$gte", NightscoutTime.utcText(date)),
+        ("created_at$lt", NightscoutTime.utcText(date + 1000)),
+        ("limit", "100"),
+      ])
+  }
+
+  /// Nil when there is a document by now.
+  func create(
+    _ change: RecordChange, identifier: String, beside others: [NightscoutDocument],
+    _ writer: NightscoutWriter
+  ) async throws(RemoteError) -> RecordVerdict? {
+    let date = NightscoutTreatment.milliseconds(change.state)
+    guard date > NightscoutTime.least else {
+      return .refused(reason: "Nightscout takes no time before the year 2000")
+    }
     // The server takes two events of one type and time for one where the other has no key of its own.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.instant?.milliseconds })
     let shift = (0..<1000).first { !taken.contains(date + $0) } ?? 0
-    return try await create(change, identifier: change.guid, shift: shift, writer, &latest)
-  }
-
-  func create(
-    _ change: RecordChange, identifier: String, shift: Int64, _ writer: NightscoutWriter,
-    _ latest: inout Int64?
-  ) async throws(RemoteError) -> RecordVerdict {
-    guard NightscoutTreatment.milliseconds(change.state) > NightscoutTime.least else {
-      return .refused(reason: "Nightscout takes no time before the year 2000")
-    }
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change)
-    let members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
+    var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
+    // A POST replaces the valid document that it meets, unless it states a mark that differs: then it only creates.
+    members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
     switch answer.status {
     case 200, 201:
-      note(NightscoutAnswer.value(answer), &latest)
       return .accepted(
         revision: NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid))
-    case 400, 422: return .refused(reason: await session.words(answer))
+    case 400, 422:
+      let words = await session.words(answer)
+      return words.contains("cannot be modified") ? nil : .refused(reason: words)
     default: throw await session.problem(answer, isWrite: true)
     }
   }

@@ -27,7 +27,6 @@ extension NightscoutRemote {
   func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     var answer = ReadingAnswer(stored: 0, known: 0)
-    var latest: Int64?
     var types: [String: [Item]] = [:]
     for (place, reading) in batch.readings.enumerated() {
       if let reason = NightscoutEntry.refusal(reading) {
@@ -44,18 +43,16 @@ extension NightscoutRemote {
       let items = items.sorted { $0.time < $1.time }
       for start in stride(from: 0, to: items.count, by: Self.mostInBulk) {
         let piece = items[start..<min(start + Self.mostInBulk, items.count)]
-        try await push(piece, type, NightscoutWriter(run), &answer, &latest)
+        try await push(piece, type, NightscoutWriter(run), &answer)
       }
     }
     answer.differing.sort()
     answer.refused.sort { $0.item < $1.item }
-    answer.mark = latest.map(NightscoutCursor.mark)
     return answer
   }
 
   private func push(
-    _ items: ArraySlice<Item>, _ type: String, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer,
-    _ latest: inout Int64?
+    _ items: ArraySlice<Item>, _ type: String, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(RemoteError) {
     guard let first = items.first, let last = items.last else { return }
     var (known, taken) = try await there(type, from: first.time, to: last.time)
@@ -72,9 +69,9 @@ extension NightscoutRemote {
       missing.append(item)
     }
     if missing.count > Self.mostSingles {
-      try await pushInBulk(missing, writer, &answer, &latest)
+      try await pushInBulk(missing, writer, &answer)
     } else {
-      for item in missing { try await pushAlone(item, writer, &answer, &latest) }
+      for item in missing { try await pushAlone(item, writer, &answer) }
     }
   }
 
@@ -107,7 +104,7 @@ extension NightscoutRemote {
 
   /// One document by API v3. A deleted one stays deleted: a second POST would bring it back.
   private func pushAlone(
-    _ item: Item, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer, _ latest: inout Int64?
+    _ item: Item, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(RemoteError) {
     guard case .absent = try await find(.entries, item.identity.uuid) else {
       answer.known += 1
@@ -128,11 +125,10 @@ extension NightscoutRemote {
     case 422: answer.known += 1
     default: throw await session.problem(reply, isWrite: true)
     }
-    note(NightscoutAnswer.value(reply), &latest)
   }
 
   private func pushInBulk(
-    _ items: [Item], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer, _ latest: inout Int64?
+    _ items: [Item], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(RemoteError) {
     // API v1 sets no marks of change and keeps the ones that it gets; with them the history shows what went up.
     let stored = try await session.now() + 1000
@@ -151,17 +147,10 @@ extension NightscoutRemote {
     let count = items.filter { new.contains($0.identity.uuid) }.count
     answer.stored += count
     answer.known += items.count - count
-    latest = max(latest ?? 0, stored + Int64(items.count))
   }
 
   private func members(_ item: Item, _ writer: NightscoutWriter) -> [String: JSONValue] {
     NightscoutEntry.members(
       item.reading, item.device, identifier: item.identity.uuid, shift: item.shift, writer)
-  }
-
-  /// Remembers when the server stored what it just answered for.
-  func note(_ reply: JSONValue?, _ latest: inout Int64?) {
-    let modified = (reply?["lastModified"] ?? reply?["result"]?["lastModified"])?.integer
-    if let modified { latest = max(latest ?? 0, modified) }
   }
 }

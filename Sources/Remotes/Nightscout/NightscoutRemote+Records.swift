@@ -12,25 +12,30 @@ extension NightscoutRemote {
   func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     var verdicts: [RecordVerdict] = []
-    var latest: Int64?
     // One after the other: two requests for one document at a time make two documents of it.
     for change in changes {
-      verdicts.append(try await verdict(change, NightscoutWriter(run), &latest))
+      verdicts.append(try await verdict(change, NightscoutWriter(run)))
     }
-    return RecordAnswer(verdicts: verdicts, mark: latest.map(NightscoutCursor.mark))
+    var sent = NightscoutCursor.sent(run.mark)
+    let start = try await session.now() - NightscoutCursor.sweptBack
+    for case (let change, .accepted(let revision)) in zip(changes, verdicts) {
+      let isSwept = !change.state.isDeleted && NightscoutTreatment.milliseconds(change.state) > start
+      sent[change.guid] = isSwept ? NightscoutCursor.Seen(change.state, revision: revision) : nil
+    }
+    return RecordAnswer(verdicts: verdicts, mark: NightscoutCursor.mark(sent))
   }
 
   private func verdict(
-    _ change: RecordChange, _ writer: NightscoutWriter, _ latest: inout Int64?
+    _ change: RecordChange, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict {
     let base = change.base.map { NightscoutRevision($0, guid: change.guid) }
     let path = base?.path ?? NightscoutDocument.escaped(change.guid)
     for _ in 0..<Self.mostAttempts {
       let verdict: RecordVerdict? =
         switch try await find(.treatments, path) {
-        case .document(let document): try await write(change, into: document, writer, &latest)
-        case .deleted: try await afterDeletion(change, base, writer, &latest)
-        case .absent: try await afterAbsence(change, base, writer, &latest)
+        case .document(let document): try await write(change, into: document, writer)
+        case .deleted: try await afterDeletion(change, base, writer)
+        case .absent: try await afterAbsence(change, base, writer)
         }
       if let verdict { return verdict }
     }
@@ -41,8 +46,7 @@ extension NightscoutRemote {
 
   /// Nil when somebody changed the document meanwhile.
   func write(
-    _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter,
-    _ latest: inout Int64?
+    _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
     let identifier = document.identifier
     let records = NightscoutTreatment.records(document, zone)
@@ -65,7 +69,7 @@ extension NightscoutRemote {
       && reading(document, of: .treatments) == nil
     if change.state.isDeleted, isOnly { return try await delete(change, document) }
     guard change.state.isDeleted || isInPlace(change.state, mine.state) else {
-      return try await move(change, document, isOnly: isOnly, writer, &latest)
+      return try await move(change, document, isOnly: isOnly, writer)
     }
     switch try await patch(document, changed(change, mine, document, parts, writer)) {
     case .done: return .accepted(revision: revision)
@@ -121,11 +125,13 @@ extension NightscoutRemote {
   ) async throws(RemoteError) -> Written {
     var members = members
     var headers: HTTPHeaders = [:]
-    if let modified = document.modified {
-      // The header is exact to the second; a mark in the body, which nobody may change, is compared as it is.
-      headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(modified))
-      members["srvModified"] = .number(Double(modified))
+    // The header is exact to the second, and compared with the event's time where the document has no mark: so a
+    // request that arrives late does not hit what was written since.
+    if let shown = document["srvModified"]?.integer, NightscoutTime.isPossible(shown) {
+      headers.add(name: "If-Unmodified-Since", value: NightscoutTime.headerText(shown))
     }
+    // A mark in the body, which nobody may change, is compared as it is.
+    if let modified = document.modified { members["srvModified"] = .number(Double(modified)) }
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(
       .PATCH, Self.path(.treatments, "/\(path)"), body: .object(members), headers: headers)
@@ -169,8 +175,7 @@ extension NightscoutRemote {
 
   /// Puts the record into another document, and deletes the one at the old time.
   private func move(
-    _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter,
-    _ latest: inout Int64?
+    _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
     guard document["app"]?.text == NightscoutDocument.app, isOnly else {
       return .refused(
@@ -186,12 +191,16 @@ extension NightscoutRemote {
     case .changed: return nil
     case .refused(let reason): return .refused(reason: reason)
     }
-    let verdict = try await create(change, identifier: target, shift: 0, writer, &latest)
-    if case .accepted = verdict { try await remove(document) }
+    let verdict: RecordVerdict? =
+      if case .document(let there) = try await find(.treatments, target) {
+        // An earlier attempt, whose answer was lost, came as far as this.
+        try await write(change, into: there, writer)
+      } else { try await create(change, identifier: target, beside: neighbours(of: change), writer) }
+    if case .accepted? = verdict { try await remove(document) }
     return verdict
   }
 
-  private func movedKey(_ change: RecordChange) -> String {
+  func movedKey(_ change: RecordChange) -> String {
     Digest.uuid(of: [
       "moved", change.guid, String(NightscoutTreatment.milliseconds(change.state)),
       String(NightscoutTreatment.minutes(change.state)),
@@ -200,13 +209,21 @@ extension NightscoutRemote {
 
   /// The document in which the record goes on, where this change or another one moved it in time.
   func moved(_ change: RecordChange) async throws(RemoteError) -> NightscoutDocument? {
-    var candidates = try await search(
-      .treatments, [("\(NightscoutDocument.ownName).parts.guid", change.guid), ("limit", "10")])
-    if case .document(let document) = try await find(.treatments, movedKey(change)) {
-      candidates.append(document)
-    }
-    return candidates.first { document in
-      NightscoutTreatment.records(document, zone).contains { $0.guid == change.guid && !$0.state.isDeleted }
-    }
+    if let document = try await live(change.guid) { return document }
+    guard case .document(let document) = try await find(.treatments, movedKey(change)),
+      holds(document, change.guid)
+    else { return nil }
+    return document
+  }
+
+  /// A document in which a record stands that is not deleted.
+  func live(_ guid: String) async throws(RemoteError) -> NightscoutDocument? {
+    try await search(
+      .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
+    ).first { holds($0, guid) }
+  }
+
+  private func holds(_ document: NightscoutDocument, _ guid: String) -> Bool {
+    NightscoutTreatment.records(document, zone).contains { $0.guid == guid && !$0.state.isDeleted }
   }
 }

@@ -12,8 +12,10 @@ struct NightscoutRound: Codable, Hashable, Sendable {
   struct Step: Codable, Hashable, Sendable {
     let task: Task
     var walk: NightscoutWalk
-    /// Whether a page was taken already, so that the sweep is no longer seen as a whole.
+    /// Whether a page was taken already, so that no page is the whole sweep.
     var isSplit = false
+    /// What a sweep of treatments saw on the pages before.
+    var seen: [String: NightscoutCursor.Seen] = [:]
   }
 
   /// When it began, and the latest times then.

@@ -9,6 +9,8 @@ enum NightscoutTime {
   /// The end of the year 9999.
   static let most: Int64 = 253_402_300_799_999
 
+  static func isPossible(_ milliseconds: Int64) -> Bool { (least...most).contains(milliseconds) }
+
   /// `2026-05-06T16:30:00.000Z`.
   static func utcText(_ milliseconds: Int64) -> String {
     let (seconds, rest) = parts(milliseconds)

@@ -41,6 +41,13 @@ struct NightscoutCall {
   }
 }
 
+/// What a site answers, without a wire: a status, header lines and a body.
+package struct NightscoutReply: Sendable {
+  package let status: Int
+  package let headers: [String]
+  package let body: [UInt8]
+}
+
 /// What the site says to a call. It is thrown where it ends the work on a call.
 struct NightscoutAnswer: Error {
   var status: Int

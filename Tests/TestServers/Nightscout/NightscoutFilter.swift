@@ -29,6 +29,10 @@ struct NightscoutFilter {
   }
 
   func takes(_ document: NightscoutDocument) -> Bool {
+    let path = field.split(separator: ".").map(String.init)
+    guard path.count == 1 else {
+      return comparison == "eq" && Self.values(.object(document), path[...]).contains(value)
+    }
     let stored = document[field]
     switch comparison {
     case "eq": return stored == value
@@ -38,6 +42,13 @@ struct NightscoutFilter {
     case "re": return stored?.text?.range(of: value.text ?? "", options: .regularExpression) != nil
     default: return isOrdered(stored)
     }
+  }
+
+  /// What stands at a dotted path, which the database follows into each item of an array.
+  private static func values(_ value: DocumentValue?, _ path: ArraySlice<String>) -> [DocumentValue] {
+    if let items = value?.array { return items.flatMap { values($0, path) } }
+    guard let name = path.first else { return value.map { [$0] } ?? [] }
+    return values(value?[name], path.dropFirst())
   }
 
   /// The database's order of values: nothing, numbers, texts, truths.

@@ -25,6 +25,13 @@ final class NightscoutSite: Sendable {
     return answer
   }
 
+  /// What it answers to a request that comes by no wire.
+  func reply(_ request: ReceivedRequest) -> NightscoutReply {
+    let answer = route(NightscoutCall(request))
+    return NightscoutReply(
+      status: answer.status, headers: answer.headers, body: Array((answer.body?.json ?? "").utf8))
+  }
+
   private func respond(_ request: ReceivedRequest, _ fault: NightscoutFault?) -> ScriptedAnswer {
     let answer = route(NightscoutCall(request))
     let settings = state.withLock { $0.settings }

@@ -8,7 +8,7 @@ package final class NightscoutStandIn: Sendable {
   package static let version = "15.0.7"
 
   private let site: NightscoutSite
-  private let server: ScriptedServer
+  private let server: ScriptedServer?
 
   /// - Parameter frozenAt: where its clock stands still, in milliseconds; else it runs with the machine's.
   package init(_ settings: NightscoutSettings = NightscoutSettings(), frozenAt: Int64? = nil) throws {
@@ -18,11 +18,19 @@ package final class NightscoutStandIn: Sendable {
     server = try ScriptedServer { site.answer($0) }
   }
 
-  package var url: String { server.url }
-  package var port: UInt16 { server.port }
+  /// A site that nobody reaches by a wire.
+  package init(_ settings: NightscoutSettings = NightscoutSettings(), withoutWireAt frozenAt: Int64) {
+    site = NightscoutSite(settings, frozenAt: frozenAt)
+    server = nil
+  }
+
+  package var url: String { server?.url ?? "http://localhost" }
+  package var port: UInt16 { server?.port ?? 0 }
   /// Every request so far, as it came.
-  package var requests: [ReceivedRequest] { server.requests }
-  package var connectionCount: Int { server.connectionCount }
+  package var requests: [ReceivedRequest] { server?.requests ?? [] }
+  package var connectionCount: Int { server?.connectionCount ?? 0 }
+  /// Answers a request that comes by no wire.
+  package func reply(_ request: ReceivedRequest) -> NightscoutReply { site.reply(request) }
   package var counts: NightscoutCounts { site.state.withLock { $0.counts } }
   package func resetCounts() { site.state.withLock { $0.counts = NightscoutCounts() } }
 
@@ -113,6 +121,11 @@ extension NightscoutStandIn {
   /// The documents of a collection as they stand in the database, deleted ones too, and those that reads see later.
   package func documents(_ collection: String) -> [NightscoutDocument] {
     site.state.withLock { $0.collections[collection]?.documents ?? [] }
+  }
+
+  /// The documents of a collection that reads see by now, deleted ones too.
+  package func visibleDocuments(_ collection: String) -> [NightscoutDocument] {
+    site.state.withLock { $0.seen(collection).map(\.document) }
   }
 
   /// The documents with this identifier; there may be several.
