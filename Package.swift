@@ -111,21 +111,26 @@ let package = Package(
     // Servers on loopback that misbehave as a test says, for more than one of the suites below.
     .target(name: "TestServers", path: "Tests/TestServers", swiftSettings: settings),
 
+    // Random numbers that a seed repeats, for every suite.
+    .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
+
     .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
 
-    .testTarget(name: "LogbookTests", dependencies: ["Logbook"], swiftSettings: settings),
+    .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(
-      name: "ExportsTests", dependencies: ["Exports", "Logbook"], swiftSettings: settings),
+      name: "ExportsTests", dependencies: ["Exports", "Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "LogbookStoreTests",
       dependencies: ["Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: settings
     ),
     .testTarget(
-      name: "RemotesTests", dependencies: ["Logbook", "LogbookAPI", "Remotes", "TestServers"],
+      name: "RemotesTests",
+      dependencies: ["Logbook", "LogbookAPI", "Remotes", "SeededRandom", "TestServers"],
       swiftSettings: settings),
     .testTarget(
-      name: "LogbookAPITests", dependencies: ["LogbookAPI", "Logbook"], swiftSettings: settings),
+      name: "LogbookAPITests", dependencies: ["LogbookAPI", "Logbook", "SeededRandom"],
+      swiftSettings: settings),
     .testTarget(
       name: "LogbookServerTests",
       dependencies: [
@@ -137,7 +142,8 @@ let package = Package(
     .testTarget(
       name: "ServerStoreTests",
       dependencies: [
-        "Logbook", "LogbookAPI", "ServerStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "Logbook", "LogbookAPI", "SeededRandom", "ServerStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
     ),
@@ -149,8 +155,10 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync",
+        "Logbook", "LogbookAPI", "LogbookStore", "Remotes", "SeededRandom", "ServerStore", "Sync",
+        "TestServers",
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       path: "Tests/Simulation", swiftSettings: settings),
     .executableTarget(
@@ -158,7 +166,7 @@ let package = Package(
     .testTarget(
       name: "IngestTests",
       dependencies: [
-        "Exports", "Ingest", "Logbook", "LogbookStore", "Meters",
+        "Exports", "Ingest", "Logbook", "LogbookStore", "Meters", "SeededRandom",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
@@ -167,7 +175,7 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "Meters",
-        "SimulatedMeters", "SimulatedUSB", "TestServers", "USBTransport",
+        "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],
@@ -182,7 +190,8 @@ let package = Package(
       name: "SimulatedUSB", dependencies: ["Logbook", "SimulatedMeters", "USBTransport"],
       path: "Tests/SimulatedUSB", swiftSettings: settings),
     .testTarget(
-      name: "MetersTests", dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB"],
+      name: "MetersTests",
+      dependencies: ["Logbook", "Meters", "SeededRandom", "SimulatedMeters", "SimulatedUSB"],
       swiftSettings: settings),
     // Does the exchanges that its arguments say: what the tests of the transports run under umockdev.
     .executableTarget(

@@ -25,12 +25,15 @@ CI=true swift test --skip-build --skip "$waiting"
 say "tests that wait for servers and programs, one after the other"
 CI=true swift test --skip-build --no-parallel --filter "$waiting"
 
-# More, or longer ones, with GLUCOPORT_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule
-# is printed with all that happened, and replays: simulate 1 SEED STEPS.
+# With a server of ours, then with a Nightscout site. More, or longer ones, with GLUCOPORT_SCHEDULES,
+# GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that
+# happened, and replays: simulate [site] 1 SEED STEPS.
 say "simulated schedules"
 CI=true swift build -c release --product simulate
 "$(swift build -c release --show-bin-path)/simulate" \
   "${GLUCOPORT_SCHEDULES:-6000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
+"$(swift build -c release --show-bin-path)/simulate" site \
+  "${GLUCOPORT_SITE_SCHEDULES:-500}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
 
 say "manual pages"
 mandoc -T lint -W warning man/*.[1-9]

@@ -3,6 +3,7 @@
 import Exports
 import Foundation
 import Logbook
+import SeededRandom
 import Testing
 
 /// Samples damaged at random: no damage traps or hangs the reader, and an end that is cut off adds nothing.

@@ -3,6 +3,7 @@
 import Ingest
 import Logbook
 import LogbookStore
+import SeededRandom
 import Testing
 
 /// Readings that stand in overlapping exports, imported in any order, give one store.

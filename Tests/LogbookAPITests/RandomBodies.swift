@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookAPI
+import SeededRandom
 
 /// Contents of bodies of every shape that there is, the same for the same seed.
 struct RandomBodies {

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookAPI
+import SeededRandom
 import Testing
 
 /// What is written is read again as it was.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import SeededRandom
 import Testing
 
 @Suite struct LogbookZoneTests {
@@ -37,7 +38,7 @@ import Testing
 
   @Test(arguments: zones) func anyOrderPlacesLikeADirectComputation(_ name: String) throws {
     let times = try shownTimes()
-    var generator = SplitMix(state: 20_251_026)
+    var generator = SeededGenerator(seed: 20_251_026)
     for order in [times, times.reversed(), times.shuffled(using: &generator)] {
       var zone = try LogbookZone(name: name)
       let wrong = order.first { zone.place($0) != direct($0, zone) }
@@ -81,18 +82,5 @@ import Testing
   ])
   func whatIsNoZoneIsRefusedAsConfiguration(_ name: String) {
     #expect { try LogbookZone(name: name) } throws: { ($0 as? Failure)?.category == .configuration }
-  }
-}
-
-/// Numbers that are the same for the same seed (SplitMix64).
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

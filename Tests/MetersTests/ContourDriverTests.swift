@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import SeededRandom
 import Testing
 
 @testable import Meters

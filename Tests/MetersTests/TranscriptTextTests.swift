@@ -2,6 +2,7 @@
 
 import Logbook
 import Meters
+import SeededRandom
 import Testing
 
 /// The text of a transcript, written and read.

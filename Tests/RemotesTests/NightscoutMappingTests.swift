@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookAPI
+import SeededRandom
 import Testing
 
 @testable import Remotes
@@ -210,18 +211,11 @@ extension Sample {
 
 /// Readings and records of every kind, by a seed.
 struct SeededNumbers: RandomNumberGenerator {
-  private var counter: UInt64
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { counter = seed &* 0x9E37_79B9_7F4A_7C15 }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15) }
 
-  /// SplitMix64.
-  mutating func next() -> UInt64 {
-    counter &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = counter
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
+  mutating func next() -> UInt64 { random.next() }
 
   private mutating func pick<Value>(_ values: [Value]) -> Value {
     values[Int.random(in: values.indices, using: &self)]

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookAPI
+import SeededRandom
 import Testing
 
 /// In which order every storage tells what changed.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Logbook
-import LogbookAPI
-import ServerStore
+import SeededRandom
 
 /// How badly the network and the server behave: once in so many requests; 0 for never.
 public struct Weather: Sendable {
@@ -38,14 +37,14 @@ public struct Meanwhile: @unchecked Sendable {
   public init(_ happen: @escaping () throws -> Void) { self.happen = happen }
 }
 
-/// A server's storage as a remote, without a network between, but with everything that a network does to requests.
+/// The way to a host, without a network between, but with everything that a network does to requests.
 public actor FaultyRemote: Remote {
   /// What was asked so far, by the name of the call, with the number of items in it.
   public private(set) var requests: [String] = []
   /// What a request in flight met and could not do.
   public private(set) var failure: (any Error)?
 
-  private let server: SimulatedServer
+  private let host: any Remote
   private var random: SeededGenerator
   private var weather: Weather
   private var mostChanges: Int?
@@ -59,9 +58,9 @@ public actor FaultyRemote: Remote {
   /// Requests that arrive at the server some time after their sender gave them up.
   private var late: [@Sendable () async -> Void] = []
 
-  /// A way to a server; the seed decides what goes wrong.
-  public init(_ server: SimulatedServer, seed: UInt64 = 0, _ weather: Weather = .calm) {
-    self.server = server
+  /// A way to a host; the seed decides what goes wrong.
+  public init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
+    self.host = host.remote()
     random = SeededGenerator(seed: seed)
     self.weather = weather
   }
@@ -110,8 +109,8 @@ public actor FaultyRemote: Remote {
 
   /// What the login gives access to.
   public func logbook() async throws(RemoteError) -> RemoteLogbook {
-    try await exchange("logbook", items: 0) { [server] () async throws(StorageError) in
-      try await server.storage.logbook(server.login)
+    try await exchange("logbook", items: 0) { [host] () async throws(RemoteError) in
+      try await host.logbook()
     }
   }
 
@@ -119,12 +118,12 @@ public actor FaultyRemote: Remote {
   public func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
     let refusal = readingRefusal
     return try await exchange("readings", items: batch.readings.count) {
-      [server] () async throws(StorageError) in
+      [host] () async throws(RemoteError) in
       let reasons = batch.readings.map { refusal?($0) }
       let taken = batch.readings.indices.filter { reasons[$0] == nil }
       var rest = batch
       rest.readings = taken.map { batch.readings[$0] }
-      var answer = try await server.storage.store(rest, server.login, run)
+      var answer = try await host.push(rest, run)
       answer.differing = answer.differing.map { taken[$0] }
       answer.refused = reasons.enumerated().compactMap { place, reason in
         reason.map { RefusedItem(item: place, reason: $0) }
@@ -136,10 +135,10 @@ public actor FaultyRemote: Remote {
   /// Sends changes of records. What is refused for good does not reach the storage.
   public func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
     let refusal = refusal
-    return try await exchange("records", items: changes.count) { [server] () async throws(StorageError) in
+    return try await exchange("records", items: changes.count) { [host] () async throws(RemoteError) in
       let reasons = changes.map { refusal?($0.state) }
       let taken = zip(changes, reasons).filter { $1 == nil }.map(\.0)
-      var answer = try await server.storage.apply(taken, server.login, run)
+      var answer = try await host.push(taken, run)
       var verdicts = answer.verdicts.makeIterator()
       answer.verdicts = reasons.compactMap { reason in
         reason.map { .refused(reason: $0) } ?? verdicts.next()
@@ -154,15 +153,15 @@ public actor FaultyRemote: Remote {
   ) async throws(RemoteError) -> ChangePage? {
     // Small pages, so that edits and crashes fall between them.
     let few = min(limit, mostChanges ?? Int.random(in: 1...5, using: &random))
-    return try await exchange("changes", items: few) { [server] () async throws(StorageError) in
-      try await server.storage.changes(after: cursor, limit: few, server.login, run)
+    return try await exchange("changes", items: few) { [host] () async throws(RemoteError) in
+      try await host.changes(after: cursor, limit: few, run)
     }
   }
 
   /// Digests over the readings that the server has.
   public func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    try await exchange("digests", items: 0) { [server] () async throws(StorageError) in
-      try await server.storage.readingDigests(server.login, run)
+    try await exchange("digests", items: 0) { [host] () async throws(RemoteError) in
+      try await host.readingDigests(run)
     }
   }
 }
@@ -171,7 +170,7 @@ extension FaultyRemote {
   private func happens(_ times: Int) -> Bool { times > 0 && random.once(in: times) }
 
   private func exchange<Answer: Sendable>(
-    _ name: String, items: Int, _ request: @escaping @Sendable () async throws(StorageError) -> Answer
+    _ name: String, items: Int, _ request: @escaping @Sendable () async throws(RemoteError) -> Answer
   ) async throws(RemoteError) -> Answer {
     requests.append("\(name) \(items)")
     // Behind the server's work: the sender could not tell it from something that happens before.
@@ -182,8 +181,8 @@ extension FaultyRemote {
       throw .unavailable("no answer in time")
     }
     let isRepeated = happens(weather.duplicates)
-    let result: Result<Answer, StorageError>
-    do throws(StorageError) {
+    let result: Result<Answer, RemoteError>
+    do throws(RemoteError) {
       result = .success(try await request())
     } catch {
       result = .failure(error)
@@ -192,10 +191,7 @@ extension FaultyRemote {
     if losesAnswer() || happens(weather.losesAnswers) {
       throw .unavailable("the answer was lost")
     }
-    switch result {
-    case .success(let answer): return answer
-    case .failure(let error): throw RemoteError(error)
-    }
+    return try result.get()
   }
 
   private func losesAnswer() -> Bool {
@@ -215,19 +211,5 @@ extension FaultyRemote {
   private func letHappen() {
     guard !meanwhile.isEmpty else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }
-  }
-}
-
-extension RemoteError {
-  fileprivate init(_ error: StorageError) {
-    self =
-      switch error {
-      case .nodeReused: .nodeReused
-      case .otherLogbook(let id): .otherLogbook(id: id)
-      case .positionUnknown: .positionUnknown
-      case .tooLarge: .tooLarge
-      case .busy: .busy("the storage is busy", retryAfterSeconds: nil)
-      case .failed(let detail): .serverFailure(detail)
-      }
   }
 }

@@ -10,27 +10,27 @@ public enum Schedules {
   /// Runs one world on a stage on which so many others played before; gives what was broken, nil for nothing, and all
   /// that happened.
   public static func journal(
-    seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps
+    seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {
     try await withStage(template) { stage in
-      for other in seed - others..<seed { _ = await journal(seed: other, stage, steps: steps) }
-      return await journal(seed: seed, stage, steps: steps)
+      for other in seed - others..<seed { _ = await journal(seed: other, stage, steps: steps, kind) }
+      return await journal(seed: seed, stage, steps: steps, kind)
     }
   }
 
   private static func journal(
-    seed: UInt64, _ stage: Stage, steps: Int
+    seed: UInt64, _ stage: Stage, steps: Int, _ kind: HostKind
   ) async -> (broken: String?, lines: [String]) {
     var world: World?
     do {
       try stage.clear()
-      let made = try await World(seed: seed, stage)
+      let made = try await World(seed: seed, stage, kind)
       world = made
       try await made.run(steps: steps)
       return (nil, made.journal)
     } catch {
       let lines = world?.journal ?? []
-      return ("seed \(seed), \(steps) steps: \(error)\n" + lines.map { "  \($0)\n" }.joined(), lines)
+      return ("\(kind) seed \(seed), \(steps) steps: \(error)\n" + lines.map { "  \($0)\n" }.joined(), lines)
     }
   }
 
@@ -51,29 +51,30 @@ public enum Schedules {
     return value
   }
 
-  /// The program: `simulate [COUNT [FIRST-SEED [STEPS]]]`. Ends with 1 when a seed breaks a rule.
+  /// The program: `simulate [site] [COUNT [FIRST-SEED [STEPS]]]`. Ends with 1 when a seed breaks a rule.
   public static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000
     let first = arguments.dropFirst().first ?? 1
     let steps = arguments.dropFirst(2).first.map(Int.init) ?? steps
+    let kind = CommandLine.arguments.dropFirst().lazy.compactMap(HostKind.init).first ?? .server
     let template = try await Template()
-    if let broken = try await firstBroken(first..<first + count, template, steps: steps) {
+    if let broken = try await firstBroken(first..<first + count, template, steps: steps, on: kind) {
       print(broken)
       exit(1)
     }
-    print("\(count) schedules of \(steps) steps from seed \(first): every rule held")
+    print("\(kind): \(count) schedules of \(steps) steps from seed \(first): every rule held")
   }
 
   /// Runs a world for each seed, as many at once as there are processors; gives what broke first.
   public static func firstBroken(
-    _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps
+    _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> String? {
     let lanes = min(ProcessInfo.processInfo.activeProcessorCount, seeds.count)
     return try await withThrowingTaskGroup(of: String?.self, returning: String?.self) { group in
       for lane in 0..<UInt64(lanes) {
         let own = stride(from: seeds.lowerBound + lane, to: seeds.upperBound, by: lanes)
-        group.addTask { try await firstBroken(own, template, steps: steps) }
+        group.addTask { try await firstBroken(own, template, steps: steps, kind) }
       }
       for try await broken in group where broken != nil {
         group.cancelAll()
@@ -84,11 +85,11 @@ public enum Schedules {
   }
 
   private static func firstBroken(
-    _ seeds: StrideTo<UInt64>, _ template: Template, steps: Int
+    _ seeds: StrideTo<UInt64>, _ template: Template, steps: Int, _ kind: HostKind
   ) async throws -> String? {
     try await withStage(template) { stage in
       for seed in seeds where !Task.isCancelled {
-        if let broken = await journal(seed: seed, stage, steps: steps).broken { return broken }
+        if let broken = await journal(seed: seed, stage, steps: steps, kind).broken { return broken }
       }
       return nil
     }

@@ -3,6 +3,7 @@
 import Foundation
 import Logbook
 public import LogbookStore
+import SeededRandom
 public import Sync
 
 /// One installation: a store in a file, and at most one upload at a time.
@@ -68,9 +69,8 @@ public final class SimulatedNode {
   }
 
   /// Sets the remote.
-  public func connect(to server: SimulatedServer, isNewRemote: Bool) async throws {
-    let access = RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
-    try sync().setRemote(access, logbook: await server.logbook(), isNewRemote: isNewRemote, at: clock)
+  public func connect(to host: any SimulatedHost, isNewRemote: Bool) async throws {
+    try sync().setRemote(host.access, logbook: await host.logbook(), isNewRemote: isNewRemote, at: clock)
     read = nil
   }
 

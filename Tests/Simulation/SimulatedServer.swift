@@ -3,10 +3,11 @@
 import Foundation
 public import Logbook
 import LogbookAPI
+public import LogbookStore
 import ServerStore
 
 /// A server's real storage in a folder of its own, which can be restarted, copied and put back.
-public final class SimulatedServer: @unchecked Sendable {
+public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   // Safe: the world does one thing at a time, and changes the storage only between requests.
   private(set) var storage: EmbeddedStorage
   /// A login that may write.
@@ -65,6 +66,14 @@ public final class SimulatedServer: @unchecked Sendable {
     emptied = nil
     try await storage.close()
   }
+
+  /// How a node's store keeps it.
+  public var access: RemoteAccess {
+    RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
+  }
+
+  /// The storage as a remote.
+  public func remote() -> any Remote { StorageRemote(server: self) }
 
   /// What the logbook is, as a login is told.
   public func logbook() async throws -> RemoteLogbook { try await storage.logbook(login) }

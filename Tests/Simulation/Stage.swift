@@ -37,6 +37,14 @@ final class Stage {
     return server
   }
 
+  /// Whatever nodes can sync with, empty.
+  func host(_ kind: HostKind, _ number: Int, seed: UInt64, isStormy: Bool) throws -> any SimulatedHost {
+    switch kind {
+    case .server: try server(number)
+    case .site: try SimulatedSite(number: number, seed: seed, isStormy: isStormy)
+    }
+  }
+
   /// The connections to a store that holds nothing, by its place in the world.
   func connections(_ place: Int) throws -> Connections {
     if let used = stores[place] {

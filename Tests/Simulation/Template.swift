@@ -5,6 +5,7 @@ import GRDB
 import Logbook
 import LogbookAPI
 import LogbookStore
+import SeededRandom
 import ServerStore
 
 /// The files with which every world begins, made once: making the tables of a store takes longer than most schedules.

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookStore
+import SeededRandom
 
 /// What meters and exports bring.
 extension World {

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookStore
+import SeededRandom
 
 /// What people do with records.
 extension World {
@@ -16,6 +17,7 @@ extension World {
     if random.once(in: 2) { draft.entryGuid = entries.randomElement(using: &random)?.guid }
     say("\(node.name) adds \(guid.prefix(4)) to \(draft.entryGuid?.prefix(4) ?? "-")")
     _ = try node.editor().add(draft, guid: guid)
+    addedHere.insert(guid)
   }
 
   private func liveRecord(of node: SimulatedNode) throws -> SyncRecord? {
@@ -29,11 +31,23 @@ extension World {
   }
 
   func edit(_ record: SyncRecord, _ node: SimulatedNode) throws {
-    let field = ["a", "b", "c"].randomElement(using: &random) ?? "a"
+    // Programs of a site show the text alone.
+    let field = ["a", "b", kind == .site ? "text" : "c"].randomElement(using: &random) ?? "a"
     if case .text(let old)? = record.state.fields[field] { ledger.retire([old]) }
     let word = ledger.word(for: record.guid)
-    say("\(node.name) edits \(record.guid.prefix(4)) \(field)=\(word)")
-    _ = try node.editor().edit(record.guid) { $0.fields[field] = .text(word) }
+    let time = drawTime(of: record)
+    say("\(node.name) edits \(record.guid.prefix(4)) \(field)=\(word)\(time == nil ? "" : " and its time")")
+    _ = try node.editor().edit(record.guid) { draft in
+      draft.fields[field] = .text(word)
+      if let time { draft.deviceTime = time }
+    }
+  }
+
+  /// Another time, now and then, for a site, where no document can be moved in time. What other programs wrote stays
+  /// where it is, as the manual page says.
+  private func drawTime(of record: SyncRecord) -> DeviceTime? {
+    guard kind == .site, addedHere.contains(record.guid), random.once(in: 8) else { return nil }
+    return DeviceTime(seconds: 1_700_000_000 + 600 * Int64.random(in: 0..<4, using: &random))
   }
 
   func delete(_ node: SimulatedNode) throws {

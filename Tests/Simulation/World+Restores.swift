@@ -22,7 +22,7 @@ extension World {
     case 2 where FileManager.default.fileExists(atPath: backup(of: node)):
       say("\(node.name) is restored")
       try await restore(node)
-    case 3:
+    case 3 where kind == .server:
       say("server is backed up")
       try await server.takeBackup()
     case 4:
@@ -65,9 +65,10 @@ extension World {
 
   private func moveToAnotherServer() async throws {
     say("all move to another server")
-    server = try stage.server(serverCount)
+    server = try makeHost(serverCount)
     serverCount += 1
     tombstones = []
+    heldBefore = []
     for place in nodes.indices {
       let old = nodes[place]
       let moved = SimulatedNode(name: old.name, old.connections, await makeRemote(), seed: random.next())

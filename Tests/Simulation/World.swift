@@ -3,6 +3,7 @@
 import Foundation
 import Logbook
 import LogbookStore
+import SeededRandom
 import Sync
 
 /// Some nodes, a server, and people and programs that work on them at the same time, all drawn from one seed.
@@ -15,11 +16,15 @@ final class World {
   var random: SeededGenerator
   var ledger = Ledger()
   var nodes: [SimulatedNode] = []
-  var server: SimulatedServer
+  var server: any SimulatedHost
   /// Whether the server was put back, so that what it acknowledged may be missing until the next pull.
   var isServerRestored = false
   /// Records that were seen deleted on the server, until a person brings one back.
   var tombstones: Set<String> = []
+  /// The records that a site showed when it was last looked at.
+  var heldBefore: Set<String> = []
+  /// Records that were made on nodes.
+  var addedHere: Set<String> = []
   /// Records that a person brought back, until they are seen on the server again.
   var broughtBack: Set<String> = []
   /// Where the edits that a restore gave up are not settled yet.
@@ -29,6 +34,8 @@ final class World {
   var nodeCount = 0
   var serverCount = 1
   var exportTime: Int64 = 1
+  /// What the nodes sync with.
+  let kind: HostKind
   /// Whether the server refuses some records for good.
   let isPicky: Bool
   private let isStormy: Bool
@@ -36,12 +43,13 @@ final class World {
   private(set) var journal: [String] = []
 
   /// A world on a stage that has no other.
-  init(seed: UInt64, _ stage: Stage) async throws {
+  init(seed: UInt64, _ stage: Stage, _ kind: HostKind = .server) async throws {
     self.stage = stage
+    self.kind = kind
     random = SeededGenerator(seed: seed)
     isStormy = Bool.random(using: &random)
     isPicky = random.once(in: 4)
-    server = try stage.server(0)
+    server = try stage.host(kind, 0, seed: seed, isStormy: isStormy)
     for place in 0..<(random.once(in: 3) ? 3 : 2) {
       nodeCount += 1
       let node = SimulatedNode(
@@ -63,7 +71,13 @@ final class World {
 
   func say(_ line: String) { journal.append(line) }
 
-  var weather: Weather { isStormy ? .stormy : .calm }
+  /// How the calls of nodes fare. To a site single requests go wrong instead.
+  var weather: Weather { isStormy && kind == .server ? .stormy : .calm }
+
+  /// An empty host to sync with.
+  func makeHost(_ number: Int) throws -> any SimulatedHost {
+    try stage.host(kind, number, seed: random.next(), isStormy: isStormy)
+  }
 
   /// A way to the server. A picky one refuses, for good, every content that ends in a 7, and some readings.
   func makeRemote() async -> FaultyRemote {
@@ -80,6 +94,10 @@ final class World {
 
   private func happen() async throws {
     guard let node = nodes.randomElement(using: &random) else { return }
+    if let site {
+      site.moveClock(by: [0, 0, 1000, 20_000, 180_000].randomElement(using: &random) ?? 0)
+      if random.once(in: 5) { return try actOnSite() }
+    }
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<46: try await upload(node)
     case 46..<78: try change(node)
@@ -88,7 +106,9 @@ final class World {
     case 88..<91:
       say("\(node.name) crashes")
       node.reopen()
-    case 91..<95: await node.remote.deliverLate()
+    case 91..<95:
+      await node.remote.deliverLate()
+      await site?.network.deliverLate()
     case 95: try await changeLogin(node)
     case 96:
       say("server restarts")
@@ -138,9 +158,13 @@ final class World {
       let hasFailed = try await node.failing(.sync, at: place) { ending = try await node.stepUpload() }
       if hasFailed { say("  its statement \(place) fails") }
     } else {
+      if let site, random.once(in: 3) {
+        await site.network.interrupt(Meanwhile { try self.editAsApp(site) })
+      }
       ending = try await node.stepUpload()
     }
     if let failure = await node.remote.takeFailure() { throw failure }
+    if let failure = await site?.network.takeFailure() { throw failure }
     say("\(node.name) \(step)\(ending.map { " \($0)" } ?? "")")
     try checkNothingOverwritten(node)
   }

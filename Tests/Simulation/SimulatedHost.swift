@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+public import LogbookStore
+
+/// What the nodes of a world sync with: a server of ours, or a site.
+public protocol SimulatedHost: AnyObject, Sendable {
+  /// How a node's store keeps it.
+  var access: RemoteAccess { get }
+  /// What the logbook is, as a login is told.
+  func logbook() async throws -> RemoteLogbook
+  /// A way to it on which nothing goes wrong but what the host itself lets go wrong.
+  func remote() -> any Remote
+  /// Everything that the logbook holds.
+  func everything() async throws -> (readings: Int, records: [RemoteRecord])
+  /// Digests over the readings that the logbook holds.
+  func digests() async throws -> IdentityDigests
+  /// Stops it and starts it again.
+  func restart() async throws
+  /// Copies everything that is on disk.
+  func takeBackup() async throws
+  /// Puts the last copy back; false when there is none.
+  func restoreBackup() async throws -> Bool
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Remotes
+import TestServers
+
+/// What the nodes of a world sync with.
+public enum HostKind: String, Sendable {
+  /// A glucoport server.
+  case server
+  /// A Nightscout site.
+  case site
+}
+
+/// A Nightscout site as nodes reach it: the real remote, over a network that fails, to a site that stands in.
+final class SimulatedSite: SimulatedHost {
+  /// Some hours behind the events of a world, which the sweep of two days sees for as long as a world lasts.
+  static let start: Int64 = 1_700_020_000_000
+
+  let site: NightscoutStandIn
+  let network: SiteNetwork
+  private let number: Int
+  private let login: RemoteLogin
+  private let app: String
+
+  init(number: Int, seed: UInt64, isStormy: Bool) throws {
+    self.number = number
+    let site = NightscoutStandIn(withoutWireAt: Self.start)
+    self.site = site
+    network = SiteNetwork(site, seed: seed, isStormy: isStormy)
+    let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
+    let token = site.addSubject("nodes", rights: rights)
+    app = site.addSubject("app", rights: rights)
+    login = RemoteLogin(
+      address: try RemoteAddress("http://localhost/\(number)", allowsPlainHTTP: false),
+      token: try Token(firstLineOf: Array(token.utf8), origin: "world"), agent: "simulation")
+    // Older than everything else, so that the site is seen to keep what is missing.
+    site.put(["eventType": "Site Change", "created_at": "2023-10-01T00:00:00.000Z"], in: "treatments")
+  }
+
+  /// Lets time go by there.
+  func moveClock(by milliseconds: Int64) { site.moveClock(by: milliseconds) }
+
+  var access: RemoteAccess {
+    RemoteAccess(kind: "nightscout", url: "http://localhost/\(number)", token: .file("/none"))
+  }
+
+  func remote() -> any Remote { SiteRemote { try self.remote(over: self.network) } }
+
+  func logbook() async throws -> RemoteLogbook { try await observer().logbook() }
+
+  /// As a node would see it that has nothing. Tombstones are not in it.
+  func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
+    let observer = try observer()
+    var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
+    while let page = try await observer.changes(after: cursor, limit: 1000, Self.observing) {
+      readings += page.readings.readings.count
+      records += page.records.filter { !$0.state.isDeleted }
+      cursor = page.cursor
+      if !page.hasMore { break }
+    }
+    try checkNothingTwice()
+    return (readings, records)
+  }
+
+  func digests() async throws -> IdentityDigests { try await observer().readingDigests(Self.observing) }
+
+  /// An installation anew: no token that was given out is good any longer.
+  func restart() async throws { site.redeploy() }
+
+  /// A site that was put back does not say so, so that nothing can be promised.
+  func takeBackup() async throws {}
+  func restoreBackup() async throws -> Bool { false }
+
+  /// A request of another program that speaks API v3; gives the status.
+  @discardableResult
+  func askAsApp(_ method: String, _ path: String, _ body: DocumentValue? = nil) throws -> Int {
+    let reply = site.reply(ReceivedRequest(method: "GET", path: "/api/v2/authorization/request/\(app)"))
+    let token = try DocumentValue(json: reply.body)["token"]?.text ?? ""
+    let request = ReceivedRequest(
+      method: method, path: "/api/v3/treatments\(path)",
+      headers: ["authorization": "Bearer \(token)", "content-type": "application/json"],
+      body: Array((body?.json ?? "").utf8))
+    return site.reply(request).status
+  }
+
+  private static let observing = RunStamp(
+    node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
+
+  private func observer() throws -> any Remote { try remote(over: SiteWire(site: site)) }
+
+  private func remote(over carrier: any Carrier) throws -> any Remote {
+    try RemoteRegister.remote("nightscout", login, over: carrier)
+  }
+
+  /// No key and no record stands in two valid documents.
+  private func checkNothingTwice() throws {
+    for collection in ["entries", "treatments"] {
+      let valid = site.documents(collection).filter { $0["isValid"] != false }
+      let keys = valid.compactMap { $0["identifier"]?.text }
+      guard Set(keys).count == keys.count else { throw Broken("site: a key stands twice in \(collection)") }
+      let records = valid.filter { $0["glucoport"]?["moved"] == nil }.flatMap { document in
+        document["glucoport"]?["parts"]?.array?.compactMap { $0["guid"]?.text } ?? []
+      }
+      guard Set(records).count == records.count else { throw Broken("site: a record stands twice") }
+    }
+  }
+}
+
+/// The remote of one node. Each run logs in anew, as its process would.
+private actor SiteRemote: Remote {
+  private let make: @Sendable () throws -> any Remote
+  private var current: (run: String, remote: any Remote)?
+
+  init(_ make: @escaping @Sendable () throws -> any Remote) { self.make = make }
+
+  func logbook() async throws(RemoteError) -> RemoteLogbook { try await remote("").logbook() }
+
+  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+    try await remote(run.id).push(batch, run)
+  }
+
+  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+    try await remote(run.id).push(changes, run)
+  }
+
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+    try await remote(run.id).changes(after: cursor, limit: limit, run)
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await remote(run.id).readingDigests(run)
+  }
+
+  private func remote(_ run: String) throws(RemoteError) -> any Remote {
+    if let current, current.run == run { return current.remote }
+    do {
+      let remote = try make()
+      current = (run, remote)
+      return remote
+    } catch {
+      throw .protocolViolation("\(error)")
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import ServerStore
+
+/// The storage of a simulated server as a remote, asked at once and for certain.
+struct StorageRemote: Remote {
+  let server: SimulatedServer
+
+  func logbook() async throws(RemoteError) -> RemoteLogbook {
+    try await ask { (storage) async throws(StorageError) in try await storage.logbook(server.login) }
+  }
+
+  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.store(batch, server.login, run)
+    }
+  }
+
+  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.apply(changes, server.login, run)
+    }
+  }
+
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.changes(after: cursor, limit: limit, server.login, run)
+    }
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.readingDigests(server.login, run)
+    }
+  }
+
+  private func ask<Answer>(
+    _ request: (EmbeddedStorage) async throws(StorageError) -> Answer
+  ) async throws(RemoteError) -> Answer {
+    do throws(StorageError) {
+      return try await request(server.storage)
+    } catch {
+      throw RemoteError(error)
+    }
+  }
+}
+
+extension RemoteError {
+  fileprivate init(_ error: StorageError) {
+    self =
+      switch error {
+      case .nodeReused: .nodeReused
+      case .otherLogbook(let id): .otherLogbook(id: id)
+      case .positionUnknown: .positionUnknown
+      case .tooLarge: .tooLarge
+      case .busy: .busy("the storage is busy", retryAfterSeconds: nil)
+      case .failed(let detail): .serverFailure(detail)
+      }
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import SeededRandom
+import TestServers
+
+/// What other programs do on a site: some write by API v1, which leaves no mark of change, some by API v3.
+extension World {
+  /// The site, where the nodes sync with one.
+  var site: SimulatedSite? { server as? SimulatedSite }
+
+  func actOnSite() throws {
+    guard let site else { return }
+    let phone = site.site.actAsPhoneApp()
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0..<2: try addEntry(phone)
+    case 2..<4: try addTreatment(phone, site)
+    case 4..<6: try edit(on: site, "by v1") { phone.editTreatment($0, ["notes": .string($1)]) }
+    case 6: try delete(on: site, "by v1") { phone.deleteTreatment($0) }
+    case 7: try addAsApp(site)
+    case 8: try editAsApp(site)
+    default: try delete(on: site, "by v3") { try site.askAsApp("DELETE", "/\($0)") == 200 }
+    }
+  }
+
+  /// An edit under a mark, which may come between two requests of a node.
+  func editAsApp(_ site: SimulatedSite) throws {
+    try edit(on: site, "by v3") { try site.askAsApp("PATCH", "/\($0)", ["notes": .string($1)]) == 200 }
+  }
+
+  private func addEntry(_ phone: NightscoutPhoneApp) throws {
+    // Beside the times of meters: of one type and time API v1 keeps one entry.
+    let time = 1_700_000_150 + 300 * Int64.random(in: 0..<12, using: &random)
+    say("a phone adds an entry")
+    phone.addEntry([
+      "type": "sgv", "sgv": DocumentValue(Int64.random(in: 100...103, using: &random)),
+      "date": DocumentValue(time * 1000), "dateString": .string(Self.text(time * 1000)), "device": "phone",
+    ])
+  }
+
+  private func addTreatment(_ phone: NightscoutPhoneApp, _ site: SimulatedSite) throws {
+    let isFood = random.once(in: 2)
+    let event = isFood ? "Carb Correction" : "Note"
+    let time = Self.text(1_699_996_400_000 + Int64.random(in: 0...9, using: &random))
+    let isTaken = site.site.documents("treatments").contains {
+      $0["created_at"]?.text == time && $0["eventType"]?.text == event
+    }
+    // Of one kind and time API v1 keeps one treatment, and replaces what stands there.
+    guard !isTaken else { return }
+    let word = ledger.word(for: "")
+    var treatment: TestServers.NightscoutDocument = [
+      "eventType": .string(event), "created_at": .string(time), "notes": .string(word),
+    ]
+    if isFood { treatment["carbs"] = 12 }
+    guard let id = phone.addTreatment(treatment) else { return }
+    let guid = Self.guid(id, isFood ? .food : .note)
+    ledger.move([word], from: "", to: guid)
+    say("a phone adds \(guid.prefix(4)) \(word)")
+  }
+
+  private func addAsApp(_ site: SimulatedSite) throws {
+    let id = random.uuid()
+    let guid = Self.guid(id, .note)
+    let word = ledger.word(for: guid)
+    say("an app adds \(guid.prefix(4)) \(word)")
+    // Its write may be seen after later ones.
+    site.site.change { $0.visibilityDelayMilliseconds = 2000 }
+    try site.askAsApp(
+      "POST", "",
+      [
+        "identifier": .string(id), "app": "app", "eventType": "Note", "notes": .string(word),
+        "date": DocumentValue(1_699_996_400_000 + Int64.random(in: 0...9_000, using: &random)),
+        "utcOffset": 60,
+      ])
+    site.site.change { $0.visibilityDelayMilliseconds = 0 }
+  }
+
+  private func edit(
+    on site: SimulatedSite, _ way: String, _ write: (_ id: String, _ word: String) throws -> Bool
+  ) throws {
+    guard let document = someTreatment(site), let id = Self.id(document), let guid = Self.guid(document)
+    else {
+      return
+    }
+    let word = ledger.word(for: guid)
+    let seen = document["notes"]?.text
+    say("\(way) \(guid.prefix(4)) gets \(word) for \(seen ?? "-")")
+    guard try write(id, word) else { throw Broken("site: an edit \(way) was not taken") }
+    if let seen { ledger.retire([seen]) }
+  }
+
+  private func delete(on site: SimulatedSite, _ way: String, _ delete: (String) throws -> Bool) throws {
+    guard let document = someTreatment(site), let id = Self.id(document), let guid = Self.guid(document)
+    else {
+      return
+    }
+    say("\(way) \(guid.prefix(4)) is deleted")
+    ledger.retire(Self.words(document))
+    guard try delete(id) else { throw Broken("site: a deletion \(way) was not taken") }
+  }
+
+  /// A treatment that programs see by now, with one record in it, and not on its way to another document.
+  private func someTreatment(_ site: SimulatedSite) -> TestServers.NightscoutDocument? {
+    site.visibleTreatments().filter { document in
+      document["glucoport"]?["moved"] == nil && Self.guid(document) != nil
+        && (document["glucoport"]?["parts"]?.array?.count ?? 1) == 1
+    }.randomElement(using: &random)
+  }
+
+  private static func id(_ document: TestServers.NightscoutDocument) -> String? {
+    document["identifier"]?.text ?? document["_id"]?.text
+  }
+
+  /// The record whose text the notes of a document are.
+  private static func guid(_ document: TestServers.NightscoutDocument) -> String? {
+    if let own = document["glucoport"]?["parts"]?.array?.first?["guid"]?.text { return own }
+    guard let id = id(document), let event = document["eventType"]?.text, event != "Site Change" else {
+      return nil
+    }
+    return guid(id, event == "Note" ? .note : .food)
+  }
+
+  /// The id of the record that a document of another program holds.
+  private static func guid(_ id: String, _ kind: RecordKind) -> String {
+    Digest.uuid(of: ["record", "nightscout", "\(id)/\(kind.rawValue)"])
+  }
+
+  /// Every word of people in a document.
+  private static func words(_ document: TestServers.NightscoutDocument) -> Set<String> {
+    let text = DocumentValue.object(document).json
+    return Set(text.split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { $0.first == "w" })
+  }
+
+  private static func text(_ milliseconds: Int64) -> String {
+    let rest = milliseconds % 1000
+    return "\(DeviceTime(seconds: milliseconds / 1000).text).\(String("00\(rest)".suffix(3)))Z"
+  }
+}
+
+extension SimulatedSite {
+  /// The valid treatments that reads see.
+  fileprivate func visibleTreatments() -> [TestServers.NightscoutDocument] {
+    site.visibleDocuments("treatments").filter { $0["isValid"] != false }
+  }
+}
