@@ -94,6 +94,22 @@ import Testing
     #expect(try await upload("a").contains("pushed 0 readings, 1 records"))
   }
 
+  @Test func noSecretGoesToAnotherHostAndTheTokenIntoOneRequestAlone() async throws {
+    let other = try ScriptedServer { _ in .status(200) }
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
+    site.plan(.redirect(other.url), times: 20)
+    #expect(try await of("a", "upload", "--now").status == 76)
+    site.forgetFaults()
+    site.plan(.redirect(other.url), times: 20) { $0.path.hasPrefix("/api/v3") }
+    #expect(try await of("a", "upload", "--now").status == 76)
+    #expect(other.requests.isEmpty)
+    for request in site.requests where !request.path.hasPrefix("/api/v2/authorization/request/") {
+      let text = "\(request.path) \(request.headers) \(String(decoding: request.body, as: UTF8.self))"
+      #expect(!text.contains(token))
+    }
+  }
+
   @Test func aTokenThatIsNoneAndATypeThatIsNoneAreRefused() async throws {
     let secret = try await connect("a", token: "a-secret-of-the-site")
     #expect(
