@@ -35,16 +35,20 @@ public struct RemoteLogin: Sendable {
   public let zone: LogbookZone?
   /// The file of the certificates that alone may vouch for the remote, in PEM form; nil for those that the system trusts.
   public let authorities: String?
+  /// Where it is counted what goes over the wire.
+  public let traffic: Traffic
 
   /// A login with these parts.
   public init(
-    address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil, authorities: String? = nil
+    address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil, authorities: String? = nil,
+    traffic: Traffic = Traffic()
   ) {
     self.address = address
     self.token = token
     self.agent = agent
     self.zone = zone
     self.authorities = authorities
+    self.traffic = traffic
   }
 }
 

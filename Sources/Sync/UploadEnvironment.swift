@@ -10,15 +10,19 @@ public struct UploadEnvironment: Sendable {
   public var jitter: @Sendable () -> Double
   /// Whether the time that the run was given is over.
   public var isOutOfTime: @Sendable () -> Bool
+  /// Whether as many bytes went over the wire as the run may send and fetch.
+  public var isOutOfBytes: @Sendable () -> Bool
 
   /// A host with these ways.
   public init(
     now: @escaping @Sendable () -> Int64, makeID: @escaping @Sendable () -> String,
-    jitter: @escaping @Sendable () -> Double, isOutOfTime: @escaping @Sendable () -> Bool = { false }
+    jitter: @escaping @Sendable () -> Double, isOutOfTime: @escaping @Sendable () -> Bool = { false },
+    isOutOfBytes: @escaping @Sendable () -> Bool = { false }
   ) {
     self.now = now
     self.makeID = makeID
     self.jitter = jitter
     self.isOutOfTime = isOutOfTime
+    self.isOutOfBytes = isOutOfBytes
   }
 }

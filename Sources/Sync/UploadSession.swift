@@ -84,6 +84,7 @@ public final class UploadSession {
   /// Does the next step; gives the ending after the last.
   public func step() async throws -> UploadEnding? {
     if environment.isOutOfTime() { plan.stop("the time for this run is over") }
+    if environment.isOutOfBytes() { plan.stop("this run may not send and fetch more bytes") }
     switch plan.current {
     case .begin: plan.note(try begin())
     case .pushReadings(let limit): plan.note(try await pushReadings(limit))

@@ -29,7 +29,8 @@ import Testing
     #expect(
       lines.contains { $0.hasSuffix("readings from 2026-03-01 00:00:00 until 2026-03-02 00:00:00  waiting") },
       "\(outcome)")
-    #expect(lines.contains { $0.hasSuffix("record 00000000-0000-4000-8000-00000000000a  idle") }, "\(outcome)")
+    #expect(
+      lines.contains { $0.hasSuffix("record 00000000-0000-4000-8000-00000000000a  idle") }, "\(outcome)")
     #expect(
       lines.contains { $0.contains("\"kind\":\"record\",\"since\":null,\"until\":null,\"of\":\"0000") },
       "\(outcome)")
@@ -45,7 +46,8 @@ import Testing
       of b remote remove >/dev/null; try add changes
       """)
     #expect(
-      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: " ") == "64 64 64 64 66 64 66 66 64 78",
+      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: " ")
+        == "64 64 64 64 66 64 66 66 64 78",
       "\(outcome)")
   }
 
@@ -63,7 +65,22 @@ import Testing
       """)
     #expect(
       outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "|")
-        == "b 0|0|\"pushed_records\":1|2|pull-interval 12h|b 0|3|a 0|b 0|4|pull-interval 90m|64", "\(outcome)")
+        == "b 0|0|\"pushed_records\":1|2|pull-interval 12h|b 0|3|a 0|b 0|4|pull-interval 90m|64", "\(outcome)"
+    )
+  }
+
+  @Test func aRunStopsWhenItsBytesAreUsedUpAndTheNextGoesOn() async throws {
+    let outcome = try await run(
+      """
+      of b upload --json | grep -o '"requests":.*'
+      row a 08:10 124; row a 08:15 124; upload a --quiet
+      of b record add note x --quiet; of b upload --max-bytes 1 --quiet 2>told; echo $?; grep -c bytes told
+      of b list | wc -l; upload b --max-bytes 20k --quiet; of b list | wc -l
+      of b upload --max-bytes many 2>/dev/null; echo $?
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "|")
+        == "\"requests\":1,\"bytes_sent\":0,\"bytes_received\":0}|a 0|75|1|2|b 0|4|64", "\(outcome)")
   }
 
   @Test func nothingChangedIsOneRequest() async throws {
@@ -96,7 +113,8 @@ import Testing
   /// Commands of the classes `deferrable` and `local`, each as a script that does something.
   private static let offline = [
     "import rows.csv --quiet", "record add note x --quiet", "record edit $guid --note y --quiet",
-    "record show $guid", "record list", "record delete $guid --quiet", "list", "list --days", "export", "show $guid",
+    "record show $guid", "record list", "record delete $guid --quiet", "list", "list --days", "export",
+    "show $guid",
     "status", "status --watch", "log", "formats", "config", "config pull-interval 6h", "conflict list",
     "queue add changes", "queue list", "queue retry", "queue cancel 1", "remote show", "upload --dry-run",
     "remote remove",

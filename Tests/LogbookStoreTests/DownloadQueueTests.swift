@@ -67,6 +67,18 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM pinned") == 0)
   }
 
+  @Test func theRecordsAreAlwaysFetchedAndAHistoryCanBeLeftOut() throws {
+    try connect()
+    let store = try scratch.open(.sync)
+    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    let queue = try store.downloads()
+    #expect(throws: Failure.self) { try scratch.open(.editor).cancelDownloads([queue[2].id, queue[0].id]) }
+    #expect(try subjects().count == 3)
+    try scratch.open(.editor).cancelDownloads([queue[2].id])
+    #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
+    #expect(try store.missingHistoryEnd() == 1000)
+  }
+
   @Test func whatWasRefusedWaitsForARetry() throws {
     try add(.record("a"), .waiting)
     try scratch.open(.sync).sync { store in

@@ -44,6 +44,8 @@ public actor FaultyRemote: Remote {
   /// What a request in flight met and could not do.
   public private(set) var failure: (any Error)?
 
+  /// Whether the host gives parts of its logbook.
+  nonisolated let givesParts: Bool
   private let host: any Remote
   private var random: SeededGenerator
   private var weather: Weather
@@ -61,6 +63,7 @@ public actor FaultyRemote: Remote {
   /// A way to a host; the seed decides what goes wrong.
   public init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
     self.host = host.remote()
+    givesParts = self.host is any SelectiveRemote
     random = SeededGenerator(seed: seed)
     self.weather = weather
   }
@@ -155,6 +158,17 @@ public actor FaultyRemote: Remote {
     let few = min(limit, mostChanges ?? Int.random(in: 1...5, using: &random))
     return try await exchange("changes", items: few) { [host] () async throws(RemoteError) in
       try await host.changes(after: cursor, limit: few, run)
+    }
+  }
+
+  /// What others wrote of a part.
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ChangePage {
+    guard let host = host as? any SelectiveRemote else { throw .refused("this host gives no parts") }
+    let few = min(limit, mostChanges ?? Int.random(in: 1...5, using: &random))
+    return try await exchange("parts", items: few) { () async throws(RemoteError) in
+      try await host.changes(of: part, after: cursor, limit: few, run)
     }
   }
 

@@ -16,6 +16,8 @@ public final class SimulatedNode {
   public let remote: FaultyRemote
   /// The upload that runs; nil for none.
   public private(set) var session: UploadSession?
+  /// Whether it asks a host for parts of the logbook, where that gives them.
+  var asksForParts = false
   /// The host's clock.
   public var clock: Int64 = 1_800_000_000
   private var ids: SeededGenerator
@@ -94,7 +96,8 @@ public final class SimulatedNode {
     guard session == nil else { return }
     let (clock, random) = (clock, SharedGenerator(seed: ids.next()))
     session = UploadSession(
-      try sync(), remote, named: "simulation", options,
+      try sync(), asksForParts && remote.givesParts ? SelectiveWay(way: remote) : remote, named: "simulation",
+      options,
       UploadEnvironment(now: { clock }, makeID: { random.uuid() }, jitter: { 0.5 }))
   }
 

@@ -5,7 +5,7 @@ import LogbookAPI
 import ServerStore
 
 /// The storage of a simulated server as a remote, asked at once and for certain.
-struct StorageRemote: Remote {
+struct StorageRemote: SelectiveRemote {
   let server: SimulatedServer
 
   func logbook() async throws(RemoteError) -> RemoteLogbook {
@@ -33,6 +33,14 @@ struct StorageRemote: Remote {
   func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
     try await ask { (storage) async throws(StorageError) in
       try await storage.readingDigests(server.login, run)
+    }
+  }
+
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ChangePage {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.changes(of: part, after: cursor, limit: limit, server.login, run)
     }
   }
 

@@ -50,6 +50,25 @@ extension World {
     return DeviceTime(seconds: 1_700_000_000 + 600 * Int64.random(in: 0..<4, using: &random))
   }
 
+  /// Wants something fetched, or no longer.
+  func queue(_ node: SimulatedNode) throws {
+    guard node.asksForParts else { return }
+    let store = try node.connections.store(.editor)
+    if random.once(in: 3), let download = try store.downloads().randomElement(using: &random),
+      // What fills a store is everybody's to wait for.
+      download.priority == .waiting, download.subject != .records
+    {
+      say("\(node.name) cancels \(download.subject)")
+      return try store.cancelDownloads([download.id])
+    }
+    let guid = try liveRecord(of: node)?.guid
+    let subjects =
+      [.records, .changes, .readings(from: 1_700_000_000, until: .max)] + (guid.map { [.record($0)] } ?? [])
+    let subject = subjects.randomElement(using: &random) ?? DownloadSubject.changes
+    say("\(node.name) wants \(subject)")
+    try store.queueDownload(subject, .waiting, at: node.clock)
+  }
+
   func delete(_ node: SimulatedNode) throws {
     guard let record = try liveRecord(of: node) else { return }
     let all = try node.records().values.filter {

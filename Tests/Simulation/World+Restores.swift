@@ -13,9 +13,10 @@ extension World {
       say("\(node.name) is copied to n\(nodeCount)")
       let path = "\(folder)/copy\(nodeCount).db"
       try Self.copyStore(node.path, to: path)
-      nodes.append(
-        SimulatedNode(
-          name: "n\(nodeCount)", Connections(path: path), await makeRemote(), seed: random.next()))
+      let copy = SimulatedNode(
+        name: "n\(nodeCount)", Connections(path: path), await makeRemote(), seed: random.next())
+      copy.asksForParts = node.asksForParts
+      nodes.append(copy)
     case 1:
       say("\(node.name) is backed up")
       try Self.copyStore(node.path, to: backup(of: node))
@@ -57,6 +58,7 @@ extension World {
     let restored = SimulatedNode(
       name: node.name + "'", Connections(path: path), await makeRemote(), seed: random.next())
     restored.clock = node.clock
+    restored.asksForParts = node.asksForParts
     // The backup may be from before the move to another server.
     try await restored.connect(to: server, isNewRemote: true)
     if let place = nodes.firstIndex(where: { $0 === node }) { nodes[place] = restored }
@@ -73,6 +75,7 @@ extension World {
       let old = nodes[place]
       let moved = SimulatedNode(name: old.name, old.connections, await makeRemote(), seed: random.next())
       moved.clock = old.clock
+      moved.asksForParts = old.asksForParts
       nodes[place] = moved
       try await moved.connect(to: server, isNewRemote: true)
     }

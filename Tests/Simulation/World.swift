@@ -54,6 +54,7 @@ final class World {
       nodeCount += 1
       let node = SimulatedNode(
         name: "n\(nodeCount)", try stage.connections(place), await makeRemote(), seed: random.next())
+      node.asksForParts = Bool.random(using: &random)
       try await node.connect(to: server, isNewRemote: false)
       nodes.append(node)
     }
@@ -122,7 +123,8 @@ final class World {
     switch Int.random(in: 0..<32, using: &random) {
     case 0..<12: try command(node, .editor) { try edit(node) }
     case 12..<20: try command(node, .editor) { try add(node) }
-    case 20..<24: try command(node, .editor) { try delete(node) }
+    case 20..<23: try command(node, .editor) { try delete(node) }
+    case 23: try command(node, .editor) { try queue(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }

@@ -7,16 +7,19 @@ import Remotes
 extension RemoteAccess {
   /// Runs a body with the remote: its token is read, the connection opened, and both go when the body ends.
   ///
-  /// - Parameter zone: that of the logbook, in which what says no offset is shown.
+  /// - Parameters:
+  ///   - zone: that of the logbook, in which what says no offset is shown.
+  ///   - traffic: where it is counted what goes over the wire.
   /// - Throws: `Failure`: what is wrong with address or token, and whatever the remote answers instead.
   func ask<Value>(
-    in zone: LogbookZone? = nil, isolation: isolated (any Actor)? = #isolation,
+    in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
+    isolation: isolated (any Actor)? = #isolation,
     _ body: (any Remote) async throws -> Value
   ) async throws -> Value {
     let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
     let login = RemoteLogin(
       address: address, token: try token.token(), agent: "glucoport/\(Release.version)", zone: zone,
-      authorities: authorities)
+      authorities: authorities, traffic: traffic)
     do {
       return try await RemoteRegister.with(kind, login, body)
     } catch let error as RemoteError {

@@ -4,6 +4,7 @@ import ArgumentParser
 import Foundation
 import Logbook
 import LogbookStore
+import Remotes
 import Sync
 
 /// `glucoport upload`: sends what is pending, and fetches what others changed.
@@ -81,9 +82,12 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     try refuseTooEarly(setting)
     if retryRefused { try store.releaseRefused() }
     let options = try options(store, setting)
+    let traffic = Traffic()
     let meter = ProgressMeter(output, isQuiet: quiet || json)
-    let (ending, summary) = try await setting.access.ask(in: store.timezone()) { remote in
-      let session = UploadSession(store, remote, named: setting.access.url, options, environment())
+    let (ending, summary) = try await setting.access.ask(
+      in: store.timezone(), counting: traffic
+    ) { remote in
+      let session = UploadSession(store, remote, named: setting.access.url, options, environment(traffic))
       let ending = try await session.run { meter.show(UploadText.line($0)) }
       return (ending, session.summary)
     }
@@ -92,7 +96,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
       output.message(
         "glucoport: what others changed is not due to be fetched yet; without --unattended it is")
     }
-    try tell(ending, summary, setting, output)
+    try tell(ending, summary, traffic, setting, output)
   }
 
   private func options(_ store: Store, _ setting: RemoteSetting) throws -> UploadOptions {
@@ -105,11 +109,13 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     return options
   }
 
-  private func environment() -> UploadEnvironment {
+  private func environment(_ traffic: Traffic) -> UploadEnvironment {
+    let mostBytes = maxBytes?.bytes ?? .max
     let end = maxTime.map { ContinuousClock.now + .seconds($0.seconds) }
     return UploadEnvironment(
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
-      isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false })
+      isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },
+      isOutOfBytes: { traffic.sent + traffic.received >= mostBytes })
   }
 
   /// Takes the lock of uploads, waiting for it as long as was asked.
@@ -145,10 +151,11 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 
   private func tell(
-    _ ending: UploadEnding, _ summary: UploadSummary, _ setting: RemoteSetting, _ output: Output
+    _ ending: UploadEnding, _ summary: UploadSummary, _ traffic: Traffic, _ setting: RemoteSetting,
+    _ output: Output
   ) throws {
     if json {
-      output.line(UploadText.json(ending, summary))
+      output.line(UploadText.json(ending, summary, traffic))
     } else if !quiet {
       output.line(UploadText.line(summary))
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Remotes
 import Sync
 
 /// What an upload did, for people and for programs.
@@ -29,7 +30,7 @@ enum UploadText {
   }
 
   /// The object of `upload --json`; glucoport-json(5) documents its members.
-  static func json(_ ending: UploadEnding, _ summary: UploadSummary) -> String {
+  static func json(_ ending: UploadEnding, _ summary: UploadSummary, _ traffic: Traffic) -> String {
     let word =
       switch ending {
       case .complete: "complete"
@@ -41,7 +42,8 @@ enum UploadText {
       "differing_readings":\(summary.differingReadings),"pushed_records":\(summary.pushedRecords),\
       "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
       "merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
-      "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks)}
+      "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks),\
+      "requests":\(traffic.requests),"bytes_sent":\(traffic.sent),"bytes_received":\(traffic.received)}
       """
   }
 

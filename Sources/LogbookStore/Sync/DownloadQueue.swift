@@ -50,19 +50,27 @@ extension Store {
     }
   }
 
-  /// Takes downloads off the queue, and their ranges off those that are pinned.
+  /// Takes downloads off the queue, and their ranges off those that are pinned. A history that is no longer wanted counts
+  /// as left out.
   ///
-  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes then.
+  /// - Throws: `Failure`: `missingInput` for a number that is not in the queue, `usage` for the records, without which
+  ///   edits of others would be missed; nothing changes then.
   public func cancelDownloads(_ ids: [Int64]) throws {
     try write { database in
       for id in ids {
-        try database.execute(
-          sql: """
-            DELETE FROM pinned WHERE first || '/' || last =
-              (SELECT subject FROM download WHERE id = ? AND kind = 'readings')
-            """, arguments: [id])
+        let row = try Row.fetchOne(
+          database, sql: "SELECT \(Download.columns) FROM download WHERE id = ?", arguments: [id])
+        guard let download = row.flatMap(Download.init) else { throw Self.noDownload(id) }
+        switch download.subject {
+        case .records:
+          throw Failure(.usage, "the records of the logbook are always fetched; nothing was cancelled")
+        case .readings(from: .min, let until): try Self.set(.historyEnd, String(until), database)
+        case .readings(let from, let until):
+          try database.execute(
+            sql: "DELETE FROM pinned WHERE first = ? AND last = ?", arguments: [from, until])
+        case .logbook, .changes, .record, .attachment: break
+        }
         try database.execute(sql: "DELETE FROM download WHERE id = ?", arguments: [id])
-        guard database.changesCount == 1 else { throw Self.noDownload(id) }
       }
     }
   }

@@ -19,6 +19,7 @@ struct HTTPCarrier: Carrier {
   private let client: HTTPClient
   private let limits: ExchangeLimits
   private let agent: String
+  private let traffic: Traffic
 
   /// Runs a body with a carrier to a remote, on one thread of its own that ends with it.
   static func with<Value>(
@@ -32,7 +33,8 @@ struct HTTPCarrier: Carrier {
       result = .success(
         try await HTTPClient.withHTTPClient(eventLoopGroup: threads, configuration: configuration) {
           try await body(
-            HTTPCarrier(address: login.address, client: $0, limits: limits, agent: login.agent))
+            HTTPCarrier(
+              address: login.address, client: $0, limits: limits, agent: login.agent, traffic: login.traffic))
         })
     } catch {
       result = .failure(error)
@@ -96,13 +98,13 @@ extension HTTPCarrier {
     prepared.headers = request.headers
     prepared.headers.add(name: "User-Agent", value: agent)
     prepared.headers.add(name: "Accept-Encoding", value: "gzip")
-    guard let body = request.body else { return prepared }
-    if request.mayBePacked, body.count >= Self.packedFrom, let packed = WireGzip.pack(body) {
+    var bytes = request.body ?? []
+    if request.mayBePacked, bytes.count >= Self.packedFrom, let packed = WireGzip.pack(bytes) {
       prepared.headers.add(name: "Content-Encoding", value: "gzip")
-      prepared.body = .bytes(ByteBuffer(bytes: packed))
-    } else {
-      prepared.body = .bytes(ByteBuffer(bytes: body))
+      bytes = packed
     }
+    if request.body != nil { prepared.body = .bytes(ByteBuffer(bytes: bytes)) }
+    traffic.addRequest(bytes: bytes.count)
     return prepared
   }
 
@@ -117,6 +119,7 @@ extension HTTPCarrier {
     body.reserveCapacity(max(0, length))
     for try await piece in response.body {
       guard body.count + piece.readableBytes <= limits.bodyBytes else { throw tooLong }
+      traffic.addReceived(bytes: piece.readableBytes)
       guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
       body.append(contentsOf: piece.readableBytesView)
     }
