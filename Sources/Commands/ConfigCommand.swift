@@ -13,12 +13,13 @@ struct ConfigCommand: ClassifiedCommand {
       Without arguments it shows every setting. 'timezone' places all times without a zone of their own anew; \
       'unit' is the unit of listings: mg/dL, mmol/L, or none for each value's own; 'pull-interval' is how long \
       'upload --unattended' leaves what others changed where it is, 12h at first; 'history' is full, or on-demand to \
-      fetch readings older than ninety days only with 'upload --all'.
+      fetch readings older than ninety days only with 'upload --all'; 'attachment-limit' is the most bytes of an \
+      attachment, such as 25MiB.
       """)
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "timezone, unit, pull-interval or history.")
+  @Argument(help: "timezone, unit, pull-interval, history or attachment-limit.")
   var name: String?
 
   @Argument(help: "The new value.")
@@ -53,6 +54,7 @@ enum ConfigSetting: String, CaseIterable {
   case timezone, unit
   case pullInterval = "pull-interval"
   case history
+  case attachmentLimit = "attachment-limit"
 
   /// What a value that it does not take is answered with.
   var rule: String {
@@ -61,6 +63,7 @@ enum ConfigSetting: String, CaseIterable {
     case .unit: "unit is mg/dL, mmol/L or none."
     case .pullInterval: "pull-interval is a time such as 12h, 90m or 0."
     case .history: "history is full or on-demand."
+    case .attachmentLimit: "attachment-limit is a number of bytes, such as 500KiB, 25MiB or 1GiB."
     }
   }
 
@@ -70,6 +73,7 @@ enum ConfigSetting: String, CaseIterable {
     case .unit: value == "none" || GlucoseUnit(name: value) != nil
     case .pullInterval: DurationArgument(argument: value) != nil
     case .history: value == "full" || value == "on-demand"
+    case .attachmentLimit: ByteCountArgument(argument: value) != nil
     }
   }
 
@@ -79,6 +83,7 @@ enum ConfigSetting: String, CaseIterable {
     case .unit: try store.displayUnit()?.name ?? "none"
     case .pullInterval: Self.text(seconds: try store.pullIntervalSeconds())
     case .history: try store.fetchesHistoryOnDemand() ? "on-demand" : "full"
+    case .attachmentLimit: ByteCountArgument.text(try store.attachmentLimit())
     }
   }
 
@@ -92,6 +97,8 @@ enum ConfigSetting: String, CaseIterable {
     case .unit: try store.setDisplayUnit(GlucoseUnit(name: value))
     case .pullInterval: try store.setPullIntervalSeconds(DurationArgument(argument: value)?.seconds ?? 0)
     case .history: try store.setFetchesHistoryOnDemand(value == "on-demand")
+    case .attachmentLimit:
+      try ByteCountArgument(argument: value).map { try store.setAttachmentLimit($0.bytes) }
     }
     return nil
   }

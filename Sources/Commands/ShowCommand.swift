@@ -18,8 +18,28 @@ struct ShowCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Write the content of an attachment to this file; - is standard output.", valueName: "file"))
+  var save: String?
+
+  @Flag(help: "With --save: replace a file that is there.")
+  var force = false
+
+  func validate() throws {
+    if save == nil, force { throw ValidationError("--force belongs to --save.") }
+    if save != nil, json {
+      throw ValidationError("--save writes a content and --json an object; choose one.")
+    }
+    if save == "" { throw ValidationError("--save takes the name of a file.") }
+  }
+
   func run() throws {
     let output = Output()
+    if let save {
+      try AttachmentSaving(options: storeOptions, target: save, replaces: force).save(id, output)
+      return try output.finish()
+    }
     let store = try storeOptions.open(.reader)
     let item: StoredItem =
       if let reading = try store.reading(at: id) { .reading(reading) } else {

@@ -50,18 +50,24 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case nodeReused = "node-reused"
   /// 409: the login is for another logbook than the client expects.
   case otherLogbook = "other-logbook"
+  /// 409: a part of a content does not begin where what the server holds of it ends.
+  case misplaced
   /// 410: the cursor or mark is not known.
   case positionUnknown = "position-unknown"
   /// 413: the request is too large.
   case tooLarge = "too-large"
   /// 415: a content type or encoding that is not taken.
   case badType = "bad-type"
+  /// 422: a content does not have its SHA-256; all of it was dropped.
+  case wrongDigest = "wrong-digest"
   /// 429: too many requests or failed logins.
   case tooMany = "too-many"
   /// 500: the server failed.
   case serverFailure = "server-failure"
   /// 503: the server is stopping, or its storage is busy.
   case busy
+  /// 507: the logbook holds as much content of attachments as the server gives it.
+  case full
 }
 
 /// The body of an answer that is no success.

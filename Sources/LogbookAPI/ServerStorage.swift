@@ -55,7 +55,7 @@ public enum StorageError: Error, Hashable, Sendable {
 /// Each call is one transaction: it is applied whole or not at all, and is durable when it returns. A call with a run
 /// checks the run, the expected logbook and the mark first, in the same transaction. No change with a smaller number
 /// becomes visible after a larger one was handed out. The conformance suite holds every storage to this.
-public protocol ServerStorage: Sendable {
+public protocol ServerStorage: AttachmentStorage {
   /// The login whose token has this SHA-256; nil when there is none.
   func login(tokenHash: [UInt8]) async throws(StorageError) -> Login?
   /// The logbook of a login.

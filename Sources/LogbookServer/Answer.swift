@@ -11,6 +11,8 @@ struct Answer {
   var headers: HTTPFields = [:]
   var body: [UInt8] = []
   var type = "application/json"
+  /// Whether it may go out packed by gzip: a range of bytes would be one of the packed bytes.
+  var mayBePacked = true
   /// Whether the connection ends with it, because the rest of the request was not read.
   var endsConnection = false
 
@@ -25,7 +27,7 @@ struct Answer {
     headers[.xContentTypeOptions] = "nosniff"
     var bytes = body
     if !bytes.isEmpty { headers[.contentType] = type }
-    if takesGzip, body.count > Self.leastPackedBytes, let packed = WireGzip.pack(body) {
+    if takesGzip, mayBePacked, body.count > Self.leastPackedBytes, let packed = WireGzip.pack(body) {
       bytes = packed
       headers[.contentEncoding] = "gzip"
     }

@@ -9,27 +9,29 @@ import NIOCore
 struct IncomingBody {
   let bytesAtWork: BytesAtWork
   let time: Duration
+  var type = "application/json"
+  var most = Wire.mostBodyBytes
 
-  /// Gives the JSON of a body to `use`, which runs while its bytes are counted as at work.
+  /// Gives the bytes of a body to `use`, which runs while its bytes are counted as at work.
   func read<Value: Sendable>(
     _ request: Request, _ use: ([UInt8]) async throws -> Value
   ) async throws -> Value {
-    let isPacked = try Self.isPacked(request)
-    let declared = try Self.declaredBytes(request)
-    return try await counted(declared ?? Wire.mostBodyBytes) {
+    let isPacked = try isPacked(request)
+    let declared = try declaredBytes(request)
+    return try await counted(declared ?? most) {
       let body = try await collect(request)
       guard isPacked else { return try await use(body) }
-      let unpacked = try Self.unpack(body)
+      let unpacked = try unpack(body)
       return try await counted(unpacked.count) { try await use(unpacked) }
     }
   }
 }
 
 extension IncomingBody {
-  private static func isPacked(_ request: Request) throws -> Bool {
+  private func isPacked(_ request: Request) throws -> Bool {
     let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased() ?? ""
-    guard type.filter({ $0 != " " }) == "application/json" else {
-      throw Refusal(.badType, "a body of the type application/json is expected")
+    guard type.filter({ $0 != " " }) == self.type else {
+      throw Refusal(.badType, "a body of the type \(self.type) is expected")
     }
     switch request.headers[.contentEncoding]?.lowercased() {
     case nil, "identity": return false
@@ -38,20 +40,20 @@ extension IncomingBody {
     }
   }
 
-  private static func declaredBytes(_ request: Request) throws -> Int? {
+  private func declaredBytes(_ request: Request) throws -> Int? {
     guard let text = request.headers[.contentLength] else { return nil }
     guard let length = Int(text), length >= 0 else { throw Refusal(.badRequest, "a length that cannot be") }
-    guard length <= Wire.mostBodyBytes else { throw tooLarge }
+    guard length <= most else { throw tooLarge }
     return length
   }
 
-  private static var tooLarge: Refusal {
-    Refusal(.tooLarge, "a body has at most \(Wire.mostBodyBytes) bytes")
+  private var tooLarge: Refusal {
+    Refusal(.tooLarge, "a body has at most \(most) bytes")
   }
 
-  private static func unpack(_ body: [UInt8]) throws -> [UInt8] {
+  private func unpack(_ body: [UInt8]) throws -> [UInt8] {
     do {
-      return try WireGzip.unpack(body, limit: Wire.mostBodyBytes)
+      return try WireGzip.unpack(body, limit: most)
     } catch {
       switch error {
       case .tooLarge: throw tooLarge
@@ -81,10 +83,10 @@ extension IncomingBody {
   /// The bytes of the body. One that comes in drops would hold its connection for hours.
   private func collect(_ request: Request) async throws -> [UInt8] {
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
-      group.addTask {
+      group.addTask { [most, tooLarge] in
         var bytes: [UInt8] = []
         for try await buffer in request.body {
-          guard bytes.count + buffer.readableBytes <= Wire.mostBodyBytes else { throw Self.tooLarge }
+          guard bytes.count + buffer.readableBytes <= most else { throw tooLarge }
           bytes.append(contentsOf: buffer.readableBytesView)
         }
         return bytes

@@ -80,7 +80,8 @@ struct IncomingRequest: Sendable {
     return values.first.map(String.init)
   }
 
-  private func header(_ name: String) throws(Refusal) -> String? {
+  /// A header, which may stand there once.
+  func header(_ name: String) throws(Refusal) -> String? {
     guard let field = HTTPField.Name(name) else { return nil }
     let values = request.headers[values: field]
     guard values.count <= 1 else { throw Refusal(.badRequest, "the header \(name) stands there twice") }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import Logbook
 import LogbookAPI
 
 /// An answer that is no success. The message holds nothing of the request.
@@ -13,6 +14,8 @@ struct Refusal: Error {
   var retryAfterSeconds: Int?
   /// The methods that the path takes.
   var allowed: String?
+  /// What is held of a content, where a part of it does not fit.
+  var held: HeldContent?
 
   init(_ code: ErrorCode, _ message: String) {
     self.code = code
@@ -27,13 +30,15 @@ struct Refusal: Error {
     case .readOnly: .forbidden
     case .notFound: .notFound
     case .badMethod: .methodNotAllowed
-    case .nodeReused, .otherLogbook: .conflict
+    case .nodeReused, .otherLogbook, .misplaced: .conflict
     case .positionUnknown: .gone
     case .tooLarge: .contentTooLarge
     case .badType: .unsupportedMediaType
+    case .wrongDigest: .unprocessableContent
     case .tooMany: .tooManyRequests
     case .serverFailure: .internalServerError
     case .busy: .serviceUnavailable
+    case .full: .init(code: 507, reasonPhrase: "Insufficient Storage")
     }
   }
 
@@ -43,6 +48,9 @@ struct Refusal: Error {
     if code == .login { headers[.wwwAuthenticate] = "Bearer realm=\"glucoport\"" }
     if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
     if let allowed { headers[.allow] = allowed }
+    headers[wire: Wire.errorHeader] = code.rawValue
+    if let logbook { headers[wire: Wire.logbookHeader] = logbook }
+    if let held { headers.tell(held) }
     return headers
   }
 

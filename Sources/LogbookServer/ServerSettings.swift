@@ -72,6 +72,10 @@ public struct ServerSettings: Sendable {
   public var mostConnections = 256
   /// The bytes of all bodies that are at work at one time.
   public var mostBytesAtWork = 64 << 20
+  /// The bytes of one attachment's content.
+  public var mostContentBytes: Int64 = 25 << 20
+  /// The bytes of all contents of one logbook.
+  public var mostLogbookContentBytes: Int64 = 4 << 30
   /// Failed logins from one address within a minute, behind which the answer is to wait.
   public var mostFailedLogins = 20
 

@@ -11,6 +11,7 @@ import Logging
 struct WireResponder: HTTPResponder {
   private let storage: any ServerStorage
   private let calls: WireCalls
+  private let blobs: BlobCalls
   private let failedLogins: FailedLogins
   private let metrics: ServerMetrics
   private let clock: @Sendable () -> Int64
@@ -25,6 +26,7 @@ struct WireResponder: HTTPResponder {
     self.logger = logger
     clock = settings.clock
     calls = WireCalls(storage: storage, body: body, clock: settings.clock, metrics: metrics)
+    blobs = BlobCalls(storage, body, settings)
     failedLogins = FailedLogins(most: settings.mostFailedLogins)
   }
 
@@ -44,6 +46,8 @@ struct WireResponder: HTTPResponder {
     }
     let duration = ContinuousClock.now - start
     metrics.answered(route, answer.status.code, duration)
+    // Not even that of a refusal: what stands behind the head would pass for the next answer.
+    if request.method == .head { answer.body = [] }
     log(request.method, route, answer.status.code, duration, loginName)
     return answer.response(takesGzip: incoming.takesGzip)
   }
@@ -56,9 +60,11 @@ extension WireResponder {
     guard let route, route != .metrics || isLocal(incoming, origin) else {
       throw Refusal(.notFound, "there is nothing here")
     }
-    guard incoming.request.method == route.method else {
-      var refusal = Refusal(.badMethod, "\(route.path) takes \(route.method.rawValue)")
-      refusal.allowed = route.method.rawValue
+    let method = incoming.request.method
+    guard route.methods.contains(method) else {
+      let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
+      var refusal = Refusal(.badMethod, "\(route.path) takes \(allowed)")
+      refusal.allowed = allowed
       throw refusal
     }
     switch route {
@@ -68,11 +74,11 @@ extension WireResponder {
     }
     let login = try await login(incoming, origin)
     loginName = login.name
-    guard !route.writes || login.role == .write else {
+    guard !WireRoute.writes(method) || login.role == .write else {
       throw Refusal(.readOnly, "this token may read only")
     }
     var answer = try await carryOut(route, incoming, login)
-    answer.endsConnection = !route.writes && incoming.hasBody
+    answer.endsConnection = !WireRoute.writes(method) && incoming.hasBody
     return answer
   }
 
@@ -85,6 +91,7 @@ extension WireResponder {
     case .records: try await calls.records(incoming, login)
     case .changes: try await calls.changes(incoming, login)
     case .digests: try await calls.digests(incoming, login)
+    case .blobs: try await blobs.answer(incoming, login)
     case .health, .metrics: throw Refusal(.notFound, "there is nothing here")
     }
   }

@@ -5,9 +5,13 @@ import LogbookAPI
 
 /// What a server answers, by its path. A path is compared as it stands, so that no spelling leads elsewhere.
 enum WireRoute: String, CaseIterable {
-  case logbook, readings, records, changes, digests, health, metrics
+  case logbook, readings, records, changes, digests, blobs, health, metrics
 
   init?(path: String) {
+    if path.hasPrefix(Wire.blobsPath) {
+      self = .blobs
+      return
+    }
     guard let route = Self.allCases.first(where: { $0.path == path }) else { return nil }
     self = route
   }
@@ -19,18 +23,20 @@ enum WireRoute: String, CaseIterable {
     case .records: Wire.recordsPath
     case .changes: Wire.changesPath
     case .digests: Wire.digestsPath
+    case .blobs: Wire.blobsPath
     case .health: "/healthz"
     case .metrics: "/metrics"
     }
   }
 
-  var method: HTTPRequest.Method {
+  var methods: [HTTPRequest.Method] {
     switch self {
-    case .readings, .records: .post
-    default: .get
+    case .readings, .records: [.post]
+    case .blobs: [.get, .head, .patch, .put]
+    default: [.get]
     }
   }
 
   /// Whether a login that may only read is refused.
-  var writes: Bool { method == .post }
+  static func writes(_ method: HTTPRequest.Method) -> Bool { method != .get && method != .head }
 }

@@ -2,7 +2,7 @@
 
 /// What version 3 of the schema adds: what waits to be sent or fetched, and the content of attachments.
 enum QueueSchema {
-  static let statements = remoteColumns + queued + transfers + blobs + downloads
+  static let statements = remoteColumns + queued + transfers + blobs + downloads + contentDownloads
 
   private static let remoteColumns = """
     ALTER TABLE remote ADD COLUMN last_push INTEGER;
@@ -25,6 +25,8 @@ enum QueueSchema {
       PRIMARY KEY (record, aspect)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX queued_by_entry ON queued(entry);
+    -- Content goes up in the order in which it was attached.
+    CREATE INDEX queued_file ON queued(queued_at, record) WHERE aspect = 'file';
 
     CREATE TRIGGER record_is_queued AFTER INSERT ON record WHEN NEW.version > NEW.version_synced
     BEGIN
@@ -94,7 +96,9 @@ enum QueueSchema {
     CREATE TRIGGER blob_stays BEFORE DELETE ON blob
     BEGIN SELECT RAISE(ABORT, 'content of attachments is never deleted'); END;
 
-    CREATE TRIGGER blob_is_immutable BEFORE UPDATE OF digest, size ON blob
+    -- How many bytes a content has is only known when it is whole: until then, what is fetched was merely said to be it.
+    CREATE TRIGGER blob_is_immutable BEFORE UPDATE ON blob
+    WHEN NEW.digest <> OLD.digest OR (OLD.held = OLD.size AND (NEW.size <> OLD.size OR NEW.held <> OLD.held))
     BEGIN SELECT RAISE(ABORT, 'content of attachments is immutable'); END;
 
     -- What was fetched of a content and does not have its digest is taken back, as long as it is not whole.
@@ -151,11 +155,50 @@ enum QueueSchema {
       position TEXT,
       -- The words of a remote that refuses it for good.
       refusal TEXT,
+      -- When it is worth asking for again: the remote did not have it.
+      not_before INTEGER,
       UNIQUE (kind, subject)
     ) STRICT;
     CREATE INDEX download_by_priority ON download(priority, id) WHERE refusal IS NULL;
 
     -- Ranges of readings, as civil seconds of shown time, that are fetched before all others.
     CREATE TABLE pinned (first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (first, last)) STRICT, WITHOUT ROWID;
+
+    """
+
+  /// The content of an attachment is fetched because its record is here, however that came; a content that is whole, or
+  /// that no record names any more, is not.
+  private static let contentDownloads = """
+    CREATE TRIGGER attachment_file_is_wanted AFTER INSERT ON record
+    WHEN NEW.kind = 'attachment' AND NEW.deleted = 0
+    BEGIN
+      INSERT INTO download (kind, subject, priority, queued_at) \(wanted);
+    END;
+
+    CREATE TRIGGER attachment_file_is_wanted_again AFTER UPDATE OF fields, deleted ON record
+    WHEN NEW.kind = 'attachment' AND (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted)
+    BEGIN
+      DELETE FROM download WHERE kind = 'attachment' AND subject = json_extract(OLD.fields, '$.sha256')
+        AND NOT EXISTS (SELECT 1 FROM record WHERE kind = 'attachment' AND deleted = 0
+          AND json_extract(fields, '$.sha256') = json_extract(OLD.fields, '$.sha256'));
+      INSERT INTO download (kind, subject, priority, queued_at) \(wanted) AND NEW.deleted = 0;
+    END;
+
+    CREATE TRIGGER blob_is_whole AFTER UPDATE OF held ON blob WHEN NEW.held = NEW.size
+    BEGIN DELETE FROM download WHERE kind = 'attachment' AND subject = NEW.digest; END;
+
+    CREATE TRIGGER blob_is_whole_at_once AFTER INSERT ON blob WHEN NEW.held = NEW.size
+    BEGIN DELETE FROM download WHERE kind = 'attachment' AND subject = NEW.digest; END;
+    """
+
+  /// A digest that none can be is never asked for.
+  private static let wanted = """
+    SELECT 'attachment', json_extract(NEW.fields, '$.sha256'), 2, unixepoch()
+    WHERE json_type(NEW.fields, '$.sha256') IS 'text' AND length(json_extract(NEW.fields, '$.sha256')) = 64
+      AND json_extract(NEW.fields, '$.sha256') NOT GLOB '*[^0-9a-f]*'
+      AND NOT EXISTS (SELECT 1 FROM blob
+        WHERE digest = json_extract(NEW.fields, '$.sha256') AND held = size)
+      AND NOT EXISTS (SELECT 1 FROM download
+        WHERE kind = 'attachment' AND subject = json_extract(NEW.fields, '$.sha256'))
     """
 }

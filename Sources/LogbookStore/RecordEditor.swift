@@ -66,17 +66,20 @@ public struct RecordEditor {
   /// - Throws: `Failure`: `badInput` for an id that is taken, and as for an entry that cannot take it.
   public func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
-      guard try Self.fetch(guid, database) == nil else {
-        throw Failure(.badInput, "\(guid): there is a record with this id already; nothing was added")
-      }
-      if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
-      try database.executeCached(
-        sql: """
-          INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, edited_at)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-          """,
-        arguments: [guid, draft.kind.rawValue] + arguments(draft))
-      return RecordEdit(record: try Self.require(guid, database), edits: 1)
+      RecordEdit(record: try insert(draft, guid, database), edits: 1)
+    }
+  }
+
+  /// Stores records of attachments with their contents, all of them or none.
+  ///
+  /// - Parameter contents: what was taken in of the same store.
+  /// - Throws: `Failure` as for `add`.
+  public func attach(
+    _ drafts: [(draft: RecordDraft, guid: String)], _ contents: ContentIntake
+  ) throws -> [RecordEdit] {
+    try store.write { database in
+      try contents.keep(database)
+      return try drafts.map { RecordEdit(record: try insert($0.draft, $0.guid, database), edits: 1) }
     }
   }
 
@@ -134,6 +137,20 @@ public struct RecordEditor {
 }
 
 extension RecordEditor {
+  private func insert(_ draft: RecordDraft, _ guid: String, _ database: Database) throws -> StoredRecord {
+    guard try Self.fetch(guid, database) == nil else {
+      throw Failure(.badInput, "\(guid): there is a record with this id already; nothing was added")
+    }
+    if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
+    try database.executeCached(
+      sql: """
+        INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, edited_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [guid, draft.kind.rawValue] + arguments(draft))
+    return try Self.require(guid, database)
+  }
+
   private static func fetch(_ guid: String, _ database: Database) throws -> StoredRecord? {
     try Row.fetchOne(
       database.cachedStatement(sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = ?"),

@@ -115,7 +115,7 @@ extension Store {
             "UPDATE remote SET cursor = NULL, mark = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
         )
         // What was to be fetched, or was left out, was the other logbook's.
-        try database.execute(sql: "DELETE FROM download")
+        try database.execute(sql: "DELETE FROM download WHERE kind <> 'attachment'")
         try Self.clear(.historyEnd, database)
       }
       return change

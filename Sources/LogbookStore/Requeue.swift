@@ -12,6 +12,7 @@ enum Requeue {
     try open(reason, at: seconds, database) {
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
+      try AttachmentQueue.requeueAll(database)
       try database.execute(
         sql: """
           UPDATE record SET version_synced = 0, base = NULL, revision = NULL, sent = NULL, sent_version = NULL,

@@ -11,7 +11,8 @@ enum Roles {
     case .editor: try database.execute(sql: storesNoReading + writesLocally)
     case .resolver:
       try database.execute(
-        sql: storesNoReading + leavesReadingSyncAlone + takesRemoteSideAsBase + editsRecords
+        sql: storesNoReading + leavesReadingSyncAlone + leavesBlobSyncAlone + takesRemoteSideAsBase
+          + editsRecords
           + leavesRemoteAlone)
     case .sync: try database.execute(sql: leavesVersionAlone + followsUploads)
     }
@@ -27,7 +28,8 @@ enum Roles {
   }
 
   private static let writesLocally =
-    leavesReadingSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones + leavesRemoteAlone
+    leavesReadingSyncAlone + leavesBlobSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones
+    + leavesRemoteAlone
 
   private static let storesNoReading = """
     CREATE TEMP TRIGGER role_stores_no_reading BEFORE INSERT ON main.reading
@@ -38,6 +40,13 @@ enum Roles {
   private static let leavesReadingSyncAlone = """
     CREATE TEMP TRIGGER role_leaves_uploaded_alone BEFORE UPDATE OF uploaded ON main.reading
     BEGIN SELECT RAISE(ABORT, 'only sync writes uploaded'); END;
+
+    """
+
+  private static let leavesBlobSyncAlone = """
+    CREATE TEMP TRIGGER role_leaves_content_sync_alone BEFORE UPDATE OF uploaded, refusal ON main.blob
+    WHEN NEW.uploaded IS NOT OLD.uploaded OR NEW.refusal IS NOT OLD.refusal
+    BEGIN SELECT RAISE(ABORT, 'only sync writes what the remote has of a content'); END;
 
     """
 

@@ -9,7 +9,7 @@ struct GlucoportRemote: RemoteKind {
   static let id = "glucoport"
   static let title = "glucoport server"
 
-  private let exchange: RemoteExchange
+  let exchange: RemoteExchange
   private let token: Token
 
   init(_ exchange: RemoteExchange, token: Token) {
@@ -86,7 +86,7 @@ extension GlucoportRemote: SelectiveRemote {
 }
 
 extension GlucoportRemote {
-  private func headers(_ run: RunStamp?) -> HTTPHeaders {
+  func headers(_ run: RunStamp?) -> HTTPHeaders {
     var headers: HTTPHeaders = ["Authorization": "Bearer \(token.text)", "Accept": "application/json"]
     guard let run else { return headers }
     headers.add(name: Wire.nodeHeader, value: run.node)
@@ -126,13 +126,18 @@ extension GlucoportRemote {
 
   /// What an answer means that is no success. Its word counts only under the status that belongs to it: what stands
   /// between may answer, too.
-  private func problem(_ answer: ExchangeAnswer) -> RemoteError {
+  func problem(_ answer: ExchangeAnswer) -> RemoteError {
     let body: ErrorBody
     do throws(WireError) {
       body = try ErrorBody(answer.body)
     } catch {
       return exchange.problem(answer)
     }
+    return problem(answer, body)
+  }
+
+  /// What an answer means whose error is told, in its body or in its headers.
+  func problem(_ answer: ExchangeAnswer, _ body: ErrorBody) -> RemoteError {
     switch (answer.status, body.code) {
     case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
     case (403, .readOnly): return .readOnly
@@ -141,6 +146,7 @@ extension GlucoportRemote {
       guard let logbook = body.logbook, RecordWire.isGuid(logbook) else { return exchange.problem(answer) }
       return .otherLogbook(id: logbook)
     case (410, .positionUnknown): return .positionUnknown
+    case (507, .full): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
     default: return exchange.problem(answer, words: body.message)
     }
   }

@@ -90,6 +90,11 @@ public enum RemoteRegister {
     return kind
   }
 
+  /// Whether a kind of remote takes the content of attachments, beside the records that describe them.
+  public static func takesAttachments(_ id: String) -> Bool {
+    kinds.contains { $0.id == id && $0 is any AttachmentRemote.Type }
+  }
+
   /// Runs a body with a remote. The connection and its thread end with it, so that it is opened only when there is
   /// something to ask.
   ///

@@ -10,8 +10,8 @@ struct FileSchema: Sendable {
   let applicationID: Int
   /// The number of the newest step. A file with a larger one is from a newer program.
   let version: Int
-  /// Makes the tables.
-  let create: @Sendable (Database) throws -> Void
+  /// Takes the steps that a file with this one lacks; 0 is an empty file.
+  let migrate: @Sendable (Database, _ version: Int) throws -> Void
 }
 
 /// An open SQLite file of the server: one writer, and readers that never wait for it.
@@ -92,8 +92,9 @@ extension DatabaseFile {
     if try version(database, path, schema) == schema.version { return }
     // Two processes may create one file at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
-      if try version(database, path, schema) < schema.version {
-        try schema.create(database)
+      let version = try version(database, path, schema)
+      if version < schema.version {
+        try schema.migrate(database, version)
         try database.execute(
           sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(schema.version)")
       }

@@ -8,7 +8,7 @@ public import LogbookAPI
 public final class EmbeddedStorage: Sendable {
   private let lock: FolderLock
   private let logins: Logins
-  private let logbooks: OpenLogbooks
+  let logbooks: OpenLogbooks
 
   /// Opens the folder, or creates it, and keeps every other server out of it.
   ///

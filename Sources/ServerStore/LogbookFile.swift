@@ -7,7 +7,7 @@ import LogbookAPI
 /// One logbook: an SQLite file with its readings, its records and the order of their changes.
 struct LogbookFile: Sendable {
   let id: String
-  private let file: DatabaseFile
+  let file: DatabaseFile
   /// Tells the numbers that this process gives from those of any other history.
   private let tag: String
 
@@ -89,7 +89,7 @@ struct LogbookFile: Sendable {
 
 extension LogbookFile {
   /// Runs a transaction for a run. Only the first request of a run writes, which is that it began.
-  private func reading<Value: Sendable>(
+  func reading<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
   ) async throws(StorageError) -> Value {

@@ -7,9 +7,9 @@ import GRDB
 /// Every change has a number in one sequence, which readings and records share: a reading's is given once, a record
 /// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
 enum LogbookSchema {
-  static let schema = FileSchema(applicationID: 0x474C_5542, version: 1) { database in
-    try database.execute(sql: tables)
-    try database.execute(sql: rules)
+  static let schema = FileSchema(applicationID: 0x474C_5542, version: 2) { database, version in
+    if version < 1 { try database.execute(sql: tables + rules) }
+    if version < 2 { try database.execute(sql: BlobSchema.statements) }
   }
 
   private static let tables = """
@@ -89,6 +89,7 @@ enum LogbookSchema {
       revision TEXT NOT NULL,
       PRIMARY KEY (guid, node)
     ) STRICT, WITHOUT ROWID;
+
     """
 
   private static let rules = """

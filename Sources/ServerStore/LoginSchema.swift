@@ -4,7 +4,7 @@ import GRDB
 
 /// The schema of the file with logins.
 enum LoginSchema {
-  static let schema = FileSchema(applicationID: 0x474C_5553, version: 1) { database in
+  static let schema = FileSchema(applicationID: 0x474C_5553, version: 1) { database, _ in
     try database.execute(sql: tables)
   }
 

@@ -18,6 +18,8 @@ public struct UploadOptions: Hashable, Sendable {
   public var mostRecords = 1000
   /// The most items on a page.
   public var mostChanges = 10_000
+  /// The most bytes of an attachment in one request.
+  public var mostPartBytes = PartSize.most
 
   /// Push and pull.
   public init() {}
@@ -39,6 +41,10 @@ public enum UploadStep: Hashable, Sendable {
   case quarantine(reason: String)
   /// Fetches and applies what comes next in the queue of downloads.
   case pull(limit: Int)
+  /// Sends the next part of the content of an attachment, or asks how much of it is there.
+  case pushAttachments
+  /// Fetches the next part of the content of an attachment.
+  case fetchAttachments
   /// Finds out what a remote that lost its newest part lacks, and queues it again.
   case verify
   /// Takes a node id of its own, since another store bears the present one.
@@ -56,6 +62,8 @@ public enum UploadEvent: Hashable, Sendable {
   case done
   /// There was nothing to send, or no page left.
   case exhausted
+  /// Before a part of an attachment's content, something was found to send that goes first.
+  case overtaken
   /// A record was edited while its page was on the way: nothing of the page was applied.
   case rolledBack
   /// The request failed. `items` is how many were in it.
@@ -96,6 +104,8 @@ public struct UploadPlan: Sendable {
   /// Why work is left, should nothing worse happen.
   private var reason: String?
   private var canPush = true
+  /// The attachments to which the run goes back, when what overtook them is sent.
+  private var overtaken: UploadStep?
 
   /// A plan whose first step is `begin`.
   public init(_ options: UploadOptions) {
@@ -117,6 +127,7 @@ public struct UploadPlan: Sendable {
       switch event {
       case .done: afterSuccess()
       case .exhausted: afterLast()
+      case .overtaken: afterOvertaking()
       case .rolledBack: afterRollback()
       case .failed(let error, let items): afterFailure(error, items: items)
       }
@@ -133,7 +144,9 @@ public struct UploadPlan: Sendable {
 
   private mutating func afterSuccess() -> UploadStep {
     switch step {
-    case .begin, .renewNode: return firstPush
+    case .begin, .renewNode:
+      overtaken = nil
+      return firstPush
     // The remote keeps from a node what that node wrote. Whether a copy of this store wrote under its id cannot be told
     // without a position that both know, so what comes from the start comes to an id that wrote nothing.
     case .verify: return .renewNode
@@ -147,7 +160,7 @@ public struct UploadPlan: Sendable {
     case .pull:
       changes.succeed()
       return .pull(limit: changes.current)
-    case .finish: return step
+    case .pushAttachments, .fetchAttachments, .finish: return step
     }
   }
 
@@ -155,20 +168,34 @@ public struct UploadPlan: Sendable {
     options.pushes && canPush ? .pushReadings(limit: readings.current) : firstPull
   }
 
-  private var firstPull: UploadStep { options.pulls ? .pull(limit: changes.current) : ending }
+  private var firstPull: UploadStep { options.pulls ? .pull(limit: changes.current) : firstAttachment }
+
+  /// Attachments come last, so that nothing waits for them.
+  private var firstAttachment: UploadStep { options.pushes && canPush ? .pushAttachments : firstFetch }
+
+  private var firstFetch: UploadStep { options.pulls ? .fetchAttachments : ending }
 
   private var ending: UploadStep {
     if !canPush { return .finish(.failed(.readOnly)) }
     return .finish(reason.map { .workLeft($0) } ?? .complete)
   }
 
-  private func afterLast() -> UploadStep {
+  private mutating func afterLast() -> UploadStep {
     switch step {
-    case .pushReadings: .pushRecords(.entries, limit: records.current)
-    case .pushRecords(.entries, _): .pushRecords(.children, limit: records.current)
-    case .pushRecords(.children, _): firstPull
-    default: ending
+    case .pushReadings: return .pushRecords(.entries, limit: records.current)
+    case .pushRecords(.entries, _): return .pushRecords(.children, limit: records.current)
+    case .pushRecords(.children, _):
+      defer { overtaken = nil }
+      return overtaken ?? firstPull
+    case .pull: return firstAttachment
+    case .pushAttachments: return firstFetch
+    default: return ending
     }
+  }
+
+  private mutating func afterOvertaking() -> UploadStep {
+    overtaken = step
+    return .pushReadings(limit: readings.current)
   }
 
   private mutating func afterRollback() -> UploadStep {

@@ -22,9 +22,7 @@ extension UploadSession {
       return try await fetch(.readings(from: from, until: until), download, limit)
     case .records: return try await fetch(.records, download, limit)
     case .record(let guid): return try await fetch(.record(guid), download, limit)
-    case .attachment:
-      doneDownloads.insert(download.id)
-      return .done
+    case .attachment: return try await fetchAwaited(download)
     }
   }
 
@@ -105,6 +103,14 @@ extension UploadSession {
       }
       return applied ? .done : .rolledBack
     }
+  }
+
+  /// A content for which a person waits does not wait for its lane.
+  private func fetchAwaited(_ download: Download) async throws -> UploadEvent {
+    let event = try await fetchAttachments()
+    guard event == .exhausted else { return event }
+    doneDownloads.insert(download.id)
+    return .done
   }
 
   private func fetchLogbook(_ download: Download) async throws -> UploadEvent {

@@ -30,6 +30,8 @@ public final class UploadSession {
   var finishedDownloads: Set<Int64> = []
   /// Whether everything that others changed was fetched.
   var hasFetchedChanges = false
+  /// How far the attachments are.
+  var attachments: AttachmentLane
   /// The ingest to which pulled readings belong; nil before the first.
   var pulledIngest: Int64?
 
@@ -65,6 +67,7 @@ public final class UploadSession {
     self.remoteName = remoteName
     self.environment = environment
     plan = UploadPlan(options)
+    attachments = AttachmentLane(PartSize(most: options.mostPartBytes))
   }
 
   /// The step that comes next.
@@ -92,6 +95,8 @@ public final class UploadSession {
     case .setAside: plan.note(setAside())
     case .quarantine(let reason): plan.note(try quarantine(reason))
     case .pull(let limit): plan.note(try await download(limit))
+    case .pushAttachments: plan.note(try await pushAttachments())
+    case .fetchAttachments: plan.note(try await fetchAttachments())
     case .verify: plan.note(try await verify())
     case .renewNode: plan.note(try renewNode())
     case .finish(let ending):

@@ -14,13 +14,25 @@ public struct UploadSummary: Hashable, Sendable {
   public var pulledReadings = 0
   /// Records that others changed.
   public var pulledRecords = 0
+  /// Contents of attachments that the remote has whole since this run.
+  public var pushedAttachments = 0
+  /// The bytes of contents that it took in this run, those of contents that are not whole with them.
+  public var pushedAttachmentBytes: Int64 = 0
+  /// Contents of attachments that are here whole since this run.
+  public var pulledAttachments = 0
+  /// The bytes of contents that came in this run.
+  public var pulledAttachmentBytes: Int64 = 0
+  /// Contents of attachments that stay here, since the remote takes none at all.
+  public var keptAttachments = 0
+  /// Contents of attachments that the remote gave damaged, and that were dropped.
+  public var damagedAttachments = 0
   /// Records in which edits from here and there were merged.
   public var merged = 0
   /// Conflicts that this run found.
   public var conflicts = 0
-  /// Readings and records that the remote refused for good.
+  /// Readings, records and contents of attachments that the remote refused for good.
   public var refused = 0
-  /// Readings and records that were left for another run.
+  /// Readings, records and contents of attachments that were left for another run.
   public var setAside = 0
   /// Readings that were queued again, since the remote lacks them.
   public var requeued = 0

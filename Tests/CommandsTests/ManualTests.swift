@@ -114,6 +114,9 @@ import Testing
       try check(["formats", "--json"], "Ss formats --json")
       try check(["meter", "drivers", "--json"], "Ss meter drivers --json")
       try check(["record", "add", "note", "a text", "--json"] + arguments, "Ss show --json")
+      let note = try #require(try ids(arguments).last)
+      _ = try Answer(of: ProgramHelp.binary, ["record", "attach", note, samples[1]] + arguments)
+      try check(["record", "attachments", note, "--json"] + arguments, "Ss record attachments --json")
       for id in try ids(arguments) { try check(["show", "--json", id] + arguments, "Ss show --json") }
       try setRemote(arguments[1])
       try check(["remote", "show", "--json"] + arguments, "Ss remote show --json")

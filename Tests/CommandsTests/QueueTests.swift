@@ -75,7 +75,7 @@ import Testing
       of b upload --json | grep -o '"requests":.*'
       row a 08:10 124; row a 08:15 124; upload a --quiet
       of b record add note x --quiet; of b upload --max-bytes 1 --quiet 2>told; echo $?; grep -c bytes told
-      of b list | wc -l; upload b --max-bytes 20k --quiet; of b list | wc -l
+      of b list | wc -l; upload b --max-bytes 20KiB --quiet; of b list | wc -l
       of b upload --max-bytes many 2>/dev/null; echo $?
       """)
     #expect(

@@ -17,6 +17,7 @@ final class LoopbackLogbook: ConformanceServer {
     }
 
     var sequence = 0
+    var blobs = LoopbackBlobs()
     var readings: [ReadingIdentity: (reading: Reading, device: Device, place: Int, node: String)] = [:]
     var records: [String: (entry: Entry, place: Int, node: String)] = [:]
 
@@ -42,10 +43,13 @@ final class LoopbackLogbook: ConformanceServer {
       return .status(401, ErrorBody(.login, "there is no such token").json)
     }
     let canWrite = login == "Bearer \(Login.secret)"
-    guard canWrite || request.method == "GET" else {
+    guard canWrite || request.method == "GET" || request.method == "HEAD" else {
       return .status(403, ErrorBody(.readOnly, "this token may read only").json)
     }
     let path = request.path.split(separator: "?")
+    if request.path.hasPrefix(Wire.blobsPath) {
+      return state.blobs.answer(request, String(request.path.dropFirst(Wire.blobsPath.count)))
+    }
     do {
       let packed = request.headers["content-encoding"] == "gzip"
       let body = packed ? try WireGzip.unpack(request.body, limit: Wire.mostBodyBytes) : request.body

@@ -44,15 +44,17 @@ public actor FaultyRemote: Remote {
   /// What a request in flight met and could not do.
   public private(set) var failure: (any Error)?
 
-  /// Whether the host gives parts of its logbook.
-  nonisolated let givesParts: Bool
-  private let host: any Remote
+  /// Whether the host takes files and gives parts of its logbook.
+  nonisolated let offersMore: Bool
+  let host: any Remote
   private var random: SeededGenerator
   private var weather: Weather
   private var mostChanges: Int?
   private var refusal: (@Sendable (RecordState) -> String?)?
   private var readingRefusal: (@Sendable (Reading) -> String?)?
   private var meanwhile: [Meanwhile] = []
+  var damage: UInt8?
+  var contentRefusal: (@Sendable (AttachmentContent) -> String?)?
   /// Errors that the next requests end with, instead of being carried out.
   private var scripted: [RemoteError?] = []
   /// How many requests go on before the answer to one is lost; nil for none.
@@ -63,7 +65,7 @@ public actor FaultyRemote: Remote {
   /// A way to a host; the seed decides what goes wrong.
   public init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
     self.host = host.remote()
-    givesParts = self.host is any SelectiveRemote
+    offersMore = self.host is any SelectiveRemote
     random = SeededGenerator(seed: seed)
     self.weather = weather
   }
@@ -85,6 +87,14 @@ public actor FaultyRemote: Remote {
 
   /// Ends the next requests like this; nil lets one pass.
   public func script(_ errors: RemoteError?...) { scripted += errors }
+
+  /// Refuses for good the contents that this gives a reason for.
+  public func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
+    contentRefusal = refusal
+  }
+
+  /// Gives contents with this byte in place of their first one; nil gives them as they are.
+  public func damageContents(_ byte: UInt8?) { damage = byte }
 
   /// Carries out the next request, and loses its answer.
   public func loseNextAnswer() { loseAnswer(behind: 0) }
@@ -183,7 +193,7 @@ public actor FaultyRemote: Remote {
 extension FaultyRemote {
   private func happens(_ times: Int) -> Bool { times > 0 && random.once(in: times) }
 
-  private func exchange<Answer: Sendable>(
+  func exchange<Answer: Sendable>(
     _ name: String, items: Int, _ request: @escaping @Sendable () async throws(RemoteError) -> Answer
   ) async throws(RemoteError) -> Answer {
     requests.append("\(name) \(items)")
@@ -219,7 +229,7 @@ extension FaultyRemote {
     if happens(weather.asksToWait) { return .busy("wait", retryAfterSeconds: 1) }
     if happens(weather.serverErrors) { return .serverFailure("500") }
     if items > 1, happens(weather.tooLarge) { return .tooLarge }
-    return weather.isReadOnly && (name == "readings" || name == "records") ? .readOnly : nil
+    return weather.isReadOnly && ["readings", "records", "append"].contains(name) ? .readOnly : nil
   }
 
   private func letHappen() {

@@ -91,12 +91,18 @@ public final class SimulatedNode {
     return waits ? try resolver().conflicts() : []
   }
 
+  /// A site offers what every remote does, and a server more.
+  private var way: any Remote {
+    guard remote.offersMore else { return remote }
+    return asksForParts ? SelectiveWay(way: remote) : AttachmentWay(way: remote)
+  }
+
   /// Begins an upload, unless one runs.
   public func beginUpload(_ options: UploadOptions) throws {
     guard session == nil else { return }
     let (clock, random) = (clock, SharedGenerator(seed: ids.next()))
     session = UploadSession(
-      try sync(), asksForParts && remote.givesParts ? SelectiveWay(way: remote) : remote, named: "simulation",
+      try sync(), way, named: "simulation",
       options,
       UploadEnvironment(now: { clock }, makeID: { random.uuid() }, jitter: { 0.5 }))
   }

@@ -95,7 +95,7 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     try await storage.readingDigests(login, Self.observer)
   }
 
-  private static let observer = RunStamp(
+  static let observer = RunStamp(
     node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
 }
 

@@ -5,7 +5,7 @@ import LogbookAPI
 import ServerStore
 
 /// The storage of a simulated server as a remote, asked at once and for certain.
-struct StorageRemote: SelectiveRemote {
+struct StorageRemote: SelectiveRemote, AttachmentRemote {
   let server: SimulatedServer
 
   func logbook() async throws(RemoteError) -> RemoteLogbook {
@@ -41,6 +41,33 @@ struct StorageRemote: SelectiveRemote {
   ) async throws(RemoteError) -> ChangePage {
     try await ask { (storage) async throws(StorageError) in
       try await storage.changes(of: part, after: cursor, limit: limit, server.login, run)
+    }
+  }
+
+  func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.held(digest, server.login, run)
+    }
+  }
+
+  func append(
+    _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
+  ) async throws(RemoteError) -> ContentAnswer {
+    let outcome = try await ask { (storage) async throws(StorageError) in
+      try await storage.append(bytes, to: content, at: offset, limit: 1 << 30, server.login, run)
+    }
+    switch outcome {
+    case .holds(let held), .misplaced(let held): return .holds(held)
+    case .wrongDigest: return .wrongDigest
+    case .full: throw .refused("full")
+    }
+  }
+
+  func fetch(
+    _ digest: String, from offset: Int64, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ContentPart? {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.part(of: digest, from: offset, limit: limit, server.login, run)
     }
   }
 

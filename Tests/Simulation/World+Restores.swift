@@ -30,7 +30,10 @@ extension World {
       guard try await server.restoreBackup() else { return }
       say("server is restored")
       isServerRestored = true
+      mayLackContents = true
       tombstones = []
+      // Contents are no changes, so that no position tells of them: who restores a server says so.
+      for node in nodes { try node.sync().requeueContents() }
       try await forgetWhatIsNowhere()
     case 5 where serverCount == 1:
       try await moveToAnotherServer()
@@ -63,12 +66,14 @@ extension World {
     try await restored.connect(to: server, isNewRemote: true)
     if let place = nodes.firstIndex(where: { $0 === node }) { nodes[place] = restored }
     lostByRestore = true
+    mayLackContents = true
   }
 
   private func moveToAnotherServer() async throws {
     say("all move to another server")
     server = try makeHost(serverCount)
     serverCount += 1
+    mayLackContents = true
     tombstones = []
     heldBefore = []
     for place in nodes.indices {

@@ -49,6 +49,7 @@ extension World {
         try checkSynced(record, theirs[record.guid], node)
       }
       try checkUploaded(node, readings)
+      try await checkUploadedContents(node)
     }
   }
 
@@ -186,5 +187,6 @@ extension World {
     let words = held.records.reduce(into: Set<String>()) { $0.formUnion($1.state.words) }
     let lost = ledger.allOwed.subtracting(words)
     guard lost.isEmpty else { throw Broken("the edits \(lost.sorted()) are lost") }
+    try await compareContents()
   }
 }

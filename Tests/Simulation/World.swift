@@ -36,6 +36,8 @@ final class World {
   var exportTime: Int64 = 1
   /// What the nodes sync with.
   let kind: HostKind
+  /// Whether contents may be gone that were nowhere else.
+  var mayLackContents = false
   /// Whether the server refuses some records for good.
   let isPicky: Bool
   private let isStormy: Bool
@@ -84,7 +86,9 @@ final class World {
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {
-      await remote.refuse { state in state.words.contains { $0.hasSuffix("7") } ? "it ends in a 7" : nil }
+      await remote.refuse { state in
+        state.words.contains { $0.hasPrefix("w") && $0.hasSuffix("7") } ? "it ends in a 7" : nil
+      }
       // By place, not by value: what is refused of one node is refused of all.
       await remote.refuseReadings { $0.position / 300 % 5 == 0 ? "the fifth" : nil }
     }
@@ -120,11 +124,12 @@ final class World {
 
   /// What people and meters do at any time, also while a request is on its way.
   private func change(_ node: SimulatedNode) throws {
-    switch Int.random(in: 0..<32, using: &random) {
+    switch Int.random(in: 0..<36, using: &random) {
     case 0..<12: try command(node, .editor) { try edit(node) }
     case 12..<20: try command(node, .editor) { try add(node) }
     case 20..<23: try command(node, .editor) { try delete(node) }
     case 23: try command(node, .editor) { try queue(node) }
+    case 24..<28: try command(node, .editor) { try attach(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }
@@ -174,6 +179,7 @@ final class World {
   private func drawOptions() -> UploadOptions {
     var options = UploadOptions()
     (options.mostReadings, options.mostRecords, options.mostChanges) = (4, 3, 5)
+    options.mostPartBytes = 48
     switch Int.random(in: 0..<12, using: &random) {
     case 0: options.pushes = false
     case 1: options.pulls = false

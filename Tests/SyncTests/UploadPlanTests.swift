@@ -26,13 +26,14 @@ import Testing
     #expect(
       steps == [
         .pushReadings(limit: 8), .pushRecords(.entries, limit: 4), .pushRecords(.children, limit: 4),
-        .pull(limit: 16), .finish(.complete),
+        .pull(limit: 16), .pushAttachments, .fetchAttachments, .finish(.complete),
       ])
   }
 
   @Test func pushOnlyNeverPullsAndPullOnlyNeverPushes() {
     #expect(
-      plan(pulls: false, after: .done, .exhausted, .exhausted, .exhausted).current == .finish(.complete))
+      plan(pulls: false, after: .done, .exhausted, .exhausted, .exhausted, .exhausted).current
+        == .finish(.complete))
     let pullOnly = plan(pushes: false, after: .done)
     #expect(pullOnly.current == .pull(limit: 16))
     #expect(!pullOnly.canPushRecords)
@@ -98,7 +99,7 @@ import Testing
   @Test func anItemSetAsideLeavesWorkForAnotherRun() {
     let plan = plan(
       after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted,
-      .exhausted)
+      .exhausted, .exhausted, .exhausted)
     guard case .finish(.workLeft) = plan.current else {
       Issue.record("\(plan.current)")
       return
@@ -139,7 +140,29 @@ import Testing
     #expect(plan.current == .pull(limit: 16))
     #expect(!plan.canPushRecords)
     plan.note(.exhausted)
+    #expect(plan.current == .fetchAttachments)
+    plan.note(.exhausted)
     #expect(plan.current == .finish(.failed(.readOnly)))
+  }
+
+  @Test(arguments: [UploadStep.pushAttachments, .fetchAttachments])
+  func whatOvertakesAttachmentsIsSentAndTheyGoOn(lane: UploadStep) {
+    var plan = plan(after: .done, .exhausted, .exhausted, .exhausted, .exhausted)
+    if lane == .fetchAttachments { plan.note(.exhausted) }
+    for _ in 0..<2 {
+      #expect(plan.current == lane)
+      plan.note(.done)
+      #expect(plan.current == lane)
+      plan.note(.overtaken)
+      #expect(plan.current == .pushReadings(limit: 8))
+      for _ in 0..<3 { plan.note(.exhausted) }
+    }
+    #expect(plan.current == lane)
+    plan.note(.overtaken)
+    plan.note(.failed(.nodeReused, items: 1))
+    plan.note(.done)
+    for _ in 0..<3 { plan.note(.exhausted) }
+    #expect(plan.current == .pull(limit: 16), "under another id everything begins anew")
   }
 
   @Test func theTimeOfARunEndsItBetweenSteps() {

@@ -28,6 +28,12 @@ final class Output {
     if buffer.count >= Self.bufferSize { flush() }
   }
 
+  /// A result on standard output that is no text.
+  func bytes(_ bytes: UnsafeRawBufferPointer) {
+    buffer.append(contentsOf: bytes)
+    if buffer.count >= Self.bufferSize { flush() }
+  }
+
   /// A message on standard error, behind the results so far.
   func message(_ text: String) {
     flush()

@@ -14,6 +14,7 @@ enum RecordText {
       // Other programs may write fields that glucoport does not; they are shown as they stand.
       return record.fields
     }
+    if record.kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
     return values.sorted { precedes($0.key, $1.key) }.map(part).joined(separator: " · ")
   }
 

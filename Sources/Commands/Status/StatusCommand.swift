@@ -44,7 +44,8 @@ struct StatusCommand: ClassifiedCommand {
     }
     let overview = try store.overview(ingests: 3)
     let sync = try store.syncOverview(overview)
-    let text = StatusText(path: storeOptions.path, overview: overview, sync: sync)
+    let text = StatusText(
+      path: storeOptions.path, overview: overview, sync: sync, contents: try store.attachmentBacklog())
     if json {
       output.line(text.json)
     } else if !quiet {

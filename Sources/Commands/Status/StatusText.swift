@@ -2,12 +2,14 @@
 
 import Logbook
 import LogbookStore
+import Remotes
 
 /// What a store holds and what waits, for people and as a JSON object.
 struct StatusText {
   let path: String
   let overview: Overview
   let sync: SyncOverview
+  let contents: AttachmentBacklog
 
   var lines: [String] {
     var lines = ["\(displayed(path)) · zone \(overview.timezone)"]
@@ -27,7 +29,8 @@ struct StatusText {
         "  \(line.kind): \(grouped(line.records))"
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.records))
     }
-    lines += syncLines
+    let takesNone = (sync.remote?.access.kind).map { !RemoteRegister.takesAttachments($0) } ?? false
+    lines += AttachmentText.lines(contents, remoteTakesNone: takesNone) + syncLines
     if !overview.ingests.isEmpty { lines.append("last imports") }
     for ingest in overview.ingests { lines.append("  " + IngestText.line(ingest)) }
     return lines
@@ -95,6 +98,7 @@ extension StatusText {
       "pending":\(overview.pending),\
       "pending_readings":\(overview.pendingReadings),"pending_records":\(overview.pendingRecords),\
       "conflicts":\(overview.conflicts),"refused":\(overview.refused),\
+      "attachment_contents":\(AttachmentText.json(contents)),\
       "devices":[\(devices.joined(separator: ","))],"record_kinds":[\(records.joined(separator: ","))],\
       "sync":\(syncObject),\
       "ingests":[\(overview.ingests.map(IngestText.json).joined(separator: ","))]}

@@ -45,8 +45,9 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Stop between two requests when so many bytes were sent and fetched: 500k, 20M.", valueName: "bytes"))
-  var maxBytes: BytesArgument?
+      "Stop between two requests when so many bytes were sent and fetched: 500KiB, 20MiB.", valueName: "bytes"
+    ))
+  var maxBytes: ByteCountArgument?
 
   @Option(help: ArgumentHelp("Wait so long for another upload of this store to end.", valueName: "time"))
   var lockWait: DurationArgument?
@@ -115,7 +116,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     return UploadEnvironment(
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
       isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },
-      isOutOfBytes: { traffic.sent + traffic.received >= mostBytes })
+      isOutOfBytes: { Int64(traffic.sent + traffic.received) >= mostBytes })
   }
 
   /// Takes the lock of uploads, waiting for it as long as was asked.

@@ -8,6 +8,8 @@ enum UploadText {
   static func line(_ summary: UploadSummary) -> String {
     "pushed \(grouped(summary.pushedReadings)) readings, \(grouped(summary.pushedRecords)) records"
       + " · pulled \(grouped(summary.pulledReadings)) readings, \(grouped(summary.pulledRecords)) records"
+      + attachments("sent", summary.pushedAttachments, summary.pushedAttachmentBytes)
+      + attachments("fetched", summary.pulledAttachments, summary.pulledAttachmentBytes)
       + part("known there", summary.knownReadings) + part("with another value", summary.differingReadings)
       + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
       + part("refused", summary.refused) + part("left for later", summary.setAside)
@@ -26,6 +28,16 @@ enum UploadText {
         "\(grouped(summary.refused)) items are refused by the remote and are not sent again; 'glucoport status' counts them"
       )
     }
+    if summary.keptAttachments > 0 {
+      lines.append(
+        "\(grouped(summary.keptAttachments)) contents of attachments stay here, since this remote takes no files"
+      )
+    }
+    if summary.damagedAttachments > 0 {
+      lines.append(
+        "\(grouped(summary.damagedAttachments)) contents of attachments came without their SHA-256 and were dropped"
+      )
+    }
     return lines
   }
 
@@ -40,11 +52,21 @@ enum UploadText {
     return """
       {"outcome":"\(word)","pushed_readings":\(summary.pushedReadings),"known_readings":\(summary.knownReadings),\
       "differing_readings":\(summary.differingReadings),"pushed_records":\(summary.pushedRecords),\
+      "pushed_attachments":\(summary.pushedAttachments),\
+      "pushed_attachment_bytes":\(summary.pushedAttachmentBytes),\
       "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
+      "pulled_attachments":\(summary.pulledAttachments),\
+      "pulled_attachment_bytes":\(summary.pulledAttachmentBytes),\
+      "kept_attachments":\(summary.keptAttachments),"damaged_attachments":\(summary.damagedAttachments),\
       "merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
       "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks),\
       "requests":\(traffic.requests),"bytes_sent":\(traffic.sent),"bytes_received":\(traffic.received)}
       """
+  }
+
+  private static func attachments(_ done: String, _ count: Int, _ bytes: Int64) -> String {
+    bytes > 0 || count > 0
+      ? " · \(done) \(grouped(count)) attachments (\(ByteCountArgument.rounded(bytes)))" : ""
   }
 
   private static func part(_ name: String, _ count: Int) -> String {

@@ -12,7 +12,8 @@ enum DownloadQueue {
     try database.executeCached(
       sql: """
         INSERT INTO download (kind, subject, priority, queued_at) VALUES (?, ?, ?, ?)
-        ON CONFLICT (kind, subject) DO UPDATE SET priority = min(priority, excluded.priority), refusal = NULL
+        ON CONFLICT (kind, subject) DO UPDATE SET priority = min(priority, excluded.priority), refusal = NULL,
+          not_before = NULL
         """, arguments: [subject.kind, subject.text, priority.rawValue, now])
   }
 
@@ -105,12 +106,14 @@ extension Store {
 // MARK: - What an upload does with it
 
 extension SyncTransaction {
-  /// The first of the queue, but for those that this run is done with.
+  /// The first of the queue, but for those that this run is done with. The content of attachments has a lane of its own,
+  /// unless a person waits for it.
   public func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
           SELECT \(Download.columns) FROM download INDEXED BY download_by_priority WHERE refusal IS NULL
+            AND (kind <> 'attachment' OR priority = 0)
           ORDER BY priority, id
           """))
     while let row = try rows.next() {

@@ -34,7 +34,7 @@ extension Store {
 
   /// Lets everything that the remote refused for good wait to be sent once more, for the role `sync`.
   ///
-  /// - Returns: how many readings and records there were.
+  /// - Returns: how many readings, records and contents there were.
   @discardableResult
   public func releaseRefused() throws -> Int {
     try write { database in
@@ -44,7 +44,8 @@ extension Store {
           """)
       let records = database.changesCount
       try database.execute(sql: "DELETE FROM refusal")
-      return records + database.changesCount
+      let readings = database.changesCount
+      return try records + readings + AttachmentQueue.releaseRefused(database)
     }
   }
 }

@@ -34,6 +34,7 @@ extension SyncTransaction {
     }
     try database.executeCached(
       sql: "UPDATE record SET version_synced = version - 1 WHERE version_synced = version")
+    try AttachmentQueue.requeueAll(database)
     try database.executeCached(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
     try database.executeCached(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
     return keys.count

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file, or standard input, that is read once from its first byte to its last.
+struct AttachedFile {
+  private static let pieceBytes = 64 << 10
+
+  /// The path, or `-`.
+  let path: String
+  private let descriptor: Int32
+
+  /// - Throws: `Failure`: `missingInput`, `permission`, `badInput` for a folder, `inputOutput`.
+  init(_ path: String) throws {
+    self.path = path
+    descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.failure(path, "cannot be opened") }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.failure(path, "cannot be read") }
+    guard status.st_mode & S_IFMT != S_IFDIR else {
+      throw Failure(.badInput, "\(displayed(path)): this is a folder; attach the files in it")
+    }
+  }
+
+  /// The last part of the path.
+  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  /// Takes the bytes into the store's intake.
+  ///
+  /// - Returns: the content and its first bytes.
+  /// - Throws: `Failure` of category `badInput` for one that is larger than the limit, whatever is behind it.
+  func read(
+    into intake: ContentIntake, limit: Int64
+  ) throws -> (content: AttachmentContent, head: [UInt8]) {
+    defer { if path != "-" { close(descriptor) } }
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
+    defer { piece.deallocate() }
+    var (head, total): ([UInt8], Int64) = ([], 0)
+    while true {
+      let count = Glibc.read(descriptor, piece.baseAddress, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.failure(path, "cannot be read") }
+      guard count > 0 else { return (try intake.end(), head) }
+      total += Int64(count)
+      guard total <= limit else {
+        throw Failure(
+          .badInput,
+          "\(displayed(path)): larger than \(ByteCountArgument.text(limit)), the most that an attachment may have; 'glucoport config attachment-limit' changes that"
+        )
+      }
+      let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
+      if head.count < ContentType.headBytes { head += bytes.prefix(ContentType.headBytes - head.count) }
+      try intake.add(bytes)
+    }
+  }
+
+  private static func failure(_ path: String, _ what: String) -> Failure {
+    let category: FailureCategory =
+      switch errno {
+      case ENOENT, ENOTDIR: .missingInput
+      case EACCES, EPERM: .permission
+      default: .inputOutput
+      }
+    return Failure(category, "\(displayed(path)): \(what): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// Attachments in lines for people, and as JSON objects.
+enum AttachmentText {
+  /// Name, type and size, as the fields of a record tell them.
+  static func summary(_ fields: [String: FieldValue]) -> String {
+    let texts = ["name", "type"].compactMap { name -> String? in
+      if case .text(let text)? = fields[name] { text } else { nil }
+    }
+    guard case .number(let size)? = fields["size"], let bytes = Int64(exactly: size) else {
+      return texts.joined(separator: " · ")
+    }
+    return (texts + [ByteCountArgument.rounded(bytes)]).joined(separator: " · ")
+  }
+
+  static func line(_ attachment: StoredAttachment) -> String {
+    [
+      String(attachment.record.guid.prefix(8)), displayed(attachment.name), displayed(attachment.type),
+      ByteCountArgument.rounded(attachment.size), stateWords(attachment),
+    ].joined(separator: "  ")
+  }
+
+  /// The object of `record attachments --json`; glucoport-json(5) documents its members.
+  static func json(_ attachment: StoredAttachment) -> String {
+    """
+    {"guid":\(jsonText(attachment.record.guid)),"entry_guid":\(attachment.record.entryGuid.map(jsonText) ?? "null"),\
+    "name":\(jsonText(attachment.name)),"type":\(jsonText(attachment.type)),"size":\(attachment.size),\
+    "sha256":\(jsonText(attachment.digest)),"content":"\(attachment.isWhole ? "whole" : "missing")",\
+    "held":\(attachment.held),"uploaded":\(attachment.isUploaded),\
+    "refused":\(attachment.refusal.map(jsonText) ?? "null")}
+    """
+  }
+
+  /// What `status` says of contents that wait; nothing where none does.
+  static func lines(_ backlog: AttachmentBacklog, remoteTakesNone: Bool) -> [String] {
+    var parts: [String] = []
+    if backlog.toSend > 0 {
+      let bytes = ByteCountArgument.rounded(backlog.toSendBytes)
+      parts.append(
+        remoteTakesNone
+          ? "\(grouped(backlog.toSend)) stay here (\(bytes)), since the remote takes no files"
+          : "\(grouped(backlog.toSend)) to send (\(bytes))")
+    }
+    if backlog.toFetch > 0 { parts.append("\(grouped(backlog.toFetch)) not here yet") }
+    if backlog.refused > 0 { parts.append("\(grouped(backlog.refused)) refused") }
+    return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
+  }
+
+  /// The object for `status --json`.
+  static func json(_ backlog: AttachmentBacklog) -> String {
+    """
+    {"to_send":\(backlog.toSend),"to_send_bytes":\(backlog.toSendBytes),"to_fetch":\(backlog.toFetch),\
+    "refused":\(backlog.refused)}
+    """
+  }
+
+  private static func stateWords(_ attachment: StoredAttachment) -> String {
+    let refused = attachment.refusal.map { " (refused: \(displayed($0)))" } ?? ""
+    if attachment.isWhole { return "whole" + refused }
+    guard attachment.held > 0, attachment.size > 0 else { return "not fetched yet" + refused }
+    return "\(min(99, attachment.held * 100 / attachment.size)) % fetched" + refused
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file that appears under its name whole, with the mode 0600, or not at all.
+struct SavedFile {
+  let path: String
+  /// Whether a file that stands there is replaced.
+  let replaces: Bool
+
+  /// Writes what the closure gives.
+  ///
+  /// - Throws: `Failure`: `cannotCreate`, also where a file stands there that is not to be replaced; `inputOutput`; and
+  ///   what the closure throws.
+  func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
+    var status = stat()
+    if !replaces, lstat(path, &status) == 0 { throw existing }
+    var template = Array("\(path).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw failure(.cannotCreate, "cannot be created") }
+    let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    do {
+      defer { close(descriptor) }
+      try fill { try send($0, to: descriptor) }
+      guard fsync(descriptor) == 0 else { throw failure(.inputOutput, "cannot be written") }
+      try place(temporary)
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+}
+
+extension SavedFile {
+  private var existing: Failure {
+    Failure(.cannotCreate, "\(displayed(path)): there is a file of this name; --force replaces it")
+  }
+
+  /// Gives the whole file its name. A link does not replace what came there meanwhile.
+  private func place(_ temporary: String) throws {
+    if replaces {
+      guard rename(temporary, path) == 0 else { throw failure(.cannotCreate, "cannot be created") }
+      return
+    }
+    if link(temporary, path) == 0 {
+      unlink(temporary)
+      return
+    }
+    guard errno != EEXIST else { throw existing }
+    // A file system without links, as those of memory cards.
+    guard errno == EPERM || errno == ENOTSUP, rename(temporary, path) == 0 else {
+      throw failure(.cannotCreate, "cannot be created")
+    }
+  }
+
+  private func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure(.inputOutput, "cannot be written") }
+      sent += count
+    }
+  }
+
+  private func failure(_ category: FailureCategory, _ what: String) -> Failure {
+    let reason = errno
+    return Failure(
+      reason == EACCES ? .permission : category,
+      "\(displayed(path)): \(what): \(String(cString: strerror(reason)))")
+  }
+}

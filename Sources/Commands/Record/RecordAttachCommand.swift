@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+
+/// `glucoport record attach`: keeps files with an entry.
+struct RecordAttachCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.deferrable
+  static let configuration = CommandConfiguration(
+    commandName: "attach", abstract: "Attach files to an entry.",
+    discussion: """
+      The files are copied into the store at once, all of them or none, and are not needed afterwards. Equal content \
+      is stored and sent once.
+      """)
+
+  /// The bytes of a name, as file systems have it.
+  private static let mostNameBytes = 255
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the entry, or its first characters.")
+  var id: String
+
+  @Argument(help: ArgumentHelp("The files; - is standard input.", valueName: "file"))
+  var files: [String]
+
+  @Option(help: ArgumentHelp("The name under which a single file is kept.", valueName: "name"))
+  var name: String?
+
+  @OptionGroup var told: RecordOutputOptions
+
+  func validate() throws {
+    if name != nil, files.count != 1 { throw ValidationError("--name names one file.") }
+    if files.contains("-"), name == nil || files.count > 1 {
+      throw ValidationError("Give standard input a --name, and attach it alone.")
+    }
+    if let name, name.isEmpty || name.utf8.count > Self.mostNameBytes {
+      throw ValidationError("A name has 1 to \(Self.mostNameBytes) bytes.")
+    }
+  }
+
+  func run() throws {
+    let output = Output()
+    Host.keepFilesPrivate()
+    let store = try storeOptions.open(.editor)
+    let entry = try store.record(named: id)
+    let limit = try store.attachmentLimit()
+    let intake = try ContentIntake(store)
+    let (time, placement) = TimeArgument.now.placed(zone: try store.timezone(), now: Host.now())
+    let drafts = try files.map { path in
+      let file = try AttachedFile(path)
+      let (content, head) = try file.read(into: intake, limit: limit)
+      let name = name ?? file.name
+      var draft = RecordDraft(
+        kind: .attachment, at: time, placement: placement,
+        fields: RecordFields([
+          "name": .text(name), "type": .text(ContentType.of(head: head, name: name)),
+          "size": .number(Double(content.size)), "sha256": .text(content.digest),
+        ]))
+      draft.entryGuid = entry.guid
+      return (draft, Host.randomUUID())
+    }
+    for edit in try RecordEditor(store, at: Host.now()).attach(drafts, intake) {
+      try told.tell("attached", edit, store, output)
+    }
+    try output.finish()
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LogbookStore
+
+/// `glucoport record attachments`: the files of an entry.
+struct RecordAttachmentsCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "attachments", abstract: "List the files that are attached to an entry.",
+    discussion: "'glucoport show ID --save FILE' writes one of them to a file.")
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Argument(help: "The id of the entry or of one attachment, or its first characters.")
+  var id: String
+
+  @Flag(help: "Print one JSON object for each.")
+  var json = false
+
+  func run() throws {
+    let output = Output()
+    let store = try storeOptions.open(.reader)
+    for attachment in try store.attachments(of: store.record(named: id).guid) {
+      output.line(json ? AttachmentText.json(attachment) : AttachmentText.line(attachment))
+    }
+    try output.finish()
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The content of attachments, by what identifies it: equal content is one content, whatever it is called.
+public struct AttachmentContent: Hashable, Sendable {
+  /// SHA-256 of the bytes, in 64 lower-case hexadecimal digits.
+  public var digest: String
+  /// How many bytes there are.
+  public var size: Int64
+
+  /// A content with this digest and size.
+  public init(digest: String, size: Int64) {
+    self.digest = digest
+    self.size = size
+  }
+
+  /// Whether a text can be the digest of a content.
+  public static func isDigest(_ text: String) -> Bool {
+    text.utf8.count == 64
+      && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+}
+
+/// How much one side has of a content.
+public struct HeldContent: Hashable, Sendable {
+  /// The bytes held, from the first on.
+  public var bytes: Int64
+  /// How many there are to be; nil where nobody has told.
+  public var size: Int64?
+  /// Whether all are there, and have the digest.
+  public var isWhole: Bool { bytes == size }
+
+  /// So many bytes of so many.
+  public init(bytes: Int64 = 0, size: Int64? = nil) {
+    self.bytes = bytes
+    self.size = size
+  }
+}
+
+/// What a remote answers to a part of a content.
+public enum ContentAnswer: Hashable, Sendable {
+  /// So much is held there. Less than was sent up to means that the part did not begin where its content ended.
+  case holds(HeldContent)
+  /// With this part the content was whole, did not have its digest, and was dropped.
+  case wrongDigest
+}
+
+/// A part of a content, as a remote gives it.
+public struct ContentPart: Hashable, Sendable {
+  /// How many bytes the whole content has.
+  public var size: Int64
+  /// The bytes from the place that was asked for.
+  public var bytes: [UInt8]
+
+  /// A part of a content of so many bytes.
+  public init(size: Int64, bytes: [UInt8]) {
+    self.size = size
+    self.bytes = bytes
+  }
+}
+
+/// A remote that takes the content of attachments, beside the records that describe them. Requests are safe to repeat.
+public protocol AttachmentRemote: Remote {
+  /// How much of a content the remote has.
+  func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent
+  /// Sends a part of a content, which has to begin where the remote's content ends.
+  func append(
+    _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
+  ) async throws(RemoteError) -> ContentAnswer
+  /// A part of a content that the remote has whole; nil while it has not.
+  ///
+  /// - Parameter limit: the most bytes of the part.
+  func fetch(
+    _ digest: String, from offset: Int64, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ContentPart?
+}

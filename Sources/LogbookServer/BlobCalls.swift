@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import HummingbirdCore
+import Logbook
+import LogbookAPI
+
+/// The calls for the content of attachments: `HEAD`, `PATCH`, `PUT` and `GET` of a SHA-256.
+struct BlobCalls {
+  private let storage: any ServerStorage
+  private let body: IncomingBody
+  private let mostContentBytes: Int64
+  private let mostLogbookBytes: Int64
+
+  init(_ storage: any ServerStorage, _ body: IncomingBody, _ settings: ServerSettings) {
+    self.storage = storage
+    var body = body
+    (body.type, body.most) = ("application/octet-stream", Wire.mostPartBytes)
+    self.body = body
+    mostContentBytes = settings.mostContentBytes
+    mostLogbookBytes = settings.mostLogbookContentBytes
+  }
+
+  func answer(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    let digest = String(incoming.path.dropFirst(Wire.blobsPath.count))
+    guard AttachmentContent.isDigest(digest) else {
+      throw Refusal(
+        .notFound,
+        "behind \(Wire.blobsPath) stands a SHA-256 of 64 lower-case hexadecimal digits")
+    }
+    let run = try incoming.run()
+    switch incoming.request.method {
+    case .head: return Answer(headers: .telling(try await storage.held(digest, login, run)))
+    case .get: return try await part(of: digest, incoming, login, run)
+    case .patch:
+      let offset = try number(incoming, Wire.offsetHeader)
+      let size = try number(incoming, Wire.sizeHeader)
+      return try await append(AttachmentContent(digest: digest, size: size), at: offset, incoming, login, run)
+    default: return try await append(AttachmentContent(digest: digest, size: -1), at: 0, incoming, login, run)
+    }
+  }
+}
+
+extension BlobCalls {
+  /// - Parameter content: of the size -1 where the body is all of it.
+  private func append(
+    _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest, _ login: Login,
+    _ run: RunStamp
+  ) async throws -> Answer {
+    guard content.size <= mostContentBytes else {
+      throw Refusal(.tooLarge, "the content of an attachment has at most \(mostContentBytes) bytes here")
+    }
+    let outcome = try await body.read(incoming.request) { bytes in
+      let isAll = content.size < 0
+      let size = isAll ? Int64(bytes.count) : content.size
+      guard size <= mostContentBytes, Int64(bytes.count) <= size - offset else {
+        throw Refusal(.badRequest, "the part ends behind the end of its content")
+      }
+      return try await storage.append(
+        bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset,
+        limit: mostLogbookBytes, login, run)
+    }
+    switch outcome {
+    case .holds(let held): return Answer(status: .noContent, headers: .telling(held))
+    case .misplaced(let held):
+      var refusal = Refusal(.misplaced, "a part begins where what is held of its content ends")
+      refusal.held = held
+      throw refusal
+    case .wrongDigest: throw Refusal(.wrongDigest, "the content does not have this SHA-256 and was dropped")
+    case .full:
+      throw Refusal(.full, "the attachments of this logbook may have \(mostLogbookBytes) bytes together")
+    }
+  }
+
+  private func part(
+    of digest: String, _ incoming: IncomingRequest, _ login: Login, _ run: RunStamp
+  ) async throws -> Answer {
+    let range = try range(incoming)
+    let (first, most) = range ?? (0, Wire.mostPartBytes)
+    guard let part = try await storage.part(of: digest, from: first, limit: most, login, run) else {
+      throw Refusal(.notFound, "there is no whole content with this SHA-256")
+    }
+    var answer = Answer(body: part.bytes, type: "application/octet-stream", mayBePacked: false)
+    answer.headers.tell(HeldContent(bytes: part.size, size: part.size))
+    guard range != nil, part.size > 0 else {
+      guard part.bytes.count == part.size else {
+        throw Refusal(
+          .badRequest, "this content has more than \(Wire.mostPartBytes) bytes: ask for it in ranges")
+      }
+      return answer
+    }
+    let last = first + Int64(part.bytes.count) - 1
+    answer.status = part.bytes.isEmpty ? .rangeNotSatisfiable : .partialContent
+    answer.headers[.contentRange] =
+      part.bytes.isEmpty ? "bytes */\(part.size)" : "bytes \(first)-\(last)/\(part.size)"
+    return answer
+  }
+
+  /// The range that a request asks for, cut to the most bytes of a part; nil without one.
+  private func range(_ incoming: IncomingRequest) throws(Refusal) -> (first: Int64, most: Int)? {
+    guard let text = try incoming.header("Range") else { return nil }
+    let parts = text.replacing("bytes=", with: "", maxReplacements: 1)
+      .split(separator: "-", omittingEmptySubsequences: false)
+    guard text.hasPrefix("bytes="), parts.count == 2, let first = Self.number(String(parts[0])) else {
+      throw Refusal(.badRequest, "the header Range takes one range of bytes, by its first one")
+    }
+    if parts[1].isEmpty { return (first, Wire.mostPartBytes) }
+    guard let last = Self.number(String(parts[1])), last >= first else {
+      throw Refusal(.badRequest, "the header Range takes one range of bytes, by its first one")
+    }
+    return (first, Int(min(Int64(Wire.mostPartBytes), last - first + 1)))
+  }
+
+  private func number(_ incoming: IncomingRequest, _ header: String) throws(Refusal) -> Int64 {
+    guard let number = try incoming.header(header).flatMap(Self.number) else {
+      throw Refusal(.badRequest, "the header \(header) takes a number from 0")
+    }
+    return number
+  }
+
+  /// A number of at most 15 digits, so that no sum of two overflows.
+  private static func number(_ text: String) -> Int64? {
+    guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int64(text)
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Logbook
+import LogbookAPI
+
+extension HTTPFields {
+  /// The headers that tell how much is held of a content.
+  static func telling(_ held: HeldContent) -> HTTPFields {
+    var headers: HTTPFields = [:]
+    headers.tell(held)
+    return headers
+  }
+
+  /// Tells how much is held of a content.
+  mutating func tell(_ held: HeldContent) {
+    self[wire: Wire.heldHeader] = String(held.bytes)
+    if let size = held.size { self[wire: Wire.sizeHeader] = String(size) }
+  }
+
+  /// A header of the protocol by its name.
+  subscript(wire name: String) -> String? {
+    get { HTTPField.Name(name).flatMap { self[$0] } }
+    set { if let field = HTTPField.Name(name) { self[field] = newValue } }
+  }
+}

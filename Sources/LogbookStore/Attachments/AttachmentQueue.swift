@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// What waits of the content of attachments, in either direction.
+enum AttachmentQueue {
+  /// Every content may be missing on the remote, and every one that is missing here may be there.
+  static func requeueAll(_ database: Database) throws {
+    try database.execute(
+      sql: "UPDATE blob SET uploaded = 0, refusal = NULL WHERE uploaded = 1 OR refusal IS NOT NULL")
+    try database.execute(
+      sql: "UPDATE download SET refusal = NULL, not_before = NULL WHERE kind = 'attachment'")
+  }
+
+  /// Lets contents that were refused for good wait once more; gives how many there were.
+  static func releaseRefused(_ database: Database) throws -> Int {
+    try database.execute(sql: "UPDATE blob SET refusal = NULL WHERE refusal IS NOT NULL")
+    let contents = database.changesCount
+    try database.execute(
+      sql: "UPDATE download SET refusal = NULL WHERE kind = 'attachment' AND refusal IS NOT NULL")
+    return contents + database.changesCount
+  }
+}
+
+extension Store {
+  /// Lets every content be compared with the remote's again, for the role `sync`, where the remote may have lost some:
+  /// each is asked for once, and sent only where it is missing.
+  public func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
+
+  /// Queues the fetch of a content for which a person waits, for the role `editor`: it goes first, whatever came of it
+  /// before.
+  public func wantContent(_ digest: String, at seconds: Int64) throws {
+    try queueDownload(.attachment(digest), .waiting, at: seconds)
+  }
+
+  /// What waits of the content of attachments.
+  public func attachmentBacklog() throws -> AttachmentBacklog {
+    try read { database in
+      let toSend = try Row.fetchOne(
+        database,
+        sql: """
+          SELECT count(*) FILTER (WHERE refusal IS NULL), sum(size) FILTER (WHERE refusal IS NULL),
+            count(*) FILTER (WHERE refusal IS NOT NULL)
+          FROM blob WHERE digest IN (\(SyncTransaction.queuedDigests))
+          """)
+      let toFetch = try Row.fetchOne(
+        database,
+        sql: """
+          SELECT count(*) FILTER (WHERE refusal IS NULL), count(*) FILTER (WHERE refusal IS NOT NULL)
+          FROM download WHERE kind = 'attachment'
+          """)
+      return AttachmentBacklog(
+        toSend: toSend?[0] ?? 0, toSendBytes: toSend?[1] ?? 0, toFetch: toFetch?[0] ?? 0,
+        refused: (toSend?[2] ?? 0) + (toFetch?[1] ?? 0))
+    }
+  }
+}
+
+/// How many contents of attachments wait.
+public struct AttachmentBacklog: Hashable, Sendable {
+  /// Contents that wait to be sent.
+  public let toSend: Int
+  /// Their bytes.
+  public let toSendBytes: Int64
+  /// Contents that are not here yet.
+  public let toFetch: Int
+  /// Contents that the remote refused for good, or gave damaged.
+  public let refused: Int
+}

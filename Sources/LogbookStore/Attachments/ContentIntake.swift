@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+public import Logbook
+
+/// Takes in contents of attachments, piece by piece, beside the store: a slow pipe keeps nobody from writing, and what
+/// is not kept by a transaction leaves nothing. Never holds more than a part in memory.
+public final class ContentIntake {
+  /// How many bytes a part of a content has in the store.
+  static let partBytes = 256 << 10
+
+  private let store: Store
+  private var taken: Int64 = 0
+  private var number: Int64 = 0
+  private var digest = Digest()
+  private var size: Int64 = 0
+  private var part: [UInt8] = []
+
+  /// An intake of a store opened as `editor`.
+  public init(_ store: Store) throws {
+    self.store = store
+    try store.read { database in
+      // A table of the connection alone, in a file without a name once it does not fit into memory.
+      try database.execute(
+        sql: """
+          CREATE TEMP TABLE IF NOT EXISTS intake (digest TEXT PRIMARY KEY, size INTEGER, number INTEGER) STRICT;
+          CREATE TEMP TABLE IF NOT EXISTS intake_part (
+            number INTEGER, start INTEGER, bytes BLOB, PRIMARY KEY (number, start)) STRICT;
+          DELETE FROM temp.intake;
+          DELETE FROM temp.intake_part;
+          """)
+    }
+  }
+
+  /// Takes the next bytes of a content.
+  public func add(_ bytes: UnsafeRawBufferPointer) throws {
+    digest.update(bytes)
+    size += Int64(bytes.count)
+    part.append(contentsOf: bytes)
+    while part.count >= Self.partBytes { try flush(Self.partBytes) }
+  }
+
+  /// Ends a content; the next bytes are of another one.
+  public func end() throws -> AttachmentContent {
+    if !part.isEmpty { try flush(part.count) }
+    let content = AttachmentContent(digest: digest.hexadecimal(), size: size)
+    try store.read { database in
+      try database.executeCached(
+        sql: "INSERT INTO temp.intake VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        arguments: [content.digest, content.size, number])
+    }
+    (digest, size, taken) = (Digest(), 0, 0)
+    number += 1
+    return content
+  }
+
+  /// Brings every content into the store that is not there whole.
+  func keep(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        DELETE FROM temp.intake WHERE digest IN (SELECT digest FROM main.blob WHERE held = size);
+        -- What was fetched of a content that is here in one piece.
+        DELETE FROM main.blob_part WHERE digest IN (SELECT digest FROM temp.intake);
+        INSERT INTO main.blob (digest, size) SELECT digest, size FROM temp.intake WHERE true
+          ON CONFLICT (digest) DO UPDATE SET held = 0, size = excluded.size;
+        INSERT INTO main.blob_part (digest, start, bytes)
+          SELECT digest, start, bytes FROM temp.intake JOIN temp.intake_part USING (number) ORDER BY number, start;
+        UPDATE main.blob SET held = size WHERE digest IN (SELECT digest FROM temp.intake);
+        """)
+  }
+
+  private func flush(_ count: Int) throws {
+    let bytes = Data(part.prefix(count))
+    part.removeFirst(count)
+    try store.read { database in
+      try database.executeCached(
+        sql: "INSERT INTO temp.intake_part VALUES (?, ?, ?)", arguments: [number, taken, bytes])
+    }
+    taken += Int64(count)
+  }
+}

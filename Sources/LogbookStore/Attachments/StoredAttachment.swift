@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// A record of an attachment, with how much of its content is here and on the remote.
+public struct StoredAttachment: Sendable {
+  /// The record.
+  public let record: StoredRecord
+  /// The name that it was attached under, as it came; never a path.
+  public let name: String
+  /// The media type.
+  public let type: String
+  /// How many bytes the record says that it has.
+  public let size: Int64
+  /// The SHA-256 of the content; empty where the record says none.
+  public let digest: String
+  /// The bytes of the content that are here.
+  public let held: Int64
+  /// Whether all of it is here.
+  public let isWhole: Bool
+  /// Whether the remote has it.
+  public let isUploaded: Bool
+  /// Why it is not sent, or not fetched, any more; nil where nothing was refused.
+  public let refusal: String?
+
+  static let columns = """
+    \(StoredRecord.columns), coalesce(json_extract(fields, '$.name'), ''), coalesce(json_extract(fields, '$.type'), ''),
+    CASE json_type(fields, '$.size') WHEN 'integer' THEN json_extract(fields, '$.size') ELSE 0 END,
+    coalesce(json_extract(fields, '$.sha256'), ''), coalesce(blob.held, 0), coalesce(blob.held = blob.size, 0),
+    coalesce(blob.uploaded, 0), coalesce(blob.refusal, (SELECT download.refusal FROM download
+      WHERE download.kind = 'attachment' AND subject = json_extract(fields, '$.sha256')))
+    """
+
+  init(_ row: Row) {
+    record = StoredRecord(row)
+    let first = row.count - 8
+    name = row[first]
+    type = row[first + 1]
+    size = row[first + 2]
+    digest = row[first + 3]
+    held = row[first + 4]
+    isWhole = row[first + 5]
+    isUploaded = row[first + 6]
+    refusal = row[first + 7]
+  }
+}
+
+extension Store {
+  /// The attachments of an entry, or the one of this id, in the order in which they were attached.
+  public func attachments(of guid: String) throws -> [StoredAttachment] {
+    try read { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          SELECT \(StoredAttachment.columns) FROM record
+          LEFT JOIN blob ON blob.digest = json_extract(record.fields, '$.sha256')
+          WHERE record.kind = 'attachment' AND record.deleted = 0 AND (record.entry_guid = ?1 OR record.guid = ?1)
+          ORDER BY coalesce(record.edited_at, record.occurred_at), record.guid
+          """, arguments: [guid]
+      ).map(StoredAttachment.init)
+    }
+  }
+
+  /// Gives the bytes of a whole content, part by part, and says whether together they have its digest.
+  public func readContent(
+    _ digest: String, _ work: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Bool {
+    try read { database in
+      var sum = Digest()
+      try ContentParts(database: database, digest: digest).forEach { bytes in
+        sum.update(bytes)
+        try work(bytes)
+      }
+      return sum.hexadecimal() == digest
+    }
+  }
+}

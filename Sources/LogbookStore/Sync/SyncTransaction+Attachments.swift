@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// A content that a record names and that is not here.
+public struct WantedContent: Hashable, Sendable {
+  /// Its SHA-256.
+  public let digest: String
+  /// How many bytes of it are here.
+  public let held: Int64
+  /// How many bytes it may have.
+  public let limit: Int64
+}
+
+/// What came of a part that was fetched.
+public enum FetchedPart: Hashable, Sendable {
+  /// Further parts are to come.
+  case goesOn
+  /// The content is of another size than it was said to be: it is fetched from the first byte on.
+  case beginsAnew
+  /// The content is here, and has its digest.
+  case isWhole
+  /// All bytes came, and do not have the digest: they are dropped.
+  case wrongDigest
+}
+
+// MARK: - Sending
+
+extension SyncTransaction {
+  /// Contents that records wait for, in the order in which they were attached.
+  static let queuedDigests = """
+    SELECT json_extract(record.fields, '$.sha256') FROM queued INDEXED BY queued_file
+    JOIN record ON record.guid = queued.record WHERE queued.aspect = 'file'
+    ORDER BY queued.queued_at, queued.record
+    """
+
+  /// The next content that the remote lacks.
+  ///
+  /// - Parameter setAside: digests of contents that are not sent in this run.
+  public func nextContentToSend(besides setAside: Set<String>) throws -> AttachmentContent? {
+    let digests = try String.fetchCursor(database.cachedStatement(sql: Self.queuedDigests))
+    while let digest = try digests.next() {
+      if setAside.contains(digest) { continue }
+      let size = try Int64.fetchOne(
+        database.cachedStatement(
+          sql: "SELECT size FROM blob WHERE digest = ? AND uploaded = 0 AND refusal IS NULL"),
+        arguments: [digest])
+      if let size { return AttachmentContent(digest: digest, size: size) }
+    }
+    return nil
+  }
+
+  /// How many contents wait to be sent, the refused ones apart.
+  public func contentsToSend() throws -> Int {
+    try Int.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT count(*) FROM blob WHERE refusal IS NULL AND digest IN (\(Self.queuedDigests))
+          """)) ?? 0
+  }
+
+  /// Bytes of a content from a place on.
+  public func bytes(of digest: String, from offset: Int64, limit: Int) throws -> [UInt8] {
+    try ContentParts(database: database, digest: digest).bytes(from: offset, limit: limit)
+  }
+
+  /// The remote has the content whole.
+  public func markUploaded(_ digest: String) throws {
+    try database.executeCached(
+      sql: "UPDATE blob SET uploaded = 1, refusal = NULL WHERE digest = ? AND uploaded = 0",
+      arguments: [digest])
+  }
+
+  /// Keeps the remote's words: the content is not sent again before it is retried on command.
+  public func refuseContent(_ digest: String, reason: String) throws {
+    try database.executeCached(
+      sql: "UPDATE blob SET refusal = ? WHERE digest = ?", arguments: [String(reason.prefix(1000)), digest])
+  }
+
+  /// How many readings are pending, the refused ones apart.
+  public func unrefusedPendingReadings() throws -> Int {
+    try Int.fetchOne(
+      database.cachedStatement(
+        sql: "SELECT coalesce(sum(pending), 0) - (SELECT count(*) FROM refusal) FROM series")) ?? 0
+  }
+}
+
+// MARK: - Fetching
+
+extension SyncTransaction {
+  /// The content to fetch next: the more urgent first, of equal ones the older.
+  ///
+  /// - Parameter setAside: digests of contents that are not fetched in this run.
+  public func nextContentToFetch(besides setAside: Set<String>, at now: Int64) throws -> WantedContent? {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT subject, coalesce(blob.held, 0) FROM download INDEXED BY download_by_priority
+          LEFT JOIN blob ON blob.digest = subject
+          WHERE kind = 'attachment' AND download.refusal IS NULL AND coalesce(not_before, 0) <= ?
+          ORDER BY priority, id
+          """), arguments: [now])
+    while let row = try rows.next() {
+      let digest: String = row[0]
+      if setAside.contains(digest) { continue }
+      return WantedContent(digest: digest, held: row[1], limit: try Store.attachmentLimit(database))
+    }
+    return nil
+  }
+
+  /// Keeps a part of a content. With the last one the digest decides: what does not have it never counts as whole.
+  public func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
+    let parts = ContentParts(database: database, digest: digest)
+    let known = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT size, held FROM blob WHERE digest = ?"), arguments: [digest])
+    // It was attached here meanwhile.
+    if let known, known[0] as Int64 == known[1] as Int64 { return .isWhole }
+    if known?[0] as Int64? != part.size {
+      try parts.removeAll()
+      guard part.size > 0 else { return try settleEmpty(parts) }
+      try database.executeCached(
+        sql: """
+          INSERT INTO blob (digest, size) VALUES (?, ?)
+          ON CONFLICT (digest) DO UPDATE SET held = 0, size = excluded.size
+          """, arguments: [digest, part.size])
+    }
+    guard offset == (known?[0] as Int64? == part.size ? known?[1] ?? 0 : 0) else { return .beginsAnew }
+    let end = offset + Int64(part.bytes.count)
+    guard end <= part.size, !part.bytes.isEmpty else { return .goesOn }
+    try parts.insert(part.bytes, at: offset)
+    if end < part.size {
+      try database.executeCached(sql: "UPDATE blob SET held = ? WHERE digest = ?", arguments: [end, digest])
+      return .goesOn
+    }
+    guard try parts.sum() == digest else {
+      try parts.removeAll()
+      try database.executeCached(sql: "UPDATE blob SET held = 0 WHERE digest = ?", arguments: [digest])
+      return .wrongDigest
+    }
+    try database.executeCached(
+      sql: "UPDATE blob SET held = size, uploaded = 1 WHERE digest = ?", arguments: [digest])
+    return .isWhole
+  }
+
+  /// An empty content is whole at once, where its digest is that of nothing.
+  private func settleEmpty(_ parts: ContentParts) throws -> FetchedPart {
+    guard parts.digest == Digest().hexadecimal() else { return .wrongDigest }
+    try database.executeCached(
+      sql: """
+        INSERT INTO blob (digest, size, held, uploaded) VALUES (?, 0, 0, 1)
+        ON CONFLICT (digest) DO UPDATE SET size = 0, held = 0, uploaded = 1
+        """, arguments: [parts.digest])
+    return .isWhole
+  }
+
+  /// The remote did not have the content: it is asked again later.
+  public func postponeContent(_ digest: String, until seconds: Int64) throws {
+    try database.executeCached(
+      sql: "UPDATE download SET not_before = ? WHERE kind = 'attachment' AND subject = ?",
+      arguments: [seconds, digest])
+  }
+
+  /// Keeps why the content is not fetched: it is asked for again on command.
+  public func refuseFetch(of digest: String, reason: String) throws {
+    try database.executeCached(
+      sql: "UPDATE download SET refusal = ? WHERE kind = 'attachment' AND subject = ?",
+      arguments: [String(reason.prefix(1000)), digest])
+  }
+}

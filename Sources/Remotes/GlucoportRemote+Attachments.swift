@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import NIOHTTP1
+
+extension GlucoportRemote: AttachmentRemote {
+  func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {
+    let answer = try await exchange.send(
+      ExchangeRequest(method: .HEAD, path: Wire.blobsPath + digest, headers: headers(run)))
+    guard answer.status == 200 else {
+      // Such an answer has no body, and its error stands in a header.
+      let code = answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)
+      let logbook = answer.headers.first(name: Wire.logbookHeader)
+      throw problem(answer, ErrorBody(code, "it answers with status \(answer.status)", logbook: logbook))
+    }
+    return try held(answer)
+  }
+
+  func append(
+    _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
+  ) async throws(RemoteError) -> ContentAnswer {
+    var headers = headers(run)
+    headers.add(name: "Content-Type", value: "application/octet-stream")
+    headers.add(name: Wire.offsetHeader, value: String(offset))
+    headers.add(name: Wire.sizeHeader, value: String(content.size))
+    let answer = try await exchange.send(
+      ExchangeRequest(
+        method: .PATCH, path: Wire.blobsPath + content.digest, headers: headers, body: bytes,
+        mayBePacked: false))
+    switch (answer.status, answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)) {
+    case (204, _), (409, .misplaced): return .holds(try held(answer))
+    case (422, .wrongDigest): return .wrongDigest
+    // By its own word the content is too large, by that of anything between, the part may be.
+    case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is larger than it takes")
+    default: throw problem(answer)
+    }
+  }
+
+  func fetch(
+    _ digest: String, from offset: Int64, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ContentPart? {
+    var headers = headers(run)
+    headers.add(name: "Range", value: "bytes=\(offset)-\(offset + Int64(limit) - 1)")
+    let answer = try await exchange.send(
+      ExchangeRequest(path: Wire.blobsPath + digest, headers: headers))
+    switch answer.status {
+    case 200 where offset == 0: return ContentPart(size: Int64(answer.body.count), bytes: answer.body)
+    case 206: return try part(answer, from: offset, limit: limit)
+    // Its content ends before that place.
+    case 416: return ContentPart(size: try held(answer).bytes, bytes: [])
+    case 404: return nil
+    default: throw problem(answer)
+    }
+  }
+}
+
+extension GlucoportRemote {
+  private func held(_ answer: ExchangeAnswer) throws(RemoteError) -> HeldContent {
+    let numbers = [Wire.heldHeader, Wire.sizeHeader].map { name in
+      answer.headers.first(name: name).flatMap { Int64($0) }
+    }
+    guard let bytes = numbers[0], bytes >= 0, bytes <= numbers[1] ?? 0 else {
+      throw exchange.violation("it does not say how much it holds of a content")
+    }
+    return HeldContent(bytes: bytes, size: numbers[1])
+  }
+
+  private func part(
+    _ answer: ExchangeAnswer, from offset: Int64, limit: Int
+  ) throws(RemoteError) -> ContentPart {
+    let words = answer.headers.first(name: "Content-Range")?.split(separator: " ") ?? []
+    let numbers = (words.last ?? "").split { $0 == "-" || $0 == "/" }.map { Int64($0) }
+    guard words.count == 2, words[0] == "bytes", numbers.count == 3, let first = numbers[0],
+      let last = numbers[1], let size = numbers[2], size < 1 << 50, last < size, first == offset,
+      last - first + 1 == answer.body.count, answer.body.count <= limit
+    else { throw exchange.violation("it gives another range of a content than it was asked for") }
+    return ContentPart(size: size, bytes: answer.body)
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import LogbookAPI
+
+/// The content of a logbook's attachments, inside the caller's transaction.
+struct BlobStorage {
+  let database: Database
+
+  /// How much of a content is there.
+  func held(_ digest: String) throws -> HeldContent {
+    let statement = try database.cachedStatement(sql: "SELECT held, size FROM blob WHERE digest = ?")
+    guard let row = try Row.fetchOne(statement, arguments: [digest]) else { return HeldContent() }
+    return HeldContent(bytes: row[0], size: row[1])
+  }
+
+  /// Appends a part; the whole content is read once, when its last part is there.
+  func append(
+    _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
+  ) throws -> AppendOutcome {
+    var held = try held(content.digest)
+    if held.isWhole { return .holds(held) }
+    if held.size == nil || offset == 0 && held.size != content.size { held = try begin(content) }
+    let end = offset + Int64(bytes.count)
+    guard held.size == content.size, held.bytes == offset, end <= content.size else {
+      return .misplaced(held)
+    }
+    guard try total() + Int64(bytes.count) <= limit else { return .full }
+    if !bytes.isEmpty { try store(bytes, content.digest, at: offset) }
+    let isDamaged = try end == content.size && digest(of: content.digest) != content.digest
+    guard !isDamaged else {
+      try drop(content.digest)
+      return .wrongDigest
+    }
+    let statement = try database.cachedStatement(
+      sql: """
+        INSERT INTO blob (digest, size, held) VALUES (?, ?, ?)
+        ON CONFLICT (digest) DO UPDATE SET held = excluded.held
+        """)
+    try statement.execute(arguments: [content.digest, content.size, end])
+    return .holds(HeldContent(bytes: end, size: content.size))
+  }
+
+  /// A part of a whole content; nil while it is not whole.
+  func part(of digest: String, from offset: Int64, limit: Int) throws -> ContentPart? {
+    let held = try held(digest)
+    guard held.isWhole, let size = held.size else { return nil }
+    let end = min(size, offset.addingReportingOverflow(Int64(limit)).partialValue)
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT substr(bytes, max(1, ?2 - start + 1), ?3 - max(start, ?2)) FROM blob_part
+        WHERE digest = ?1 AND start + length(bytes) > ?2 AND start < ?3 ORDER BY start
+        """)
+    var part = ContentPart(size: size, bytes: [])
+    let rows = try Row.fetchCursor(statement, arguments: [digest, offset, end])
+    while let row = try rows.next() {
+      try row.withUnsafeData(atIndex: 0) { data in if let data { part.bytes.append(contentsOf: data) } }
+    }
+    return part
+  }
+}
+
+extension BlobStorage {
+  private func begin(_ content: AttachmentContent) throws -> HeldContent {
+    try drop(content.digest)
+    // An empty content is whole with the first part, which has no bytes; until then its row would say so.
+    guard content.size > 0 else { return HeldContent(bytes: 0, size: 0) }
+    let statement = try database.cachedStatement(
+      sql: "INSERT INTO blob (digest, size, held) VALUES (?, ?, 0)")
+    try statement.execute(arguments: [content.digest, content.size])
+    return HeldContent(bytes: 0, size: content.size)
+  }
+
+  private func drop(_ digest: String) throws {
+    for table in ["blob_part", "blob"] {
+      try database.cachedStatement(sql: "DELETE FROM \(table) WHERE digest = ?").execute(arguments: [digest])
+    }
+  }
+
+  private func store(_ bytes: [UInt8], _ digest: String, at offset: Int64) throws {
+    let statement = try database.cachedStatement(
+      sql: "INSERT INTO blob_part (digest, start, bytes) VALUES (?, ?, ?)")
+    try statement.execute(arguments: [digest, offset, Data(bytes)])
+  }
+
+  private func total() throws -> Int64 {
+    try Int64.fetchOne(database, sql: "SELECT coalesce(sum(held), 0) FROM blob") ?? 0
+  }
+
+  private func digest(of digest: String) throws -> String {
+    var sum = Digest()
+    let statement = try database.cachedStatement(
+      sql: "SELECT bytes FROM blob_part WHERE digest = ? ORDER BY start")
+    let rows = try Row.fetchCursor(statement, arguments: [digest])
+    while let row = try rows.next() {
+      try row.withUnsafeData(atIndex: 0) { data in data?.withUnsafeBytes { sum.update($0) } }
+    }
+    return sum.hexadecimal()
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many bytes of a content go into one request: less on a link that breaks before they are through, more on one
+/// that holds.
+public struct PartSize: Hashable, Sendable {
+  /// The least bytes: below that the headers weigh as much.
+  public static let least = 16 << 10
+  /// The most bytes.
+  public static let most = 1 << 20
+  /// Parts in a row that go through before the next ones are larger.
+  public static let steadyParts = 8
+
+  /// The size of the next part.
+  public private(set) var current: Int
+  private let most: Int
+  /// Parts that went through since the last break, or since the size grew.
+  private var parts = 0
+
+  /// Starts between the two.
+  ///
+  /// - Parameter most: fewer bytes than the most, for a remote that takes no more.
+  public init(most: Int = Self.most) {
+    self.most = min(max(1, most), Self.most)
+    current = min(self.most, Self.most / 4)
+  }
+
+  /// After a part went through.
+  public mutating func succeed() {
+    parts += 1
+    guard parts >= Self.steadyParts else { return }
+    parts = 0
+    current = min(most, current * 2)
+  }
+
+  /// After the connection broke. Where several parts went through before, their size is not what broke it.
+  public mutating func breakOff() {
+    if parts < 2 { halve() }
+    parts = 0
+  }
+
+  /// After a part was too large.
+  ///
+  /// - Returns: false when it was of the least size.
+  @discardableResult
+  public mutating func halve() -> Bool {
+    guard current > Self.least else { return false }
+    current = max(Self.least, current / 2)
+    return true
+  }
+}

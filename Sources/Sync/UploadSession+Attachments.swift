@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+// MARK: - Sending
+
+extension UploadSession {
+  /// Sends the next part of the next content, or asks how much of it is there. What was made meanwhile goes first.
+  func pushAttachments() async throws -> UploadEvent {
+    guard let remote = remote as? any AttachmentRemote else {
+      summary.keptAttachments = try store.sync { try $0.contentsToSend() }
+      return .exhausted
+    }
+    guard let next = try store.sync({ try nextToSend($0) }) else { return .overtaken }
+    guard let content = next.content else { return .exhausted }
+    guard let (offset, bytes) = next.part else { return try await ask(remote, content) }
+    let run = run
+    let answer = await ask { () async throws(RemoteError) in
+      try await remote.append(bytes, to: content, at: offset, run)
+    }
+    switch answer {
+    case .failure(let error): return try afterFailure(error, sending: content.digest)
+    case .success(.wrongDigest):
+      // Something may have been lost on the way; twice is no accident.
+      if attachments.stall(content.digest, weight: AttachmentLane.mostStalls / 2) { return .done }
+      return try refuse(content.digest, "what arrives there does not have the SHA-256 of the content")
+    case .success(.holds(let held)):
+      if held.bytes > offset {
+        attachments.succeed()
+        summary.pushedAttachmentBytes += min(held.bytes - offset, Int64(bytes.count))
+      } else if !held.isWhole, !attachments.stall(content.digest) {
+        return leave(content.digest)
+      }
+      return try note(held, of: content, isSent: true)
+    }
+  }
+
+  private struct NextContent {
+    var content: AttachmentContent?
+    var part: (offset: Int64, bytes: [UInt8])?
+  }
+
+  /// What to send next; nil where something else goes first.
+  private func nextToSend(_ store: SyncTransaction) throws -> NextContent? {
+    if try isOvertaken(store) { return nil }
+    guard let content = try store.nextContentToSend(besides: attachments.setAside) else {
+      return NextContent()
+    }
+    let part = try attachments.offset(of: content.digest).map {
+      ($0, try store.bytes(of: content.digest, from: $0, limit: attachments.partSize.current))
+    }
+    if part != nil { try store.beginTransfer(.attachments, of: [content.digest], at: environment.now()) }
+    return NextContent(content: content, part: part)
+  }
+
+  /// Whether readings or records were made that this run can send.
+  private func isOvertaken(_ store: SyncTransaction) throws -> Bool {
+    guard plan.canPushRecords else { return false }
+    if try store.hasPendingRecords(heldBack: heldBack) { return true }
+    let pending = try store.unrefusedPendingReadings()
+    defer { attachments.readingsLeft = pending }
+    guard pending > attachments.readingsLeft ?? (summary.setAside > 0 ? pending : 0) else { return false }
+    // They may stand before those that were sent.
+    lastReading = nil
+    return true
+  }
+
+  private func ask(_ remote: any AttachmentRemote, _ content: AttachmentContent) async throws -> UploadEvent {
+    let run = run
+    let answer = await ask { () async throws(RemoteError) in try await remote.held(content.digest, run) }
+    switch answer {
+    case .failure(let error): return try afterFailure(error, sending: content.digest)
+    case .success(let held): return try note(held, of: content, isSent: false)
+    }
+  }
+
+  private func note(
+    _ held: HeldContent, of content: AttachmentContent, isSent: Bool
+  ) throws -> UploadEvent {
+    if held.isWhole {
+      try store.sync { store in
+        try store.markUploaded(content.digest)
+        try store.endTransfer(.attachments)
+      }
+      if isSent { summary.pushedAttachments += 1 }
+    } else {
+      // What was begun there with another size is replaced by the first part.
+      attachments.note(content.digest, endsAt: held.size == content.size ? held.bytes : 0)
+    }
+    return .done
+  }
+
+  private func afterFailure(_ error: RemoteError, sending digest: String) throws -> UploadEvent {
+    switch error {
+    case .tooLarge where attachments.halve(): return .done
+    case .tooLarge: return try refuse(digest, "larger than the remote takes")
+    case .refused(let reason): return try refuse(digest, reason)
+    default: return afterFailure(error, at: digest)
+    }
+  }
+
+  private func refuse(_ digest: String, _ reason: String) throws -> UploadEvent {
+    try store.sync { try $0.refuseContent(digest, reason: reason) }
+    summary.refused += 1
+    attachments.leave(digest)
+    return .done
+  }
+}
+
+// MARK: - Fetching
+
+extension UploadSession {
+  /// How long after a remote did not have a content it is asked for it again: another node is still sending it.
+  static let absentSeconds: Int64 = 3600
+
+  /// Fetches the next part of the content that is wanted first.
+  func fetchAttachments() async throws -> UploadEvent {
+    guard let remote = remote as? any AttachmentRemote else { return .exhausted }
+    let (now, run) = (environment.now(), run)
+    let setAside = attachments.setAside
+    let wanted = try store.sync { store -> WantedContent?? in
+      if try isOvertaken(store) { return .none }
+      return .some(try store.nextContentToFetch(besides: setAside, at: now))
+    }
+    guard let wanted else { return .overtaken }
+    guard let wanted else { return .exhausted }
+    let limit = attachments.partSize.current
+    let answer = await ask { () async throws(RemoteError) in
+      try await remote.fetch(wanted.digest, from: wanted.held, limit: limit, run)
+    }
+    switch answer {
+    case .failure(.refused(let reason)): return try refuseDownload(wanted.digest, reason)
+    case .failure(let error): return afterFailure(error, at: wanted.digest)
+    case .success(nil):
+      try store.sync { try $0.postponeContent(wanted.digest, until: now + Self.absentSeconds) }
+      attachments.leave(wanted.digest)
+      return .done
+    case .success(let part?): return try keep(part, of: wanted)
+    }
+  }
+
+  private func keep(_ part: ContentPart, of wanted: WantedContent) throws -> UploadEvent {
+    guard part.size <= wanted.limit else {
+      return try refuseDownload(
+        wanted.digest, "its \(part.size) bytes are more than 'glucoport config attachment-limit' allows")
+    }
+    switch try store.sync({ try $0.append(part, to: wanted.digest, at: wanted.held) }) {
+    case .isWhole:
+      summary.pulledAttachments += 1
+      summary.pulledAttachmentBytes += Int64(part.bytes.count)
+    case .goesOn where !part.bytes.isEmpty:
+      summary.pulledAttachmentBytes += Int64(part.bytes.count)
+    case .goesOn, .beginsAnew:
+      return attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+    case .wrongDigest:
+      summary.damagedAttachments += 1
+      return try refuseDownload(
+        wanted.digest, "what the remote gave does not have the SHA-256 of the content")
+    }
+    attachments.succeed()
+    return .done
+  }
+
+  private func refuseDownload(_ digest: String, _ reason: String) throws -> UploadEvent {
+    try store.sync { try $0.refuseFetch(of: digest, reason: reason) }
+    summary.refused += 1
+    attachments.leave(digest)
+    return .done
+  }
+}
+
+// MARK: - Failures of both ways
+
+extension UploadSession {
+  /// What fails at one content leaves it aside; what breaks off goes on from what the remote has by then.
+  private func afterFailure(_ error: RemoteError, at digest: String) -> UploadEvent {
+    switch error {
+    case .unavailable where attachments.breakOff(): return .done
+    case .tooLarge where attachments.halve(): return .done
+    case .serverFailure, .tooLarge:
+      summary.setAside += 1
+      plan.leaveWork("the remote fails at some attachments; they are tried again later")
+      return attachments.fail(digest) ? .done : .failed(error, items: 1)
+    default: return .failed(error, items: 1)
+    }
+  }
+
+  private func leave(_ digest: String) -> UploadEvent {
+    attachments.leave(digest)
+    summary.setAside += 1
+    plan.leaveWork("some attachments do not get on; they are tried again later")
+    return .done
+  }
+}

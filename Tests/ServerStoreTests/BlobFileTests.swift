@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import LogbookAPI
+import ServerStore
+import Testing
+
+/// The content of attachments in the file of a logbook.
+@Suite struct BlobFileTests {
+  private let folder: ScratchFolder
+  private let content = AttachmentContent(
+    digest: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824", size: 5)
+
+  init() throws { folder = try ScratchFolder() }
+
+  /// A stopped storage whose logbook holds `hello` whole, and the path of its file.
+  private func filled() async throws -> String {
+    let stand = try await StorageSort.all[0].start(folder.path)
+    let client = Client(stand)
+    let outcome = try await stand.storage.append(
+      Array("hello".utf8), to: content, at: 0, limit: 100, client.login, client.run)
+    #expect(outcome == .holds(HeldContent(bytes: 5, size: 5)))
+    try await stand.stop()
+    return folder.path + "/logbooks/\(client.login.logbook).db"
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM blob_part", "never deleted"), ("DELETE FROM blob", "never deleted"),
+    ("UPDATE blob SET held = 0", "immutable"), ("UPDATE blob_part SET bytes = x'00'", "immutable"),
+  ])
+  func theFileRefusesToLoseOrChangeAWholeContent(_ sql: String, _ reason: String) async throws {
+    let queue = try DatabaseQueue(path: try await filled())
+    #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
+  }
+
+  @Test func aFileFromBeforeAttachmentsTakesThem() async throws {
+    let queue = try DatabaseQueue(path: try await filled())
+    try await queue.write { database in
+      let triggers = try String.fetchAll(
+        database, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'blob%'")
+      for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
+      try database.execute(sql: "DROP TABLE blob_part; DROP TABLE blob; PRAGMA user_version = 1")
+    }
+    try queue.close()
+    let stand = try await StorageSort.all[0].start(folder.path)
+    let client = Client(stand)
+    #expect(try await stand.storage.held(content.digest, client.login, client.run) == HeldContent())
+    try await stand.stop()
+    _ = try await filled()
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+public import LogbookStore
+import ServerStore
+
+/// The content of attachments: few of them, so that nodes attach the same ones.
+extension World {
+  func attach(_ node: SimulatedNode) throws {
+    let entries = try node.records().values.filter { !$0.state.isDeleted && $0.state.entryGuid == nil }
+      .sorted { $0.guid < $1.guid }
+    guard let entry = entries.randomElement(using: &random)?.guid else { return }
+    let number = Int.random(in: 0..<8, using: &random)
+    let guid = random.uuid()
+    say("\(node.name) attaches content \(number) as \(guid.prefix(4)) to \(entry.prefix(4))")
+    try node.attach(Self.content(number), as: guid, to: entry)
+  }
+
+  /// From nothing up to five parts.
+  private static func content(_ number: Int) -> [UInt8] {
+    (0..<number * 30).map { UInt8(truncatingIfNeeded: $0 &* 17 ^ number) }
+  }
+
+  /// Every content that counts as uploaded is on the server, whole.
+  func checkUploadedContents(_ node: SimulatedNode) async throws {
+    for attachment in try node.attachments() where attachment.isUploaded {
+      guard try await server.held(attachment.digest).isWhole else {
+        throw Broken("\(node.name): a content counts as uploaded, and the server does not have it")
+      }
+    }
+  }
+
+  /// Every side has every content that is anywhere, and where nothing was put back, every content at all.
+  func compareContents() async throws {
+    var whole: Set<String> = []
+    for node in nodes { whole.formUnion(try node.attachments().filter(\.isWhole).map(\.digest)) }
+    for node in nodes {
+      for attachment in try node.attachments() {
+        guard attachment.isWhole else {
+          if mayLackContents, !whole.contains(attachment.digest) { continue }
+          throw Broken("\(node.name): the content of \(attachment.record.guid) is not here")
+        }
+        guard try node.sync().readContent(attachment.digest, { _ in }) else {
+          throw Broken("\(node.name): the content of \(attachment.record.guid) is damaged")
+        }
+        guard try await server.held(attachment.digest).isWhole, attachment.isUploaded else {
+          throw Broken("\(node.name): the server lacks the content of \(attachment.record.guid)")
+        }
+      }
+    }
+  }
+}
+
+extension SimulatedNode {
+  /// Attaches a content to an entry.
+  public func attach(_ bytes: [UInt8], as guid: String, to entry: String) throws {
+    let editor = try editor()
+    let intake = try ContentIntake(connections.store(.editor))
+    try bytes.withUnsafeBytes { try intake.add($0) }
+    let content = try intake.end()
+    var draft = RecordDraft(
+      kind: .attachment, at: DeviceTime(seconds: 1_700_000_000),
+      placement: Placement(utcOffset: 3600, source: .zone),
+      fields: RecordFields([
+        "name": .text("file"), "type": .text("application/octet-stream"),
+        "size": .number(Double(content.size)), "sha256": .text(content.digest),
+      ]))
+    draft.entryGuid = entry
+    _ = try editor.attach([(draft, guid)], intake)
+  }
+
+  /// The attachments of all records that are not deleted.
+  public func attachments() throws -> [StoredAttachment] {
+    let store = try sync()
+    return try records().values.filter { $0.state.kind == .attachment && !$0.state.isDeleted }
+      .flatMap { try store.attachments(of: $0.guid) }
+  }
+}
+
+extension SimulatedServer {
+  /// How much the server has of a content.
+  public func held(_ digest: String) async throws -> HeldContent {
+    try await storage.held(digest, login, Self.observer)
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Sync
+
+@Suite struct PartSizeTests {
+  @Test func aSteadyLinkCarriesLargerParts() {
+    var size = PartSize()
+    let first = size.current
+    for _ in 1..<PartSize.steadyParts { size.succeed() }
+    #expect(size.current == first)
+    size.succeed()
+    #expect(size.current == first * 2)
+    for _ in 0..<100 { size.succeed() }
+    #expect(size.current == PartSize.most)
+  }
+
+  @Test func aLinkThatBreaksBeforeAPartIsThroughCarriesSmallerOnes() {
+    var size = PartSize()
+    var sizes: [Int] = []
+    for _ in 0..<10 {
+      size.breakOff()
+      sizes.append(size.current)
+    }
+    #expect(sizes.prefix(4) == [128 << 10, 64 << 10, 32 << 10, 16 << 10])
+    #expect(sizes.last == PartSize.least)
+  }
+
+  @Test func aBreakBehindSeveralPartsSaysNothingOfTheirSize() {
+    var size = PartSize()
+    let first = size.current
+    for _ in 0..<20 {
+      for _ in 0..<3 { size.succeed() }
+      size.breakOff()
+    }
+    #expect(size.current == first)
+  }
+
+  @Test func aPartOfTheLeastSizeIsNotHalved() {
+    var size = PartSize()
+    while size.halve() {}
+    #expect(size.current == PartSize.least)
+    var small = PartSize(most: 100)
+    #expect(small.current == 100 && !small.halve())
+    for _ in 0..<100 { small.succeed() }
+    #expect(small.current == 100)
+  }
+}
