@@ -2,6 +2,7 @@
 
 import Logbook
 import Meters
+import SeededRandom
 import SimulatedMeters
 import SimulatedUSB
 import Testing

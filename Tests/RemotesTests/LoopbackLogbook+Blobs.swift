@@ -19,7 +19,7 @@ struct LoopbackBlobs {
   private mutating func append(_ request: ReceivedRequest, _ digest: String) -> ScriptedAnswer {
     let offset = request.headers[Wire.offsetHeader.lowercased()].flatMap { Int($0) } ?? -1
     let size = request.headers[Wire.sizeHeader.lowercased()].flatMap { Int($0) } ?? -1
-    guard size <= 1 << 20 else { return .status(413, ErrorBody(.tooLarge, "too large for this one").json) }
+    guard size <= 1 << 20 else { return told(413, digest, .tooLarge) }
     var held = contents[digest]?.bytes ?? []
     guard held.count == offset else { return told(409, digest, .misplaced) }
     held += request.body

@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookAPI
+import SeededRandom
 import Testing
 
 /// What every storage does with the content of attachments.

@@ -52,14 +52,14 @@ enum UploadText {
     return """
       {"outcome":"\(word)","pushed_readings":\(summary.pushedReadings),"known_readings":\(summary.knownReadings),\
       "differing_readings":\(summary.differingReadings),"pushed_records":\(summary.pushedRecords),\
+      "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
+      "merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
+      "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks),\
       "pushed_attachments":\(summary.pushedAttachments),\
       "pushed_attachment_bytes":\(summary.pushedAttachmentBytes),\
-      "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
       "pulled_attachments":\(summary.pulledAttachments),\
       "pulled_attachment_bytes":\(summary.pulledAttachmentBytes),\
       "kept_attachments":\(summary.keptAttachments),"damaged_attachments":\(summary.damagedAttachments),\
-      "merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
-      "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks),\
       "requests":\(traffic.requests),"bytes_sent":\(traffic.sent),"bytes_received":\(traffic.received)}
       """
   }
