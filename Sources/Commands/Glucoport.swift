@@ -19,7 +19,8 @@ public struct Glucoport: ParsableCommand {
     discussion: "Not a medical device. Do not base treatment on what it shows.",
     version: Release.version,
     subcommands: [
-      ImportCommand.self, MeterCommand.self, UploadCommand.self, StatusCommand.self, ListCommand.self,
+      ImportCommand.self, MeterCommand.self, UploadCommand.self, VerifyCommand.self, StatusCommand.self,
+      ListCommand.self,
       ShowCommand.self,
       ExportCommand.self,
       RecordCommand.self, ConflictCommand.self, QueueCommand.self, RemoteCommand.self, LogCommand.self,

@@ -28,6 +28,11 @@ extension Failure {
         .temporary,
         "\(host): it was restored from a backup and does not know this store's position; try again")
     case .protocolViolation(let sentence): self.init(.protocolViolation, sentence)
+    case .purged:
+      self.init(
+        .configuration,
+        "\(host): the logbook was removed there for ever, and nothing is sent to it again; what this store holds stays: 'glucoport remote set --new-remote' sends it to another logbook, 'glucoport remote purge' removes it, too"
+      )
     }
   }
 }

@@ -40,6 +40,13 @@ public struct RecordState: Hashable, Sendable {
       + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")}"
   }
 
+  /// `json` without what is each node's own matter, `offset_source` and `edited_at`: states that agree are equal text.
+  public var contentJSON: String {
+    "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
+      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
+      + ",\"fields\":\(fields.json),\"deleted\":\(isDeleted)}"
+  }
+
   /// SHA-256 of `json` in hexadecimal.
   public var digest: String {
     var digest = Digest()

@@ -221,6 +221,8 @@ public enum RemoteError: Error, Hashable, Sendable {
   case positionUnknown
   /// It broke its protocol.
   case protocolViolation(String)
+  /// The logbook was removed there for ever.
+  case purged
 }
 
 /// A server that a store syncs with. Requests are safe to repeat; none is repeated by the remote itself.
@@ -237,39 +239,4 @@ public protocol Remote: Sendable {
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage?
   /// Digests over the identities of the readings that the remote has.
   func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests
-}
-
-/// Digests over identities of readings, in buckets by the identity's own digest: equal where both sides hold the
-/// same identities.
-public struct IdentityDigests: Hashable, Sendable {
-  /// As many as three hexadecimal digits count.
-  public static let bucketCount = 4096
-  /// How many identities are in each bucket.
-  public private(set) var counts = [Int](repeating: 0, count: bucketCount)
-  /// In each bucket the exclusive or of the identities' first eight bytes, which no order changes.
-  public private(set) var sums = [UInt64](repeating: 0, count: bucketCount)
-
-  /// Digests over nothing.
-  public init() {}
-
-  /// Takes an identity by the 16 bytes of its UUID.
-  public mutating func insert(_ identity: [UInt8]) {
-    let bucket = Self.bucket(of: identity)
-    counts[bucket] += 1
-    sums[bucket] ^= identity.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-  }
-
-  /// Sets one bucket as a remote tells it.
-  public mutating func set(_ bucket: Int, count: Int, sum: UInt64) {
-    counts[bucket] = count
-    sums[bucket] = sum
-  }
-
-  /// The bucket of an identity: the first three hexadecimal digits of its UUID.
-  public static func bucket(of identity: [UInt8]) -> Int { Int(identity[0]) << 4 | Int(identity[1]) >> 4 }
-
-  /// The buckets in which the two sides differ.
-  public func differing(from other: IdentityDigests) -> Set<Int> {
-    Set((0..<Self.bucketCount).filter { counts[$0] != other.counts[$0] || sums[$0] != other.sums[$0] })
-  }
 }

@@ -228,16 +228,7 @@ public enum Bodies {
     out.raw("{\"series\":")
     ReadingWire.write(page.readings, to: &out)
     out.raw(",\"records\":[")
-    for (index, record) in page.records.enumerated() {
-      if index > 0 { out.raw(",") }
-      out.raw("{\"guid\":")
-      out.string(record.guid)
-      out.raw(",\"revision\":")
-      out.string(record.revision)
-      out.raw(",\"state\":")
-      out.json(record.state.json)
-      out.raw("}")
-    }
+    write(page.records, to: &out)
     out.raw("],\"cursor\":")
     out.string(page.cursor)
     out.json(",\"more\":\(page.hasMore)}")
@@ -270,7 +261,20 @@ public enum Bodies {
     }
   }
 
-  private static func readRecord(_ reader: inout WireReader) throws(WireError) -> RemoteRecord {
+  static func write(_ records: [RemoteRecord], to out: inout WireWriter) {
+    for (index, record) in records.enumerated() {
+      if index > 0 { out.raw(",") }
+      out.raw("{\"guid\":")
+      out.string(record.guid)
+      out.raw(",\"revision\":")
+      out.string(record.revision)
+      out.raw(",\"state\":")
+      out.json(record.state.json)
+      out.raw("}")
+    }
+  }
+
+  static func readRecord(_ reader: inout WireReader) throws(WireError) -> RemoteRecord {
     var guid: String?
     var revision: String?
     var state: RecordState?
@@ -341,54 +345,5 @@ public enum Bodies {
       }
       return true
     }
-  }
-
-  // MARK: GET /v1/digests
-
-  /// The answer with digests over the identities of readings; empty buckets are left out.
-  public static func write(_ digests: IdentityDigests) -> [UInt8] {
-    var out = WireWriter()
-    out.raw("{\"buckets\":{")
-    var isFirst = true
-    for bucket in 0..<IdentityDigests.bucketCount where digests.counts[bucket] > 0 {
-      if !isFirst { out.raw(",") }
-      isFirst = false
-      out.json(
-        "\"\(hexadecimal(UInt64(bucket), 3))\":[\(digests.counts[bucket]),\"\(hexadecimal(digests.sums[bucket], 16))\"]"
-      )
-    }
-    out.raw("}}")
-    return out.bytes
-  }
-
-  /// Reads the answer with digests over the identities of readings.
-  public static func readDigests(_ body: [UInt8]) throws(WireError) -> IdentityDigests {
-    try WireReader.read(body) { (reader) throws(WireError) in
-      var digests = IdentityDigests()
-      try reader.object { (name, reader) throws(WireError) in
-        guard name == "buckets" else { return false }
-        try reader.object { (name, reader) throws(WireError) in
-          guard name.utf8.count == 3, let bucket = Int(name, radix: 16), bucket >= 0 else {
-            throw reader.error("a bucket of three hexadecimal digits is expected")
-          }
-          try reader.pass("[")
-          let count = Int(try reader.integer())
-          try reader.pass(",")
-          guard let sum = UInt64(try reader.string(), radix: 16), count >= 0 else {
-            throw reader.error("a count and a sum of sixteen hexadecimal digits are expected")
-          }
-          try reader.pass("]")
-          digests.set(bucket, count: count, sum: sum)
-          return true
-        }
-        return true
-      }
-      return digests
-    }
-  }
-
-  private static func hexadecimal(_ number: UInt64, _ width: Int) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }

@@ -4,7 +4,7 @@ public import Logbook
 
 /// Names that client and server share: paths, headers, limits.
 public enum Wire {
-  /// `GET`: the logbook of the login.
+  /// `GET`: the logbook of the login. `DELETE`: removes it for ever.
   public static let logbookPath = "/v1/logbook"
   /// `POST`: a batch of readings.
   public static let readingsPath = "/v1/readings"
@@ -12,7 +12,7 @@ public enum Wire {
   public static let recordsPath = "/v1/records"
   /// `GET`: what changed behind a cursor.
   public static let changesPath = "/v1/changes"
-  /// `GET`: digests over the identities of readings.
+  /// `GET`: digests over readings or records, and what is in their buckets.
   public static let digestsPath = "/v1/digests"
 
   /// The header with the id of the node.
@@ -30,6 +30,8 @@ public enum Wire {
   public static let mostReadings = 10_000
   /// The most records in a request or page.
   public static let mostRecords = 1000
+  /// The most buckets of which a request may ask for the items.
+  public static let mostBuckets = 512
   /// The most bytes of a record's state in canonical JSON, so that every page can hold one and goes on.
   public static let mostStateBytes = 2 << 20
 }
@@ -54,6 +56,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case misplaced
   /// 410: the cursor or mark is not known.
   case positionUnknown = "position-unknown"
+  /// 410: the logbook was removed for ever.
+  case purged
   /// 413: the request is too large.
   case tooLarge = "too-large"
   /// 415: a content type or encoding that is not taken.

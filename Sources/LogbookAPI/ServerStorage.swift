@@ -42,6 +42,8 @@ public enum StorageError: Error, Hashable, Sendable {
   case otherLogbook(id: String)
   /// A cursor or mark was never given by this storage, or by a part of its history that a restore took away.
   case positionUnknown
+  /// The logbook was removed for ever.
+  case purged
   /// The answer would be larger than a body may be; half of the request may pass.
   case tooLarge
   /// Another writer holds the storage; trying again helps.
@@ -56,7 +58,8 @@ public enum StorageError: Error, Hashable, Sendable {
 /// checks the run, the expected logbook and the mark first, in the same transaction. No change with a smaller number
 /// becomes visible after a larger one was handed out. The conformance suite holds every storage to this.
 public protocol ServerStorage: AttachmentStorage {
-  /// The login whose token has this SHA-256; nil when there is none.
+  /// The login whose token has this SHA-256; nil when there is none. For a token of a logbook that was removed it
+  /// throws `purged`, for ever.
   func login(tokenHash: [UInt8]) async throws(StorageError) -> Login?
   /// The logbook of a login.
   func logbook(_ login: Login) async throws(StorageError) -> RemoteLogbook
@@ -76,4 +79,16 @@ public protocol ServerStorage: AttachmentStorage {
   ) async throws(StorageError) -> ChangePage
   /// Digests over the identities of all readings.
   func readingDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests
+  /// Digests over the contents of all records, tombstones, too.
+  func recordDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests
+  /// The readings in these buckets of `readingDigests`; `tooLarge` for more than `Wire.mostReadings`.
+  func readings(in buckets: Set<Int>, _ login: Login, _ run: RunStamp) async throws(StorageError)
+    -> ReadingBatch
+  /// The records in these buckets of `recordDigests`, by their ids, behind the one of this id: as many as a page takes.
+  func records(
+    in buckets: Set<Int>, after guid: String?, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> RecordPage
+  /// Removes the logbook of the login for ever, with all that is kept of it but its id. It is gone when this returns,
+  /// and after a crash when the storage starts again.
+  func purge(_ login: Login) async throws(StorageError)
 }

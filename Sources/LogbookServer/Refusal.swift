@@ -31,7 +31,7 @@ struct Refusal: Error {
     case .notFound: .notFound
     case .badMethod: .methodNotAllowed
     case .nodeReused, .otherLogbook, .misplaced: .conflict
-    case .positionUnknown: .gone
+    case .positionUnknown, .purged: .gone
     case .tooLarge: .contentTooLarge
     case .badType: .unsupportedMediaType
     case .wrongDigest: .unprocessableContent
@@ -70,6 +70,7 @@ extension Refusal {
     case .positionUnknown:
       self.init(
         .positionUnknown, "this server does not know the position; it may have been restored from a backup")
+    case .purged: self.init(.purged, "this logbook was removed for ever")
     case .tooLarge: self.init(.tooLarge, "the answer would be too large; send fewer records at a time")
     case .busy:
       self.init(.busy, "the storage is busy; try again")

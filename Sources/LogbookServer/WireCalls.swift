@@ -66,11 +66,6 @@ struct WireCalls: Sendable {
     }
     return Answer(body: Bodies.write(page))
   }
-
-  /// `GET /v1/digests`
-  func digests(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
-    Answer(body: Bodies.write(try await storage.readingDigests(login, try incoming.run())))
-  }
 }
 
 extension WireCalls {

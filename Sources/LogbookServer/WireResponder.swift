@@ -33,7 +33,7 @@ struct WireResponder: HTTPResponder {
   func respond(to request: Request, context: RequestOrigin) async throws -> Response {
     let start = ContinuousClock.now
     let incoming = IncomingRequest(request)
-    let route = WireRoute(path: incoming.path)
+    let route = WireRoute(path: incoming.path, method: request.method)
     var loginName: String?
     var answer: Answer
     do {
@@ -62,9 +62,8 @@ extension WireResponder {
     }
     let method = incoming.request.method
     guard route.methods.contains(method) else {
-      let allowed = route.methods.map(\.rawValue).joined(separator: ", ")
-      var refusal = Refusal(.badMethod, "\(route.path) takes \(allowed)")
-      refusal.allowed = allowed
+      var refusal = Refusal(.badMethod, "\(route.path) takes \(route.allowed)")
+      refusal.allowed = route.allowed
       throw refusal
     }
     switch route {
@@ -87,6 +86,7 @@ extension WireResponder {
   {
     switch route {
     case .logbook: try await calls.logbook(incoming, login)
+    case .purge: try await calls.purge(incoming, login)
     case .readings: try await calls.readings(incoming, login)
     case .records: try await calls.records(incoming, login)
     case .changes: try await calls.changes(incoming, login)

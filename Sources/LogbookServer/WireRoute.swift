@@ -5,20 +5,21 @@ import LogbookAPI
 
 /// What a server answers, by its path. A path is compared as it stands, so that no spelling leads elsewhere.
 enum WireRoute: String, CaseIterable {
-  case logbook, readings, records, changes, digests, blobs, health, metrics
+  case logbook, purge, readings, records, changes, digests, blobs, health, metrics
 
-  init?(path: String) {
-    if path.hasPrefix(Wire.blobsPath) {
-      self = .blobs
-      return
-    }
-    guard let route = Self.allCases.first(where: { $0.path == path }) else { return nil }
+  /// The route of a path; with a method that the path does not take, one of its others.
+  init?(path: String, method: HTTPRequest.Method) {
+    let routes = Self.routes(of: path)
+    guard let route = routes.first(where: { $0.methods.contains(method) }) ?? routes.first else { return nil }
     self = route
   }
 
+  /// The methods that the path takes, as the header `Allow` lists them.
+  var allowed: String { Self.routes(of: path).flatMap(\.methods).map(\.rawValue).joined(separator: ", ") }
+
   var path: String {
     switch self {
-    case .logbook: Wire.logbookPath
+    case .logbook, .purge: Wire.logbookPath
     case .readings: Wire.readingsPath
     case .records: Wire.recordsPath
     case .changes: Wire.changesPath
@@ -32,6 +33,7 @@ enum WireRoute: String, CaseIterable {
   var methods: [HTTPRequest.Method] {
     switch self {
     case .readings, .records: [.post]
+    case .purge: [.delete]
     case .blobs: [.get, .head, .patch, .put]
     default: [.get]
     }
@@ -39,4 +41,8 @@ enum WireRoute: String, CaseIterable {
 
   /// Whether a login that may only read is refused.
   static func writes(_ method: HTTPRequest.Method) -> Bool { method != .get && method != .head }
+
+  private static func routes(of path: String) -> [WireRoute] {
+    path.hasPrefix(Wire.blobsPath) ? [.blobs] : allCases.filter { $0.path == path }
+  }
 }

@@ -59,6 +59,8 @@ public struct RemoteSetting: Hashable, Sendable {
   public var lastPull: Int64?
   /// Why the last run failed; nil when it did not.
   public var lastError: String?
+  /// When the remote said that the logbook was removed for ever, in UTC seconds; nil while it is there.
+  public var purgedAt: Int64?
 }
 
 /// What setting a remote did to the store.
@@ -149,7 +151,7 @@ extension Store {
     try database.execute(
       sql: """
         UPDATE remote SET kind = ?, url = ?, token_file = ?, token_command = ?, allows_plain_http = ?, logbook = ?,
-          logbook_name = ?, failures = 0, next_attempt = NULL, last_error = NULL
+          logbook_name = ?, failures = 0, next_attempt = NULL, last_error = NULL, purged_at = NULL
         """,
       arguments: [
         access.kind, access.url, file, command, access.allowsPlainHTTP, logbook.id, logbook.name,
@@ -200,5 +202,6 @@ extension RemoteSetting {
     lastError = row["last_error"]
     lastPush = row["last_push"]
     lastPull = row["last_pull"]
+    purgedAt = row["purged_at"]
   }
 }

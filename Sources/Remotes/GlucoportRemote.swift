@@ -96,7 +96,7 @@ extension GlucoportRemote {
     return headers
   }
 
-  private func get(_ path: String, _ run: RunStamp? = nil) -> ExchangeRequest {
+  func get(_ path: String, _ run: RunStamp? = nil) -> ExchangeRequest {
     ExchangeRequest(path: path, headers: headers(run))
   }
 
@@ -106,7 +106,7 @@ extension GlucoportRemote {
     return ExchangeRequest(method: .POST, path: path, headers: headers, body: body)
   }
 
-  private func send<Value>(
+  func send<Value>(
     _ request: ExchangeRequest, _ parse: ([UInt8]) throws(WireError) -> Value
   ) async throws(RemoteError) -> Value {
     try read(try await exchange.send(request), parse)
@@ -147,6 +147,7 @@ extension GlucoportRemote {
       return .otherLogbook(id: logbook)
     case (410, .positionUnknown): return .positionUnknown
     case (507, .full): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
+    case (410, .purged): return .purged
     default: return exchange.problem(answer, words: body.message)
     }
   }

@@ -17,10 +17,8 @@ final class ChangeRows {
     case record(seq: Int64, RecordRow)
   }
 
-  static let readingColumns = """
-    seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value, unit, beyond, threshold,
-    marks, node
-    """
+  /// What a row of readings has to begin with, and who wrote it.
+  static let readingColumns = "\(CollectedReadings.columns), node"
 
   /// The row of the last reading.
   let reading: RawRow
@@ -32,9 +30,7 @@ final class ChangeRows {
   init(_ database: Database, after place: Int64) throws {
     reading = try RawRow(
       database,
-      """
-      SELECT \(Self.readingColumns) FROM reading WHERE seq > ?1 ORDER BY seq
-      """)
+      "SELECT \(Self.readingColumns) FROM reading WHERE seq > ?1 ORDER BY seq")
     let statement = try database.cachedStatement(
       sql: "SELECT seq, guid, revision, state, node FROM record WHERE seq > ? ORDER BY seq")
     records = try Row.fetchCursor(statement, arguments: [place])

@@ -33,6 +33,24 @@ struct DataFolder: Sendable {
 
   func logbookFile(_ id: String) -> String { "\(path)/logbooks/\(id).db" }
 
+  /// Removes everything that is kept of a logbook: whatever in the folder of logbooks begins with its id.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` when something stays.
+  func removeLogbook(_ id: String) throws {
+    let folder = path + "/logbooks"
+    do {
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix(id) {
+        try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+      }
+    } catch {
+      throw Failure(.inputOutput, "\(folder): cannot remove the logbook \(id): \(error.localizedDescription)")
+    }
+    let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
   /// Takes the folder for one server, until the returned lock is released, or goes, or its process ends.
   func lock() throws -> FolderLock { try FolderLock(path + "/lock") }
 

@@ -63,6 +63,17 @@ struct DatabaseFile: Sendable {
   /// Runs a transaction that reads, and waits for it.
   func readNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.read(work) }
 
+  /// Brings everything into the file itself and empties its log, unless another process reads in it.
+  func flush() async throws(StorageError) {
+    do {
+      try await pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      // The log is emptied when the file is closed.
+    } catch {
+      throw storageError(error)
+    }
+  }
+
   /// Closes every connection, with everything in the file itself. SQLite does that when the last connection closes,
   /// but here the last ones only read.
   func close() throws {

@@ -2,13 +2,86 @@
 
 import GRDB
 import Logbook
+import LogbookAPI
 
-/// Takes the identities of all readings into digests, one row at a time.
+/// Goes over the identities of all readings, or the contents of all records, one row at a time.
 struct DigestScan {
   let database: Database
 
-  func digests() throws -> IdentityDigests {
+  /// Digests over the identities of all readings.
+  func readingDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
+    try forEachReading { digests.insert($0.key) }
+    return digests
+  }
+
+  /// Digests over the contents of all records.
+  func recordDigests() throws -> IdentityDigests {
+    var digests = IdentityDigests()
+    let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT guid, state FROM record"))
+    while let row = try rows.next() { digests.insert(row[0], try RecordWire.state(row[1])) }
+    return digests
+  }
+
+  /// The readings in these buckets.
+  ///
+  /// - Throws: `StorageError.tooLarge` for more than one answer holds.
+  func readings(in buckets: Set<Int>) throws -> ReadingBatch {
+    var places: [Place] = []
+    try forEachReading { reading in
+      guard buckets.contains(IdentityDigests.bucket(of: reading.key)) else { return }
+      guard places.count < Wire.mostReadings else { throw StorageError.tooLarge }
+      places.append(reading.place)
+    }
+    var collected = CollectedReadings(database)
+    let row = try RawRow(
+      database,
+      """
+      SELECT \(CollectedReadings.columns) FROM reading
+      WHERE series = ?1 AND position = ?2 AND level = ?3 AND occurrence = ?4
+      """)
+    defer { row.reset() }
+    for place in places {
+      row.reset()
+      for (index, part) in [place.series, place.position, place.level, place.occurrence].enumerated() {
+        row.bind(part, at: Int32(index + 1))
+      }
+      if try row.step() { try collected.add(row) }
+    }
+    return collected.batch
+  }
+
+  /// The records in these buckets behind an id, as many as a page takes, and at least one.
+  func records(in buckets: Set<Int>, after guid: String?) throws -> RecordPage {
+    var page = RecordPage(records: [], hasMore: false)
+    var bytes = 0
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT guid, revision, state FROM record WHERE guid > ? ORDER BY guid"),
+      arguments: [guid ?? ""])
+    while let row = try rows.next() {
+      let (guid, state): (String, String) = (row[0], row[2])
+      guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { continue }
+      bytes += state.utf8.count
+      if page.records.count == Wire.mostRecords || (bytes > Wire.mostBodyBytes / 2 && !page.records.isEmpty) {
+        page.hasMore = true
+        return page
+      }
+      page.records.append(
+        RemoteRecord(guid: guid, revision: row[1], state: try RecordWire.state(state)))
+    }
+    return page
+  }
+}
+
+extension DigestScan {
+  private struct Place {
+    let series: Int64
+    let position: Int64
+    let level: Int64
+    let occurrence: Int64
+  }
+
+  private func forEachReading(_ body: ((place: Place, key: [UInt8])) throws -> Void) throws {
     let table = SeriesTable(database: database)
     var last: (number: Int64, series: (device: Device, kind: ReadingKind, axis: Axis))?
     let row = try RawRow(
@@ -17,15 +90,15 @@ struct DigestScan {
       "SELECT series, position, level, occurrence FROM reading ORDER BY series, position, level, occurrence")
     defer { row.reset() }
     while try row.step() {
-      let number = row.integer(0)
-      let series = try last?.number == number ? last?.series : table.series(number)
+      let place = Place(
+        series: row.integer(0), position: row.integer(1), level: row.integer(2), occurrence: row.integer(3))
+      let series = try last?.number == place.series ? last?.series : table.series(place.series)
       guard let series else { continue }
-      last = (number, series)
+      last = (place.series, series)
       let identity = ReadingIdentity(
-        device: series.device, kind: series.kind, axis: series.axis, position: row.integer(1),
-        level: row.integer(2), occurrence: row.integer(3))
-      digests.insert(identity.key)
+        device: series.device, kind: series.kind, axis: series.axis, position: place.position,
+        level: place.level, occurrence: place.occurrence)
+      try body((place, identity.key))
     }
-    return digests
   }
 }

@@ -6,6 +6,7 @@ public import LogbookAPI
 /// The storage of `glucoport serve`: a folder with one SQLite file for logins and one for each logbook. This type and
 /// `Logins` are the room's interface.
 public final class EmbeddedStorage: Sendable {
+  private let folder: DataFolder
   private let lock: FolderLock
   private let logins: Logins
   let logbooks: OpenLogbooks
@@ -15,9 +16,11 @@ public final class EmbeddedStorage: Sendable {
   /// - Throws: `Failure`: `temporary` where another server has the folder, `cannotCreate`, `permission`, `badInput`,
   ///   `configuration` for the files of a newer program.
   public init(folder path: String) throws {
-    let folder = try DataFolder(path)
+    folder = try DataFolder(path)
     lock = try folder.lock()
     logins = try Logins(folder: path)
+    // A process that ended in the middle may have left them behind.
+    for id in try logins.purgedLogbooks() { try folder.removeLogbook(id) }
     logbooks = OpenLogbooks(folder: folder)
   }
 
@@ -74,5 +77,31 @@ extension EmbeddedStorage: ServerStorage {
   /// Digests over the identities of all readings.
   public func readingDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests {
     try await logbooks.file(login.logbook).readingDigests(run)
+  }
+
+  /// Digests over the contents of all records, tombstones, too.
+  public func recordDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests {
+    try await logbooks.file(login.logbook).recordDigests(run)
+  }
+
+  /// The readings in these buckets.
+  public func readings(
+    in buckets: Set<Int>, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> ReadingBatch {
+    try await logbooks.file(login.logbook).readings(in: buckets, run)
+  }
+
+  /// The records in these buckets, behind the one of this id.
+  public func records(
+    in buckets: Set<Int>, after guid: String?, _ login: Login, _ run: RunStamp
+  ) async throws(StorageError) -> RecordPage {
+    try await logbooks.file(login.logbook).records(in: buckets, after: guid, run)
+  }
+
+  /// Removes the logbook of the login for ever.
+  public func purge(_ login: Login) async throws(StorageError) {
+    // In this order: what a crash leaves of the file is removed when the storage starts again, and opened by nobody.
+    try await logins.purge(login.logbook)
+    try await logbooks.purge(login.logbook)
   }
 }

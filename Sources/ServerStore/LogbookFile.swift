@@ -81,13 +81,34 @@ struct LogbookFile: Sendable {
   }
 
   func readingDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
-    try await reading(run, hidesOwn: false) { database, _ in try DigestScan(database: database).digests() }
+    try await scanning(run) { try $0.readingDigests() }
+  }
+
+  func recordDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
+    try await scanning(run) { try $0.recordDigests() }
+  }
+
+  func readings(in buckets: Set<Int>, _ run: RunStamp) async throws(StorageError) -> ReadingBatch {
+    try await scanning(run) { try $0.readings(in: buckets) }
+  }
+
+  func records(
+    in buckets: Set<Int>, after guid: String?, _ run: RunStamp
+  ) async throws(StorageError) -> RecordPage {
+    try await scanning(run) { try $0.records(in: buckets, after: guid) }
   }
 
   func close() throws { try file.close() }
 }
 
 extension LogbookFile {
+  /// Compares: nothing is hidden from that, not what the node wrote itself.
+  private func scanning<Value: Sendable>(
+    _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
+  ) async throws(StorageError) -> Value {
+    try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
+  }
+
   /// Runs a transaction for a run. Only the first request of a run writes, which is that it began.
   func reading<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,

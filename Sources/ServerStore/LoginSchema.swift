@@ -4,8 +4,9 @@ import GRDB
 
 /// The schema of the file with logins.
 enum LoginSchema {
-  static let schema = FileSchema(applicationID: 0x474C_5553, version: 1) { database, _ in
-    try database.execute(sql: tables)
+  static let schema = FileSchema(applicationID: 0x474C_5553, version: 2) { database, version in
+    if version < 1 { try database.execute(sql: tables) }
+    if version < 2 { try database.execute(sql: purgedTables) }
   }
 
   private static let tables = """
@@ -22,5 +23,20 @@ enum LoginSchema {
       logbook TEXT NOT NULL REFERENCES logbook(id),
       created_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+    """
+
+  private static let purgedTables = """
+    -- Logbooks that were removed for ever, and of their tokens the hashes, so that each is told so. No name is kept.
+    CREATE TABLE purged (logbook TEXT PRIMARY KEY CHECK (length(logbook) = 36)) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE purged_token (
+      token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+      logbook TEXT NOT NULL REFERENCES purged(logbook)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TRIGGER purged_stays BEFORE DELETE ON purged
+    BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
+    CREATE TRIGGER purged_token_stays BEFORE DELETE ON purged_token
+    BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
     """
 }

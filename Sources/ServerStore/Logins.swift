@@ -19,7 +19,7 @@ public struct ListedLogin: Hashable, Sendable {
 
 /// The logins of a server and the names of its logbooks. May be open beside a running server.
 public final class Logins: Sendable {
-  private let file: DatabaseFile
+  let file: DatabaseFile
 
   /// Opens the logins of a data folder, which is created where it is missing.
   ///
@@ -85,9 +85,13 @@ public final class Logins: Sendable {
     try await file.read { database in
       let statement = try database.cachedStatement(
         sql: "SELECT name, logbook, role FROM login WHERE token_hash = ?")
-      return try Row.fetchOne(statement, arguments: [Data(tokenHash)]).map { row in
-        Login(name: row[0], logbook: row[1], role: LoginRole(rawValue: row[2]) ?? .read)
+      if let row = try Row.fetchOne(statement, arguments: [Data(tokenHash)]) {
+        return Login(name: row[0], logbook: row[1], role: LoginRole(rawValue: row[2]) ?? .read)
       }
+      let purged = try database.cachedStatement(
+        sql: "SELECT EXISTS (SELECT 1 FROM purged_token WHERE token_hash = ?)")
+      if try Bool.fetchOne(purged, arguments: [Data(tokenHash)]) == true { throw StorageError.purged }
+      return nil
     }
   }
 

@@ -14,11 +14,14 @@ actor OpenLogbooks {
   private var files: [String: LogbookFile] = [:]
   /// The ids in the order of their last use.
   private var used: [String] = []
+  /// The ids of logbooks that were removed: a request that was let in before must not make the file anew.
+  private var purged: Set<String> = []
 
   init(folder: DataFolder) { self.folder = folder }
 
   /// The file of a logbook, which is opened, or created, where it is not open.
   func file(_ id: String) throws(StorageError) -> LogbookFile {
+    guard !purged.contains(id) else { throw .purged }
     used.removeAll { $0 == id }
     used.append(id)
     if let open = files[id] { return open }
@@ -27,6 +30,20 @@ actor OpenLogbooks {
       files[id] = file
       if used.count > Self.mostOpen { files[used.removeFirst()] = nil }
       return file
+    } catch let failure as Failure {
+      throw .failed(failure.message)
+    } catch {
+      throw .failed("logbook \(id): \(error)")
+    }
+  }
+
+  /// Removes everything that the folder keeps of a logbook, behind the last request at work on it.
+  func purge(_ id: String) throws(StorageError) {
+    purged.insert(id)
+    used.removeAll { $0 == id }
+    do {
+      try files.removeValue(forKey: id)?.close()
+      try folder.removeLogbook(id)
     } catch let failure as Failure {
       throw .failed(failure.message)
     } catch {

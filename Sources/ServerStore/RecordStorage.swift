@@ -37,9 +37,12 @@ extension RecordStorage {
   }
 
   private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
+    let current = try current(change.guid)
     // The node asks again because the answer was lost: what others wrote since is no conflict of its own.
-    if let revision = try earlierAnswer(to: change) { return .accepted(revision: revision) }
-    guard let current = try current(change.guid) else { return try store(change) }
+    if let revision = try earlierAnswer(to: change), Self.stands(revision, of: change, current) {
+      return .accepted(revision: revision)
+    }
+    guard let current else { return try store(change) }
     guard change.state.kind == current.state.kind else {
       return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
     }
@@ -56,6 +59,13 @@ extension RecordStorage {
       sql: "SELECT revision FROM accepted WHERE guid = ? AND node = ? AND version = ? AND digest = ?")
     return try String.fetchOne(
       statement, arguments: [change.guid, change.node, change.version, change.digest])
+  }
+
+  /// Whether an earlier answer still tells the truth. In a file that was damaged, or changed by hand, the record may be
+  /// gone, or have other content under this very revision: then the change is applied again.
+  private static func stands(_ revision: String, of change: RecordChange, _ current: Current?) -> Bool {
+    guard let current else { return false }
+    return current.revision != revision || change.state.agrees(with: current.state)
   }
 
   private func current(_ guid: String) throws -> Current? {

@@ -36,7 +36,7 @@ public struct Backoff: Hashable, Sendable {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)
     case .unavailable, .serverFailure: fail(now: now, retryAfterSeconds: nil, jitter: jitter)
     case .tooLarge, .refused, .loginRefused, .readOnly, .nodeReused, .otherLogbook, .positionUnknown,
-      .protocolViolation:
+      .protocolViolation, .purged:
       nextAttempt = nil
     }
   }

@@ -177,6 +177,7 @@ extension UploadSession {
         let known = try store.attempts()
         var backoff = Backoff(failures: known.failures, nextAttempt: known.next)
         backoff.note(error, now: now, jitter: jitter)
+        if error == .purged { try store.notePurged(at: now) }
         try store.noteFailure(
           failures: backoff.failures, next: backoff.nextAttempt, Failure(error, host: host).message)
       }

@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("GET", "/v1/readings"), ("PUT", "/v1/records"), ("DELETE", "/v1/logbook"), ("HEAD", "/v1/changes"),
+    ("GET", "/v1/readings"), ("PUT", "/v1/records"), ("PATCH", "/v1/logbook"), ("HEAD", "/v1/changes"),
     ("POST", "/healthz"), ("OPTIONS", "/v1/logbook"), ("TRACE", "/v1/logbook"), ("POST", "/v1/changes"),
   ])
   func aMethodThatAPathDoesNotTakeIsRefused(_ method: String, _ path: String) async throws {

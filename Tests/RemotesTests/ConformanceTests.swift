@@ -129,6 +129,62 @@ struct ConformanceTests {
     }
   }
 
+  @Test(arguments: kinds) func aRemoteThatCanBeComparedTellsWhatIsInItsBuckets(_ kind: String) async throws {
+    try await with(kind) { remote in
+      guard let verifying = remote as? any VerifyingRemote else { return }
+      let batch = Sample.batch(50)
+      _ = try await remote.push(batch, Login.run())
+      let changes = ["0a", "0b", "0b"].enumerated().map { place, start in
+        RecordChange(
+          guid: "\(start)000000-0000-4000-8000-00000000000\(place)", node: Login.run().node, version: 1,
+          base: nil,
+          state: Sample.note("\(place)"))
+      }
+      _ = try await remote.push(changes, Login.run())
+      let identities = batch.readings.map { ReadingIdentity($0, of: batch.devices[0]) }
+      let bucket = IdentityDigests.bucket(of: identities[7].bytes)
+      let found = try await verifying.readings(in: [bucket], Login.run())
+      #expect(
+        Set(found.readings.map { ReadingIdentity($0, of: found.devices[Int($0.device.number)]) })
+          == Set(identities.filter { IdentityDigests.bucket(of: $0.bytes) == bucket }))
+      var expected = IdentityDigests()
+      for change in changes { expected.insert(change.guid, change.state) }
+      #expect(try await verifying.recordDigests(Login.run()) == expected)
+      var (records, after) = ([RemoteRecord](), String?.none)
+      for _ in 0..<10 {
+        let page = try await verifying.records(in: [0x0A0, 0x0B0], after: after, Login.run())
+        records += page.records
+        after = page.records.last?.guid
+        if !page.hasMore { break }
+      }
+      #expect(records.map(\.guid) == changes.map(\.guid) && records.map(\.state) == changes.map(\.state))
+    }
+  }
+
+  @Test(arguments: kinds) func aRemoteThatCanPurgeTellsEverybodyThatTheLogbookIsGone(_ kind: String)
+    async throws
+  {
+    try await with(kind) { remote in
+      guard let purging = remote as? any PurgingRemote else { return }
+      _ = try await remote.push(Sample.batch(3), Login.run())
+      let logbook = try await remote.logbook()
+      var other = logbook
+      other.name = "another"
+      await #expect(throws: RemoteError.self) { try await purging.purge(other) }
+      #expect(try await remote.push(Sample.batch(3), Login.run()).known == 3)
+      try await purging.purge(logbook)
+      await #expect(throws: RemoteError.purged) { _ = try await remote.logbook() }
+      await #expect(throws: RemoteError.purged) { _ = try await remote.push(Sample.batch(1), Login.run()) }
+      await #expect(throws: RemoteError.purged) { try await purging.purge(logbook) }
+    }
+  }
+
+  @Test func theGlucoportRemoteCanDoBoth() async throws {
+    try await with("glucoport") { remote in
+      #expect(remote is any VerifyingRemote && remote is any PurgingRemote)
+    }
+  }
+
   @Test(arguments: kinds) func aWrongTokenIsRefused(_ kind: String) async throws {
     let problem = await #expect(throws: RemoteError.self) {
       try await with(kind, token: "wrong") { _ = try await $0.logbook() }

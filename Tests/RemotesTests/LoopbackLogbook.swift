@@ -20,6 +20,7 @@ final class LoopbackLogbook: ConformanceServer {
     var blobs = LoopbackBlobs()
     var readings: [ReadingIdentity: (reading: Reading, device: Device, place: Int, node: String)] = [:]
     var records: [String: (entry: Entry, place: Int, node: String)] = [:]
+    var isPurged = false
 
     mutating func next() -> Int {
       sequence += 1
@@ -42,6 +43,7 @@ final class LoopbackLogbook: ConformanceServer {
     guard login == "Bearer \(Login.secret)" || login == "Bearer \(readOnlySecret)" else {
       return .status(401, ErrorBody(.login, "there is no such token").json)
     }
+    if state.isPurged { return .status(410, ErrorBody(.purged, "it was removed for ever").json) }
     let canWrite = login == "Bearer \(Login.secret)"
     guard canWrite || request.method == "GET" || request.method == "HEAD" else {
       return .status(403, ErrorBody(.readOnly, "this token may read only").json)
@@ -55,11 +57,12 @@ final class LoopbackLogbook: ConformanceServer {
       let body = packed ? try WireGzip.unpack(request.body, limit: Wire.mostBodyBytes) : request.body
       let node = request.headers[Wire.nodeHeader.lowercased()] ?? ""
       switch String(path[0]) {
+      case Wire.logbookPath where request.method == "DELETE": return try purge(body, &state)
       case Wire.logbookPath: return .status(200, logbook(canWrite))
       case Wire.readingsPath: return .status(200, try store(Bodies.readReadings(body), node, &state))
       case Wire.recordsPath: return .status(200, try store(Bodies.readChanges(body), node, &state))
       case Wire.changesPath: return page(path.count > 1 ? String(path[1]) : "", node, state)
-      case Wire.digestsPath: return .status(200, digests(state))
+      case Wire.digestsPath: return .status(200, digests(path.count > 1 ? String(path[1]) : "", state))
       default: return .status(404, ErrorBody(.notFound, "there is nothing here").json)
       }
     } catch {
@@ -138,10 +141,46 @@ final class LoopbackLogbook: ConformanceServer {
     return .status(200, Bodies.write(page))
   }
 
-  private static func digests(_ state: State) -> [UInt8] {
+  /// Digests, or what is in some of their buckets, with one record on a page.
+  private static func digests(_ query: String, _ state: State) -> [UInt8] {
+    let parts = query.split(separator: "&").map { $0.split(separator: "=").map(String.init) }
+    let values = Dictionary(parts.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { $1 }
     var digests = IdentityDigests()
-    for identity in state.readings.keys { digests.insert(identity.bytes) }
+    if let buckets = values["readings"].flatMap(Bodies.buckets) {
+      var batch = ReadingBatch()
+      for (identity, item) in state.readings
+      where buckets.contains(IdentityDigests.bucket(of: identity.bytes)) {
+        var reading = item.reading
+        reading.device = DeviceIndex(Int32(batch.devices.count))
+        batch.devices.append(item.device)
+        batch.readings.append(reading)
+      }
+      return Bodies.writeReadings(batch)
+    }
+    if let buckets = values["records"].flatMap(Bodies.buckets) {
+      let rest = state.records.filter {
+        buckets.contains(IdentityDigests.bucket(ofRecord: $0.key)) && $0.key > values["after"] ?? ""
+      }.sorted { $0.key < $1.key }
+      let records = rest.prefix(1).map {
+        RemoteRecord(guid: $0.key, revision: $0.value.entry.revision, state: $0.value.entry.state)
+      }
+      return Bodies.write(RecordPage(records: records, hasMore: rest.count > 1))
+    }
+    if values["of"] == "records" {
+      for (guid, item) in state.records { digests.insert(guid, item.entry.state) }
+    } else {
+      for identity in state.readings.keys { digests.insert(identity.bytes) }
+    }
     return Bodies.write(digests)
+  }
+
+  private static func purge(_ body: [UInt8], _ state: inout State) throws -> ScriptedAnswer {
+    let named = try Bodies.readPurge(body)
+    guard named.logbook == Login.logbook.id, named.name == Login.logbook.name else {
+      return .status(400, ErrorBody(.badRequest, "this is not the name of the logbook").json)
+    }
+    state = State(isPurged: true)
+    return .status(200, Array("{}".utf8))
   }
 }
 

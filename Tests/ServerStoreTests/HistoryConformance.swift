@@ -13,6 +13,9 @@ import Testing
     { _ = try await $0.storage.changes(after: nil, limit: 10, $0.login, $0.run) },
     { _ = try await $0.storage.changes(of: .records, after: nil, limit: 10, $0.login, $0.run) },
     { _ = try await $0.storage.readingDigests($0.login, $0.run) },
+    { _ = try await $0.storage.recordDigests($0.login, $0.run) },
+    { _ = try await $0.storage.readings(in: [1], $0.login, $0.run) },
+    { _ = try await $0.storage.records(in: [0x10], after: nil, $0.login, $0.run) },
   ]
 
   @Test(arguments: StorageSort.all, calls.indices)

@@ -22,8 +22,17 @@ struct StorageSort: Sendable, CustomTestStringConvertible {
   let testDescription: String
   /// Starts the storage on what is in a folder, or anew in an empty one.
   let start: @Sendable (_ folder: String) async throws -> Stand
+  /// Starts it on what is in a folder, whatever became of its logins.
+  let reopen: @Sendable (_ folder: String) async throws -> ReopenedStorage
 
-  static let all = [StorageSort(testDescription: "embedded", start: startEmbedded)]
+  static let all = [
+    StorageSort(
+      testDescription: "embedded", start: startEmbedded,
+      reopen: { folder in
+        let storage = try EmbeddedStorage(folder: folder)
+        return ReopenedStorage(storage: storage, stop: storage.close)
+      })
+  ]
 
   private static func startEmbedded(_ folder: String) async throws -> Stand {
     let tokens = ["writer", "reader", "stranger"].map { LoginToken("gp_" + $0) }
@@ -40,6 +49,12 @@ struct StorageSort: Sendable, CustomTestStringConvertible {
       reader: try #require(try await storage.login(tokenHash: tokens[1].hash)),
       stranger: try #require(try await storage.login(tokenHash: tokens[2].hash)), stop: storage.close)
   }
+}
+
+/// A storage on a folder whose logins may be gone.
+struct ReopenedStorage: Sendable {
+  let storage: any ServerStorage
+  let stop: @Sendable () async throws -> Void
 }
 
 /// A folder of its own, which goes with this value.

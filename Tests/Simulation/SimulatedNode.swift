@@ -92,7 +92,7 @@ public final class SimulatedNode {
   }
 
   /// A site offers what every remote does, and a server more.
-  private var way: any Remote {
+  var way: any Remote {
     guard remote.offersMore else { return remote }
     return asksForParts ? SelectiveWay(way: remote) : AttachmentWay(way: remote)
   }
@@ -147,6 +147,9 @@ public final class SimulatedNode {
     read = nil
     return StatementFault(try connections.store(role), at: place)
   }
+
+  /// Lets the records be read anew, behind a write through `sync()`.
+  func forgetRead() { read = nil }
 
   /// Every record as the store has it, by id.
   public func records() throws -> [String: SyncRecord] {

@@ -17,6 +17,8 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   /// The logbook's file, while the storage has been open for as long.
   private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
+  /// The file of the logbook.
+  public var logbookFile: String { "\(folder)/logbooks/\(login.logbook).db" }
 
   /// One of the servers of a template, in a folder that is its own.
   public init(_ template: Template, number: Int = 0, folder: String) throws {
@@ -31,7 +33,7 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     hasBackup = false
     let file =
       try emptied
-      ?? EmptiedFile("\(folder)/logbooks/\(login.logbook).db", keeping: ["epoch": "first_seq = 0"])
+      ?? EmptiedFile(logbookFile, keeping: ["epoch": "first_seq = 0"])
     emptied = file
     try file.empty()
   }

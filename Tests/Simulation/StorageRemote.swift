@@ -5,7 +5,7 @@ import LogbookAPI
 import ServerStore
 
 /// The storage of a simulated server as a remote, asked at once and for certain.
-struct StorageRemote: SelectiveRemote, AttachmentRemote {
+struct StorageRemote: SelectiveRemote, AttachmentRemote, VerifyingRemote {
   let server: SimulatedServer
 
   func logbook() async throws(RemoteError) -> RemoteLogbook {
@@ -41,6 +41,26 @@ struct StorageRemote: SelectiveRemote, AttachmentRemote {
   ) async throws(RemoteError) -> ChangePage {
     try await ask { (storage) async throws(StorageError) in
       try await storage.changes(of: part, after: cursor, limit: limit, server.login, run)
+    }
+  }
+
+  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.recordDigests(server.login, run)
+    }
+  }
+
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.readings(in: Set(buckets), server.login, run)
+    }
+  }
+
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(RemoteError) -> RecordPage {
+    try await ask { (storage) async throws(StorageError) in
+      try await storage.records(in: Set(buckets), after: guid, server.login, run)
     }
   }
 
@@ -89,6 +109,7 @@ extension RemoteError {
       case .nodeReused: .nodeReused
       case .otherLogbook(let id): .otherLogbook(id: id)
       case .positionUnknown: .positionUnknown
+      case .purged: .purged
       case .tooLarge: .tooLarge
       case .busy: .busy("the storage is busy", retryAfterSeconds: nil)
       case .failed(let detail): .serverFailure(detail)

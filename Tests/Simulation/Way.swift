@@ -3,11 +3,11 @@
 import Logbook
 
 /// A way to a host that offers more than every remote does.
-protocol Way: AttachmentRemote {
+protocol Way: AttachmentRemote, VerifyingRemote {
   var way: FaultyRemote { get }
 }
 
-/// A way to a host that takes files.
+/// A way to a host that takes files and can be compared.
 struct AttachmentWay: Way {
   let way: FaultyRemote
 }
@@ -40,6 +40,20 @@ extension Way {
 
   func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
     try await way.readingDigests(run)
+  }
+
+  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await way.recordDigests(run)
+  }
+
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+    try await way.readings(in: buckets, run)
+  }
+
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(RemoteError) -> RecordPage {
+    try await way.records(in: buckets, after: guid, run)
   }
 
   func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {

@@ -167,6 +167,7 @@ extension World {
     let held = try await server.everything()
     let theirs = try await server.digests()
     for node in nodes {
+      try await checkNoDifference(node)
       let mine = try node.sync().sync { try $0.uploadedDigests() }
       guard mine.differing(from: theirs).isEmpty else {
         throw Broken("\(node.name): its readings are not those of the server")

@@ -111,9 +111,10 @@ final class World {
     case 88..<91:
       say("\(node.name) crashes")
       node.reopen()
-    case 91..<95:
+    case 91..<94:
       await node.remote.deliverLate()
       await site?.network.deliverLate()
+    case 94: try await verify(node)
     case 95: try await changeLogin(node)
     case 96:
       say("server restarts")

@@ -27,6 +27,9 @@ enum RemoteText {
     }
     if let path = setting.access.authorities { lines.append("  certificates of \(displayed(path)) alone") }
     if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
+    if let purged = setting.purgedAt {
+      lines.append("  the logbook was removed there for ever, as was heard \(instant(purged))")
+    }
     lines.append("  last success \(setting.lastSuccess.map(instant) ?? "never")")
     if let error = setting.lastError { lines.append("  last error \(displayed(error))") }
     if let next = setting.nextAttempt { lines.append("  next attempt \(instant(next))") }
@@ -46,7 +49,7 @@ enum RemoteText {
       "ca_file":\(setting.access.authorities.map(jsonText) ?? "null"),\
       "insecure_http":\(setting.access.allowsPlainHTTP),"failures":\(setting.failures),\
       "last_success":\(member(setting.lastSuccess)),"last_error":\(setting.lastError.map(jsonText) ?? "null"),\
-      "next_attempt":\(member(setting.nextAttempt))}
+      "next_attempt":\(member(setting.nextAttempt)),"purged_at":\(member(setting.purgedAt))}
       """
   }
 

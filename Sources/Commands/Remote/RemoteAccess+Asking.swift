@@ -39,3 +39,12 @@ extension Store {
     return setting
   }
 }
+
+extension RemoteSetting {
+  /// Refuses what would ask a remote of which the store remembers that the logbook was removed there.
+  ///
+  /// - Throws: `Failure` of category `configuration`.
+  func refusePurged() throws {
+    if purgedAt != nil { throw Failure(.purged, host: access.url) }
+  }
+}

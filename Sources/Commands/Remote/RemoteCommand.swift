@@ -5,8 +5,9 @@ import ArgumentParser
 /// `glucoport remote`: the server with which the store is kept in step.
 struct RemoteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remote", abstract: "Set, show, test or remove the server that the store syncs with.",
+    commandName: "remote", abstract: "Set, show, test, remove or purge the server that the store syncs with.",
     subcommands: [
       RemoteSetCommand.self, RemoteShowCommand.self, RemoteTestCommand.self, RemoteRemoveCommand.self,
+      RemotePurgeCommand.self,
     ])
 }

@@ -80,6 +80,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     defer { lock.release() }
     // Behind the lock: the upload that had it may have failed, or the remote was set anew meanwhile.
     let setting = try store.requireRemote()
+    try setting.refusePurged()
     try refuseTooEarly(setting)
     if retryRefused { try store.releaseRefused() }
     let options = try options(store, setting)

@@ -123,7 +123,7 @@ extension SyncTransaction {
 // MARK: - Rows
 
 /// The series of a store with their devices, each read once.
-private struct SeriesDevices {
+struct SeriesDevices {
   struct Series {
     let device: DeviceIndex
     let kind: ReadingKind

@@ -16,27 +16,47 @@ extension SyncTransaction {
   ///
   /// - Returns: how many readings are queued again.
   public func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
+    var keys: [ReadingKey] = []
+    try forEachUploaded { key, identity in
+      if buckets.contains(IdentityDigests.bucket(of: identity)) { keys.append(key) }
+    }
+    let count = try requeue(keys, reason: reason, at: now)
+    try database.executeCached(
+      sql: "UPDATE record SET version_synced = version - 1 WHERE version_synced = version")
+    try AttachmentQueue.requeueAll(database)
+    try database.executeCached(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
+    return count
+  }
+
+  /// Queues again these readings, which the remote lacks.
+  ///
+  /// - Parameter reason: kept for ever beside the time.
+  /// - Returns: how many of them the remote was said to have.
+  public func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
     let statement = try RawStatement(
       keptBy: database,
       """
       UPDATE reading SET uploaded = 0
-      WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5
+      WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5 AND uploaded = 1
       """)
-    var keys: [ReadingKey] = []
-    try forEachUploaded { key, identity in
-      if buckets.contains(IdentityDigests.bucket(of: identity)) { keys.append(key) }
-    }
+    var count = 0
     for key in keys {
       statement.bind(key, at: 1)
-      _ = try statement.run()
+      count += try statement.run()
     }
-    try database.executeCached(
-      sql: "UPDATE record SET version_synced = version - 1 WHERE version_synced = version")
-    try AttachmentQueue.requeueAll(database)
     try database.executeCached(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
-    try database.executeCached(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
-    return keys.count
+    return count
+  }
+
+  /// Queues again a record that the remote lacks, with its base and revision; false where it waits already.
+  public func requeue(record guid: String) throws -> Bool {
+    try database.executeCached(
+      sql: """
+        UPDATE record SET version_synced = version - 1
+        WHERE guid = ? AND version_synced = version AND conflict IS NULL
+        """, arguments: [guid])
+    return database.changesCount > 0
   }
 }

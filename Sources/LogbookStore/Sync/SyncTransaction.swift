@@ -43,7 +43,8 @@ extension SyncTransaction {
     return try currentRun()
   }
 
-  private func currentRun() throws -> RunStamp {
+  /// The last run, or the one at work; its number is 0 before the first.
+  public func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
         database.cachedStatement(sql: "SELECT node, run, run_id, logbook, mark FROM remote"))
@@ -97,6 +98,12 @@ extension SyncTransaction {
           last_push = CASE WHEN :pushed THEN :now ELSE last_push END,
           last_pull = CASE WHEN :pulled THEN :now ELSE last_pull END
         """, arguments: ["now": now, "pushed": pushed, "pulled": pulled])
+  }
+
+  /// The logbook was removed on the remote for ever: nothing is sent there again.
+  public func notePurged(at now: Int64) throws {
+    try database.executeCached(
+      sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
   /// A run failed; the next attempt is another process.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Sync
+
+/// What a comparison found, for people and for programs. Values, serial numbers and texts are not told.
+enum VerifyText {
+  static func lines(_ summary: VerifySummary, isFixed: Bool) -> [String] {
+    var lines = summary.listed.map(line)
+    let rest = summary.differences - summary.listed.count
+    if rest > 0 { lines.append("and \(grouped(rest)) more") }
+    lines.append(total(summary))
+    if summary.notPulled > 0 {
+      lines.append(
+        "\(grouped(summary.notPulled)) items that others changed are not fetched yet; 'glucoport upload' does"
+      )
+    }
+    if isFixed, summary.differences > 0 { lines.append(contentsOf: outcome(summary)) }
+    return lines
+  }
+
+  private static func total(_ summary: VerifySummary) -> String {
+    if summary.differences == 0 { return "no differences" }
+    let parts = FoundDifference.Sort.allCases.compactMap { sort -> String? in
+      let (readings, records) = (summary.readings[sort] ?? 0, summary.records[sort] ?? 0)
+      return readings + records == 0 ? nil : "\(words(sort)) \(amount(readings, records))"
+    }
+    return parts.joined(separator: " · ")
+  }
+
+  /// What was done, and what the next upload does.
+  private static func outcome(_ summary: VerifySummary) -> [String] {
+    var lines: [String] = []
+    if summary.fetchedReadings + summary.fetchedRecords > 0 {
+      lines.append("fetched \(amount(summary.fetchedReadings, summary.fetchedRecords))")
+    }
+    if summary.requeuedReadings + summary.requeuedRecords > 0 {
+      lines.append(
+        "queued again \(amount(summary.requeuedReadings, summary.requeuedRecords)); 'glucoport upload' sends them"
+      )
+    }
+    return lines
+  }
+
+  private static func line(_ difference: FoundDifference) -> String {
+    let (what, time): (String, DeviceTime) =
+      switch difference.item {
+      case .reading(let kind, let device, let time):
+        ("\(kind.name)  \(displayed(device.model.isEmpty ? device.vendor : device.model))", time)
+      case .record(let kind, let guid, let time): ("\(kind.rawValue)  \(displayed(guid))", time)
+      }
+    return "\(words(difference.sort)): \(time.text.replacing("T", with: " "))  \(what)"
+  }
+
+  private static func words(_ sort: FoundDifference.Sort) -> String {
+    switch sort {
+    case .missingThere: "missing there"
+    case .missingHere: "missing here"
+    case .different: "different there"
+    }
+  }
+
+  private static func amount(_ readings: Int, _ records: Int) -> String {
+    "\(grouped(readings)) readings, \(grouped(records)) records"
+  }
+
+  /// The object of `verify --json`; glucoport-json(5) documents its members.
+  static func json(_ summary: VerifySummary, isFixed: Bool) -> String {
+    let outcome = summary.differences == 0 ? "equal" : isFixed ? "fixed" : "different"
+    return """
+      {"outcome":"\(outcome)","missing_there_readings":\(summary.readings[.missingThere] ?? 0),\
+      "missing_there_records":\(summary.records[.missingThere] ?? 0),\
+      "missing_here_readings":\(summary.readings[.missingHere] ?? 0),\
+      "missing_here_records":\(summary.records[.missingHere] ?? 0),\
+      "different_records":\(summary.records[.different] ?? 0),"not_pulled":\(summary.notPulled),\
+      "requeued_readings":\(summary.requeuedReadings),"requeued_records":\(summary.requeuedRecords),\
+      "fetched_readings":\(summary.fetchedReadings),"fetched_records":\(summary.fetchedRecords),\
+      "differences":[\(summary.listed.map(json).joined(separator: ","))]}
+      """
+  }
+
+  private static func json(_ difference: FoundDifference) -> String {
+    let sort = "{\"difference\":\"\(difference.sort.rawValue)\""
+    switch difference.item {
+    case .reading(let kind, let device, let time):
+      return sort
+        + ",\"item\":\"reading\",\"kind\":\"\(kind.name)\",\"vendor\":\(jsonText(device.vendor)),\"model\":\(jsonText(device.model)),\"device_time\":\"\(time.text)\"}"
+    case .record(let kind, let guid, let time):
+      return sort
+        + ",\"item\":\"record\",\"kind\":\"\(kind.rawValue)\",\"guid\":\(jsonText(guid)),\"device_time\":\"\(time.text)\"}"
+    }
+  }
+}

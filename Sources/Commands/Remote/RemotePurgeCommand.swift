@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Remotes
+
+/// `glucoport remote purge`: removes the logbook on the server for ever, and the store when the server has answered.
+struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "purge", abstract: "Remove the logbook on the server for ever, and then the store.",
+    discussion: """
+      Nothing brings either back. The server tells every other store of the logbook that it is gone; what they hold \
+      stays there. Without an answer of the server nothing changes.
+      """)
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Option(
+    help: ArgumentHelp("The name of the logbook, for a run without a terminal to type it.", valueName: "name")
+  )
+  var confirm: String?
+
+  func run() async throws {
+    let output = Output()
+    let setting = try storeOptions.open(.reader).requireRemote()
+    guard confirm != nil || Host.isTerminal(0) else {
+      throw Failure(
+        .usage,
+        "there is no terminal to type the logbook's name; --confirm takes it, and then all of it is removed")
+    }
+    // Nil where the logbook is gone already, as after a run that ended between the server's answer and the store.
+    let logbook = try await askForLogbook(setting)
+    try requireName(logbook?.name ?? setting.logbookName, setting, output)
+    guard let lock = try UploadLock.take(storePath: storeOptions.path) else {
+      throw Failure(.temporary, "\(storeOptions.path): an upload of this store runs; try again later")
+    }
+    defer { lock.release() }
+    let store = try storeOptions.open(.sync)
+    // Behind the lock: the remote may have been set anew since it was shown.
+    guard try store.requireRemote().access == setting.access else {
+      throw Failure(.temporary, "\(storeOptions.path): the remote was set anew meanwhile; nothing is removed")
+    }
+    if let logbook { try await purge(logbook, setting) }
+    try store.remove()
+    output.line("the logbook and this store are removed")
+    try output.finish()
+  }
+}
+
+extension RemotePurgeCommand {
+  private func askForLogbook(_ setting: RemoteSetting) async throws -> RemoteLogbook? {
+    let logbook: RemoteLogbook? = try await setting.access.ask { remote in
+      guard remote is any PurgingRemote else {
+        throw Failure(
+          .configuration,
+          "\(setting.access.url): this sort of server cannot remove a logbook; nothing is changed, here or there"
+        )
+      }
+      do throws(RemoteError) {
+        return try await remote.logbook()
+      } catch {
+        guard error == .purged else { throw error }
+        return nil
+      }
+    }
+    guard let logbook else { return nil }
+    guard logbook.id == setting.logbook else {
+      throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
+    }
+    guard logbook.isWritable else { throw Failure(.readOnly, host: setting.access.url) }
+    return logbook
+  }
+
+  private func purge(_ logbook: RemoteLogbook, _ setting: RemoteSetting) async throws {
+    try await setting.access.ask { remote in
+      guard let purging = remote as? any PurgingRemote else { return }
+      do throws(RemoteError) {
+        try await purging.purge(logbook)
+      } catch {
+        // Somebody else was faster, or the answer to this very request was lost.
+        guard error == .purged else { throw error }
+      }
+    }
+  }
+
+  /// Goes on only with the logbook's name, which the person gave with the command or types.
+  private func requireName(_ name: String, _ setting: RemoteSetting, _ output: Output) throws {
+    let given: String?
+    if let confirm {
+      given = confirm
+    } else {
+      let overview = try storeOptions.open(.reader).overview(ingests: 0)
+      output.message(
+        """
+        This removes the logbook '\(displayed(name))' at \(displayed(setting.access.url)), and this store with
+        \(grouped(overview.readings)) readings and \(grouped(overview.records)) records, of which \(grouped(overview.pending)) are on no server. Nothing brings them back.
+        Type the name of the logbook to go on:
+        """)
+      given = readLine()
+    }
+    guard given == name else {
+      throw Failure(
+        .usage, "the name that was given is not that of the logbook, '\(displayed(name))'; nothing is removed"
+      )
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Remotes
+import Sync
+
+/// `glucoport verify`: compares the store with the server.
+struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
+  static let actionClass = ActionClass.immediate
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Compare what the store and the server hold, and name what differs.",
+    discussion: """
+      Digests are compared first, and only what differs goes over the wire. Nothing is written, here or there, unless \
+      --fix is given.
+      """)
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Flag(help: "Queue again what is missing there, and fetch what is missing here or different.")
+  var fix = false
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  @Flag(help: "Say nothing where both sides are equal.")
+  var quiet = false
+
+  func run() async throws {
+    let output = Output()
+    let store = try storeOptions.open(fix ? .sync : .reader)
+    _ = try store.requireRemote()
+    guard let lock = try UploadLock.take(storePath: storeOptions.path) else {
+      throw Failure(.temporary, "\(storeOptions.path): an upload of this store runs; try again later")
+    }
+    defer { lock.release() }
+    // Behind the lock: the remote may have been set anew meanwhile.
+    let setting = try store.requireRemote()
+    try setting.refusePurged()
+    let summary = try await setting.access.ask(in: store.timezone()) { remote in
+      guard let session = VerifySession(store, remote, named: setting.access.url) else {
+        throw Failure(
+          .configuration,
+          "\(setting.access.url): this sort of server gives no digests, so that it cannot be compared with a store; nothing was sent"
+        )
+      }
+      try await session.compare()
+      if fix { try session.fix(at: Host.now()) }
+      return session.summary
+    }
+    try tell(summary, output)
+  }
+
+  private func tell(_ summary: VerifySummary, _ output: Output) throws {
+    if json {
+      output.line(VerifyText.json(summary, isFixed: fix))
+    } else if !quiet || summary.differences > 0 {
+      for line in VerifyText.lines(summary, isFixed: fix) { output.line(line) }
+    }
+    try output.finish()
+    if summary.differences > 0, !fix { throw ExitStatus.partial }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+// MARK: GET /v1/digests
+
+extension Bodies {
+  /// The answer with digests; empty buckets are left out.
+  public static func write(_ digests: IdentityDigests) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"buckets\":{")
+    var isFirst = true
+    for bucket in 0..<IdentityDigests.bucketCount where digests.counts[bucket] > 0 {
+      if !isFirst { out.raw(",") }
+      isFirst = false
+      out.json(
+        "\"\(hexadecimal(UInt64(bucket), 3))\":[\(digests.counts[bucket]),\"\(hexadecimal(digests.sums[bucket], 16))\"]"
+      )
+    }
+    out.raw("}}")
+    return out.bytes
+  }
+
+  /// Reads the answer with digests.
+  public static func readDigests(_ body: [UInt8]) throws(WireError) -> IdentityDigests {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var digests = IdentityDigests()
+      try reader.object { (name, reader) throws(WireError) in
+        guard name == "buckets" else { return false }
+        try reader.object { (name, reader) throws(WireError) in
+          guard let bucket = bucket(named: name) else {
+            throw reader.error("a bucket of three hexadecimal digits is expected")
+          }
+          try reader.pass("[")
+          let count = Int(try reader.integer())
+          try reader.pass(",")
+          guard let sum = UInt64(try reader.string(), radix: 16), count >= 0 else {
+            throw reader.error("a count and a sum of sixteen hexadecimal digits are expected")
+          }
+          try reader.pass("]")
+          digests.set(bucket, count: count, sum: sum)
+          return true
+        }
+        return true
+      }
+      return digests
+    }
+  }
+
+  /// The query that asks for the readings in these buckets.
+  public static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
+
+  /// The query that asks for the records in these buckets, behind the one of this id.
+  public static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
+    "records=\(text(buckets))" + (guid.map { "&after=\($0)" } ?? "")
+  }
+
+  /// The query that asks for digests over records.
+  public static let queryForRecordDigests = "of=records"
+
+  /// The buckets that a query names; nil for what names none, or too many.
+  public static func buckets(_ text: String) -> Set<Int>? {
+    let names = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard names.count <= Wire.mostBuckets else { return nil }
+    let buckets = names.compactMap { bucket(named: $0) }
+    return buckets.count == names.count ? Set(buckets) : nil
+  }
+
+  /// The answer with records of some buckets.
+  public static func write(_ page: RecordPage) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"records\":[")
+    write(page.records, to: &out)
+    out.json("],\"more\":\(page.hasMore)}")
+    return out.bytes
+  }
+
+  /// Reads the answer with records of some buckets.
+  public static func readRecordPage(_ body: [UInt8]) throws(WireError) -> RecordPage {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var page = RecordPage(records: [], hasMore: false)
+      try reader.object { (name, reader) throws(WireError) in
+        switch name {
+        case "records":
+          try reader.array { (reader) throws(WireError) in page.records.append(try readRecord(&reader)) }
+        case "more": page.hasMore = try reader.flag()
+        default: return false
+        }
+        return true
+      }
+      guard page.records.count <= Wire.mostRecords, !page.hasMore || !page.records.isEmpty else {
+        throw reader.error("a bounded page that goes on is expected")
+      }
+      return page
+    }
+  }
+
+  private static func text(_ buckets: [Int]) -> String {
+    buckets.sorted().map { hexadecimal(UInt64($0), 3) }.joined(separator: ",")
+  }
+
+  private static func bucket(named name: some StringProtocol) -> Int? {
+    let isName =
+      name.utf8.count == 3
+      && name.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || ($0 >= 0x61 && $0 <= 0x66) }
+    return isName ? Int(name, radix: 16) : nil
+  }
+
+  private static func hexadecimal(_ number: UInt64, _ width: Int) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

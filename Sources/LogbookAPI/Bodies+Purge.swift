@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// MARK: DELETE /v1/logbook
+
+extension Bodies {
+  /// The request that removes a logbook, which names it twice: so none is removed by mistake.
+  public static func writePurge(logbook id: String, name: String) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"logbook\":")
+    out.string(id)
+    out.raw(",\"name\":")
+    out.string(name)
+    out.raw("}")
+    return out.bytes
+  }
+
+  /// Reads the request that removes a logbook.
+  public static func readPurge(_ body: [UInt8]) throws(WireError) -> (logbook: String, name: String) {
+    try WireReader.read(body) { (reader) throws(WireError) in
+      var (logbook, name): (String?, String?)
+      try reader.object { (member, reader) throws(WireError) in
+        switch member {
+        case "logbook": logbook = try RecordWire.readGuid(&reader)
+        case "name": name = try reader.string()
+        default: return false
+        }
+        return true
+      }
+      guard let logbook, let name else { throw reader.error("logbook and name are expected") }
+      return (logbook, name)
+    }
+  }
+}

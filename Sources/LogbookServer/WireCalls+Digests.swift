@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogbookAPI
+
+extension WireCalls {
+  /// `GET /v1/digests`: digests over readings or records, or what is in some of their buckets.
+  func digests(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    let run = try incoming.run()
+    if let buckets = try buckets("readings", incoming) {
+      return Answer(body: Bodies.writeReadings(try await storage.readings(in: buckets, login, run)))
+    }
+    if let buckets = try buckets("records", incoming) {
+      let after = try incoming.parameter("after")
+      return Answer(body: Bodies.write(try await storage.records(in: buckets, after: after, login, run)))
+    }
+    switch try incoming.parameter("of") ?? "readings" {
+    case "readings": return Answer(body: Bodies.write(try await storage.readingDigests(login, run)))
+    case "records": return Answer(body: Bodies.write(try await storage.recordDigests(login, run)))
+    default: throw Refusal(.badRequest, "the parameter of takes readings or records")
+    }
+  }
+
+  private func buckets(_ name: String, _ incoming: IncomingRequest) throws -> Set<Int>? {
+    guard let text = try incoming.parameter(name) else { return nil }
+    guard let buckets = Bodies.buckets(text) else {
+      throw Refusal(
+        .badRequest,
+        "the parameter \(name) takes up to \(Wire.mostBuckets) buckets of three hexadecimal digits, with commas between them"
+      )
+    }
+    return buckets
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+extension Store {
+  /// Reads what a comparison with a remote needs, and changes nothing.
+  public func compare<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
+    try read { try work(SyncTransaction($0, batch)) }
+  }
+}
+
+/// A reading of the store, as a comparison with a remote names it.
+public struct HeldReading: Hashable, Sendable {
+  /// Its place in the store.
+  public let key: ReadingKey
+  /// What took it.
+  public let device: Device
+  /// What it measures.
+  public let kind: ReadingKind
+  /// The time as the device showed it.
+  public let deviceTime: DeviceTime
+  /// Whether the remote is said to have it.
+  public let isUploaded: Bool
+}
+
+extension SyncTransaction {
+  /// The readings in these buckets, pending ones, too, by their identities.
+  public func heldReadings(in buckets: Set<Int>) throws -> [[UInt8]: HeldReading] {
+    let statement = try RawStatement(
+      keptBy: database,
+      "SELECT section, position, series, level, occurrence, uploaded, device_time FROM reading")
+    var devices = try SeriesDevices(database)
+    var held: [[UInt8]: HeldReading] = [:]
+    while try statement.step() {
+      let key = statement.key(from: 0)
+      let series = try devices.series(key.series)
+      let device = devices.all[Int(series.device.number)]
+      let identity = ReadingIdentity(
+        device: device, kind: series.kind, axis: series.axis, position: key.position, level: key.level,
+        occurrence: key.occurrence
+      ).key
+      guard buckets.contains(IdentityDigests.bucket(of: identity)) else { continue }
+      held[identity] = HeldReading(
+        key: key, device: device, kind: series.kind, deviceTime: DeviceTime(seconds: statement.integer(6)),
+        isUploaded: statement.integer(5) == 1)
+    }
+    return held
+  }
+
+  /// Digests over what the remote is known to hold of the records.
+  public func knownRecordDigests() throws -> IdentityDigests {
+    var digests = IdentityDigests()
+    try forEachRecord(in: nil) { record in
+      if let known = record.knownThere { digests.insert(record.guid, known) }
+    }
+    return digests
+  }
+
+  /// The records in these buckets, by their ids.
+  public func heldRecords(in buckets: Set<Int>) throws -> [String: SyncRecord] {
+    var held: [String: SyncRecord] = [:]
+    try forEachRecord(in: buckets) { held[$0.guid] = $0 }
+    return held
+  }
+
+  private func forEachRecord(in buckets: Set<Int>?, _ body: (SyncRecord) -> Void) throws {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record"))
+    while let row = try rows.next() {
+      guard buckets?.contains(IdentityDigests.bucket(ofRecord: row[0])) ?? true else { continue }
+      body(try SyncRecord(row))
+    }
+  }
+}
+
+extension SyncRecord {
+  /// Whether nothing of it waits: not to be sent, and not for a person.
+  public var isSettled: Bool { !isPending && !isConflicted }
+
+  /// What the remote is known to hold: the state that both agreed on last. The record itself may differ from it by an
+  /// edit, and by another time zone of the logbook.
+  public var knownThere: RecordState? { base ?? (isSettled ? state : nil) }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import NIOHTTP1
+
+extension GlucoportRemote: PurgingRemote {
+  func purge(_ logbook: RemoteLogbook) async throws(RemoteError) {
+    var headers = headers(nil)
+    headers.add(name: "Content-Type", value: "application/json")
+    let request = ExchangeRequest(
+      method: .DELETE, path: Wire.logbookPath, headers: headers,
+      body: Bodies.writePurge(logbook: logbook.id, name: logbook.name))
+    try await send(request) { _ in }
+  }
+}

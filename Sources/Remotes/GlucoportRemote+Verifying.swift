@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+
+extension GlucoportRemote: VerifyingRemote {
+  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    try await send(get("\(Wire.digestsPath)?\(Bodies.queryForRecordDigests)", run)) {
+      (body) throws(WireError) in
+      try Bodies.readDigests(body)
+    }
+  }
+
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+    let received = try await send(get("\(Wire.digestsPath)?\(Bodies.queryForReadings(in: buckets))", run)) {
+      (body) throws(WireError) in
+      try Bodies.readReadings(body)
+    }
+    if let refused = received.refused.first {
+      throw exchange.violation("it gives a reading that is none: \(exchange.quoted(refused.reason))")
+    }
+    return received.batch
+  }
+
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(RemoteError) -> RecordPage {
+    let query = Bodies.queryForRecords(in: buckets, after: guid)
+    let page = try await send(get("\(Wire.digestsPath)?\(query)", run)) { (body) throws(WireError) in
+      try Bodies.readRecordPage(body)
+    }
+    // In the order of their ids, or it could go round in circles.
+    let guids = (guid.map { [$0] } ?? []) + page.records.map(\.guid)
+    guard zip(guids, guids.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      throw exchange.violation("it gives records that do not follow each other")
+    }
+    return page
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+extension VerifySession {
+  /// Makes up for the differences as far as this side can: queues again what is missing there, and takes what is
+  /// missing here or different, by the rules of a pull. What is edited here is never replaced.
+  ///
+  /// Each transaction holds a batch, so that imports and edits go on meanwhile. A crash between two leaves the rest to
+  /// the next comparison.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  /// - Throws: `Failure` when the store fails.
+  public func fix(at now: Int64) throws {
+    for start in stride(from: 0, to: missingThere.count, by: Self.mostItems) {
+      let keys = missingThere[start..<min(start + Self.mostItems, missingThere.count)].map(\.key)
+      summary.requeuedReadings += try store.sync {
+        try $0.requeue(keys, reason: "missing there, as a comparison found", at: now)
+      }
+    }
+    try fetchReadings(at: now)
+    for record in recordsMissingThere {
+      summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid) ? 1 : 0 }
+    }
+    for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
+  }
+
+  private func fetchReadings(at now: Int64) throws {
+    let all = Array(missingHere.values)
+    var ingest: Int64?
+    for start in stride(from: 0, to: all.count, by: Self.mostItems) {
+      let batch = Self.batch(all[start..<min(start + Self.mostItems, all.count)])
+      let (known, name) = (ingest, remoteName)
+      let (into, count) = try store.sync { store in
+        let into = try known ?? store.beginPulledIngest(from: name, at: now)
+        return (into, try store.storePulled(batch, ingest: into, at: now))
+      }
+      ingest = into
+      summary.fetchedReadings += count
+    }
+  }
+
+  private static func batch(_ items: ArraySlice<(reading: Reading, device: Device)>) -> ReadingBatch {
+    var batch = ReadingBatch()
+    var places: [Device: Int32] = [:]
+    for (reading, device) in items {
+      var reading = reading
+      let place = places[device] ?? Int32(batch.devices.count)
+      if places.updateValue(place, forKey: device) == nil { batch.devices.append(device) }
+      reading.device = DeviceIndex(place)
+      batch.readings.append(reading)
+    }
+    return batch
+  }
+
+  private func take(_ incoming: RemoteRecord) throws {
+    let (fetched, requeued) = try store.sync { store in
+      // As it is by now: an edit may have come since the comparison.
+      let record = try store.record(incoming.guid)
+      if let record, RecordRules.isSentAgain(record, against: incoming.state) {
+        return (0, try store.requeue(record: record.guid) ? 1 : 0)
+      }
+      let action = RecordRules.action(forCompared: incoming, on: record)
+      try store.carryOut(action, on: record, incoming: incoming)
+      return (action == .leave ? 0 : 1, 0)
+    }
+    summary.fetchedRecords += fetched
+    summary.requeuedRecords += requeued
+  }
+}

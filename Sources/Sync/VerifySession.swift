@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+public import LogbookStore
+
+/// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ. What
+/// waits to be sent, and what others changed since the last pull, is no difference.
+///
+/// It asks under the last run of the store, so that nothing is written, here or there, before `fix`.
+public final class VerifySession {
+  /// What was found and done so far.
+  public internal(set) var summary = VerifySummary()
+
+  let store: Store
+  let remote: any Remote
+  let verifying: any VerifyingRemote
+  let remoteName: String
+  var run = RunStamp(node: "", number: 0, id: "")
+  /// Readings that the remote lacks.
+  var missingThere: [HeldReading] = []
+  /// Readings that the store lacks, by their identities, each with its device.
+  var missingHere: [[UInt8]: (reading: Reading, device: Device)] = [:]
+  /// Records that the remote lacks.
+  var recordsMissingThere: [SyncRecord] = []
+  /// Records that the store lacks.
+  var recordsMissingHere: [String: RemoteRecord] = [:]
+  /// Records of which the remote has other content.
+  var recordsDiffering: [String: RemoteRecord] = [:]
+
+  /// The most items of one request.
+  static let mostItems = 10_000
+
+  /// A comparison; nil for a remote that gives no digests.
+  ///
+  /// - Parameters:
+  ///   - store: opened as `sync` where differences are fixed, under the lock of uploads.
+  ///   - remoteName: the source that the ingest of fetched readings names.
+  public init?(_ store: Store, _ remote: any Remote, named remoteName: String) {
+    guard let verifying = remote as? any VerifyingRemote else { return nil }
+    self.store = store
+    self.remote = remote
+    self.verifying = verifying
+    self.remoteName = remoteName
+  }
+
+  /// Finds the differences.
+  ///
+  /// - Throws: `RemoteError`, and `Failure`: `temporary` for a store that was never uploaded.
+  public func compare() async throws {
+    run = try store.compare { try $0.currentRun() }
+    guard run.number > 0 else {
+      throw Failure(
+        .temporary,
+        "\(store.path): there was no upload yet, so there is nothing to compare; 'glucoport upload' sends it"
+      )
+    }
+    // A remote that was restored from a backup does not know the mark. What it lacks is what is asked for.
+    run.mark = nil
+    try await compareReadings()
+    try await compareRecords()
+    try await leaveOutUnpulled()
+    tellDifferences()
+  }
+}
+
+// MARK: - Comparison
+
+extension VerifySession {
+  private func compareReadings() async throws {
+    let known = try store.compare { try $0.uploadedDigests() }
+    let theirs = try await verifying.readingDigests(run)
+    let buckets = known.differing(from: theirs)
+    guard !buckets.isEmpty else { return }
+    var held = try store.compare { try $0.heldReadings(in: buckets) }
+    for group in BucketGroups(buckets, counts: theirs.counts, most: Self.mostItems).groups {
+      let batch = try await readings(in: group)
+      for reading in batch.readings {
+        let device = batch.devices[Int(reading.device.number)]
+        let identity = ReadingIdentity(
+          device: device, kind: reading.kind, axis: reading.axis, position: reading.position,
+          level: reading.level, occurrence: Int64(reading.occurrence)
+        ).key
+        if buckets.contains(IdentityDigests.bucket(of: identity)), held.removeValue(forKey: identity) == nil {
+          missingHere[identity] = (reading, device)
+        }
+      }
+    }
+    missingThere = held.values.filter(\.isUploaded).sorted { $0.deviceTime.seconds < $1.deviceTime.seconds }
+  }
+
+  /// The readings in these buckets, in as many requests as it takes.
+  private func readings(in buckets: [Int]) async throws(RemoteError) -> ReadingBatch {
+    do throws(RemoteError) {
+      return try await verifying.readings(in: buckets, run)
+    } catch {
+      guard error == .tooLarge, buckets.count > 1 else { throw error }
+    }
+    let first = try await readings(in: Array(buckets.prefix(buckets.count / 2)))
+    let second = try await readings(in: Array(buckets.dropFirst(buckets.count / 2)))
+    var batch = first
+    batch.devices += second.devices
+    for var reading in second.readings {
+      reading.device = DeviceIndex(reading.device.number + Int32(first.devices.count))
+      batch.readings.append(reading)
+    }
+    return batch
+  }
+
+  private func compareRecords() async throws {
+    let known = try store.compare { try $0.knownRecordDigests() }
+    let theirs = try await verifying.recordDigests(run)
+    let buckets = known.differing(from: theirs)
+    guard !buckets.isEmpty else { return }
+    var held = try store.compare { try $0.heldRecords(in: buckets) }
+    for group in BucketGroups(buckets, counts: theirs.counts, most: 1_000_000).groups {
+      var page = RecordPage(records: [], hasMore: true)
+      while page.hasMore {
+        page = try await verifying.records(in: group, after: page.records.last?.guid, run)
+        for record in page.records { compare(record, with: held.removeValue(forKey: record.guid), buckets) }
+      }
+    }
+    recordsMissingThere = held.values.filter(\.isSettled).sorted { $0.guid < $1.guid }
+  }
+
+  private func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
+    guard buckets.contains(IdentityDigests.bucket(ofRecord: incoming.guid)) else { return }
+    guard let record else {
+      recordsMissingHere[incoming.guid] = incoming
+      return
+    }
+    guard record.isSettled, record.knownThere?.agrees(with: incoming.state) != true else { return }
+    recordsDiffering[incoming.guid] = incoming
+  }
+
+  /// Takes out what others changed since the last pull, which the next upload fetches anyway. What this node wrote
+  /// itself is not among the changes, and stays a difference.
+  private func leaveOutUnpulled() async throws {
+    let found = missingHere.count + recordsMissingHere.count + recordsDiffering.count
+    guard found > 0 else { return }
+    if var cursor = try store.compare({ try $0.cursor() }) {
+      while let page = try await changes(after: cursor) {
+        leaveOut(page)
+        guard page.hasMore, page.cursor != cursor else { break }
+        cursor = page.cursor
+      }
+    } else {
+      (missingHere, recordsMissingHere, recordsDiffering) = ([:], [:], [:])
+    }
+    summary.notPulled = found - missingHere.count - recordsMissingHere.count - recordsDiffering.count
+  }
+
+  /// A page of changes; nil, too, of a remote that was restored from a backup and does not know the cursor: then nobody
+  /// can tell what is new, so that all of it is told.
+  private func changes(after cursor: String) async throws(RemoteError) -> ChangePage? {
+    do throws(RemoteError) {
+      return try await remote.changes(after: cursor, limit: Self.mostItems, run)
+    } catch {
+      guard error == .positionUnknown else { throw error }
+      return nil
+    }
+  }
+
+  private func leaveOut(_ page: ChangePage) {
+    for reading in page.readings.readings {
+      let identity = ReadingIdentity(
+        device: page.readings.devices[Int(reading.device.number)], kind: reading.kind, axis: reading.axis,
+        position: reading.position, level: reading.level, occurrence: Int64(reading.occurrence))
+      missingHere[identity.key] = nil
+    }
+    for record in page.records {
+      recordsMissingHere[record.guid] = nil
+      recordsDiffering[record.guid] = nil
+    }
+  }
+
+  private func tellDifferences() {
+    for reading in missingThere {
+      summary.note(
+        FoundDifference(sort: .missingThere, item: .reading(reading.kind, reading.device, reading.deviceTime))
+      )
+    }
+    let here = missingHere.values.sorted { $0.reading.deviceTime.seconds < $1.reading.deviceTime.seconds }
+    for (reading, device) in here {
+      summary.note(
+        FoundDifference(sort: .missingHere, item: .reading(reading.kind, device, reading.deviceTime)))
+    }
+    for record in recordsMissingThere { note(record.guid, record.state, .missingThere) }
+    for (records, sort) in [
+      (recordsMissingHere, FoundDifference.Sort.missingHere), (recordsDiffering, .different),
+    ] {
+      for record in records.values.sorted(by: { $0.guid < $1.guid }) { note(record.guid, record.state, sort) }
+    }
+  }
+
+  private func note(_ guid: String, _ state: RecordState, _ sort: FoundDifference.Sort) {
+    summary.note(FoundDifference(sort: sort, item: .record(state.kind, guid: guid, state.deviceTime)))
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import Testing
+
+/// How every storage is compared with a store: digests first, then what is in some of their buckets.
+@Suite struct DigestConformance {
+  @Test(arguments: StorageSort.all)
+  func theDigestsOfRecordsAreThoseOfTheirContents(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    var expected = IdentityDigests()
+    #expect(try await stand.storage.recordDigests(stand.reader, client.run) == expected)
+    for number in 0..<50 {
+      let (guid, state) = (Client.uuid(), Sample.note("\(number)", isDeleted: number % 7 == 0))
+      try await client.push(Sample.change(guid, 1, on: nil, state))
+      expected.insert(guid, state)
+    }
+    #expect(try await stand.storage.recordDigests(stand.reader, client.run) == expected)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func theReadingsOfABucketComeWithAllTheirParts(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let batches = [Sample.history(500), Sample.everyShape]
+    for batch in batches { try await client.push(batch) }
+    let all = batches.flatMap { batch in
+      zip(batch.readings, batch.texts).map {
+        (bucket: IdentityDigests.bucket(of: batch.identity($0).key), text: $1)
+      }
+    }
+    for bucket in [all[0].bucket, all[501].bucket, all[502].bucket] {
+      let found = try await stand.storage.readings(in: [bucket], stand.reader, client.run)
+      #expect(found.texts.sorted() == all.filter { $0.bucket == bucket }.map(\.text).sorted())
+    }
+    let everything = try await stand.storage.readings(in: Set(0..<4096), stand.reader, client.run)
+    #expect(everything.texts.sorted() == all.map(\.text).sorted())
+    #expect(try await stand.storage.readings(in: [], stand.reader, client.run).readings.isEmpty)
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func moreReadingsThanAnAnswerHoldsAreTooMany(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    try await client.push(Sample.history(Wire.mostReadings))
+    let all = Set(0..<IdentityDigests.bucketCount)
+    let found = try await stand.storage.readings(in: all, stand.reader, client.run)
+    #expect(found.readings.count == Wire.mostReadings)
+    try await client.push(Sample.history(1, device: Sample.meter))
+    await #expect(throws: StorageError.tooLarge) {
+      _ = try await stand.storage.readings(in: all, stand.reader, client.run)
+    }
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func theRecordsOfBucketsComeByTheirIdsPageByPage(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    // Half a page each, so that two never share one.
+    let long = String(repeating: "x", count: Wire.mostBodyBytes / 8)
+    let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
+    for guid in guids {
+      let fields = RecordFields(["a": .text(long), "b": .text(long), "c": .text(long)])
+      var state = Sample.note("")
+      state.fields = guid.hasSuffix("5") ? fields : RecordFields(["text": .text(guid)])
+      if guid.hasSuffix("5") { state.fields["c"] = nil }
+      try await client.push(Sample.change(guid, 1, on: nil, state))
+    }
+    var (found, after, pages) = ([String](), String?.none, 0)
+    while pages < 10 {
+      let page = try await stand.storage.records(in: [0xA00, 0xA10], after: after, stand.reader, client.run)
+      found += page.records.map(\.guid)
+      after = page.records.last?.guid
+      pages += 1
+      if !page.hasMore { break }
+    }
+    #expect(found == guids)
+    let one = try await stand.storage.records(in: [0xA10], after: nil, stand.reader, client.run)
+    #expect(one.records.map(\.guid) == guids.filter { $0.hasPrefix("a1") } && !one.hasMore)
+    #expect(one.records.allSatisfy { !$0.revision.isEmpty })
+    try await stand.stop()
+  }
+
+  @Test(arguments: StorageSort.all)
+  func aPageOfRecordsHoldsAsManyAsARequestAndTellsThatThereAreMore(_ sort: StorageSort) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let client = Client(stand)
+    let changes = (0..<Wire.mostRecords + 5).map { number in
+      let tail = String(1_000_000 + number)
+      return Sample.change("00000000-0000-4000-8000-00000\(tail)", 1, on: nil, Sample.note(tail))
+    }
+    for start in [0, 500, 1000] {
+      _ = try await stand.storage.apply(
+        Array(changes[start..<min(start + 500, changes.count)]), stand.writer, client.run)
+    }
+    let first = try await stand.storage.records(in: [0], after: nil, stand.reader, client.run)
+    #expect(first.records.count == Wire.mostRecords && first.hasMore)
+    let second = try await stand.storage.records(
+      in: [0], after: first.records.last?.guid, stand.reader, client.run)
+    #expect(second.records.count == 5 && !second.hasMore)
+    #expect((first.records + second.records).map(\.guid) == changes.map(\.guid))
+    try await stand.stop()
+  }
+}

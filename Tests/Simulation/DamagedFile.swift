@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// A database in which somebody changes rows by hand, past the rules of its schema.
+public enum DamagedFile {
+  /// Runs SQL in a file that others may have open, without the triggers of its tables.
+  public static func execute(_ sql: String, in path: String) throws {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(20)
+    configuration.foreignKeysEnabled = false
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.write { database in
+      let triggers = try Row.fetchAll(
+        database, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+      for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger["name"] as String)") }
+      try database.execute(sql: sql)
+      for trigger in triggers { try database.execute(sql: trigger["sql"]) }
+    }
+    try queue.close()
+  }
+}

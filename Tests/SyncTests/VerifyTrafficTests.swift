@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import LogbookStore
+import Simulation
+import Synchronization
+import Testing
+
+@testable import Sync
+
+/// What a comparison weighs on the wire.
+@Suite(.timeLimit(.minutes(30))) struct VerifyTrafficTests {
+  /// `GLUCOPORT_VERIFY_READINGS` takes another number, for a measurement.
+  private static let readings =
+    ProcessInfo.processInfo.environment["GLUCOPORT_VERIFY_READINGS"].flatMap { Int64($0) } ?? 50_000
+
+  @Test func threeDifferencesCostLittleAmongManyReadings() async throws {
+    let scene = try await Scene()
+    await scene.a.remote.setPage(10_000)
+    for start in stride(from: 0, to: Self.readings, by: 100_000) {
+      try scene.a.importReadings(start..<min(start + 100_000, Self.readings))
+    }
+    for number in 0..<20 { _ = try scene.a.add(["a": "note \(number)"]) }
+    try await scene.upload(scene.a)
+    let last = try await scene.server.everything().readings
+    #expect(last == Int(Self.readings))
+    try DamagedFile.execute(
+      "DELETE FROM reading WHERE seq IN (1, 777, \(last))", in: scene.server.logbookFile)
+
+    let counting = CountingRemote(remote: scene.a.remote)
+    let session = try #require(VerifySession(try scene.a.sync(), counting, named: "remote"))
+    try await session.compare()
+    #expect(session.summary.readings == [.missingThere: 3] && session.summary.differences == 3)
+    let bytes = counting.bytes.withLock { $0 }
+    print("\(bytes) bytes for 3 differences among \(Self.readings) readings")
+    #expect(bytes < 100 << 10)
+  }
+}
+
+/// Counts what requests and answers would weigh: heads as large as they are in practice, bodies packed.
+private final class CountingRemote: Remote, VerifyingRemote {
+  let remote: FaultyRemote
+  let bytes = Mutex(0)
+
+  init(remote: FaultyRemote) { self.remote = remote }
+
+  /// A request's head with its token and run, and an answer's.
+  private static let headBytes = 700
+
+  private func count(_ body: [UInt8], path: String = "") {
+    let packed = body.count > 1024 ? WireGzip.pack(body)?.count : nil
+    bytes.withLock { $0 += Self.headBytes + path.utf8.count + (packed ?? body.count) }
+  }
+
+  func logbook() async throws(RemoteError) -> RemoteLogbook { try await remote.logbook() }
+
+  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+    try await remote.push(batch, run)
+  }
+
+  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+    try await remote.push(changes, run)
+  }
+
+  func changes(
+    after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(RemoteError) -> ChangePage? {
+    let page = try await remote.changes(after: cursor, limit: limit, run)
+    count(page.map(Bodies.write) ?? [])
+    return page
+  }
+
+  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    let digests = try await remote.readingDigests(run)
+    count(Bodies.write(digests))
+    return digests
+  }
+
+  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+    let digests = try await remote.recordDigests(run)
+    count(Bodies.write(digests), path: Bodies.queryForRecordDigests)
+    return digests
+  }
+
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+    let batch = try await remote.readings(in: buckets, run)
+    count(Bodies.writeReadings(batch), path: Bodies.queryForReadings(in: buckets))
+    return batch
+  }
+
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(RemoteError) -> RecordPage {
+    let page = try await remote.records(in: buckets, after: guid, run)
+    count(Bodies.write(page), path: Bodies.queryForRecords(in: buckets, after: guid))
+    return page
+  }
+}
