@@ -35,7 +35,7 @@ import Testing
       Self.prelude + "token=$(token curl write); serve\n" + blocks.joined(separator: "\n") + "\nstop")
     #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
     let lines = outcome.output.split(separator: "\n")
-    try #require(lines.count == 8, "\(outcome.output)")
+    try #require(lines.count == 10, "\(outcome.output)")
     #expect(lines[0].contains("\"role\":\"write\"") && lines[1].contains("ok"))
     #expect(lines[2].hasPrefix("{\"stored\":3,\"known\":0,\"differing\":[],\"refused\":[]"))
     #expect(lines[3].hasPrefix("{\"stored\":0,\"known\":3,\"differing\":[],\"refused\":[]"))
@@ -43,7 +43,9 @@ import Testing
     #expect(
       lines[5].contains("after swimming") && lines[5].contains("1700000600")
         && lines[5].contains("\"more\":false"))
-    #expect(lines[6].hasPrefix("{\"buckets\":{\"") && lines[7] == "ended with 0")
+    #expect(lines[6].hasPrefix("{\"buckets\":{\"519\":[1,"))
+    #expect(lines[7].contains("Libre 3") && lines[8].hasPrefix("{\"buckets\":{\"3a0\":[1,"))
+    #expect(lines[9] == "ended with 0")
   }
 
   @Test func theLogAndTheMetricsHoldNothingOfPeople() async throws {
