@@ -5,10 +5,8 @@ import Logbook
 
 /// Stores readings once: the hot loop of every import.
 ///
-/// What lies outside the positions that the store holds is new. What lies inside is looked up first, so that a second
-/// import of a file reads and does not write; but behind a chunk that was new it is inserted up to the first reading
-/// that the store holds, since rows in no order lie inside and are new, and to look for each of them costs a third of
-/// the time.
+/// What lies outside the positions that the store holds is new; what lies inside is looked up first. So a chunk is
+/// never inserted in part, and a second import of a file reads and does not write.
 final class ReadingWriter {
   private let database: Database
   private let ingest: Int64
@@ -26,8 +24,6 @@ final class ReadingWriter {
   /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
   private var candidates: [Int] = []
   private var isKnown: [Bool] = []
-  /// Whether the last chunk held nothing that the store held.
-  private var expectsNew = false
 
   struct Outcome {
     var new = 0
@@ -96,34 +92,14 @@ final class ReadingWriter {
 
 extension ReadingWriter {
   private func writeChunk(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws {
-    let rest = expectsNew ? try insertUntilKnown(items, readings) : items
-    guard !rest.isEmpty else { return }
-    let known = try findKnown(rest, readings)
-    expectsNew = known == 0
-    guard known < rest.count else { return }
+    let known = try findKnown(items, readings)
+    guard known < items.count else { return }
     chunk.removeAll()
-    for (item, isKnown) in zip(rest, isKnown) where !isKnown { append(item, readings) }
+    for (item, isKnown) in zip(items, isKnown) where !isKnown { append(item, readings) }
     try insertChunk()
-    for (item, isKnown) in zip(rest, isKnown) where !isKnown {
+    for (item, isKnown) in zip(items, isKnown) where !isKnown {
       table.count(readings[item.index], at: item.series)
     }
-  }
-
-  /// Inserts the items in front of the first that the store holds; gives the others.
-  private func insertUntilKnown(
-    _ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]
-  ) throws -> ArraySlice<BatchOrder.Item> {
-    chunk.removeAll()
-    for item in items { append(item, readings) }
-    var inserted = items.count
-    do {
-      _ = try insert.run()
-    } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
-      inserted = database.changesCount
-    }
-    for item in items.prefix(inserted) { table.count(readings[item.index], at: item.series) }
-    outcome.new += inserted
-    return items.dropFirst(inserted)
   }
 
   /// Finds those of the items whose identity the store holds; gives their number.

@@ -24,6 +24,8 @@ extension VerifySession {
       summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid) ? 1 : 0 }
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
+    // Contents have no digests there by which to compare them: each is asked for once, and sent where it is missing.
+    try store.requeueContents()
   }
 
   private func fetchReadings(at now: Int64) throws {

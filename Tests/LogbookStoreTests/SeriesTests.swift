@@ -41,26 +41,6 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  /// Known ones at the start, in the middle and at the end of what is inserted without being looked for.
-  @Test func rowsInNoOrderMeetTheKnownOnesWhereverTheyStand() throws {
-    let all = (0..<6000).map {
-      Make.reading(.cbg, Make.milligrams(100), at: Make.noon + Int64($0) * 300)
-    }
-    let known = [0, 1700, 1701, 2500, 4999, 5500, 5999]
-    try scratch.ingest(Make.batch(known.map { all[$0] }))
-    var given = all
-    given[2500] = Make.reading(.cbg, Make.milligrams(120), at: Make.noon + 2500 * 300)
-    let counts = try scratch.ingest(Make.batch(given.reversed()))
-    #expect(
-      [counts.newReadings, counts.knownReadings, counts.changedReadings]
-        == [all.count - known.count, known.count - 1, 1])
-    #expect(try scratch.rows("SELECT position FROM reading") == all.map { String($0.position) })
-    #expect(try scratch.number("SELECT count(*) FROM revision") == 1)
-    try scratch.expectCountersEqualCount()
-    let again = try scratch.ingest(Make.batch(all))
-    #expect([again.newReadings, again.knownReadings] == [0, all.count])
-  }
-
   @Test func devicesThatTakeTurnsStandInTheOrderOfTime() throws {
     let devices = ["A", "B"].map { Device(vendor: "Test", model: "Meter", serial: $0, format: "test") }
     let readings = (0..<1200).map {

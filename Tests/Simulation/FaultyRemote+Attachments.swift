@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+public import Logbook
 
 extension FaultyRemote {
   private func takingFiles() throws(RemoteError) -> any AttachmentRemote {
@@ -9,7 +9,7 @@ extension FaultyRemote {
   }
 
   /// How much of a content the server has.
-  func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {
+  public func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {
     let host = try takingFiles()
     return try await exchange("held", items: 1) { () async throws(RemoteError) in
       try await host.held(digest, run)
@@ -17,7 +17,7 @@ extension FaultyRemote {
   }
 
   /// Sends a part of a content.
-  func append(
+  public func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(RemoteError) -> ContentAnswer {
     if let reason = contentRefusal?(content) { throw .refused(reason) }
@@ -28,7 +28,7 @@ extension FaultyRemote {
   }
 
   /// A part of a content that the server has whole.
-  func fetch(
+  public func fetch(
     _ digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(RemoteError) -> ContentPart? {
     let host = try takingFiles()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+public import Logbook
 
 extension FaultyRemote {
   private func comparable() throws(RemoteError) -> any VerifyingRemote {
@@ -9,7 +9,7 @@ extension FaultyRemote {
   }
 
   /// Digests over the records that the server has.
-  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+  public func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
     let host = try comparable()
     return try await exchange("record-digests", items: 0) { () async throws(RemoteError) in
       try await host.recordDigests(run)
@@ -17,7 +17,7 @@ extension FaultyRemote {
   }
 
   /// The readings that the server has in these buckets.
-  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+  public func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
     let host = try comparable()
     return try await exchange("bucket-readings", items: buckets.count) { () async throws(RemoteError) in
       try await host.readings(in: buckets, run)
@@ -25,7 +25,7 @@ extension FaultyRemote {
   }
 
   /// The records that the server has in these buckets.
-  func records(
+  public func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(RemoteError) -> RecordPage {
     let host = try comparable()

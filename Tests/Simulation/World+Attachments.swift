@@ -7,6 +7,7 @@ import ServerStore
 /// The content of attachments: few of them, so that nodes attach the same ones.
 extension World {
   func attach(_ node: SimulatedNode) throws {
+    guard kind == .server else { return }
     let entries = try node.records().values.filter { !$0.state.isDeleted && $0.state.entryGuid == nil }
       .sorted { $0.guid < $1.guid }
     guard let entry = entries.randomElement(using: &random)?.guid else { return }
@@ -23,6 +24,7 @@ extension World {
 
   /// Every content that counts as uploaded is on the server, whole.
   func checkUploadedContents(_ node: SimulatedNode) async throws {
+    guard let server = server as? SimulatedServer else { return }
     for attachment in try node.attachments() where attachment.isUploaded {
       guard try await server.held(attachment.digest).isWhole else {
         throw Broken("\(node.name): a content counts as uploaded, and the server does not have it")
@@ -32,6 +34,7 @@ extension World {
 
   /// Every side has every content that is anywhere, and where nothing was put back, every content at all.
   func compareContents() async throws {
+    guard let server = server as? SimulatedServer else { return }
     var whole: Set<String> = []
     for node in nodes { whole.formUnion(try node.attachments().filter(\.isWhole).map(\.digest)) }
     for node in nodes {

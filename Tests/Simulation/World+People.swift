@@ -61,10 +61,9 @@ extension World {
       say("\(node.name) cancels \(download.subject)")
       return try store.cancelDownloads([download.id])
     }
-    let guid = try liveRecord(of: node)?.guid
-    let subjects =
-      [.records, .changes, .readings(from: 1_700_000_000, until: .max)] + (guid.map { [.record($0)] } ?? [])
-    let subject = subjects.randomElement(using: &random) ?? DownloadSubject.changes
+    var subjects: [DownloadSubject] = [.records, .changes, .readings(from: 1_700_000_000, until: .max)]
+    if let guid = try liveRecord(of: node)?.guid { subjects.append(.record(guid)) }
+    let subject = subjects.randomElement(using: &random) ?? .changes
     say("\(node.name) wants \(subject)")
     try store.queueDownload(subject, .waiting, at: node.clock)
   }
