@@ -52,11 +52,9 @@ extension NightscoutRemote {
     let records = NightscoutTreatment.records(document, zone)
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
-    if parts.contains(where: { $0.guid == change.guid && $0.sent.contains(NightscoutPart.mark(change)) }) {
-      // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that broke off
-      // goes on below.
-      if document.own?["moved"] == nil { return .accepted(revision: revision) }
-    }
+    // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that broke off goes
+    // on below.
+    if holds(document, change), document.own?["moved"] == nil { return .accepted(revision: revision) }
     guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
       return conflict(with: change)
     }
@@ -183,7 +181,9 @@ extension NightscoutRemote {
           "the treatment is another program's, and Nightscout lets nobody change its time; delete it and add another"
       )
     }
-    let target = movedKey(change)
+    let key = movedKey(change)
+    // It was moved by us to this very time, and by others from there.
+    let target = key == document.identifier ? Digest.uuid(of: ["moved", key]) : key
     guard case .object(var own)? = document.own else { return nil }
     own["moved"] = .text(target)
     switch try await patch(document, [NightscoutDocument.ownName: .object(own)]) {
@@ -192,9 +192,9 @@ extension NightscoutRemote {
     case .refused(let reason): return .refused(reason: reason)
     }
     let verdict: RecordVerdict? =
-      if case .document(let there) = try await find(.treatments, target) {
+      if case .document(let there) = try await find(.treatments, target), holds(there, change) {
         // An earlier attempt, whose answer was lost, came as far as this.
-        try await write(change, into: there, writer)
+        .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
       } else { try await create(change, identifier: target, beside: neighbours(of: change), writer) }
     if case .accepted? = verdict { try await remove(document) }
     return verdict
@@ -221,6 +221,13 @@ extension NightscoutRemote {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
     ).first { holds($0, guid) }
+  }
+
+  /// Whether a change was written into a document.
+  private func holds(_ document: NightscoutDocument, _ change: RecordChange) -> Bool {
+    NightscoutTreatment.parts(document).contains {
+      $0.guid == change.guid && $0.sent.contains(NightscoutPart.mark(change))
+    }
   }
 
   private func holds(_ document: NightscoutDocument, _ guid: String) -> Bool {
