@@ -113,7 +113,8 @@ import Testing
   /// Commands of the classes `deferrable` and `local`, each as a script that does something.
   private static let offline = [
     "import rows.csv --quiet", "record add note x --quiet", "record edit $guid --note y --quiet",
-    "record show $guid", "record list", "record delete $guid --quiet", "list", "list --days", "export",
+    "record show $guid", "record attach $guid rows.csv", "record attachments $guid", "record list",
+    "record delete $guid --quiet", "list", "list --days", "export",
     "show $guid",
     "status", "status --watch", "log", "formats", "config", "config pull-interval 6h", "conflict list",
     "queue add changes", "queue list", "queue retry", "queue cancel 1", "remote show", "upload --dry-run",

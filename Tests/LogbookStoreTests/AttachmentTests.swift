@@ -310,7 +310,7 @@ import Testing
     try store.setRemote(access, logbook: logbook, isNewRemote: true, at: 2)
     #expect(try sync { try $0.contentsToSend() } == 2)
     try sync { try $0.markUploaded(digests[0]) }
-    _ = try sync { try $0.requeue([], reason: "restored", at: 3) }
+    _ = try sync { try $0.requeue(Set<Int>(), reason: "restored", at: 3) }
     #expect(try sync { try $0.contentsToSend() } == 2)
   }
 

@@ -188,7 +188,7 @@ import Testing
     try foreign.write { try $0.execute(sql: "CREATE TABLE t (a)") }
     #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .badInput }
     try foreign.write { database in
-      try database.execute(sql: "PRAGMA application_id = 0x474C5553; PRAGMA user_version = 2")
+      try database.execute(sql: "PRAGMA application_id = 0x474C5553; PRAGMA user_version = 3")
     }
     #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .configuration }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Logbook
+public import Logbook
 public import LogbookStore
 import SeededRandom
 public import Sync
@@ -92,7 +92,7 @@ public final class SimulatedNode {
   }
 
   /// A site offers what every remote does, and a server more.
-  var way: any Remote {
+  public var way: any Remote {
     guard remote.offersMore else { return remote }
     return asksForParts ? SelectiveWay(way: remote) : AttachmentWay(way: remote)
   }

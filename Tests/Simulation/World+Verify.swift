@@ -8,7 +8,8 @@ extension World {
   /// and what the server acknowledged is missing there only where it was put back.
   func verify(_ node: SimulatedNode) async throws {
     // An upload holds the lock to its end.
-    guard kind == .server, node.session == nil, let session = VerifySession(try node.sync(), node.way, named: "simulation")
+    guard kind == .server, node.session == nil,
+      let session = VerifySession(try node.sync(), node.way, named: "simulation")
     else { return }
     before = try node.records()
     let isFixing = random.once(in: 2)
@@ -32,7 +33,9 @@ extension World {
 
   /// Whoever is at rest finds no difference.
   func checkNoDifference(_ node: SimulatedNode) async throws {
-    guard kind == .server, let session = VerifySession(try node.sync(), node.way, named: "simulation") else { return }
+    guard kind == .server, let session = VerifySession(try node.sync(), node.way, named: "simulation") else {
+      return
+    }
     try await session.compare()
     guard session.summary == VerifySummary() else {
       throw Broken("\(node.name): at rest a comparison finds \(session.summary)")

@@ -13,7 +13,7 @@ import Testing
   private typealias Sort = FoundDifference.Sort
 
   private func verify(_ node: SimulatedNode, fix: Bool = false) async throws -> VerifySummary {
-    let session = try #require(VerifySession(try node.sync(), node.remote, named: "remote"))
+    let session = try #require(VerifySession(try node.sync(), node.way, named: "remote"))
     try await session.compare()
     if fix { try session.fix(at: node.clock) }
     node.reopen()
@@ -121,7 +121,7 @@ import Testing
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
     try damage("UPDATE record SET state = replace(state, '\"a\":\"1\"', '\"a\":\"9\"')", scene)
-    let session = try #require(VerifySession(try scene.a.sync(), scene.a.remote, named: "remote"))
+    let session = try #require(VerifySession(try scene.a.sync(), scene.a.way, named: "remote"))
     try await session.compare()
     try scene.a.edit(guid, "a", "mine")
     try session.fix(at: scene.a.clock)
