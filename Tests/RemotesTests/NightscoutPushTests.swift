@@ -376,9 +376,10 @@ struct NightscoutPushTests {
     var moved = Sample.bolus
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds + 600)
     let script = try NightscoutScript { call, _ in
-      call.hasPrefix("POST")
-        ? (201, #"{"lastModified":5}"#)
-        : call.hasPrefix("GET") ? NightscoutScript.document(Self.treatment(Sample.bolus)) : (200, "{}")
+      if call.contains("?") { return NightscoutScript.list([]) }
+      if call.hasPrefix("POST") { return (201, #"{"lastModified":5}"#) }
+      guard call.hasPrefix("GET") else { return (200, "{}") }
+      return call.contains(Self.guid) ? NightscoutScript.document(Self.treatment(Sample.bolus)) : nil
     }
     let verdict = try await verdict(Self.change(moved, base: Self.revision(Sample.bolus), version: 2), script)
     guard case .accepted(let revision) = verdict else {
@@ -388,7 +389,7 @@ struct NightscoutPushTests {
     let made = try #require(try script.bodies("POST").first)
     let key = try #require(made["identifier"]?.text)
     #expect(key != Self.guid && revision.hasSuffix("." + key))
-    #expect(script.calls.map { $0.prefix { $0 != " " } } == ["GET", "PATCH", "POST", "DELETE"])
+    #expect(script.calls.map { $0.prefix { $0 != " " } } == ["GET", "PATCH", "GET", "GET", "POST", "DELETE"])
     let own = try #require(try script.bodies("PATCH").first?["glucoport"])
     let left = try #require(NightscoutDocument(.object(Self.treatment(Sample.bolus, ["glucoport": own]))))
     #expect(

@@ -221,6 +221,17 @@ struct NightscoutSiteTests {
     }
   }
 
+  @Test func whatIsDeletedBehindTheFirstPullIsATombstone() async throws {
+    let phone = loopback.site.actAsPhoneApp()
+    phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z"])
+    let time = NightscoutTime.utcText(loopback.site.now - 600_000)
+    let id = try #require(
+      phone.addTreatment(["eventType": "Note", "notes": "x", "created_at": .string(time)]))
+    let first = try await pull(nil)
+    #expect(phone.deleteTreatment(id))
+    #expect(try await pull(first.cursor).records.map(\.state.isDeleted) == [true])
+  }
+
   @Test func aSweepInPiecesSeesWhatIsGone() async throws {
     let phone = loopback.site.actAsPhoneApp()
     phone.addTreatment([
