@@ -36,7 +36,6 @@ struct RequestTests {
     let empty = ChangePage(readings: ReadingBatch(), records: [], cursor: "c", hasMore: false)
     let server = try ScriptedServer { _ in .status(200, Bodies.write(empty)) }
     try await ask(server) { remote in
-      let remote = try #require(remote as? any SelectiveRemote)
       for part in [
         ChangePart.records, .record(Login.logbookID), .readings(from: .min, until: .max),
         .readings(from: 0, until: 86400),
