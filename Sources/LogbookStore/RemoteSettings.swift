@@ -159,13 +159,12 @@ extension Store {
     try writeAuthorities(access.authorities, database)
   }
 
-  private static let authorities = "(SELECT value FROM setting WHERE name = 'remote_authorities')"
+  private static let authorities =
+    "(SELECT value FROM setting WHERE name = '\(StoreSetting.remoteAuthorities.rawValue)')"
 
   private static func writeAuthorities(_ path: String?, _ database: Database) throws {
-    try database.execute(sql: "DELETE FROM setting WHERE name = 'remote_authorities'")
-    guard let path else { return }
-    try database.execute(
-      sql: "INSERT INTO setting (name, value) VALUES ('remote_authorities', ?)", arguments: [path])
+    guard let path else { return try clear(.remoteAuthorities, database) }
+    try set(.remoteAuthorities, path, database)
   }
 
   private func otherLogbook(_ known: String?, _ other: String) -> Failure {

@@ -7,6 +7,7 @@ public import Logbook
 enum StoreSetting: String {
   case timezone, unit, history
   case pullInterval = "pull-interval"
+  case remoteAuthorities = "remote_authorities"
   case attachmentLimit = "attachment-limit"
   /// Readings shown before this time were left out, in civil seconds.
   case historyEnd = "history-end"

@@ -48,12 +48,8 @@ enum RemoteText {
       "token_source":"\(source)","token_file":\(path.map(jsonText) ?? "null"),\
       "ca_file":\(setting.access.authorities.map(jsonText) ?? "null"),\
       "insecure_http":\(setting.access.allowsPlainHTTP),"failures":\(setting.failures),\
-      "last_success":\(member(setting.lastSuccess)),"last_error":\(setting.lastError.map(jsonText) ?? "null"),\
-      "next_attempt":\(member(setting.nextAttempt)),"purged_at":\(member(setting.purgedAt))}
+      "last_success":\(instantMember(setting.lastSuccess)),"last_error":\(setting.lastError.map(jsonText) ?? "null"),\
+      "next_attempt":\(instantMember(setting.nextAttempt)),"purged_at":\(instantMember(setting.purgedAt))}
       """
   }
-
-  private static func member(_ seconds: Int64?) -> String { seconds.map { "\"\(instant($0))\"" } ?? "null" }
-
-  private static func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 }

@@ -63,6 +63,4 @@ enum QueueText {
   private static func member(_ seconds: Int64?) -> String {
     seconds.map { "\"\(DeviceTime(seconds: $0).text)\"" } ?? "null"
   }
-
-  private static func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 }

@@ -43,6 +43,4 @@ struct StatusCheck {
   }
 
   private func isOver(_ time: Int64, _ maxAge: Int64) -> Bool { now - time > maxAge }
-
-  private func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 }

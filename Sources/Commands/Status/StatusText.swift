@@ -72,8 +72,6 @@ struct StatusText {
   private func part(_ count: Int, _ name: String) -> String { count > 0 ? ", \(grouped(count)) \(name)" : "" }
 
   private func day(_ seconds: Int64) -> Substring { DeviceTime(seconds: seconds).text.prefix(10) }
-
-  private func instant(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
 }
 
 // MARK: - JSON
@@ -112,12 +110,10 @@ extension StatusText {
       "syncing_readings":\(activity.readings),"syncing_records":\(activity.records),\
       "syncing_attachments":\(activity.attachments),"downloads":\(sync.downloads),\
       "missing_history_before":\(sync.missingHistoryEnd.map { "\"\(DeviceTime(seconds: $0).text)\"" } ?? "null"),\
-      "oldest_pending":\(member(sync.oldestPending)),\
-      "last_success":\(member(remote?.lastSuccess)),"last_push":\(member(remote?.lastPush)),\
-      "last_pull":\(member(remote?.lastPull)),"next_attempt":\(member(remote?.nextAttempt)),\
+      "oldest_pending":\(instantMember(sync.oldestPending)),\
+      "last_success":\(instantMember(remote?.lastSuccess)),"last_push":\(instantMember(remote?.lastPush)),\
+      "last_pull":\(instantMember(remote?.lastPull)),"next_attempt":\(instantMember(remote?.nextAttempt)),\
       "last_error":\((remote?.lastError).map(jsonText) ?? "null")}
       """
   }
-
-  private func member(_ seconds: Int64?) -> String { seconds.map { "\"\(instant($0))\"" } ?? "null" }
 }
