@@ -17,7 +17,10 @@ extension Failure {
       self.init(.permission, "\(sentence); the login is refused: check the token, or ask for another one")
     case .readOnly: self.init(.permission, "\(host): this login may read only; ask for one that may write")
     case .nodeReused:
-      self.init(.temporary, "\(host): it knows this store from another machine, or a later one; try again")
+      self.init(
+        .temporary,
+        "\(host): it knows this store from another machine, or a later one; the next 'glucoport upload' takes an id of its own"
+      )
     case .otherLogbook(let id):
       self.init(
         .configuration,

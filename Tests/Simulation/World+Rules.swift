@@ -147,7 +147,8 @@ extension World {
     return decides
   }
 
-  private func uploadFindsNothing(_ node: SimulatedNode) async throws -> Bool {
+  /// Whether an upload finds all sides equal.
+  func uploadFindsNothing(_ node: SimulatedNode) async throws -> Bool {
     node.clock += 86_400
     site?.moveClock(by: 120_000)
     before = try node.records()

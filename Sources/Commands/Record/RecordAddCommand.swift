@@ -5,7 +5,7 @@ public import Logbook
 import LogbookStore
 
 /// `glucoport record add`: writes a record into the diary.
-struct RecordAddCommand: ClassifiedCommand {
+struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add insulin, food, exercise, a note, or an annotation of a reading.",
@@ -24,6 +24,7 @@ struct RecordAddCommand: ClassifiedCommand {
   var words: [String] = []
 
   @OptionGroup var content: RecordContentOptions
+  @OptionGroup var pushOption: PushOption
   @OptionGroup var told: RecordOutputOptions
 
   func validate() throws {
@@ -33,7 +34,7 @@ struct RecordAddCommand: ClassifiedCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     let output = Output()
     let changes = try content.changes(kind, words: kind == .annotation ? [] : words)
     var fields = changes.applied(to: RecordFields())
@@ -50,7 +51,9 @@ struct RecordAddCommand: ClassifiedCommand {
     var draft = RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
     try content.place(&draft, in: store, zone: zone)
     let edit = try RecordEditor(store, at: Host.now()).add(draft, guid: Host.randomUUID())
-    try told.tell("added", edit, store, output)
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
+      try told.tell("added", edit, store, output)
+    }
     try output.finish()
   }
 

@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 
 /// `glucoport record attach`: keeps files with an entry.
-struct RecordAttachCommand: ClassifiedCommand {
+struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "attach", abstract: "Attach files to an entry.",
@@ -28,6 +28,7 @@ struct RecordAttachCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("The name under which a single file is kept.", valueName: "name"))
   var name: String?
 
+  @OptionGroup var pushOption: PushOption
   @OptionGroup var told: RecordOutputOptions
 
   func validate() throws {
@@ -40,7 +41,7 @@ struct RecordAttachCommand: ClassifiedCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     let output = Output()
     Host.keepFilesPrivate()
     let store = try storeOptions.open(.editor)
@@ -61,7 +62,8 @@ struct RecordAttachCommand: ClassifiedCommand {
       draft.entryGuid = entry.guid
       return (draft, Host.randomUUID())
     }
-    for edit in try RecordEditor(store, at: Host.now()).attach(drafts, intake) {
+    let edits = try RecordEditor(store, at: Host.now()).attach(drafts, intake)
+    for edit in try await pushOption.attempt(edits, in: store, storeOptions, output) {
       try told.tell("attached", edit, store, output)
     }
     try output.finish()

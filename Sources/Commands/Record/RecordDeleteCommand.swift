@@ -4,7 +4,7 @@ import ArgumentParser
 import LogbookStore
 
 /// `glucoport record delete`: leaves a tombstone of a record, and of what belongs to it.
-struct RecordDeleteCommand: ClassifiedCommand {
+struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
@@ -15,13 +15,16 @@ struct RecordDeleteCommand: ClassifiedCommand {
   @Argument(help: "The id of the record, or its first characters.")
   var id: String
 
+  @OptionGroup var pushOption: PushOption
   @OptionGroup var told: RecordOutputOptions
 
-  func run() throws {
+  func run() async throws {
     let output = Output()
     let store = try storeOptions.open(.editor)
     let edit = try RecordEditor(store, at: Host.now()).delete(store.record(named: id).guid)
-    try told.tell("deleted", edit, store, output)
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
+      try told.tell("deleted", edit, store, output)
+    }
     try output.finish()
   }
 }

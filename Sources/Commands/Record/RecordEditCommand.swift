@@ -5,7 +5,7 @@ import Logbook
 import LogbookStore
 
 /// `glucoport record edit`: changes what a record holds.
-struct RecordEditCommand: ClassifiedCommand {
+struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Change a record.",
@@ -20,13 +20,14 @@ struct RecordEditCommand: ClassifiedCommand {
   var words: [String] = []
 
   @OptionGroup var content: RecordContentOptions
+  @OptionGroup var pushOption: PushOption
   @OptionGroup var told: RecordOutputOptions
 
   func validate() throws {
     if words.isEmpty, content.isEmpty { throw ValidationError("Say what to change.") }
   }
 
-  func run() throws {
+  func run() async throws {
     let output = Output()
     let store = try storeOptions.open(.editor)
     let record = try store.record(named: id)
@@ -45,7 +46,9 @@ struct RecordEditCommand: ClassifiedCommand {
           .usage, "\(record.guid): nothing would be left of the record; 'glucoport record delete' deletes it")
       }
     }
-    try told.tell("edited", edit, store, output)
+    for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
+      try told.tell("edited", edit, store, output)
+    }
     try output.finish()
   }
 }

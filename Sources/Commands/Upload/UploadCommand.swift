@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Foundation
 import Logbook
 import LogbookStore
 import Remotes
@@ -71,83 +70,49 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   func run() async throws {
     let output = Output()
     if dryRun { return try tellPending(output) }
-    let store = try storeOptions.open(.sync)
-    _ = try store.requireRemote()
-    // Held to the end of the run: the lock goes with this value.
-    guard let lock = try await takeLock() else {
-      throw Failure(.temporary, "\(storeOptions.path): another upload of this store runs; try again later")
-    }
-    defer { lock.release() }
-    // Behind the lock: the upload that had it may have failed, or the remote was set anew meanwhile.
-    let setting = try store.requireRemote()
-    try setting.refusePurged()
-    try refuseTooEarly(setting)
-    if retryRefused { try store.releaseRefused() }
-    let options = try options(store, setting)
+    let run = try await UploadRun(storeOptions, lockWaitSeconds: lockWait?.seconds ?? 0)
+    defer { run.end() }
+    if !now { try run.refuseTooEarly() }
+    if retryRefused { try run.store.releaseRefused() }
+    let options = try options(run)
     let traffic = Traffic()
     let meter = ProgressMeter(output, isQuiet: quiet || json)
-    let (ending, summary) = try await setting.access.ask(
-      in: store.timezone(), counting: traffic
-    ) { remote in
-      let session = UploadSession(store, remote, named: setting.access.url, options, environment(traffic))
-      let ending = try await session.run { meter.show(UploadText.line($0)) }
-      return (ending, session.summary)
-    }
+    let (ending, summary) = try await run.perform(
+      options, traffic, mostSeconds: maxTime?.seconds, mostBytes: maxBytes?.bytes ?? .max
+    ) { meter.show(UploadText.line($0)) }
     meter.clear()
     if !options.areChangesDue, !quiet {
       output.message(
         "glucoport: what others changed is not due to be fetched yet; without --unattended it is")
     }
-    try tell(ending, summary, traffic, setting, output)
+    try tell(ending, summary, traffic, run.setting, output)
   }
 
-  private func options(_ store: Store, _ setting: RemoteSetting) throws -> UploadOptions {
+  private func options(_ run: UploadRun) throws -> UploadOptions {
     var options = UploadOptions()
     (options.pushes, options.pulls, options.fetchesHistory) = (!pullOnly, !pushOnly, all)
     if unattended {
-      let interval = PullInterval(seconds: try store.pullIntervalSeconds())
-      options.areChangesDue = interval.isOver(since: setting.lastPull, now: Host.now())
+      let interval = PullInterval(seconds: try run.store.pullIntervalSeconds())
+      options.areChangesDue = interval.isOver(since: run.setting.lastPull, now: Host.now())
     }
     return options
   }
 
-  private func environment(_ traffic: Traffic) -> UploadEnvironment {
-    let mostBytes = maxBytes?.bytes ?? .max
-    let end = maxTime.map { ContinuousClock.now + .seconds($0.seconds) }
-    return UploadEnvironment(
-      now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
-      isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },
-      isOutOfBytes: { Int64(traffic.sent + traffic.received) >= mostBytes })
-  }
-
-  /// Takes the lock of uploads, waiting for it as long as was asked.
-  private func takeLock() async throws -> UploadLock? {
-    let end = ContinuousClock.now + .seconds(lockWait?.seconds ?? 0)
-    while true {
-      if let lock = try UploadLock.take(storePath: storeOptions.path) { return lock }
-      if ContinuousClock.now >= end { return nil }
-      try await Task.sleep(for: .milliseconds(200))
-    }
-  }
-
-  private func refuseTooEarly(_ setting: RemoteSetting) throws {
-    let backoff = Backoff(failures: setting.failures, nextAttempt: setting.nextAttempt)
-    let seconds = backoff.secondsToWait(now: Host.now())
-    guard seconds > 0, !now else { return }
-    throw Failure(
-      .temporary,
-      "the next attempt is due in \(seconds) s, because the last one failed (\(setting.lastError ?? "")); --now tries at once"
-    )
-  }
-
   private func tellPending(_ output: Output) throws {
-    let overview = try storeOptions.open(.reader).overview(ingests: 0)
-    let (readings, records) = (overview.pendingReadings, overview.pendingRecords)
+    let store = try storeOptions.open(.reader)
+    let overview = try store.overview(ingests: 0)
+    let contents = try store.attachmentBacklog().toSend
     if json {
-      output.line("{\"dry_run\":true,\"pending_readings\":\(readings),\"pending_records\":\(records)}")
-    } else if !quiet {
       output.line(
-        "pending: \(grouped(readings)) readings, \(grouped(records)) records; nothing was sent or written")
+        """
+        {"dry_run":true,"pending_readings":\(overview.pendingReadings),\
+        "pending_records":\(overview.pendingRecords),"pending_attachments":\(contents)}
+        """)
+    } else if !quiet {
+      let attachments = contents == 0 ? "" : ", \(grouped(contents)) attachments"
+      output.line(
+        "pending: \(grouped(overview.pendingReadings)) readings, \(grouped(overview.pendingRecords)) records\(attachments); nothing was sent or written"
+      )
     }
     try output.finish()
   }
