@@ -25,8 +25,10 @@ extension Bodies {
   public static func readDigests(_ body: [UInt8]) throws(WireError) -> IdentityDigests {
     try WireReader.read(body) { (reader) throws(WireError) in
       var digests = IdentityDigests()
+      var isTold = false
       try reader.object { (name, reader) throws(WireError) in
         guard name == "buckets" else { return false }
+        isTold = true
         try reader.object { (name, reader) throws(WireError) in
           guard let bucket = bucket(named: name) else {
             throw reader.error("a bucket of three hexadecimal digits is expected")
@@ -43,6 +45,8 @@ extension Bodies {
         }
         return true
       }
+      // Nothing at all is no answer, and would make all that is here a difference.
+      guard isTold else { throw reader.error("buckets are expected") }
       return digests
     }
   }
@@ -79,16 +83,19 @@ extension Bodies {
   public static func readRecordPage(_ body: [UInt8]) throws(WireError) -> RecordPage {
     try WireReader.read(body) { (reader) throws(WireError) in
       var page = RecordPage(records: [], hasMore: false)
+      var isTold = false
       try reader.object { (name, reader) throws(WireError) in
         switch name {
         case "records":
           try reader.array { (reader) throws(WireError) in page.records.append(try readRecord(&reader)) }
-        case "more": page.hasMore = try reader.flag()
+        case "more":
+          page.hasMore = try reader.flag()
+          isTold = true
         default: return false
         }
         return true
       }
-      guard page.records.count <= Wire.mostRecords, !page.hasMore || !page.records.isEmpty else {
+      guard isTold, page.records.count <= Wire.mostRecords, !page.hasMore || !page.records.isEmpty else {
         throw reader.error("a bounded page that goes on is expected")
       }
       return page

@@ -61,9 +61,16 @@ extension Store {
     }
   }
 
-  /// The shown time before which readings were left out, in civil seconds; nil when none were.
+  /// The shown time before which readings were left out and are not about to be fetched, in civil seconds; nil when
+  /// none were.
   public func missingHistoryEnd() throws -> Int64? {
-    try read { try Self.setting(.historyEnd, $0) }.flatMap { Int64($0) }
+    try read { database in
+      guard let end = try DownloadQueue.historyEnd(database) else { return nil }
+      let isQueued = try DownloadQueue.ranges(database).contains {
+        $0.lowerBound == .min && $0.upperBound >= end
+      }
+      return isQueued ? nil : end
+    }
   }
 
   /// Twice a day.

@@ -66,7 +66,7 @@ public enum UploadEvent: Hashable, Sendable {
   case overtaken
   /// A record was edited while its page was on the way: nothing of the page was applied.
   case rolledBack
-  /// The request failed. `items` is how many were in it.
+  /// The request failed. `items` is how many were in it to which the failure may be due.
   case failed(RemoteError, items: Int)
 }
 
@@ -225,6 +225,7 @@ public struct UploadPlan: Sendable {
   /// A request that fails for what is in it is halved, down to the item at which it fails.
   private mutating func afterRefusal(_ error: RemoteError, items: Int) -> UploadStep {
     switch step {
+    case .pushReadings where items == 0, .pushRecords where items == 0: return .finish(.failed(error))
     case .pushReadings:
       if readings.halve(sent: items) { return .pushReadings(limit: readings.current) }
     case .pushRecords(let level, _):

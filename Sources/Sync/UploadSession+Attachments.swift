@@ -70,6 +70,8 @@ extension UploadSession {
     let run = run
     let answer = await ask { () async throws(RemoteError) in try await remote.held(content.digest, run) }
     switch answer {
+    // A question has no size.
+    case .failure(.tooLarge): return .failed(.tooLarge, items: 0)
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(let held): return try note(held, of: content, isSent: false)
     }
@@ -149,6 +151,7 @@ extension UploadSession {
     case .isWhole:
       summary.pulledAttachments += 1
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
+    case .wasHere: break
     case .goesOn where !part.bytes.isEmpty:
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
     case .goesOn, .beginsAnew:

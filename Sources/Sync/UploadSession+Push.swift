@@ -5,6 +5,9 @@ import LogbookAPI
 import LogbookStore
 
 extension UploadSession {
+  /// No remote that works refuses so few bytes for their number.
+  static let fewBytes = 16 * 1024
+
   /// Sends the next readings that are pending, and marks those very readings that were answered: never a range, which
   /// an import may have filled meanwhile.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
@@ -18,7 +21,10 @@ extension UploadSession {
     guard let last = pending.keys.last else { return .exhausted }
     let answer = await ask { () async throws(RemoteError) in try await remote.push(pending.batch, run) }
     switch answer {
-    case .failure(let error): return .failed(error, items: pending.keys.count)
+    case .failure(let error):
+      // A single reading is never too large: then the remote, or what stands in front of it, takes nothing at all.
+      let isAtFault = error != .tooLarge || pending.keys.count > 1
+      return .failed(error, items: isAtFault ? pending.keys.count : 0)
     case .success(let answer):
       let now = environment.now()
       try store.sync { store in
@@ -50,7 +56,9 @@ extension UploadSession {
     let changes = try texts.map(RecordWire.change)
     let answer = await ask { () async throws(RemoteError) in try await remote.push(changes, run) }
     switch answer {
-    case .failure(let error): return .failed(error, items: records.count)
+    case .failure(let error):
+      let isAtFault = error != .tooLarge || texts.count > 1 || texts[0].utf8.count > Self.fewBytes
+      return .failed(error, items: isAtFault ? records.count : 0)
     case .success(let answer):
       try settle(records, answer)
       return .done

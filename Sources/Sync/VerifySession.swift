@@ -132,11 +132,15 @@ extension VerifySession {
     recordsDiffering[incoming.guid] = incoming
   }
 
-  /// Takes out what others changed since the last pull, which the next upload fetches anyway. What this node wrote
+  /// Takes out what waits to be fetched or was left out, and what others changed since the last pull, which the next upload
+  /// fetches anyway. What this node wrote
   /// itself is not among the changes, and stays a difference.
   private func leaveOutUnpulled() async throws {
     let found = missingHere.count + recordsMissingHere.count + recordsDiffering.count
     guard found > 0 else { return }
+    let unfetched = try store.compare { try $0.unfetched() }
+    missingHere = missingHere.filter { !unfetched.includesReading(at: $0.value.reading.deviceTime.seconds) }
+    if unfetched.includesRecords { (recordsMissingHere, recordsDiffering) = ([:], [:]) }
     if var cursor = try store.compare({ try $0.cursor() }) {
       while let page = try await changes(after: cursor) {
         leaveOut(page)

@@ -68,6 +68,13 @@ extension NastyInput {
       status: 3,
       new: 2, rejected: 1, says: ":4: "),
     NastyInput("10 Ctrl-Z at the end", table + "\u{1A}", status: 0, new: 2),
+    NastyInput("10 Ctrl-Z behind the last cell", table.dropLast() + "\u{1A}", status: 0, new: 2),
+    NastyInput(
+      "10 Ctrl-Z behind a quoted cell", table + "\"2026-03-01T10:00:00\",\"99\",\"x\"\u{1A}", status: 0,
+      new: 3),
+    NastyInput(
+      "10 Ctrl-Z behind an array", "[{\"sgv\":99,\"date\":1772355600000,\"type\":\"sgv\"}]\u{1A}", status: 0,
+      new: 1),
     NastyInput("10 a page number", table + "Page 1 of 3\n", status: 3, new: 2, rejected: 1, says: ":4: "),
     NastyInput("11 an empty file", "", status: 65, new: nil, says: "empty"),
     NastyInput("11 only blanks", " \r\n\n", status: 65, new: nil, says: "empty"),

@@ -20,8 +20,8 @@ import Testing
       """
       of b queue list; of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin
       of b queue add record 00000000-0000-4000-8000-00000000000A --priority idle
-      of b queue list | sed 's/ · since.*//'; of b queue list --json | tail -1 | sed 's/"queued_at":"[^"]*"/AT/'
-      of b queue cancel $(of b queue list | tail -1 | sed 's/ .*//'); of b queue list | wc -l
+      of b queue list | sed 's/ · since.*//'; of b queue list --json | tail -2 | head -1 | sed 's/"queued_at":"[^"]*"/AT/'
+      of b queue cancel $(of b queue list | tail -2 | sed 's/ .*//'); of b queue list | wc -l
       upload b --quiet; of b queue list | wc -l
       """)
     let lines = outcome.output.split(separator: "\n").map(String.init).dropFirst(2)
@@ -34,7 +34,58 @@ import Testing
     #expect(
       lines.contains { $0.contains("\"kind\":\"record\",\"since\":null,\"until\":null,\"of\":\"0000") },
       "\(outcome)")
-    #expect(lines.suffix(4) == ["cancelled: 1", "1", "b 0", "0"], "\(outcome)")
+    #expect(lines.suffix(4) == ["cancelled: 2", "1", "b 0", "0"], "\(outcome)")
+  }
+
+  @Test func whatWasLeftOutIsNoDifferenceAndCancellingKeepsItLeftOut() async throws {
+    let outcome = try await run(
+      """
+      row a 08:10 124; upload a --quiet; connect c; of c config history on-demand >/dev/null
+      sqlite3 a.db 'SELECT count(*) FROM reading'; upload c --quiet; of c list | wc -l
+      of c verify --fix | tail -1; echo $?; of c list | wc -l; of c status | grep -c 'left out'
+      of c queue add readings --until 2030-01-01 >/dev/null
+      of c queue cancel $(of c queue list | sed 's/ .*//') >/dev/null
+      of c status | grep -c 'left out'; upload c --all --quiet; of c list | wc -l; of c verify; of c status | grep -c 'left out'
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "|")
+        == """
+        2|c 0|0|2 items are not fetched yet; 'glucoport upload' does that, with --all for older readings that were \
+        left out|0|0|1|1|c 0|2|no differences|0
+        """, "\(outcome)")
+  }
+
+  @Test func aContentThatIsHereIsNotFetched() async throws {
+    let outcome = try await run(
+      """
+      of a record add note x --quiet; echo content >file
+      of a record attach $(of a record list --long | grep -o '[0-9a-f]\\{8\\}-[0-9a-f-]*') file --quiet
+      id=$(of a record list --kind attachment --long | grep -o '[0-9a-f]\\{8\\}-[0-9a-f-]*')
+      of a queue add attachment $id; of a queue list | wc -l
+      of a upload --max-time 60s --json | grep -o '"pu[a-z]*_attachments":[0-9]' | tr '\\n' ' '; echo
+      of a queue add attachment $id; upload a --max-time 60s --quiet; of a queue list | wc -l
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "|")
+        == """
+        it is here already; nothing was queued|0|"pushed_attachments":1 "pulled_attachments":0 |\
+        it is here already; nothing was queued|a 0|0
+        """, "\(outcome)")
+  }
+
+  @Test func aPinStaysUntilItIsTakenOff() async throws {
+    let outcome = try await run(
+      """
+      of b queue add readings --since 2026-03-01 --until 2026-03-02 --pin >/dev/null; upload b --quiet
+      of b queue list; of b queue list --json; of b queue cancel p2 2>/dev/null; echo $?
+      of b queue cancel p1; of b queue list | wc -l; of b queue cancel px 2>/dev/null; echo $?
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "|")
+        == """
+        p1  readings from 2026-03-01 00:00:00 until 2026-03-02 00:00:00  pinned|\
+        {"item":"pin","id":"p1","since":"2026-03-01T00:00:00","until":"2026-03-02T00:00:00"}|66|cancelled: 1|0|64
+        """, "\(outcome)")
   }
 
   @Test func whatCannotBeQueuedIsRefused() async throws {

@@ -208,6 +208,12 @@ import Testing
     #expect(export.end == .whole)
   }
 
+  @Test func movedColumnsAreRefusedAndNotHalfUnderstoodAsAnotherFormat() throws {
+    let rows = [Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 11: "40"])]
+    let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.text(rows.map { $0.reversed() })) }
+    #expect(failure?.category == .badInput && failure?.message.contains("same order") == true)
+  }
+
   @Test func aTableOfOtherColumnsIsNotTakenForMySugr() throws {
     #expect(throws: Failure.self) {
       _ = try TextExport(Self.text([Array(Self.header().dropLast())])) { $0.format = "mysugr" }

@@ -21,6 +21,10 @@ import Testing
     }
     #expect(
       !takes("{\"records\":[],\"more\":true}") { _ = try Bodies.readRecordPage($0) }, "it would never end")
+    for body in ["{}", "{\"records\":[]}", "[]", "null"] {
+      #expect(!takes(body) { _ = try Bodies.readRecordPage($0) }, "it says nothing")
+      #expect(!takes(body) { _ = try Bodies.readDigests($0) }, "it says nothing")
+    }
   }
 
   @Test func bucketsComeBackFromAQueryAsTheyWere() {

@@ -223,6 +223,16 @@ import Testing
     #expect(try sync { try $0.append(part(300_000..<700_000), to: content.digest, at: 300_000) } == .isWhole)
     #expect(try read(content.digest) == bytes)
     #expect(try downloads().isEmpty && queued().isEmpty, "the remote has it")
+    #expect(try !scratch.open(.editor).queueDownload(.attachment(content.digest), .waiting, at: 1))
+    #expect(try downloads().isEmpty, "what is here is not fetched")
+    // A row of it ends with the first answer, however it came.
+    try scratch.open(.editor).write {
+      try $0.execute(
+        sql: "INSERT INTO download (kind, subject, priority, queued_at) VALUES ('attachment', ?, 0, 1)",
+        arguments: [content.digest])
+    }
+    #expect(try sync { try $0.append(part(0..<0), to: content.digest, at: content.size) } == .wasHere)
+    #expect(try downloads().isEmpty)
     #expect(try scratch.open(.reader).attachments(of: Self.entry)[0].isUploaded)
   }
 
@@ -274,7 +284,7 @@ import Testing
     #expect(try read(content.digest) == bytes)
     #expect(
       try sync { try $0.append(ContentPart(size: content.size, bytes: [1]), to: content.digest, at: 2) }
-        == .isWhole)
+        == .wasHere)
   }
 
   @Test func theMoreUrgentContentIsFetchedFirstAndWhatIsAbsentLater() throws {

@@ -79,6 +79,58 @@ import Testing
     #expect(try store.missingHistoryEnd() == 1000)
   }
 
+  @Test func aHistoryCountsAsLeftOutUntilItWasFetched() throws {
+    try connect()
+    try scratch.open(.editor).setFetchesHistoryOnDemand(true)
+    let store = try scratch.open(.sync)
+    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    let history = {
+      try #require(try store.downloads().last { $0.subject == .readings(from: .min, until: 1000) })
+    }
+    try store.sync { try $0.queueHistory(at: 10) }
+    try scratch.open(.editor).cancelDownloads([history().id])
+    #expect(try store.missingHistoryEnd() == 1000)
+    try store.sync { try $0.queueHistory(at: 11) }
+    #expect(try store.sync { try $0.unfetched() }.includesReading(at: 999))
+    let fetched = try history()
+    try store.sync { try $0.finish(fetched) }
+    #expect(try store.missingHistoryEnd() == nil)
+    #expect(try store.sync { try $0.unfetched() }.includesReading(at: 999) == false)
+    try store.sync { try $0.queueHistory(at: 12) }
+    #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])
+  }
+
+  @Test func aRangeThatAPersonTakesBackLeavesTheHistoryAsItWas() throws {
+    try connect()
+    let store = try scratch.open(.sync)
+    try add(.readings(from: .min, until: 500), .waiting)
+    try scratch.open(.editor).cancelDownloads(try store.downloads().map(\.id))
+    #expect(try store.missingHistoryEnd() == nil)
+    try scratch.open(.editor).setFetchesHistoryOnDemand(true)
+    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    for isFetched in [false, true] {
+      try add(.readings(from: .min, until: 500), .waiting)
+      let range = try #require(try store.downloads().first)
+      if isFetched {
+        try store.sync { try $0.finish(range) }
+      } else {
+        try scratch.open(.editor).cancelDownloads([range.id])
+      }
+      #expect(try store.missingHistoryEnd() == 1000)
+    }
+  }
+
+  @Test func aPinnedRangeIsListedAndTakenOffWithoutADownload() throws {
+    try add(.readings(from: 1, until: 2), .idle, isPinned: true)
+    try add(.readings(from: 0, until: 9), .idle, isPinned: true)
+    let editor = try scratch.open(.editor)
+    #expect(try editor.pinnedRanges() == [.readings(from: 0, until: 9), .readings(from: 1, until: 2)])
+    #expect(throws: Failure.self) { try editor.cancelDownloads([], pins: [1, 3]) }
+    try editor.cancelDownloads([], pins: [1])
+    #expect(try editor.pinnedRanges() == [.readings(from: 1, until: 2)])
+    #expect(try subjects().count == 2)
+  }
+
   @Test func whatWasRefusedWaitsForARetry() throws {
     try add(.record("a"), .waiting)
     try scratch.open(.sync).sync { store in

@@ -61,7 +61,11 @@ extension World {
       say("\(node.name) cancels \(download.subject)")
       return try store.cancelDownloads([download.id])
     }
-    var subjects: [DownloadSubject] = [.records, .changes, .readings(from: 1_700_000_000, until: .max)]
+    var subjects: [DownloadSubject] = [
+      .records, .changes, .readings(from: 1_700_000_000, until: .max),
+      .readings(from: .min, until: 1_700_000_000 + 600 * Int64.random(in: 0..<8, using: &random)),
+    ]
+    subjects += try node.attachments().map { .attachment($0.digest) }
     if let guid = try liveRecord(of: node)?.guid { subjects.append(.record(guid)) }
     let subject = subjects.randomElement(using: &random) ?? .changes
     say("\(node.name) wants \(subject)")

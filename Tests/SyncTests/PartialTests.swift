@@ -172,6 +172,30 @@ import Testing
     #expect(await scene.a.remote.requests.prefix(3) == ["readings 8", "readings 4", "readings 2"])
   }
 
+  /// A proxy that is set up wrongly answers so, and nothing of it is the items' fault.
+  @Test(arguments: [true, false])
+  func aRemoteThatTakesNotEvenTheSmallestRequestQuarantinesNothing(sendsRecords: Bool) async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<(sendsRecords ? 0 : 40))
+    let guids = try sendsRecords ? (0..<10).map { _ in try scene.a.add(["a": "mine"]) } : []
+    // From all in one request down to a single item.
+    for _ in 0..<(sendsRecords ? 4 : 6) { await scene.a.remote.script(.tooLarge) }
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .failed(.tooLarge) && summary.refused == 0)
+    #expect(try guids.allSatisfy { try !scene.a.record($0).isQuarantined })
+    #expect(try await scene.a.upload().ending == .complete)
+    let held = try await scene.server.everything()
+    #expect(held.readings == (sendsRecords ? 0 : 40) && held.records.count == guids.count)
+  }
+
+  @Test func aRecordThatIsLargerThanTheRemoteTakesIsKeptAside() async throws {
+    let scene = try await Scene()
+    let large = try scene.a.add(["a": String(repeating: "large ", count: 4000)])
+    await scene.a.remote.script(.tooLarge)
+    #expect(try await scene.a.upload().summary.refused == 1)
+    #expect(try scene.a.record(large).isQuarantined)
+  }
+
   @Test func whatIsPendingNeverExpires() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<3)

@@ -12,7 +12,7 @@ enum VerifyText {
     lines.append(total(summary))
     if summary.notPulled > 0 {
       lines.append(
-        "\(grouped(summary.notPulled)) items that others changed are not fetched yet; 'glucoport upload' does"
+        "\(grouped(summary.notPulled)) items are not fetched yet; 'glucoport upload' does that, with --all for older readings that were left out"
       )
     }
     if isFixed, summary.differences > 0 { lines.append(contentsOf: outcome(summary)) }

@@ -54,9 +54,9 @@ struct QueueAddCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.editor)
     _ = try store.requireRemote()
-    try store.queueDownload(
+    let isQueued = try store.queueDownload(
       try subject(store), DownloadPriority(priority), isPinned: pin, at: Host.now())
-    output.line("queued; the next upload fetches it")
+    output.line(isQueued ? "queued; the next upload fetches it" : "it is here already; nothing was queued")
     try output.finish()
   }
 

@@ -11,13 +11,33 @@ struct QueueCancelCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "The numbers that 'queue list' shows.")
-  var numbers: [Int64]
+  @Argument(help: "The numbers that 'queue list' shows; those of pinned ranges begin with p.")
+  var numbers: [QueueNumber]
 
   func run() throws {
     let output = Output()
-    try storeOptions.open(.editor).cancelDownloads(numbers)
+    try storeOptions.open(.editor).cancelDownloads(
+      numbers.compactMap(\.download), pins: numbers.compactMap(\.pin))
     output.line("cancelled: \(grouped(numbers.count))")
     try output.finish()
   }
+}
+
+/// What `queue list` shows in front of a row: `7` for a download, `p1` for a range that is pinned.
+enum QueueNumber: ExpressibleByArgument {
+  case download(Int64)
+  case pin(Int)
+
+  init?(argument: String) {
+    if argument.hasPrefix("p"), let place = Int(argument.dropFirst()), place > 0 {
+      self = .pin(place)
+    } else if let id = Int64(argument) {
+      self = .download(id)
+    } else {
+      return nil
+    }
+  }
+
+  var download: Int64? { if case .download(let id) = self { id } else { nil } }
+  var pin: Int? { if case .pin(let place) = self { place } else { nil } }
 }

@@ -7,7 +7,8 @@ import LogbookStore
 struct QueueListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List what is to be fetched, the next one first.")
+    commandName: "list",
+    abstract: "List what is to be fetched, the next one first, and the ranges that are pinned.")
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -23,6 +24,11 @@ struct QueueListCommand: ClassifiedCommand {
     if refused { try listRefused(store, output) }
     for download in try store.downloads() where (download.refusal != nil) == refused {
       output.line(json ? QueueText.json(download) : QueueText.line(download))
+    }
+    if !refused {
+      for (place, range) in try store.pinnedRanges().enumerated() {
+        output.line(json ? QueueText.json(pin: place + 1, range) : QueueText.line(pin: place + 1, range))
+      }
     }
     try output.finish()
   }

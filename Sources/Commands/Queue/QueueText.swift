@@ -6,7 +6,7 @@ import LogbookStore
 /// A row of the queue, and an item that was refused, in one line and as a JSON object.
 enum QueueText {
   static func line(_ download: Download) -> String {
-    let subject = ([download.subject.kind] + words(download.subject)).joined(separator: " ")
+    let subject = text(download.subject)
     let state = download.refusal.map { "refused: \(displayed($0))" } ?? download.priority.name
     return "\(download.id)  \(subject)  \(state) · since \(instant(download.queuedAt))"
   }
@@ -27,6 +27,16 @@ enum QueueText {
       """
   }
 
+  static func line(pin place: Int, _ range: DownloadSubject) -> String { "p\(place)  \(text(range))  pinned" }
+
+  static func json(pin place: Int, _ range: DownloadSubject) -> String {
+    guard case .readings(let from, let until) = range else { return "" }
+    return """
+      {"item":"pin","id":"p\(place)","since":\(member(from == .min ? nil : from)),\
+      "until":\(member(until == .max ? nil : until))}
+      """
+  }
+
   static func line(_ item: StoredItem, _ reason: String) -> String {
     switch item {
     case .reading(let reading):
@@ -44,6 +54,10 @@ enum QueueText {
       }
     return
       "{\"item\":\"\(word)\",\"kind\":\"\(kind)\",\"id\":\(jsonText(id)),\"refused\":\(jsonText(reason))}"
+  }
+
+  private static func text(_ subject: DownloadSubject) -> String {
+    ([subject.kind] + words(subject)).joined(separator: " ")
   }
 
   private static func words(_ subject: DownloadSubject) -> [String] {

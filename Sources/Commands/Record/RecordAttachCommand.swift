@@ -49,7 +49,9 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     let limit = try store.attachmentLimit()
     let intake = try ContentIntake(store)
     let (time, placement) = TimeArgument.now.placed(zone: try store.timezone(), now: Host.now())
-    let drafts = try files.map { path in
+    // Contents go up in the order of their ids where they were attached at the same time.
+    let guids = files.map { _ in Host.randomUUID() }.sorted()
+    let drafts = try zip(files, guids).map { path, guid in
       let file = try AttachedFile(path)
       let (content, head) = try file.read(into: intake, limit: limit)
       let name = name ?? file.name
@@ -60,7 +62,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
           "size": .number(Double(content.size)), "sha256": .text(content.digest),
         ]))
       draft.entryGuid = entry.guid
-      return (draft, Host.randomUUID())
+      return (draft, guid)
     }
     let edits = try RecordEditor(store, at: Host.now()).attach(drafts, intake)
     for edit in try await pushOption.attempt(edits, in: store, storeOptions, output) {

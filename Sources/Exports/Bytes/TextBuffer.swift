@@ -55,10 +55,17 @@ final class TextBuffer {
     case .bytes(let count):
       bytesTaken += count
       end += try dropNulBytes(from: end, count: count)
-    case .end: isAtEnd = true
+    case .end:
+      isAtEnd = true
+      dropEndMark()
     case .paused: break
     }
     return outcome
+  }
+
+  /// The end-of-file mark of old systems, which stands behind the last byte and belongs to no cell.
+  private func dropEndMark() {
+    while end > start, base[end - 1] == 0x1A { end -= 1 }
   }
 
   private func grow() {
@@ -81,11 +88,14 @@ final class TextBuffer {
     return kept
   }
 
+  /// So few are stray in however short a text.
+  private static let fewNulBytes = 4
+
   /// Tells text with stray NUL bytes from other data.
   ///
   /// - Throws: `Failure` of category `badInput` for other data.
   static func judge(nulBytes: Int, of bytes: Int, name: String) throws {
-    guard nulBytes > 100, nulBytes * 100 > bytes else { return }
+    guard nulBytes > fewNulBytes, nulBytes * 100 > bytes else { return }
     throw Failure(.badInput, "\(name): more than one byte in a hundred is NUL; this is no text file")
   }
 }

@@ -25,12 +25,17 @@ struct MySugrFormat: ExportFormat {
   private var order: (DateOrder, Decision.Ground)?
 
   static func recognise(_ head: InputHead) -> Layout? {
-    head.firstRow(where: { MySugrHeader($0) != nil }).map { .table(delimiter: $0.delimiter) }
+    // One whose columns were moved is recognised, too, so that no other format takes the half of it that it understands.
+    head.firstRow(where: { MySugrHeader($0) != nil || MySugrHeader.isReordered($0) })
+      .map { .table(delimiter: $0.delimiter) }
   }
 
   init(layout: Layout, head: InputHead, options: ExportOptions) throws {
     guard case .table(let delimiter) = layout, let found = Self.findHeader(head, delimiter) else {
-      throw Failure(.badInput, "no header of \(Self.title) was found")
+      throw Failure(
+        .badInput,
+        "no header of \(Self.title) was found, whose columns always stand in the same order; export it once more, or name each column with --format generic --map"
+      )
     }
     self.options = options
     header = found.header

@@ -36,6 +36,12 @@ struct MySugrHeader {
     isEnglish = cells[MySugrFormat.Column.date] == "date" && cells[MySugrFormat.Column.time] == "time"
   }
 
+  /// Whether folded cells are a header of mySugr whose columns somebody moved.
+  static func isReordered(_ cells: [String]) -> Bool {
+    cells.count >= columnCount && MySugrHeader(cells) == nil && cells.contains { unit(in: $0) != nil }
+      && cells.contains { carbs(in: $0) != nil }
+  }
+
   private static func unit(in cell: String) -> GlucoseUnit? {
     if cell.contains("mmol/l") { return .millimolesPerLitre }
     return cell.contains("mg/dl") ? .milligramsPerDecilitre : nil

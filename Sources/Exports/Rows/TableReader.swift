@@ -124,10 +124,7 @@ final class TableReader: RowSource {
       source: UnsafeBufferPointer(start: base + from, count: position - from))
     consume(to: next)
     line += innerLines + (isUnterminated ? 0 : 1)
-    // An empty line, or the end-of-file mark of old systems.
-    if columns == 1, fields[0].trimmed.isEmpty || (isUnterminated && fields[0].equals("\u{1A}")) {
-      return .nothing
-    }
+    if columns == 1, fields[0].trimmed.isEmpty { return .nothing }
     return .found(.row(row))
   }
 

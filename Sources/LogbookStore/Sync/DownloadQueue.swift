@@ -6,15 +6,39 @@ import Logbook
 /// The one place that writes the queue of downloads.
 enum DownloadQueue {
   /// Queues a download. One that is there already keeps its place, and the higher of both priorities.
+  ///
+  /// - Returns: whether there is anything to fetch: a content that is whole here is not.
+  @discardableResult
   static func add(
     _ subject: DownloadSubject, _ priority: DownloadPriority, at now: Int64, _ database: Database
-  ) throws {
+  ) throws -> Bool {
+    if case .attachment(let digest) = subject {
+      let isWhole = try Bool.fetchOne(
+        database.cachedStatement(sql: "SELECT held = size FROM blob WHERE digest = ?"), arguments: [digest])
+      if isWhole == true { return false }
+    }
     try database.executeCached(
       sql: """
         INSERT INTO download (kind, subject, priority, queued_at) VALUES (?, ?, ?, ?)
         ON CONFLICT (kind, subject) DO UPDATE SET priority = min(priority, excluded.priority), refusal = NULL,
           not_before = NULL
         """, arguments: [subject.kind, subject.text, priority.rawValue, now])
+    return true
+  }
+
+  /// The shown time before which readings may be missing here: from the first fetch on until they were fetched.
+  static func historyEnd(_ database: Database) throws -> Int64? {
+    try Store.setting(.historyEnd, database).flatMap { Int64($0) }
+  }
+
+  /// The ranges of readings that are on the queue, refused ones too.
+  static func ranges(_ database: Database) throws -> [Range<Int64>] {
+    try String.fetchAll(database, sql: "SELECT subject FROM download WHERE kind = 'readings'").compactMap {
+      guard case .readings(let from, let until)? = DownloadSubject(kind: "readings", text: $0) else {
+        return nil
+      }
+      return from..<max(from, until)
+    }
   }
 
   /// Ranges that are fetched before all others, oldest pin first.
@@ -40,24 +64,39 @@ extension Store {
   /// Queues a download for a later upload.
   ///
   /// - Parameter isPinned: for readings: whether this range goes before all others whenever everything is fetched anew.
+  /// - Returns: whether there is anything to fetch: a content that is whole here is not.
+  @discardableResult
   public func queueDownload(
     _ subject: DownloadSubject, _ priority: DownloadPriority, isPinned: Bool = false, at now: Int64
-  ) throws {
+  ) throws -> Bool {
     try write { database in
-      try DownloadQueue.add(subject, priority, at: now, database)
+      guard try DownloadQueue.add(subject, priority, at: now, database) else { return false }
       if isPinned, case .readings(let from, let until) = subject {
         try database.execute(sql: "INSERT OR IGNORE INTO pinned VALUES (?, ?)", arguments: [from, until])
       }
+      return true
     }
   }
 
-  /// Takes downloads off the queue, and their ranges off those that are pinned. A history that is no longer wanted counts
-  /// as left out.
+  /// The ranges of readings that go before all others whenever everything is fetched anew, in the order of their times.
+  public func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
+
+  /// Takes downloads off the queue, and their ranges off those that are pinned. A history that was not fetched yet and
+  /// is no longer wanted counts as left out.
   ///
+  /// - Parameter pins: places in `pinnedRanges`, from 1 on, of ranges that are pinned no longer.
   /// - Throws: `Failure`: `missingInput` for a number that is not in the queue, `usage` for the records, without which
   ///   edits of others would be missed; nothing changes then.
-  public func cancelDownloads(_ ids: [Int64]) throws {
+  public func cancelDownloads(_ ids: [Int64], pins: [Int] = []) throws {
     try write { database in
+      let pinned = try DownloadQueue.pinnedRanges(database)
+      for place in pins {
+        guard pinned.indices.contains(place - 1) else {
+          throw Failure(
+            .missingInput, "no range p\(place) is pinned; 'glucoport queue list' shows those that are")
+        }
+        try Self.unpin(pinned[place - 1], database)
+      }
       for id in ids {
         let row = try Row.fetchOne(
           database, sql: "SELECT \(Download.columns) FROM download WHERE id = ?", arguments: [id])
@@ -65,10 +104,7 @@ extension Store {
         switch download.subject {
         case .records:
           throw Failure(.usage, "the records of the logbook are always fetched; nothing was cancelled")
-        case .readings(from: .min, let until): try Self.set(.historyEnd, String(until), database)
-        case .readings(let from, let until):
-          try database.execute(
-            sql: "DELETE FROM pinned WHERE first = ? AND last = ?", arguments: [from, until])
+        case .readings: try Self.unpin(download.subject, database)
         case .logbook, .changes, .record, .attachment: break
         }
         try database.execute(sql: "DELETE FROM download WHERE id = ?", arguments: [id])
@@ -96,6 +132,11 @@ extension Store {
         sql: "SELECT json_extract(fields, '$.sha256') FROM record WHERE guid = ? AND kind = 'attachment'",
         arguments: [record.guid])
     }
+  }
+
+  private static func unpin(_ range: DownloadSubject, _ database: Database) throws {
+    guard case .readings(let from, let until) = range else { return }
+    try database.execute(sql: "DELETE FROM pinned WHERE first = ? AND last = ?", arguments: [from, until])
   }
 
   private static func noDownload(_ id: Int64) -> Failure {
@@ -142,18 +183,14 @@ extension SyncTransaction {
       try DownloadQueue.add(range, .changed, at: now, database)
     }
     try DownloadQueue.add(.readings(from: recent, until: .max), .changed, at: now, database)
-    if try Store.setting(.history, database) == StoreSetting.historyOnDemand {
-      try Store.set(.historyEnd, String(recent), database)
-    } else {
-      try DownloadQueue.add(.readings(from: .min, until: recent), .idle, at: now, database)
-    }
+    try Store.set(.historyEnd, String(recent), database)
+    if try Store.setting(.history, database) != StoreSetting.historyOnDemand { try queueHistory(at: now) }
   }
 
-  /// Queues the readings that were left out so far because history is fetched on demand.
+  /// Queues the readings that were left out so far.
   public func queueHistory(at now: Int64) throws {
-    guard let end = try Store.setting(.historyEnd, database).flatMap({ Int64($0) }) else { return }
+    guard let end = try DownloadQueue.historyEnd(database) else { return }
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
-    try Store.clear(.historyEnd, database)
   }
 
   /// Lets every download begin anew, since the remote lost its positions.
@@ -174,8 +211,26 @@ extension SyncTransaction {
       sql: "UPDATE download SET position = ? WHERE id = ?", arguments: [position, download.id])
   }
 
-  /// Takes a download off the queue.
-  public func finish(_ download: Download) throws { try finishDownloads([download.id]) }
+  /// Takes a download off the queue, of which everything is here.
+  public func finish(_ download: Download) throws {
+    if case .readings(from: .min, let until) = download.subject,
+      let end = try DownloadQueue.historyEnd(database),
+      end <= until
+    {
+      try Store.clear(.historyEnd, database)
+    }
+    try finishDownloads([download.id])
+  }
+
+  /// What of the remote's is not here yet, because it waits on the queue or was left out.
+  public func unfetched() throws -> UnfetchedItems {
+    var items = UnfetchedItems(ranges: try DownloadQueue.ranges(database))
+    if let end = try DownloadQueue.historyEnd(database) { items.ranges.append(.min..<end) }
+    items.includesRecords =
+      try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM download WHERE kind = 'records')")
+      ?? false
+    return items
+  }
 
   /// Takes downloads off the queue.
   public func finishDownloads(_ ids: Set<Int64>) throws {

@@ -21,6 +21,8 @@ public enum FetchedPart: Hashable, Sendable {
   case beginsAnew
   /// The content is here, and has its digest.
   case isWhole
+  /// The content was here before: somebody attached it meanwhile.
+  case wasHere
   /// All bytes came, and do not have the digest: they are dropped.
   case wrongDigest
 }
@@ -114,8 +116,11 @@ extension SyncTransaction {
     let parts = ContentParts(database: database, digest: digest)
     let known = try Row.fetchOne(
       database.cachedStatement(sql: "SELECT size, held FROM blob WHERE digest = ?"), arguments: [digest])
-    // It was attached here meanwhile.
-    if let known, known[0] as Int64 == known[1] as Int64 { return .isWhole }
+    if let known, known[0] as Int64 == known[1] as Int64 {
+      try database.executeCached(
+        sql: "DELETE FROM download WHERE kind = 'attachment' AND subject = ?", arguments: [digest])
+      return .wasHere
+    }
     if known?[0] as Int64? != part.size {
       try parts.removeAll()
       guard part.size > 0 else { return try settleEmpty(parts) }
