@@ -154,7 +154,7 @@ public final class SimulatedNode {
   /// Every record as the store has it, by id.
   public func records() throws -> [String: SyncRecord] {
     if let read { return read }
-    let records = try sync().sync { store in
+    let records = try sync().compare { store in
       Dictionary(uniqueKeysWithValues: try store.allRecords().map { ($0.guid, $0) })
     }
     read = records

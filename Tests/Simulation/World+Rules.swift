@@ -101,7 +101,7 @@ extension World {
 
   /// Every reading that counts as uploaded is on the server.
   private func checkUploaded(_ node: SimulatedNode, _ theirs: IdentityDigests) throws {
-    let mine = try node.sync().sync { try $0.uploadedDigests() }
+    let mine = try node.sync().compare { try $0.uploadedDigests() }
     for bucket in mine.differing(from: theirs) where mine.counts[bucket] >= theirs.counts[bucket] {
       throw Broken("\(node.name): a reading in bucket \(bucket) counts as uploaded, and the server lacks it")
     }
@@ -169,7 +169,7 @@ extension World {
     let theirs = try await server.digests()
     for node in nodes {
       try await checkNoDifference(node)
-      let mine = try node.sync().sync { try $0.uploadedDigests() }
+      let mine = try node.sync().compare { try $0.uploadedDigests() }
       guard mine.differing(from: theirs).isEmpty else {
         throw Broken("\(node.name): its readings are not those of the server")
       }
