@@ -105,7 +105,7 @@ public struct StoredRecord: Sendable {
 
   static let columns = """
     guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields,
-    coalesce(json_extract(fields, '$.subtype'), ''), deleted, version, version_synced, ingest,
+    \(StoredField.text("subtype")), deleted, version, version_synced, ingest,
     CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql)
     """
 

@@ -7,7 +7,7 @@ import NIOHTTP1
 extension GlucoportRemote: AttachmentRemote {
   func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {
     let answer = try await exchange.send(
-      ExchangeRequest(method: .HEAD, path: Wire.blobsPath + digest, headers: headers(run)))
+      ExchangeRequest(method: .HEAD, path: try path(of: digest), headers: headers(run)))
     guard answer.status == 200 else {
       // Such an answer has no body, and its error stands in a header.
       let code = answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)
@@ -26,7 +26,7 @@ extension GlucoportRemote: AttachmentRemote {
     headers.add(name: Wire.sizeHeader, value: String(content.size))
     let answer = try await exchange.send(
       ExchangeRequest(
-        method: .PATCH, path: Wire.blobsPath + content.digest, headers: headers, body: bytes,
+        method: .PATCH, path: try path(of: content.digest), headers: headers, body: bytes,
         mayBePacked: false))
     switch (answer.status, answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)) {
     case (204, _), (409, .misplaced): return .holds(try held(answer))
@@ -43,7 +43,7 @@ extension GlucoportRemote: AttachmentRemote {
     var headers = headers(run)
     headers.add(name: "Range", value: "bytes=\(offset)-\(offset + Int64(limit) - 1)")
     let answer = try await exchange.send(
-      ExchangeRequest(path: Wire.blobsPath + digest, headers: headers))
+      ExchangeRequest(path: try path(of: digest), headers: headers))
     switch answer.status {
     case 200 where offset == 0: return ContentPart(size: Int64(answer.body.count), bytes: answer.body)
     case 206: return try part(answer, from: offset, limit: limit)
@@ -56,6 +56,15 @@ extension GlucoportRemote: AttachmentRemote {
 }
 
 extension GlucoportRemote {
+  /// Where a content is. What came with another node's record may be anything, such as a path of its own.
+  private func path(of digest: String) throws(RemoteError) -> String {
+    guard AttachmentContent.isDigest(digest) else {
+      throw .refused(
+        "\(exchange.address.host) was not asked: an attachment names a content that is no SHA-256")
+    }
+    return Wire.blobsPath + digest
+  }
+
   private func held(_ answer: ExchangeAnswer) throws(RemoteError) -> HeldContent {
     let numbers = [Wire.heldHeader, Wire.sizeHeader].map { name in
       answer.headers.first(name: name).flatMap { Int64($0) }

@@ -109,6 +109,39 @@ import Testing
     for lost in 1...4 { #expect(try file(String(row.dropLast(lost))).count == 1) }
   }
 
+  private static let digest = String(repeating: "0f", count: 32)
+
+  /// Lines of what an attachment without one of its fields, or with another there, is rejected for.
+  @Test(
+    arguments: [
+      ("name", nil), ("name", .number(7)), ("type", nil), ("type", .flag(true)), ("type", .words(["a"])),
+      ("size", nil), ("size", .text("1")), ("size", .number(-1)), ("size", .number(0.5)),
+      ("size", .number(1e20)),
+      ("sha256", nil), ("sha256", .number(5)), ("sha256", .text("../../x")), ("sha256", .text("")),
+      ("sha256", .text(String(repeating: "0F", count: 32))), ("sha256", .text(digest + "0")),
+      ("sha256", .text(String(digest.dropLast()) + "g")),
+    ] as [(String, FieldValue?)])
+  func whatIsNoAttachmentIsRejected(_ name: String, _ value: FieldValue?) throws {
+    var fields = RecordFields([
+      "name": .text("x"), "type": .text("text/plain"), "size": .number(0), "sha256": .text(Self.digest),
+      "text": .text("a word about it"),
+    ])
+    #expect(try read(Self.attachment(fields)).rejections == [])
+    fields[name] = value
+    let rejections = try read(Self.attachment(fields)).rejections
+    #expect(rejections.map(\.line) == [2] && rejections.first?.reason.contains("'\(name)'") == true)
+    #expect(try read(Self.attachment(fields, deleted: true)).rejections.count == 1)
+  }
+
+  @Test func theTombstoneOfAnAttachmentHasNoFields() throws {
+    #expect(try read(Self.attachment(RecordFields(), deleted: true)).rejections == [])
+  }
+
+  private static func attachment(_ fields: RecordFields, deleted: Bool = false) -> String {
+    let quoted = fields.json.replacing("\"", with: "\"\"")
+    return "record,attachment,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,e-1,\"\(quoted)\",\(deleted)"
+  }
+
   // MARK: Identity inside another format
 
   @Test func anIdentityUnderAPrefixRebuildsAReading() throws {

@@ -82,6 +82,28 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "", "../../x", "5", String(repeating: "A", count: 64), String(repeating: "a", count: 63) + "/",
+  ])
+  func whatIsNoDigestIsNeverAskedFor(_ digest: String) async throws {
+    let content = AttachmentContent(digest: digest, size: 1)
+    try await with("glucoport") { (remote) async throws in
+      let calls: [() async throws -> Void] = [
+        { _ = try await remote.held(digest, Login.run()) },
+        { _ = try await remote.append([1], to: content, at: 0, Login.run()) },
+        { _ = try await remote.fetch(digest, from: 0, limit: 1, Login.run()) },
+      ]
+      for call in calls {
+        let problem = await #expect(throws: RemoteError.self) { try await call() }
+        guard case .refused(let sentence)? = problem else {
+          Issue.record("\(String(describing: problem))")
+          continue
+        }
+        #expect(sentence.contains("was not asked"))
+      }
+    }
+  }
+
   @Test(arguments: kinds) func aContentThatIsTooLargeIsRefusedForGood(_ kind: String) async throws {
     try await with(kind) { (remote) async throws in
       let large = AttachmentContent(digest: content.digest, size: 1 << 40)

@@ -60,6 +60,7 @@ enum AttachmentText {
   private static func stateWords(_ attachment: StoredAttachment) -> String {
     let refused = attachment.refusal.map { " (refused: \(displayed($0)))" } ?? ""
     if attachment.isWhole { return "whole" + refused }
+    if attachment.digest.isEmpty { return "names no content" }
     guard attachment.held > 0, attachment.size > 0 else { return "not fetched yet" + refused }
     return "\(min(99, attachment.held * 100 / attachment.size)) % fetched" + refused
   }

@@ -87,7 +87,7 @@ struct QueueAddCommand: ClassifiedCommand {
   private func digest(of id: String, _ store: Store) throws -> String {
     let record = try store.record(named: id)
     guard let digest = try store.contentDigest(of: record) else {
-      throw Failure(.badInput, "\(displayed(id)): this record is no attachment")
+      throw Failure(.badInput, "\(displayed(id)): this record is no attachment that names a content")
     }
     return digest
   }

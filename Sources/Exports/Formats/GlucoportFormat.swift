@@ -112,6 +112,10 @@ struct GlucoportFormat: ExportFormat {
     record.guid = guid.text
     record.entryGuid = entry.isEmpty ? nil : entry.text
     record.deleted = Self.flag(deleted) ?? false
+    // A tombstone has no fields any more.
+    if kind == .attachment, !record.deleted || !fields.values.isEmpty, let fault = fields.attachmentFault {
+      return .failure(Reason(text: fault))
+    }
     return .success(record)
   }
 

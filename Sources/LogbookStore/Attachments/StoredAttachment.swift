@@ -7,11 +7,11 @@ import Logbook
 public struct StoredAttachment: Sendable {
   /// The record.
   public let record: StoredRecord
-  /// The name that it was attached under, as it came; never a path.
+  /// The name that it was attached under, as it came; never a path. Empty where the record says none.
   public let name: String
-  /// The media type.
+  /// The media type; empty where the record says none.
   public let type: String
-  /// How many bytes the record says that it has.
+  /// How many bytes the record says that it has; 0 where it says none.
   public let size: Int64
   /// The SHA-256 of the content; empty where the record says none.
   public let digest: String
@@ -24,12 +24,12 @@ public struct StoredAttachment: Sendable {
   /// Why it is not sent, or not fetched, any more; nil where nothing was refused.
   public let refusal: String?
 
+  /// Another node may have written anything into the fields: what is not of its type counts as not said.
   static let columns = """
-    \(StoredRecord.columns), coalesce(json_extract(fields, '$.name'), ''), coalesce(json_extract(fields, '$.type'), ''),
-    CASE json_type(fields, '$.size') WHEN 'integer' THEN json_extract(fields, '$.size') ELSE 0 END,
-    coalesce(json_extract(fields, '$.sha256'), ''), coalesce(blob.held, 0), coalesce(blob.held = blob.size, 0),
-    coalesce(blob.uploaded, 0), coalesce(blob.refusal, (SELECT download.refusal FROM download
-      WHERE download.kind = 'attachment' AND subject = json_extract(fields, '$.sha256')))
+    \(StoredRecord.columns), \(StoredField.text("name")), \(StoredField.text("type")), \(StoredField.bytes("size")),
+    \(StoredField.digest), coalesce(blob.held, 0), coalesce(blob.held = blob.size, 0), coalesce(blob.uploaded, 0),
+    coalesce(blob.refusal, (SELECT download.refusal FROM download
+      WHERE download.kind = 'attachment' AND subject = \(StoredField.digest)))
     """
 
   init(_ row: Row) {
@@ -54,7 +54,7 @@ extension Store {
         database,
         sql: """
           SELECT \(StoredAttachment.columns) FROM record
-          LEFT JOIN blob ON blob.digest = json_extract(record.fields, '$.sha256')
+          LEFT JOIN blob ON blob.digest = \(StoredField.digest)
           WHERE record.kind = 'attachment' AND record.deleted = 0 AND (record.entry_guid = ?1 OR record.guid = ?1)
           ORDER BY coalesce(record.edited_at, record.occurred_at), record.guid
           """, arguments: [guid]

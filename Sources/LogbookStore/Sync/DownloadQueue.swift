@@ -124,14 +124,13 @@ extension Store {
     }
   }
 
-  /// The SHA-256 of an attachment's content; nil for any other record.
+  /// The SHA-256 of an attachment's content; nil for any other record, and for an attachment that names none.
   public func contentDigest(of record: StoredRecord) throws -> String? {
     try read { database in
       try String.fetchOne(
-        database,
-        sql: "SELECT json_extract(fields, '$.sha256') FROM record WHERE guid = ? AND kind = 'attachment'",
+        database, sql: "SELECT \(StoredField.digest) FROM record WHERE guid = ? AND kind = 'attachment'",
         arguments: [record.guid])
-    }
+    }.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   private static func unpin(_ range: DownloadSubject, _ database: Database) throws {
