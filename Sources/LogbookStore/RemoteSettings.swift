@@ -53,6 +53,8 @@ public struct RemoteSetting: Hashable, Sendable {
   public var nextAttempt: Int64?
   /// When a run last succeeded, in UTC seconds.
   public var lastSuccess: Int64?
+  /// Since when the store has this remote, in UTC seconds; nil where that was not kept.
+  public var since: Int64?
   /// When everything pending was last sent, in UTC seconds.
   public var lastPush: Int64?
   /// When everything that others changed was last fetched, in UTC seconds.
@@ -79,7 +81,11 @@ extension Store {
     try read { database in
       let row = try Row.fetchOne(
         database.cachedStatement(
-          sql: "SELECT *, \(Self.authorities) AS authorities FROM remote WHERE url IS NOT NULL"))
+          sql: """
+            SELECT *, \(Self.value(of: .remoteAuthorities)) AS authorities,
+              CAST(\(Self.value(of: .remoteSince)) AS INTEGER) AS since
+            FROM remote WHERE url IS NOT NULL
+            """))
       return row.flatMap(RemoteSetting.init)
     }
   }
@@ -110,6 +116,9 @@ extension Store {
       try database.execute(
         sql: "INSERT INTO remote (id, node) VALUES (1, ?) ON CONFLICT DO NOTHING",
         arguments: [UUID().uuidString.lowercased()])
+      if try change == .requeued || Self.setting(.remoteSince, database) == nil {
+        try Self.set(.remoteSince, String(seconds), database)
+      }
       try Self.write(access, logbook, database)
       if change == .requeued {
         try database.execute(
@@ -138,6 +147,7 @@ extension Store {
           """)
       let wasThere = database.changesCount > 0
       try Self.writeAuthorities(nil, database)
+      try Self.clear(.remoteSince, database)
       return wasThere
     }
   }
@@ -159,8 +169,9 @@ extension Store {
     try writeAuthorities(access.authorities, database)
   }
 
-  private static let authorities =
-    "(SELECT value FROM setting WHERE name = '\(StoreSetting.remoteAuthorities.rawValue)')"
+  private static func value(of setting: StoreSetting) -> String {
+    "(SELECT value FROM setting WHERE name = '\(setting.rawValue)')"
+  }
 
   private static func writeAuthorities(_ path: String?, _ database: Database) throws {
     guard let path else { return try clear(.remoteAuthorities, database) }
@@ -198,6 +209,7 @@ extension RemoteSetting {
     failures = row["failures"]
     nextAttempt = row["next_attempt"]
     lastSuccess = row["last_success"]
+    since = row["since"]
     lastError = row["last_error"]
     lastPush = row["last_push"]
     lastPull = row["last_pull"]

@@ -8,6 +8,8 @@ enum StoreSetting: String {
   case timezone, unit, history
   case pullInterval = "pull-interval"
   case remoteAuthorities = "remote_authorities"
+  /// When the store got this remote, in UTC seconds.
+  case remoteSince = "remote-since"
   case attachmentLimit = "attachment-limit"
   /// Readings shown before this time were left out, in civil seconds.
   case historyEnd = "history-end"

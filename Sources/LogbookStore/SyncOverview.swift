@@ -13,6 +13,8 @@ public struct SyncOverview: Sendable {
   public let oldestPending: Int64?
   /// How many downloads wait in the queue.
   public let downloads: Int
+  /// How many downloads are not tried any more: the remote refused them, or what it gave could not be taken.
+  public let refusedDownloads: Int
   /// The shown time before which readings were left out, in civil seconds; nil when none were.
   public let missingHistoryEnd: Int64?
 }
@@ -20,15 +22,33 @@ public struct SyncOverview: Sendable {
 extension Store {
   /// How far the store and its remote are in step, at this moment.
   ///
-  /// - Parameter overview: what is pending, which is not counted again.
-  public func syncOverview(_ overview: Overview) throws -> SyncOverview {
+  /// - Parameters:
+  ///   - overview: what is pending, which is not counted again.
+  ///   - pendingContents: how many contents of attachments wait for the next upload: none for a remote that takes none.
+  public func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
     let times = [
       overview.pendingReadings > 0 ? try oldestPendingReading() : nil,
       overview.pendingRecords > 0 ? try oldestPendingRecord() : nil,
+      pendingContents > 0 ? try oldestPendingContent() : nil,
     ].compactMap(\.self)
+    let downloads = try downloads()
+    let refused = downloads.count { $0.refusal != nil }
     return SyncOverview(
       remote: try remote(), activity: try activity(), oldestPending: times.min(),
-      downloads: try downloads().count { $0.refusal == nil }, missingHistoryEnd: try missingHistoryEnd())
+      downloads: downloads.count - refused, refusedDownloads: refused,
+      missingHistoryEnd: try missingHistoryEnd())
+  }
+
+  private func oldestPendingContent() throws -> Int64? {
+    try read { database in
+      try Int64.fetchOne(
+        database,
+        sql: """
+          SELECT min(queued_at) FROM queued INDEXED BY queued_file JOIN record ON record.guid = queued.record
+          JOIN blob ON blob.digest = \(StoredField.digest)
+          WHERE aspect = 'file' AND blob.refusal IS NULL
+          """)
+    }
   }
 
   private func oldestPendingRecord() throws -> Int64? {

@@ -168,6 +168,7 @@ extension UploadSession {
   private func refuseDownload(_ digest: String, _ reason: String) throws -> UploadEvent {
     try store.sync { try $0.refuseFetch(of: digest, reason: reason) }
     summary.refused += 1
+    summary.refusedDownloads += 1
     attachments.leave(digest)
     return .done
   }

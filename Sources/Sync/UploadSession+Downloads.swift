@@ -129,6 +129,7 @@ extension UploadSession {
   private func refuse(_ download: Download, _ reason: String) throws -> UploadEvent {
     try store.sync { try $0.refuse(download, reason: reason) }
     summary.refused += 1
+    summary.refusedDownloads += 1
     return .done
   }
 }

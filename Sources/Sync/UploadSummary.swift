@@ -30,8 +30,10 @@ public struct UploadSummary: Hashable, Sendable {
   public var merged = 0
   /// Conflicts that this run found.
   public var conflicts = 0
-  /// Readings, records and contents of attachments that the remote refused for good.
+  /// Readings, records, contents of attachments and downloads that the remote refused for good, or gave damaged.
   public var refused = 0
+  /// Downloads that are not tried any more, contents of attachments with them: a part of `refused`.
+  public var refusedDownloads = 0
   /// Readings, records and contents of attachments that were left for another run.
   public var setAside = 0
   /// Readings that were queued again, since the remote lacks them.

@@ -161,6 +161,19 @@ import Testing
         """, "\(outcome)")
   }
 
+  @Test func aRetryOfWhatWasNotRefusedSaysSo() async throws {
+    let outcome = try await run(
+      """
+      of b queue add changes >/dev/null; id=$(of b queue list | sed 's/ .*//')
+      of b queue retry $id; of b queue retry $id 99; echo $?
+      sqlite3 b.db "UPDATE download SET refusal = 'no'"; of b queue retry $id; of b queue list --refused | wc -l
+      """)
+    #expect(
+      outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "|")
+        == "to be tried again: 0|66|to be tried again: 1|0", "\(outcome)")
+    #expect(outcome.errors.contains("was not refused; the next upload fetches it anyway"), "\(outcome)")
+  }
+
   /// Commands of the classes `deferrable` and `local`, each as a script that does something.
   private static let offline = [
     "import rows.csv --quiet", "record add note x --quiet", "record edit $guid --note y --quiet",

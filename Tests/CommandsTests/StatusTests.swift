@@ -95,6 +95,104 @@ import Testing
     #expect(sync["last_error"] is String)
   }
 
+  // MARK: - Contents of attachments
+
+  /// Everything but the content of an attachment is on the server.
+  private static let attached = """
+    echo content >file; glucoport record attach $entry file --quiet; glucoport upload --quiet
+    guid=$(sqlite3 a.db "SELECT guid FROM record WHERE kind = 'attachment'")
+    sqlite3 a.db "UPDATE blob SET uploaded = 0"
+
+    """
+
+  @Test func aContentThatIsNotSentIsNotInStep() async throws {
+    let outcome = try await run(
+      Self.attached + """
+        glucoport status --watch; glucoport status --json | jq -c '.sync.oldest_pending | type'
+        glucoport status --check --max-age 1h --quiet; echo $?
+        sqlite3 a.db "UPDATE queued SET queued_at = queued_at - 7200"
+        glucoport status --check --max-age 1h --quiet; echo $?; glucoport upload --quiet; glucoport status --watch
+        """)
+    #expect(outcome.output == "queued: 1 attachments\n\"string\"\n0\n75\nsynced\n", "\(outcome)")
+    #expect(outcome.errors.contains("1 items are pending, the oldest since 20"), "\(outcome)")
+  }
+
+  @Test func aContentThatWasRefusedIsToldEverywhere() async throws {
+    let outcome = try await run(
+      Self.attached + """
+        sqlite3 a.db "UPDATE blob SET refusal = 'too heavy'"
+        glucoport status --watch; glucoport status --check --quiet; echo $?; glucoport status --json | jq .sync.oldest_pending
+        glucoport queue list --refused | sed 's/.*attachment/attachment/; s/  [0-9a-f]\\{8\\}/  ID/'
+        glucoport queue list --refused --json | jq -r '[.item, .kind, .id, .refused] | join(" ")' | sed "s/$guid/ID/"
+        for id in $guid $entry; do
+          glucoport show $id | grep refused; glucoport show $id --json | jq -r '.reason + ": " + .refused'
+        done
+        glucoport queue retry; glucoport queue list --refused; glucoport status --watch
+        """)
+    #expect(
+      outcome.output == """
+        queued: 1 refused
+        3
+        null
+        attachment  ID  refused: too heavy
+        record attachment ID too heavy
+        state          queued: refused
+        refused        too heavy
+        refused: too heavy
+        state          queued: refused
+        refused        too heavy
+        refused: too heavy
+        to be tried again: 1
+        queued: 1 attachments
+
+        """, "\(outcome)")
+    #expect(outcome.errors.contains("1 items are refused by the remote"), "\(outcome)")
+  }
+
+  @Test func aContentThatCouldNotBeFetchedIsTold() async throws {
+    let outcome = try await run(
+      Self.attached + """
+        glucoport upload --quiet; export GLUCOPORT_STORE=b.db
+        glucoport serve token add b --role write --logbook anna --data data >other
+        glucoport remote set "$url" --token-file other >/dev/null; glucoport config attachment-limit 3 >/dev/null
+        glucoport upload --quiet; echo $?; glucoport status --check --quiet; echo $?
+        glucoport status | grep contents; glucoport status --json | jq -c '.attachment_contents'
+        glucoport show $guid | grep -c 'attachment-limit'
+        glucoport config attachment-limit 1MiB >/dev/null; glucoport queue retry; glucoport upload --quiet
+        glucoport status --check --quiet; echo $?
+        """)
+    #expect(
+      outcome.output == """
+        3
+        3
+        contents of attachments: 1 could not be fetched
+        {"to_send":0,"to_send_bytes":0,"to_fetch":0,"refused":0,"not_fetched":1}
+        1
+        to be tried again: 1
+        0
+
+        """, "\(outcome)")
+    let told = outcome.errors.split(separator: "\n")
+    #expect(
+      told.count == 2 && told.allSatisfy { $0.contains("1 downloads could not be taken") }, "\(outcome)")
+  }
+
+  // MARK: - A remote that never worked
+
+  @Test func aRemoteWithWhichNoUploadHasEndedWellIsTold() async throws {
+    let outcome = try await run(
+      """
+      kill -TERM $server; wait $server; export GLUCOPORT_STORE=b.db
+      check() { glucoport status --check --max-age "$1" --quiet 2>told; echo $?; sed 's/(.*//' told | cut -d' ' -f 2-4; }
+      cp a.db b.db; sqlite3 b.db "UPDATE reading SET uploaded = 1; UPDATE series SET pending = 0; UPDATE record SET version_synced = version"
+      check 1h; glucoport upload --quiet 2>/dev/null; check 1h
+      sqlite3 b.db "UPDATE setting SET value = value - 7200 WHERE name = 'remote-since'"; check 1h; check 3h
+      sqlite3 b.db "DELETE FROM setting WHERE name = 'remote-since'"; check 3h
+      sqlite3 b.db "UPDATE remote SET last_error = NULL, failures = 0"; check 1h
+      """)
+    #expect(outcome.output == "0\n0\n75\nno upload to\n0\n75\nno upload to\n0\n", "\(outcome)")
+  }
+
   // MARK: - Following an upload
 
   /// Lets something seem to be on its way while a process holds the lock of uploads, as `exec 9` does.

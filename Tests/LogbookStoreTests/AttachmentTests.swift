@@ -324,11 +324,71 @@ import Testing
     #expect(try sync { try $0.contentsToSend() } == 2)
   }
 
+  @Test func aContentThatWaitsCountsAmongTheOldest() throws {
+    try attach(Array("a".utf8), Array("b".utf8))
+    let store = try scratch.open(.sync)
+    try store.write { try $0.execute(sql: "UPDATE record SET version_synced = version") }
+    let oldest = { (contents: Int) in
+      try store.syncOverview(store.overview(ingests: 0), pendingContents: contents).oldestPending
+    }
+    #expect(try oldest(2) == 10 && oldest(0) == nil, "none goes up to a remote without files")
+    let digests = [Array("a".utf8), Array("b".utf8)].map { Self.content(of: $0).digest }
+    try sync {
+      try $0.markUploaded(digests[0])
+      try $0.refuseContent(digests[1], reason: "no")
+    }
+    #expect(try oldest(1) == nil, "a refused one waits for no upload")
+  }
+
+  @Test func aRefusedContentIsListedWithItsWordsAndReleasedOnce() throws {
+    try attach(Array("a".utf8), Array("b".utf8))
+    let guids = try scratch.open(.reader).attachments(of: Self.entry).map(\.record.guid)
+    let digest = Self.content(of: Array("a".utf8)).digest
+    try sync { try $0.refuseContent(digest, reason: "too heavy") }
+    let refused = { () throws -> [String] in
+      var found: [String] = []
+      try self.scratch.open(.reader).forEachRefused { item, words in
+        if case .record(let record) = item { found.append("\(record.guid): \(words)") }
+      }
+      return found
+    }
+    let listed = try refused()
+    #expect(listed.count == 1 && guids.contains { listed == ["\($0): too heavy"] })
+    let backlog = try scratch.open(.reader).attachmentBacklog()
+    #expect(backlog.refused == 1 && backlog.notFetched == 0 && backlog.toSend == 1)
+    #expect(try scratch.open(.sync).releaseRefused() == 1)
+    #expect(try refused() == [] && scratch.open(.sync).releaseRefused() == 0)
+    // What no record names any more is not sent, and thus not to be sent again.
+    try sync { try $0.refuseContent(digest, reason: "too heavy") }
+    let editor = RecordEditor(try scratch.open(.editor), at: 11)
+    for guid in guids { _ = try editor.delete(guid) }
+    #expect(try scratch.open(.sync).releaseRefused() == 0)
+  }
+
+  @Test(
+    arguments: [
+      ["name": .number(7), "type": .flag(true), "sha256": .text("../../x")], ["sha256": .number(5)], [:],
+      ["name": .words(["a"]), "size": .number(1e20), "sha256": .words([])], ["size": .number(-1)],
+      ["subtype": .number(3), "sha256": .text(String(repeating: "A", count: 64))],
+    ] as [[String: FieldValue]])
+  func fieldsOfOtherTypesCountAsNotSaid(_ fields: [String: FieldValue]) throws {
+    var foreign = draft(.attachment, fields)
+    foreign.entryGuid = Self.entry
+    let guid = UUID().uuidString.lowercased()
+    _ = try RecordEditor(try scratch.open(.editor), at: 10).add(foreign, guid: guid)
+    let store = try scratch.open(.reader)
+    let found = try #require(try store.attachments(of: Self.entry).first)
+    #expect(found.name == "" && found.type == "" && found.size == 0 && found.digest == "" && !found.isWhole)
+    #expect(found.record.subtype == "")
+    #expect(try store.contentDigest(of: found.record) == nil)
+    #expect(try downloads().isEmpty)
+  }
+
   @Test func theBacklogCountsContentsAndNotRecords() throws {
     try attach(Array("same".utf8), Array("same".utf8))
     try want(Self.content(of: [7]))
     let backlog = try scratch.open(.reader).attachmentBacklog()
-    #expect(backlog == AttachmentBacklog(toSend: 1, toSendBytes: 4, toFetch: 1, refused: 0))
+    #expect(backlog == AttachmentBacklog(toSend: 1, toSendBytes: 4, toFetch: 1, refused: 0, notFetched: 0))
   }
 
   @Test func theQueueIsSearchedByItsIndexes() throws {

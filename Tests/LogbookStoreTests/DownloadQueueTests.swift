@@ -139,8 +139,9 @@ import Testing
     #expect(try next() == nil)
     let refused = try #require(try scratch.open(.reader).downloads().first)
     #expect(refused.refusal == "no such record")
-    try scratch.open(.editor).retryDownloads([refused.id])
+    #expect(try scratch.open(.editor).retryDownloads([refused.id]) == [refused.id])
     #expect(try next()?.subject == .record("a"))
+    #expect(try scratch.open(.editor).retryDownloads([refused.id]) == [], "it waits already")
     #expect(throws: Failure.self) { try scratch.open(.editor).retryDownloads([99]) }
   }
 

@@ -78,6 +78,22 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM requeue") == 0)
   }
 
+  @Test func itIsKeptSinceWhenThereIsThisRemote() throws {
+    let scratch = try ScratchStore()
+    let since = { try scratch.open(.reader).remote()?.since }
+    let set = { (logbook: RemoteLogbook, time: Int64) in
+      _ = try scratch.open(.sync).setRemote(Self.access, logbook: logbook, isNewRemote: true, at: time)
+    }
+    try set(Self.anna, 5000)
+    try set(Self.anna, 6000)
+    #expect(try since() == 5000, "another token is no other remote")
+    try set(Self.other, 7000)
+    #expect(try since() == 7000)
+    #expect(try scratch.open(.sync).removeRemote())
+    try set(Self.other, 8000)
+    #expect(try since() == 8000)
+  }
+
   @Test func anotherLogbookIsRefusedAndChangesNothing() throws {
     let scratch = try syncedStore()
     let before = try everything(scratch)

@@ -146,6 +146,7 @@ import Testing
     await scene.a.remote.refuseContents { $0.size == 400 ? "too heavy" : nil }
     let (ending, summary) = try await upload(scene.a)
     #expect(ending == .complete && summary.refused == 1 && summary.pushedAttachments == 1)
+    #expect(summary.refusedDownloads == 0)
     #expect(try scene.a.attachments().compactMap(\.refusal) == ["too heavy"])
     await scene.a.remote.forgetRequests()
     try await upload(scene.a)
@@ -181,6 +182,7 @@ import Testing
     await scene.b.remote.damageContents(0xEE)
     let (ending, summary) = try await upload(scene.b)
     #expect(ending == .complete && summary.damagedAttachments == 1 && summary.refused == 1)
+    #expect(summary.refusedDownloads == 1)
     let there = try #require(try scene.b.attachments().first)
     #expect(!there.isWhole && there.held == 0 && there.refusal != nil)
     await scene.b.remote.damageContents(nil)
@@ -208,7 +210,8 @@ import Testing
     try attach()
     try await upload(scene.a)
     try scene.b.sync().setAttachmentLimit(399)
-    #expect(try await upload(scene.b).summary.refused == 1)
+    let summary = try await upload(scene.b).summary
+    #expect(summary.refused == 1 && summary.refusedDownloads == 1)
     #expect(try scene.b.attachments().first?.refusal?.contains("attachment-limit") == true)
   }
 

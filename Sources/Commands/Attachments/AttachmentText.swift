@@ -2,6 +2,7 @@
 
 import Logbook
 import LogbookStore
+import Remotes
 
 /// Attachments in lines for people, and as JSON objects.
 enum AttachmentText {
@@ -35,17 +36,18 @@ enum AttachmentText {
   }
 
   /// What `status` says of contents that wait; nothing where none does.
-  static func lines(_ backlog: AttachmentBacklog, remoteTakesNone: Bool) -> [String] {
+  static func lines(_ backlog: AttachmentBacklog, for remote: RemoteSetting?) -> [String] {
     var parts: [String] = []
     if backlog.toSend > 0 {
       let bytes = ByteCountArgument.rounded(backlog.toSendBytes)
       parts.append(
-        remoteTakesNone
+        backlog.pending(for: remote) == 0
           ? "\(grouped(backlog.toSend)) stay here (\(bytes)), since the remote takes no files"
           : "\(grouped(backlog.toSend)) to send (\(bytes))")
     }
     if backlog.toFetch > 0 { parts.append("\(grouped(backlog.toFetch)) not here yet") }
     if backlog.refused > 0 { parts.append("\(grouped(backlog.refused)) refused") }
+    if backlog.notFetched > 0 { parts.append("\(grouped(backlog.notFetched)) could not be fetched") }
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
   }
 
@@ -53,7 +55,7 @@ enum AttachmentText {
   static func json(_ backlog: AttachmentBacklog) -> String {
     """
     {"to_send":\(backlog.toSend),"to_send_bytes":\(backlog.toSendBytes),"to_fetch":\(backlog.toFetch),\
-    "refused":\(backlog.refused)}
+    "refused":\(backlog.refused),"not_fetched":\(backlog.notFetched)}
     """
   }
 
@@ -63,5 +65,12 @@ enum AttachmentText {
     if attachment.digest.isEmpty { return "names no content" }
     guard attachment.held > 0, attachment.size > 0 else { return "not fetched yet" + refused }
     return "\(min(99, attachment.held * 100 / attachment.size)) % fetched" + refused
+  }
+}
+
+extension AttachmentBacklog {
+  /// How many contents go up with the next upload to a remote; none where it takes no files.
+  func pending(for remote: RemoteSetting?) -> Int {
+    remote.map { RemoteRegister.takesAttachments($0.access.kind) } ?? true ? toSend : 0
   }
 }

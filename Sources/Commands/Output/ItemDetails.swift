@@ -52,7 +52,7 @@ extension ItemDetails {
       return [
         ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
       ] + (try stateMembers(record.syncState(store.activity()))) + [
-        ("refused", record.refusal.map(jsonText) ?? "null"),
+        ("refused", try refusal(of: record).map(jsonText) ?? "null"),
         ("ingest", record.ingest.map(String.init) ?? "null"),
       ]
     }
@@ -77,7 +77,7 @@ extension ItemDetails {
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
       return [line("version", "\(record.version), synced \(record.versionSynced)")]
-        + stateLine(try record.syncState(store.activity())) + refusalLine(record.refusal) + ingest
+        + stateLine(try record.syncState(store.activity())) + refusalLine(try refusal(of: record)) + ingest
     }
   }
 
@@ -89,6 +89,11 @@ extension ItemDetails {
   private func stateLine(_ state: SyncState) -> [String] {
     let advice = state.reason == .conflict ? "; 'glucoport conflict show' tells more" : ""
     return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
+  }
+
+  /// The words for the record itself, else those for the content of an attachment of it.
+  private func refusal(of record: StoredRecord) throws -> String? {
+    try record.refusal ?? store.attachments(of: record.guid).lazy.compactMap(\.refusal).first
   }
 
   private func refusalLine(_ reason: String?) -> [String] {

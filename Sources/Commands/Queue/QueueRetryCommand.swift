@@ -20,9 +20,12 @@ struct QueueRetryCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.sync)
     let downloads = numbers.isEmpty ? try store.downloads().filter { $0.refusal != nil }.map(\.id) : numbers
-    try store.retryDownloads(downloads)
+    let refused = try store.retryDownloads(downloads)
     let others = numbers.isEmpty ? try store.releaseRefused() : 0
-    output.line("to be tried again: \(grouped(downloads.count + others))")
+    output.line("to be tried again: \(grouped(refused.count + others))")
+    for number in Set(downloads).subtracting(refused).sorted() {
+      output.message("glucoport: download \(number) was not refused; the next upload fetches it anyway")
+    }
     try output.finish()
   }
 }

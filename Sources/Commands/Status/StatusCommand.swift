@@ -43,22 +43,25 @@ struct StatusCommand: ClassifiedCommand {
       return try output.finish()
     }
     let overview = try store.overview(ingests: 3)
-    let sync = try store.syncOverview(overview)
-    let text = StatusText(
-      path: storeOptions.path, overview: overview, sync: sync, contents: try store.attachmentBacklog())
+    let contents = try store.attachmentBacklog()
+    let sync = try store.syncOverview(overview, pendingContents: contents.pending(for: store.remote()))
+    let text = StatusText(path: store.path, overview: overview, sync: sync, contents: contents)
     if json {
       output.line(text.json)
     } else if !quiet {
       for line in text.lines { output.line(line) }
     }
     try output.finish()
-    if check { try tellWhatIsWrong(overview, sync, output) }
+    let maxAge = maxAge.map { Int64($0.seconds) }
+    if check {
+      try tell(
+        StatusCheck(overview: overview, sync: sync, contents: contents, maxAge: maxAge, now: Host.now()),
+        output)
+    }
   }
 
   /// Ends with the status of the worst that is wrong.
-  private func tellWhatIsWrong(_ overview: Overview, _ sync: SyncOverview, _ output: Output) throws {
-    let check = StatusCheck(
-      overview: overview, sync: sync, maxAge: maxAge.map { Int64($0.seconds) }, now: Host.now())
+  private func tell(_ check: StatusCheck, _ output: Output) throws {
     let findings = check.findings
     for finding in findings { output.message("glucoport: \(finding.message)") }
     let status = ExitStatus.of(findings.map(\.status))

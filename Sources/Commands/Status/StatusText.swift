@@ -2,7 +2,6 @@
 
 import Logbook
 import LogbookStore
-import Remotes
 
 /// What a store holds and what waits, for people and as a JSON object.
 struct StatusText {
@@ -29,8 +28,7 @@ struct StatusText {
         "  \(line.kind): \(grouped(line.records))"
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.records))
     }
-    let takesNone = (sync.remote?.access.kind).map { !RemoteRegister.takesAttachments($0) } ?? false
-    lines += AttachmentText.lines(contents, remoteTakesNone: takesNone) + syncLines
+    lines += AttachmentText.lines(contents, for: sync.remote) + syncLines
     if !overview.ingests.isEmpty { lines.append("last imports") }
     for ingest in overview.ingests { lines.append("  " + IngestText.line(ingest)) }
     return lines
@@ -52,6 +50,9 @@ struct StatusText {
       ?? "no upload to \(displayed(remote.access.url)) yet"
     if let oldest = sync.oldestPending { line += " · oldest pending since \(instant(oldest))" }
     if sync.downloads > 0 { line += " · \(grouped(sync.downloads)) downloads queued" }
+    // Those of contents stand in a line of their own.
+    let refused = sync.refusedDownloads - contents.notFetched
+    if refused > 0 { line += " · \(grouped(refused)) downloads refused" }
     let missing = sync.missingHistoryEnd.map {
       ["  readings before \(day($0)) were left out; 'glucoport upload --all' fetches them"]
     }

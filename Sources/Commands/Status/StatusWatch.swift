@@ -24,7 +24,7 @@ struct StatusWatch {
     var (told, frame) = ("", 0)
     while true {
       let (activity, overview) = (try store.activity(), try store.overview(ingests: 0))
-      let text = Self.text(activity, overview)
+      let text = Self.text(activity, overview, try store.attachmentBacklog())
       guard activity.isRunning else {
         if isTerminal { output.progress("") }
         return output.line(text)
@@ -43,8 +43,10 @@ struct StatusWatch {
     }
   }
 
-  static func text(_ activity: SyncActivity, _ overview: Overview) -> String {
-    let queued = queued(overview)
+  private static func text(
+    _ activity: SyncActivity, _ overview: Overview, _ contents: AttachmentBacklog
+  ) -> String {
+    let queued = queued(overview, contents)
     guard activity.isRunning else { return queued.isEmpty ? "synced" : "queued: \(queued)" }
     let moving = Self.counts([
       (activity.readings, "readings"), (activity.records, "records"), (activity.attachments, "attachments"),
@@ -52,10 +54,11 @@ struct StatusWatch {
     return "syncing" + (moving.isEmpty ? "" : ": \(moving)") + (queued.isEmpty ? "" : " · queued: \(queued)")
   }
 
-  private static func queued(_ overview: Overview) -> String {
+  private static func queued(_ overview: Overview, _ contents: AttachmentBacklog) -> String {
     counts([
       (overview.pendingReadings, "readings"), (overview.pendingRecords, "records"),
-      (overview.conflicts, "in conflict"), (overview.refused, "refused"),
+      (contents.toSend, "attachments"), (overview.conflicts, "in conflict"),
+      (overview.refused + contents.refused, "refused"),
     ])
   }
 

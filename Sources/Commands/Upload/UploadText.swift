@@ -23,9 +23,15 @@ enum UploadText {
       lines.append(
         "\(grouped(summary.conflicts)) conflicts wait for a decision; 'glucoport conflict list' shows them")
     }
-    if summary.refused > 0 {
+    let unsent = summary.refused - summary.refusedDownloads
+    if unsent > 0 {
       lines.append(
-        "\(grouped(summary.refused)) items are refused by the remote and are not sent again; 'glucoport status' counts them"
+        "\(grouped(unsent)) items are refused by the remote and are not sent again; 'glucoport status' counts them"
+      )
+    }
+    if summary.refusedDownloads > 0 {
+      lines.append(
+        "\(grouped(summary.refusedDownloads)) downloads could not be taken and are not tried again; 'glucoport queue list --refused' tells why"
       )
     }
     if summary.keptAttachments > 0 {

@@ -15,8 +15,14 @@ enum AttachmentQueue {
 
   /// Lets contents that were refused for good wait once more; gives how many there were.
   static func releaseRefused(_ database: Database) throws -> Int {
+    // One that no record names any more is not sent again.
+    let contents =
+      try Int.fetchOne(
+        database,
+        sql: """
+          SELECT count(*) FROM blob WHERE refusal IS NOT NULL AND digest IN (\(SyncTransaction.queuedDigests))
+          """) ?? 0
     try database.execute(sql: "UPDATE blob SET refusal = NULL WHERE refusal IS NOT NULL")
-    let contents = database.changesCount
     try database.execute(
       sql: "UPDATE download SET refusal = NULL WHERE kind = 'attachment' AND refusal IS NOT NULL")
     return contents + database.changesCount
@@ -52,7 +58,7 @@ extension Store {
           """)
       return AttachmentBacklog(
         toSend: toSend?[0] ?? 0, toSendBytes: toSend?[1] ?? 0, toFetch: toFetch?[0] ?? 0,
-        refused: (toSend?[2] ?? 0) + (toFetch?[1] ?? 0))
+        refused: toSend?[2] ?? 0, notFetched: toFetch?[1] ?? 0)
     }
   }
 }
@@ -65,6 +71,8 @@ public struct AttachmentBacklog: Hashable, Sendable {
   public let toSendBytes: Int64
   /// Contents that are not here yet.
   public let toFetch: Int
-  /// Contents that the remote refused for good, or gave damaged.
+  /// Contents that the remote refused for good.
   public let refused: Int
+  /// Contents that are not fetched any more: the remote refused or damaged them, or they are too large for this store.
+  public let notFetched: Int
 }

@@ -114,13 +114,21 @@ extension Store {
 
   /// Lets downloads that the remote refused be tried once more.
   ///
+  /// - Returns: those of them that were refused.
   /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes then.
-  public func retryDownloads(_ ids: [Int64]) throws {
+  @discardableResult
+  public func retryDownloads(_ ids: [Int64]) throws -> Set<Int64> {
     try write { database in
+      var refused: Set<Int64> = []
       for id in ids {
-        try database.execute(sql: "UPDATE download SET refusal = NULL WHERE id = ?", arguments: [id])
-        guard database.changesCount == 1 else { throw Self.noDownload(id) }
+        let isThere = try Bool.fetchOne(
+          database, sql: "SELECT EXISTS (SELECT 1 FROM download WHERE id = ?)", arguments: [id])
+        guard isThere == true else { throw Self.noDownload(id) }
+        try database.execute(
+          sql: "UPDATE download SET refusal = NULL WHERE id = ? AND refusal IS NOT NULL", arguments: [id])
+        if database.changesCount > 0 { refused.insert(id) }
       }
+      return refused
     }
   }
 

@@ -3,7 +3,8 @@
 import GRDB
 
 extension Store {
-  /// Calls `body` with each reading and record that the remote refused for good, and with the remote's words.
+  /// Calls `body` with each reading and record that the remote refused for good, itself or its content, and with the
+  /// remote's words.
   public func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
     try read { database in
       let readings = try Row.fetchCursor(
@@ -29,6 +30,14 @@ extension Store {
         let record = StoredRecord(row)
         try body(.record(record), record.refusal ?? "")
       }
+      let contents = try Row.fetchCursor(
+        database,
+        sql: """
+          SELECT \(StoredRecord.columns), blob.refusal FROM queued INDEXED BY queued_file
+          JOIN record ON record.guid = queued.record JOIN blob ON blob.digest = \(StoredField.digest)
+          WHERE queued.aspect = 'file' AND blob.refusal IS NOT NULL ORDER BY queued.queued_at, queued.record
+          """)
+      while let row = try contents.next() { try body(.record(StoredRecord(row)), row[row.count - 1]) }
     }
   }
 
