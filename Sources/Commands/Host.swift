@@ -28,15 +28,22 @@ enum Host {
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// Where a store is when nobody says: the XDG data folder.
-  static var defaultStorePath: String { dataFolder + "/logbook.db" }
+  /// The columns of a terminal; as many as the narrowest usual ones have where it does not tell.
+  static func terminalColumns(_ descriptor: Int32) -> Int {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
 
-  /// Where a server keeps its data when nobody says.
-  static var defaultServerPath: String { dataFolder + "/server" }
+  /// Where stores and servers are when nobody says: the XDG data folder. Nil where the environment names none, since a
+  /// file below whatever folder a command starts in would not be found again.
+  static var dataFolder: String? {
+    let data = absolutePath("XDG_DATA_HOME") ?? absolutePath("HOME").map { $0 + "/.local/share" }
+    return data.map { $0 + "/glucoport" }
+  }
 
-  private static var dataFolder: String {
-    let data = environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return (data ?? (environment("HOME") ?? ".") + "/.local/share") + "/glucoport"
+  private static func absolutePath(_ name: String) -> String? {
+    environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
   /// The IANA name of the system's zone. Never from TZ, which a cron job or a shell may set to anything.

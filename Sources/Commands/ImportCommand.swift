@@ -116,7 +116,7 @@ struct ImportCommand: ClassifiedCommand {
   /// The file of `--rejects`; none for a dry run, which writes nothing at all.
   private func makeRejectsFile() throws -> RejectsFile? {
     guard let rejects, !dryRun else { return nil }
-    return try RejectsFile(path: rejects, apartFrom: paths + [storeOptions.path])
+    return try RejectsFile(path: rejects, apartFrom: paths + [try storeOptions.path])
   }
 
   private func importOne(

@@ -15,7 +15,7 @@ final class ImportTarget {
   private var opened: Store?
 
   init(_ command: ImportCommand, _ output: Output) throws {
-    path = command.storeOptions.path
+    path = try command.storeOptions.path
     isDryRun = command.dryRun
     let existing = try Self.openExisting(path: path)
     self.existing = existing

@@ -12,7 +12,18 @@ struct DataOptions: ParsableArguments {
       "The folder with everything the server keeps; else 'server' in the data folder.", valueName: "folder"))
   var data: String?
 
-  var path: String { data ?? Host.defaultServerPath }
+  /// The path of that folder.
+  ///
+  /// - Throws: `Failure` of category `configuration` when nothing says where it is.
+  var path: String {
+    get throws {
+      if let path = data ?? Host.dataFolder.map({ $0 + "/server" }) { return path }
+      throw Failure(
+        .configuration,
+        "nothing says where the server keeps its data: set HOME or XDG_DATA_HOME to a folder's whole path, or name the folder with --data"
+      )
+    }
+  }
 }
 
 extension ListeningAddress: ExpressibleByArgument {

@@ -11,12 +11,28 @@ struct StoreOptions: ParsableArguments {
       "The store to use; else $GLUCOPORT_STORE, else the one in the data folder.", valueName: "file"))
   var store: String?
 
-  var path: String { store ?? Host.environment("GLUCOPORT_STORE") ?? Host.defaultStorePath }
+  /// The path of the store.
+  ///
+  /// - Throws: `Failure` of category `configuration` when nothing says where it is.
+  var path: String {
+    get throws {
+      if let named { return named }
+      throw Failure(
+        .configuration,
+        "nothing says where the store is: set HOME or XDG_DATA_HOME to a folder's whole path, or name the store with --store or GLUCOPORT_STORE"
+      )
+    }
+  }
+
+  private var named: String? {
+    store ?? Host.environment("GLUCOPORT_STORE") ?? Host.dataFolder.map { $0 + "/logbook.db" }
+  }
 
   func open(_ role: StoreRole) throws -> Store { try Store(path: path, role: role) }
 
   /// The zone of the logbook; without a store that of the system.
   func zone() throws -> LogbookZone {
+    guard named != nil else { return try LogbookZone(name: Host.systemZone) }
     do {
       return try open(.reader).timezone()
     } catch let failure as Failure where failure.category == .missingInput {

@@ -31,8 +31,8 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(fix ? .sync : .reader)
     _ = try store.requireRemote()
-    guard let lock = try UploadLock.take(storePath: storeOptions.path) else {
-      throw Failure(.temporary, "\(storeOptions.path): an upload of this store runs; try again later")
+    guard let lock = try UploadLock.take(storePath: store.path) else {
+      throw Failure(.temporary, "\(store.path): an upload of this store runs; try again later")
     }
     defer { lock.release() }
     // Behind the lock: the remote may have been set anew meanwhile.

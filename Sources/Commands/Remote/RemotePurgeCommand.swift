@@ -24,6 +24,7 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let output = Output()
+    let path = try storeOptions.path
     let setting = try storeOptions.open(.reader).requireRemote()
     guard confirm != nil || Host.isTerminal(0) else {
       throw Failure(
@@ -33,14 +34,14 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
     // Nil where the logbook is gone already, as after a run that ended between the server's answer and the store.
     let logbook = try await askForLogbook(setting)
     try requireName(logbook?.name ?? setting.logbookName, setting, output)
-    guard let lock = try UploadLock.take(storePath: storeOptions.path) else {
-      throw Failure(.temporary, "\(storeOptions.path): an upload of this store runs; try again later")
+    guard let lock = try UploadLock.take(storePath: path) else {
+      throw Failure(.temporary, "\(path): an upload of this store runs; try again later")
     }
     defer { lock.release() }
     let store = try storeOptions.open(.sync)
     // Behind the lock: the remote may have been set anew since it was shown.
     guard try store.requireRemote().access == setting.access else {
-      throw Failure(.temporary, "\(storeOptions.path): the remote was set anew meanwhile; nothing is removed")
+      throw Failure(.temporary, "\(path): the remote was set anew meanwhile")
     }
     if let logbook { try await purge(logbook, setting) }
     try store.remove()

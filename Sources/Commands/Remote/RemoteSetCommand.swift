@@ -50,6 +50,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 
   func run() async throws {
+    let path = try storeOptions.path
     let address = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
     let kind = try type.map(RemoteRegister.kind(named:)) ?? RemoteRegister.kind(of: address)
     let access = RemoteAccess(
@@ -57,7 +58,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
       authorities: caFile.map(Self.whole))
     let logbook = try await access.ask { try await $0.logbook() }
     let store = try Store.openOrCreate(
-      path: storeOptions.path, role: .sync, zone: LogbookZone(name: Host.systemZone))
+      path: path, role: .sync, zone: LogbookZone(name: Host.systemZone))
     let change = try store.setRemote(access, logbook: logbook, isNewRemote: newRemote, at: Host.now())
     let output = Output()
     output.line("\(address.text) · \(kind.title)")

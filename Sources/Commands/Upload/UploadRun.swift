@@ -21,8 +21,8 @@ struct UploadRun {
   init(_ storeOptions: StoreOptions, lockWaitSeconds: Int = 0) async throws {
     store = try storeOptions.open(.sync)
     _ = try store.requireRemote()
-    guard let lock = try await Self.takeLock(storeOptions.path, waitSeconds: lockWaitSeconds) else {
-      throw Failure(.temporary, "\(storeOptions.path): another upload of this store runs; try again later")
+    guard let lock = try await Self.takeLock(store.path, waitSeconds: lockWaitSeconds) else {
+      throw Failure(.temporary, "\(store.path): another upload of this store runs; try again later")
     }
     self.lock = lock
     do {
