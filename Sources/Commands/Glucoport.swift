@@ -39,8 +39,10 @@ public struct Glucoport: ParsableCommand {
     // Past a file size limit a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()
+    var failureEnd = ""
     do {
       var command = try parseAsRoot()
+      failureEnd = (command as? any ClassifiedCommand).map { type(of: $0).failureEnd } ?? ""
       if var waiting = command as? any AsyncParsableCommand {
         try await waiting.run()
       } else {
@@ -48,17 +50,20 @@ public struct Glucoport: ParsableCommand {
       }
       try output.finish()
     } catch {
-      end(with: error, output)
+      end(with: error, failureEnd, output)
     }
   }
 
-  private static func end(with error: any Error, _ output: Output) -> Never {
+  private static func end(with error: any Error, _ failureEnd: String, _ output: Output) -> Never {
     let status: ExitStatus
     switch error {
     case let known as ExitStatus: status = known
     case let failure as Failure:
-      output.message("glucoport: \(failure.message)")
+      output.message("glucoport: \(failure.message)\(failureEnd)")
       status = ExitStatus(failure.category)
+    case let late as LateFailure:
+      output.message("glucoport: \(late.failure.message)")
+      status = ExitStatus(late.failure.category)
     default: status = tell(error, output)
     }
     do {

@@ -42,14 +42,14 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       guard let session = VerifySession(store, remote, named: setting.access.url) else {
         throw Failure(
           .configuration,
-          "\(setting.access.url): this sort of server gives no digests, so that it cannot be compared with a store; nothing was sent"
+          "\(setting.access.url): this sort of server gives no digests, so that it cannot be compared with a store"
         )
       }
       try await session.compare()
-      if fix { try session.fix(at: Host.now()) }
+      if fix { try LateFailure.marking { try session.fix(at: Host.now()) } }
       return session.summary
     }
-    try tell(summary, output)
+    try LateFailure.marking { try tell(summary, output) }
   }
 
   private func tell(_ summary: VerifySummary, _ output: Output) throws {

@@ -83,6 +83,23 @@ import Testing
         b 64
 
         """, "\(outcome)")
+    let told = outcome.errors.split(separator: "\n").filter { $0.hasPrefix("glucoport: ") }
+    #expect(
+      told == [
+        "glucoport: --push-only fetches nothing: what others changed is left for another upload",
+        "glucoport: --pull-only sends nothing: 1 items are still pending",
+      ], "where nothing is pending, nothing is left: \(outcome)")
+  }
+
+  @Test func onlyFetchingCountsTheContentsOfAttachmentsToo() async throws {
+    let outcome = try await script(
+      """
+      connect a; of a record add note entry --quiet; upload a --quiet; echo content >file
+      of a record attach $(sqlite3 a.db 'SELECT guid FROM record') file --quiet; upload a --pull-only --quiet
+      upload a --pull-only --json >/dev/null
+      """)
+    #expect(
+      outcome.errors == "glucoport: --pull-only sends nothing: 2 items are still pending\n", "\(outcome)")
   }
 
   @Test func aRunWhoseTimeIsOverLeavesItsWorkForTheNext() async throws {

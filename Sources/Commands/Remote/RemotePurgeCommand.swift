@@ -44,9 +44,11 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
       throw Failure(.temporary, "\(path): the remote was set anew meanwhile")
     }
     if let logbook { try await purge(logbook, setting) }
-    try store.remove()
-    output.line("the logbook and this store are removed")
-    try output.finish()
+    try LateFailure.marking {
+      try store.remove()
+      output.line("the logbook and this store are removed")
+      try output.finish()
+    }
   }
 }
 
@@ -56,8 +58,7 @@ extension RemotePurgeCommand {
       guard remote is any PurgingRemote else {
         throw Failure(
           .configuration,
-          "\(setting.access.url): this sort of server cannot remove a logbook; nothing is changed, here or there"
-        )
+          "\(setting.access.url): this sort of server cannot remove a logbook, and was not asked to")
       }
       do throws(RemoteError) {
         return try await remote.logbook()
@@ -103,7 +104,8 @@ extension RemotePurgeCommand {
     }
     guard given == name else {
       throw Failure(
-        .usage, "the name that was given is not that of the logbook, '\(displayed(name))'; nothing is removed"
+        .usage,
+        "the name that was given is not that of the logbook, '\(displayed(name))', and nothing is removed there"
       )
     }
   }

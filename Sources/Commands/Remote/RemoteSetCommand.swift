@@ -64,7 +64,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
     if change == .requeued { output.line("  everything is pending and goes to this logbook") }
-    try output.finish()
+    try LateFailure.marking { try output.finish() }
   }
 
   private var tokenSource: TokenSource {

@@ -9,6 +9,7 @@ import Sync
 /// `glucoport upload`: sends what is pending, and fetches what others changed.
 struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
+  static let keepsItsSteps = true
   static let configuration = CommandConfiguration(
     commandName: "upload", abstract: "Send what is pending, and fetch what others changed.",
     discussion: """
@@ -85,7 +86,17 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
       output.message(
         "glucoport: what others changed is not due to be fetched yet; without --unattended it is")
     }
+    if !quiet, let undone = try undone(run.store) { output.message("glucoport: \(undone)") }
     try tell(ending, summary, traffic, run.setting, output)
+  }
+
+  /// What an upload in one direction leaves for one in the other; nil where it left nothing.
+  private func undone(_ store: Store) throws -> String? {
+    if pushOnly { return "--push-only fetches nothing: what others changed is left for another upload" }
+    guard pullOnly else { return nil }
+    let overview = try store.overview(ingests: 0)
+    let pending = overview.pending + (try store.attachmentBacklog().pending(for: store.remote()))
+    return pending == 0 ? nil : "--pull-only sends nothing: \(grouped(pending)) items are still pending"
   }
 
   private func options(_ run: UploadRun) throws -> UploadOptions {

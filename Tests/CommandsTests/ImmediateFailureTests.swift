@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Commands
+
+/// What an immediate action says when it fails: that nothing changed here, as is the case.
+@Suite(.timeLimit(.minutes(10))) struct ImmediateFailureTests {
+  private static let end = "; nothing was changed here\n"
+
+  /// Arguments for each command that needs the remote now, but for `upload`, whose steps stay.
+  private static let arguments = [
+    "verify": [[], ["--fix"]],
+    "remote set": [["URL", "--token-file", "a.token"], ["URL", "--token-file", "a.token", "--new-remote"]],
+    "remote test": [[]],
+    "remote purge": [["--confirm", "anna"]],
+  ]
+
+  /// A store that was synced with a server that is gone; gives the server's address.
+  private func makeStore(_ program: Program) async throws -> String {
+    let outcome = try await program.shell(
+      ServerScript.clients + """
+        serve; connect a; row a 07:10 123; upload a --quiet; stop >/dev/null; row a 07:20 99
+        echo "$url"
+        """)
+    return try #require(outcome.output.split(separator: "\n").last.map(String.init), "\(outcome)")
+  }
+
+  @Test func everyOneThatFailsSaysThatNothingChanged() async throws {
+    let immediate = ClassifiedCommands.all.filter { $0.type.actionClass == .immediate }.map(\.words)
+    #expect(Set(immediate) == Set(Self.arguments.keys).union(["upload"]))
+    let program = try Program()
+    let url = try await makeStore(program)
+    let before = try FolderListing(program.folder)
+    for (words, variants) in Self.arguments {
+      for variant in variants {
+        let arguments = variant.map { $0 == "URL" ? url : $0 == "a.token" ? program.path($0) : $0 }
+        let outcome = try await program.run(
+          arguments: words.split(separator: " ").map(String.init) + arguments + [
+            "--store", program.path("a.db"),
+          ])
+        #expect(outcome.status == 69 && outcome.errors.hasSuffix(Self.end), "\(words): \(outcome)")
+        #expect(try FolderListing(program.folder) == before, "\(words)")
+      }
+    }
+    let upload = try await program.run("upload", "--store", program.path("a.db"))
+    #expect(upload.status == 69 && !upload.errors.contains("nothing was changed"), "\(upload)")
+  }
+
+  @Test func whatFailsBehindTheChangeDoesNotSayIt() async throws {
+    let outcome = try await Program().shell(
+      ServerScript.clients + """
+        serve; connect a; login b write second
+        of a remote set "$url" --token-file b.token --new-remote >/dev/full; echo $?
+        of a remote show | grep -c second; of a remote test >/dev/full; of a verify >/dev/null; stop >/dev/null
+        """)
+    #expect(outcome.output == "74\n1\n", "\(outcome)")
+    let told = outcome.errors.split(separator: "\n").map { $0 + "\n" }
+    try #require(told.count == 3, "\(outcome)")
+    #expect(told[0].contains("standard output") && !told[0].hasSuffix(Self.end), "\(outcome)")
+    #expect(told[1...].allSatisfy { $0.hasSuffix(Self.end) }, "a test never changes anything: \(outcome)")
+  }
+}
