@@ -53,6 +53,6 @@ import Testing
 
   @Test func aFolderIsNoTranscript() {
     let folder = program.folder.path
-    #expect(category { () throws(Failure) in _ = try TranscriptFile.read(folder) } == .inputOutput)
+    #expect(category { () throws(Failure) in _ = try TranscriptFile.read(folder) } == .badInput)
   }
 }

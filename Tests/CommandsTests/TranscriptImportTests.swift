@@ -52,6 +52,12 @@ import Testing
     }
   }
 
+  @Test func aFolderIsNoTranscriptAndTheMessageSaysWhatToDo() async throws {
+    let outcome = try await program.run("import", "--transcript", program.folder.path)
+    #expect(
+      outcome.status == 65 && outcome.errors.contains("a folder; name the transcript in it"), "\(outcome)")
+  }
+
   @Test func aLineThatIsCutOffIsToldByItsNumber() async throws {
     let text = try lines().joined(separator: "\n")
     let path = try program.write(String(text.dropLast(7)), to: "cut.transcript")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Logbook
 
 #if canImport(Glibc)
@@ -59,17 +58,35 @@ final class TranscriptFile {
     guard descriptor >= 0 else {
       let category: FailureCategory =
         errno == ENOENT ? .missingInput : errno == EACCES ? .permission : .inputOutput
-      throw Failure(category, "\(path): cannot read the transcript: \(String(cString: strerror(errno)))")
+      throw unreadable(path, category)
     }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    let data: Data?
-    do {
-      data = try handle.read(upToCount: mostBytes + 1)
-    } catch {
-      throw Failure(.inputOutput, "\(path): cannot read the transcript: \(error.localizedDescription)")
+    defer { Glibc.close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw unreadable(path, .inputOutput) }
+    guard status.st_mode & S_IFMT != S_IFDIR else {
+      throw Failure(.badInput, "\(path): this is a folder; name the transcript in it")
     }
-    guard let data, !data.isEmpty else { throw Failure(.badInput, "\(path): the file is empty") }
-    guard data.count <= mostBytes else { throw Failure(.badInput, "\(path): too large for a transcript") }
-    return Array(data)
+    let bytes = try bytes(of: descriptor, path)
+    guard !bytes.isEmpty else { throw Failure(.badInput, "\(path): the file is empty") }
+    guard bytes.count <= mostBytes else { throw Failure(.badInput, "\(path): too large for a transcript") }
+    return bytes
+  }
+
+  /// What is there, up to the first byte that is too many.
+  private static func bytes(of descriptor: Int32, _ path: String) throws(Failure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= mostBytes {
+      let count = Glibc.read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw unreadable(path, .inputOutput) }
+      guard count > 0 else { break }
+      bytes += piece[..<count]
+    }
+    return bytes
+  }
+
+  private static func unreadable(_ path: String, _ category: FailureCategory) -> Failure {
+    Failure(category, "\(path): cannot read the transcript: \(String(cString: strerror(errno)))")
   }
 }
