@@ -40,8 +40,11 @@ final class Output {
     send(Array((text + "\n").utf8), to: STDERR_FILENO)
   }
 
-  /// Rewrites the last line of a terminal's standard error.
-  func progress(_ text: String) { send(Array(("\r\u{1B}[K" + text).utf8), to: STDERR_FILENO) }
+  /// Rewrites the last line of a terminal's standard error, cut to its width: only the last line can be rewritten.
+  func progress(_ text: String) {
+    let line = fitting(text, columns: Host.terminalColumns(STDERR_FILENO))
+    send(Array(("\r\u{1B}[K" + line).utf8), to: STDERR_FILENO)
+  }
 
   /// Passes on what is buffered; false when nobody takes it any more.
   func pass() -> Bool {
@@ -95,4 +98,20 @@ func displayed(_ text: String) -> String {
     }
   }
   return shown
+}
+
+/// Text that stays below so many columns of a terminal, with a mark where it is cut: a terminal may begin another line
+/// behind its last column. From U+1100 on characters are taken for wide ones, so that a line may only turn out short.
+func fitting(_ text: String, columns: Int) -> String {
+  let width = { (character: Character) in
+    character.unicodeScalars.contains { $0.value >= 0x1100 && $0 != "…" } ? 2 : 1
+  }
+  var (used, cut, end) = (0, text.startIndex, text.startIndex)
+  while end < text.endIndex {
+    used += width(text[end])
+    end = text.index(after: end)
+    if used > columns - 1 { return text[..<cut] + "…" }
+    if used < columns - 1 { cut = end }
+  }
+  return text
 }

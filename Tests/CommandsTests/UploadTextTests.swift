@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Sync
+import Testing
+
+@testable import Commands
+
+@Suite struct UploadTextTests {
+  @Test func whatWasNotSentIsToldApartFromWhatCouldNotBeFetched() {
+    var summary = UploadSummary()
+    #expect(UploadText.advice(summary).isEmpty)
+    (summary.refused, summary.refusedDownloads) = (3, 3)
+    let fetched = UploadText.advice(summary)
+    #expect(fetched.count == 1 && fetched[0].hasPrefix("3 downloads could not be taken"), "\(fetched)")
+    summary.refused = 5
+    let both = UploadText.advice(summary)
+    #expect(both.count == 2 && both[0].hasPrefix("2 items are refused by the remote"), "\(both)")
+    summary.refusedDownloads = 0
+    let sent = UploadText.advice(summary)
+    #expect(sent.count == 1 && sent[0].hasPrefix("5 items are refused by the remote"), "\(sent)")
+  }
+}
+
+/// The line that a terminal rewrites.
+@Suite struct ProgressLineTests {
+  @Test(arguments: [
+    ("", 5, ""), ("abcd", 5, "abcd"), ("abcde", 5, "abc…"), ("a · b", 5, "a ·…"), ("a…cd", 5, "a…cd"),
+    ("漢字", 5, "漢字"), ("漢字x", 5, "漢…"), ("e\u{301}bcd", 5, "e\u{301}bcd"), ("👨‍👩‍👧ab", 5, "👨‍👩‍👧ab"), ("ab", 1, "…"),
+  ]) func staysBelowTheWidth(_ text: String, _ columns: Int, _ shown: String) {
+    #expect(fitting(text, columns: columns) == shown)
+  }
+
+  @Test(arguments: [40, 100]) func anUploadWritesNoLineThatATerminalWouldWrap(_ columns: Int) async throws {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: 2345), to: "all.csv")
+    let outcome = try await program.shell(
+      ServerScript.clients + """
+        serve; connect a; of a import all.csv --quiet; export GLUCOPORT_STORE=a.db
+        script -qec 'stty cols \(columns); glucoport upload >told' seen </dev/null >/dev/null; cat told
+        stop >/dev/null
+        """)
+    #expect(outcome.output.hasPrefix("pushed 2,345 readings, 0 records · pulled"), "\(outcome)")
+    let seen = try String(contentsOfFile: program.path("seen"), encoding: .utf8)
+    let lines = seen.replacing("\u{1B}[K", with: "").split { $0 == "\r" || $0.isNewline }
+      .filter { $0.hasPrefix("pushed") }
+    #expect(!lines.isEmpty && lines.allSatisfy { $0.count < columns }, "\(lines)")
+    #expect(lines.contains { $0.hasSuffix("…") } == (columns == 40), "\(lines)")
+  }
+}
