@@ -51,14 +51,18 @@ import Testing
   @Test func whatFailsBehindTheChangeDoesNotSayIt() async throws {
     let outcome = try await Program().shell(
       ServerScript.clients + """
-        serve; connect a; login b write second
+        serve; connect a; login b write second; upload a --quiet >/dev/null; row a 07:10 123
+        sqlite3 a.db "UPDATE reading SET uploaded = 1; UPDATE series SET pending = 0;
+          CREATE TRIGGER broken BEFORE INSERT ON requeue BEGIN SELECT RAISE(ABORT, 'broken'); END"
+        of a verify --fix >/dev/null; [ $? = 0 ] || echo failed; sqlite3 a.db 'DROP TRIGGER broken'
         of a remote set "$url" --token-file b.token --new-remote >/dev/full; echo $?
-        of a remote show | grep -c second; of a remote test >/dev/full; of a verify >/dev/null; stop >/dev/null
+        of a remote show | grep -c second; of a remote test >/dev/full; stop >/dev/null
         """)
-    #expect(outcome.output == "74\n1\n", "\(outcome)")
+    #expect(outcome.output == "failed\n74\n1\n", "\(outcome)")
     let told = outcome.errors.split(separator: "\n").map { $0 + "\n" }
     try #require(told.count == 3, "\(outcome)")
-    #expect(told[0].contains("standard output") && !told[0].hasSuffix(Self.end), "\(outcome)")
-    #expect(told[1...].allSatisfy { $0.hasSuffix(Self.end) }, "a test never changes anything: \(outcome)")
+    #expect(told[1].contains("standard output"), "\(outcome)")
+    #expect(told[..<2].allSatisfy { !$0.hasSuffix(Self.end) }, "\(outcome)")
+    #expect(told[2].hasSuffix(Self.end), "a test never changes anything: \(outcome)")
   }
 }
