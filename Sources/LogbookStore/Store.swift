@@ -41,8 +41,8 @@ public final class Store {
 
   /// Opens an existing store.
   ///
-  /// - Throws: `Failure`: `missingInput` without a file, `configuration` for a newer schema, `badInput` for a file
-  ///   that is no store, `permission`, `inputOutput`.
+  /// - Throws: `Failure`: `missingInput` without a file, `configuration` for a newer schema or a library of SQLite that
+  ///   is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
   public convenience init(path: String, role: StoreRole) throws {
     guard access(path, F_OK) == 0 else {
       throw Failure(.missingInput, "\(path): there is no store; 'glucoport import' creates one")
@@ -68,6 +68,7 @@ public final class Store {
   private init(
     opening path: String, role: StoreRole, zone: LogbookZone? = nil, copying original: Store? = nil
   ) throws {
+    try SQLiteVersion(sqlite3_libversion_number()).check()
     self.path = path
     queue = try translatingErrors(path) {
       var configuration = Configuration()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Logbook
 import LogbookAPI
 
@@ -27,9 +28,11 @@ struct DatabaseFile: Sendable {
 
   /// Opens the file, or creates it.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer one.
+  /// - Throws: `Failure`: `cannotCreate`, `badInput` for a foreign file, `configuration` for a newer one or a library of
+  ///   SQLite that is too old.
   init(path: String, name: String, schema: FileSchema) throws {
     self.name = name
+    try SQLiteVersion(sqlite3_libversion_number()).check()
     try DataFolder.makeFile(path)
     do {
       pool = try DatabasePool(path: path, configuration: Self.configuration)

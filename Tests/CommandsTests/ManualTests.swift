@@ -75,6 +75,12 @@ import Testing
     #expect(described == (0...255).filter { ExitStatus(rawValue: $0) != nil })
   }
 
+  @Test func thePageOfTheStoreNamesTheOldestLibraryOfSQLite() throws {
+    let oldest = SQLiteVersion.oldest.description.split(separator: ".").prefix(2).joined(separator: ".")
+    let lines = try ManualPage("glucoport-store.5").section("Sh DESCRIPTION")
+    #expect(lines.contains { $0.hasPrefix("It needs version \(oldest) or newer of the SQLite library") })
+  }
+
   @Test func theColumnsOfItemsAreDescribedInTheirOrder() throws {
     #expect(try ManualPage("glucoport-json.5").variables(under: "Ss Items") == GlucoportColumns.names)
   }
