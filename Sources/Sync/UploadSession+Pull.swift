@@ -34,9 +34,9 @@ extension UploadSession {
           summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
         }
         if !page.readings.readings.isEmpty {
-          let into = try ingest ?? store.beginPulledIngest(from: name, at: now)
-          ingest = into
-          summary.pulledReadings += try store.storePulled(page.readings, ingest: into, at: now)
+          let stored = try store.storePulled(page.readings, ingest: ingest, from: name, at: now)
+          ingest = stored.ingest
+          summary.pulledReadings += stored.new
         }
         if !page.records.isEmpty {
           summary.conflicts += try store.bereftEntries().subtracting(bereft).count

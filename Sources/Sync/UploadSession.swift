@@ -32,7 +32,7 @@ public final class UploadSession {
   var hasFetchedChanges = false
   /// How far the attachments are.
   var attachments: AttachmentLane
-  /// The ingest to which pulled readings belong; nil before the first.
+  /// The ingest to which pulled readings belong; nil before the first that was not here yet.
   var pulledIngest: Int64?
 
   enum LastSent {

@@ -87,6 +87,31 @@ extension SyncTransaction {
   ///
   /// - Returns: how many were not here yet. A known one with another value is listed as changed at the source.
   public func storePulled(_ batch: ReadingBatch, ingest: Int64, at now: Int64) throws -> Int {
+    try write(batch, into: ingest, at: now).new
+  }
+
+  /// Stores readings that came from others, and begins their ingest with the first that brings something: a pull of what
+  /// is here already leaves none.
+  ///
+  /// - Parameter ingest: the one that the run has begun; nil for none.
+  /// - Returns: the ingest by then, and how many readings were not here yet.
+  public func storePulled(
+    _ batch: ReadingBatch, ingest: Int64?, from remote: String, at now: Int64
+  ) throws -> (ingest: Int64?, new: Int) {
+    if let ingest { return (ingest, try storePulled(batch, ingest: ingest, at: now)) }
+    var begun: (ingest: Int64?, new: Int) = (nil, 0)
+    try database.inSavepoint {
+      let ingest = try beginPulledIngest(from: remote, at: now)
+      let outcome = try write(batch, into: ingest, at: now)
+      guard outcome.new + outcome.changed > 0 else { return .rollback }
+      begun = (ingest, outcome.new)
+      return .commit
+    }
+    return begun
+  }
+
+  private func write(_ batch: ReadingBatch, into ingest: Int64, at now: Int64) throws -> ReadingWriter.Outcome
+  {
     let writer = try ReadingWriter(database, rows, ingest: ingest, isUploaded: true)
     let devices = try batch.devices.map { try $0.storedID(database) }
     let outcome = try writer.write(batch.readings, deviceIDs: devices)
@@ -96,7 +121,7 @@ extension SyncTransaction {
           counts = json_set(counts, '$.new', json_extract(counts, '$.new') + ?)
         WHERE id = ?
         """, arguments: [now, outcome.new, ingest])
-    return outcome.new
+    return outcome
   }
 }
 
