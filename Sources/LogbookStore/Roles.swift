@@ -5,6 +5,7 @@ import GRDB
 /// Holds a connection to its role by TEMP triggers, which belong to the connection and not to the file.
 enum Roles {
   static func install(_ role: StoreRole, in database: Database) throws {
+    if role != .reader { try database.execute(sql: queuesWhatIsPending) }
     switch role {
     case .reader: try database.execute(sql: "PRAGMA query_only = ON")
     case .importer: try database.execute(sql: writesLocally)
@@ -119,6 +120,34 @@ enum Roles {
 
     CREATE TEMP TRIGGER role_leaves_remote_alone BEFORE UPDATE ON main.remote
     BEGIN SELECT RAISE(ABORT, 'only sync writes the remote'); END;
+
+    """
+
+  private static let queuedFollows = "what is queued follows versions and contents, which alone decide"
+
+  /// The triggers of the schema derive the rows of `queued`. Nobody else can say that something waits which does not, that
+  /// it waits for another entry, or that a record no longer waits which does.
+  private static let queuesWhatIsPending = """
+    CREATE TEMP TRIGGER role_queues_what_is_pending BEFORE INSERT ON main.queued
+    WHEN NOT EXISTS (
+      SELECT 1 FROM main.record AS r WHERE r.guid = NEW.record AND NEW.entry = coalesce(r.entry_guid, r.guid)
+        AND CASE NEW.aspect WHEN 'record' THEN r.version > r.version_synced
+          ELSE r.kind = 'attachment' AND r.deleted = 0 AND EXISTS (
+            SELECT 1 FROM main.blob AS b WHERE b.digest = json_extract(r.fields, '$.sha256')
+              AND b.held = b.size AND b.uploaded = 0) END)
+    BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
+
+    -- A record may move and become synced in one statement: here the entry alone counts.
+    CREATE TEMP TRIGGER role_moves_what_is_queued BEFORE UPDATE ON main.queued
+    WHEN NEW.record <> OLD.record OR NEW.aspect <> OLD.aspect OR NEW.queued_at <> OLD.queued_at
+      OR NEW.entry IS NOT (SELECT coalesce(entry_guid, guid) FROM main.record WHERE guid = NEW.record)
+    BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
+
+    -- The row of a content is taken out and put back in one trigger of the schema.
+    CREATE TEMP TRIGGER role_keeps_what_is_pending BEFORE DELETE ON main.queued
+    WHEN OLD.aspect = 'record'
+      AND EXISTS (SELECT 1 FROM main.record WHERE guid = OLD.record AND version > version_synced)
+    BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
 
     """
 
