@@ -173,35 +173,4 @@ import Testing
         == "to be tried again: 0|66|to be tried again: 1|0", "\(outcome)")
     #expect(outcome.errors.contains("was not refused; the next upload fetches it anyway"), "\(outcome)")
   }
-
-  /// Commands of the classes `deferrable` and `local`, each as a script that does something.
-  private static let offline = [
-    "import rows.csv --quiet", "record add note x --quiet", "record edit $guid --note y --quiet",
-    "record show $guid", "record attach $guid rows.csv", "record attachments $guid", "record list",
-    "record delete $guid --quiet", "list", "list --days", "export",
-    "show $guid",
-    "status", "status --watch", "log", "formats", "config", "config pull-interval 6h", "conflict list",
-    "queue add changes", "queue list", "queue retry", "queue cancel 1", "remote show", "upload --dry-run",
-    "remote remove",
-  ]
-
-  @Test func whatNeedsNoServerOpensNoSocket() async throws {
-    let program = try Program()
-    let outcome = try await program.shell(
-      ServerScript.clients + """
-        serve; connect a; row a 07:10 123; export GLUCOPORT_STORE=a.db
-        printf 'time,glucose (mg/dL)\n2026-05-06T07:10:00,100\n' >rows.csv
-        guid=$(glucoport record add food 30 g --json | sed 's/.*"guid":"//; s/".*//')
-        strace -f -o calls -e trace=socket,connect glucoport remote test >/dev/null
-        grep -c 'socket(AF_INET' calls >/dev/null && echo seen
-        while read -r line; do
-          eval "strace -f -o calls -e trace=socket,connect glucoport $line" >/dev/null 2>told || cat told
-          grep -qE '(socket|connect)\\(' calls && echo "$line opens a socket"
-        done <<END
-        \(Self.offline.joined(separator: "\n"))
-        END
-        stop >/dev/null
-        """)
-    #expect(outcome.output == "seen\n", "\(outcome)")
-  }
 }

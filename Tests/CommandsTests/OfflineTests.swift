@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Commands
+
+/// Commands that need no server, watched by strace.
+@Suite(.timeLimit(.minutes(10))) struct OfflineTests {
+  /// What each command of the classes `deferrable` and `local` is asked to do: its words, then the rest of the line. In
+  /// an order in which each finds what it needs.
+  private static let scripts: [(words: String, rest: String)] = [
+    ("import", "rows.csv --quiet"), ("import", "--transcript talk --dry-run"),
+    ("record add", "note x --quiet"), ("record edit", "$guid --note y --quiet"), ("record show", "$guid"),
+    ("record attach", "$guid rows.csv --quiet"), ("record attachments", "$guid"), ("record list", ""),
+    ("show", "$guid"), ("show", "$file --save saved"), ("list", ""), ("list", "--days"), ("export", ""),
+    ("status", ""), ("status", "--watch"), ("status", "--check"), ("log", ""), ("formats", ""),
+    ("config", ""), ("config", "pull-interval 6h"),
+    ("conflict list", ""), ("conflict show", "$clash"), ("conflict resolve", "$clash --keep mine --quiet"),
+    ("queue add", "changes"), ("queue add", "readings --since 2026-05-01"), ("queue add", "record $guid"),
+    ("queue add", "attachment $absent"), ("queue list", ""), ("queue list", "--refused"),
+    ("queue retry", ""), ("queue cancel", "1"),
+    ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
+    ("meter drivers", ""), ("meter udev-rules", ""),
+    ("serve token add", "new --role read --data served"), ("serve token list", "--data served"),
+    ("serve token revoke", "new --data served"),
+  ]
+
+  private static let talk = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Samples/meters/contour-constructed.transcript")
+
+  /// Those that open a socket, and why.
+  private static let exceptions = [
+    "serve": "it listens", "meter list": "libusb hears of plugged meters by a socket of the kernel",
+    "meter info": "it talks to a meter, found as by 'meter list'",
+    "meter set-clock": "it talks to a meter, found as by 'meter list'",
+    "meter record": "it talks to a meter, found as by 'meter list'",
+  ]
+
+  @Test func everyCommandThatNeedsNoServerIsWatchedOrExcepted() {
+    let commands = ClassifiedCommands.all.filter { $0.type.actionClass != .immediate }.map(\.words)
+    let watched = Set(Self.scripts.map(\.words))
+    #expect(watched.isDisjoint(with: Self.exceptions.keys))
+    #expect(Set(commands) == watched.union(Self.exceptions.keys))
+  }
+
+  /// A store with a reading, an entry, an attachment, a conflict, and an attachment whose content is elsewhere. The first
+  /// line of the output says that the watch sees what an immediate command does.
+  private static let setting = """
+    serve; connect a; row a 07:10 123; export GLUCOPORT_STORE=a.db
+    printf 'time,glucose (mg/dL)\\n2026-05-06T07:10:00,100\\n' >rows.csv
+    printf other >other
+    add() { glucoport record add "$@" --json | sed 's/.*"guid":"//; s/".*//'; }
+    attached() { glucoport record attachments $1 --json | sed 's/.*"guid":"//; s/".*//'; }
+    guid=$(add food 30 g); clash=$(add note clash); far=$(add note far)
+    glucoport record attach $guid other --quiet; file=$(attached $guid)
+    (
+      export GLUCOPORT_STORE=b.db; of a export --format ndjson | glucoport import - --quiet
+      echo elsewhere >far; glucoport record attach $far far --quiet; glucoport export --format ndjson
+    ) | glucoport import - --quiet
+    absent=$(attached $far)
+    sqlite3 a.db "UPDATE record SET version_synced = 1, revision = 'r1',
+        base = json_object('kind', 'note', 'entry_guid', NULL, 'device_time', '2026-05-06T18:30:00', 'utc_offset', '+02:00',
+          'offset_source', 'stated', 'fields', json('{\\"text\\":\\"clash\\"}'), 'deleted', json('false'), 'edited_at', NULL)
+        WHERE guid = '$clash';"
+    glucoport record edit $clash --note mine --quiet
+    sqlite3 a.db "UPDATE record SET conflict = json_set(base, '$.fields.text', 'theirs'), conflict_revision = 'r2'
+        WHERE guid = '$clash'"
+    strace -f -o calls -e trace=socket,connect glucoport remote test >/dev/null
+    grep -c 'socket(AF_INET' calls >/dev/null && echo seen
+
+    """
+
+  /// The C library's own question to a daemon of this computer, who a user is, is no network.
+  @Test func whatNeedsNoServerOpensNoSocket() async throws {
+    let program = try Program()
+    try program.write(Data(contentsOf: Self.talk), to: "talk")
+    let outcome = try await program.shell(
+      ServerScript.clients + Self.setting + """
+        while read -r line; do
+          eval "strace -f -o calls -e trace=socket,connect glucoport $line" >/dev/null 2>told </dev/null; status=$?
+          case "$status $line" in 0\\ *|[347]*'status --check') ;; *) echo "$line ends with $status"; cat told ;; esac
+          grep -E '(socket|connect)\\(' calls | grep -qvE 'socket\\(AF_UNIX|/nscd/socket' && echo "$line opens a socket"
+        done <<END
+        \(Self.scripts.map { "\($0.words) \($0.rest)" }.joined(separator: "\n"))
+        upload --dry-run
+        END
+        stop >/dev/null
+        """)
+    #expect(outcome.output == "seen\n", "\(outcome)")
+  }
+}
