@@ -121,7 +121,10 @@ let package = Package(
       name: "ExportsTests", dependencies: ["Exports", "Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "LogbookStoreTests",
-      dependencies: ["Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "Logbook", "LogbookStore",
+        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: settings
     ),
     .testTarget(
@@ -149,7 +152,9 @@ let package = Package(
     ),
     .testTarget(
       name: "SyncTests",
-      dependencies: ["Logbook", "LogbookAPI", "LogbookStore", "ServerStore", "Sync", "Simulation"],
+      dependencies: [
+        "Logbook", "LogbookAPI", "LogbookStore", "SeededRandom", "ServerStore", "Sync", "Simulation",
+      ],
       swiftSettings: settings),
     // Nodes and a server under all that can happen to them: a library for the tests, and a program for long runs.
     .target(

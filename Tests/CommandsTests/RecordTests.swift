@@ -242,6 +242,27 @@ struct RecordDurabilityTests {
     }
   }
 
+  @Test func anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce() async throws {
+    let program = try Program()
+    let added = try await program.run("record", "add", "note", "round 0", "--json").objects()
+    let id = try #require(added.first?["guid"] as? String)
+    for round in 1...10 {
+      // As an upload leaves it, so that the edit alone makes it wait.
+      try StoreFile(program.store).execute("UPDATE record SET version_synced = version")
+      #expect(try StoreFile(program.store).count("queued") == 0)
+      let outcome = try await program.shell(
+        """
+        rm -f told; glucoport record edit \(id) --note 'round \(round)' >told &
+        until [ -s told ]; do :; done; kill -9 $! 2>/dev/null; wait $! 2>/dev/null
+        glucoport record show \(id)
+        """)
+      #expect(outcome.output.contains("round \(round)"), "\(outcome.errors)")
+      let store = try StoreFile(program.store)
+      #expect(try store.count("record WHERE version = \(round + 1) AND version_synced = \(round)") == 1)
+      #expect(try store.count("queued WHERE record = '\(id)' AND aspect = 'record'") == 1)
+    }
+  }
+
   @Test func editsKilledAtAnyMomentAreWholeOrNotThere() async throws {
     let program = try Program()
     let added = try await program.run("record", "add", "food", "1", "--note", "1", "--json").objects()

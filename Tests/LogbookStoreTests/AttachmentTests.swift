@@ -121,6 +121,29 @@ import Testing
     #expect(try queued().isEmpty, "the remote has it")
   }
 
+  private func acknowledge(_ guid: String) throws {
+    try sync { store in
+      _ = try store.prepare(
+        try #require(try store.record(guid)), node: "d1000000-0000-4000-8000-000000000000")
+      try store.acknowledge(try #require(try store.record(guid)), revision: "r")
+    }
+  }
+
+  /// A row is one aspect of one record: what is settled of one says nothing of another.
+  @Test func whatIsAcknowledgedOfARecordLeavesItsContentQueuedAndTheOtherWayRound() throws {
+    let guids = try attach(Array("one".utf8), Array("other".utf8))
+    let aspects = { (guid: String) in
+      try scratch.rows("SELECT aspect FROM queued WHERE record = '\(guid)' ORDER BY 1")
+    }
+    try acknowledge(guids[0])
+    #expect(try aspects(guids[0]) == ["file"] && aspects(guids[1]) == ["file", "record"])
+    try sync { try $0.markUploaded(Self.content(of: Array("other".utf8)).digest) }
+    #expect(try aspects(guids[0]) == ["file"] && aspects(guids[1]) == ["record"])
+    try sync { try $0.markUploaded(Self.content(of: Array("one".utf8)).digest) }
+    try acknowledge(guids[1])
+    #expect(try aspects(guids[0]) == [] && aspects(guids[1]) == [])
+  }
+
   @Test func contentsGoUpInTheOrderInWhichTheyWereAttached() throws {
     let digests = try (0..<5).map { number in
       let bytes = Array("content \(number)".utf8)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import GRDBSQLite
 import Logbook
 import Testing
 
@@ -201,6 +202,82 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     #expect(details.contains { $0.contains("queued_by_entry") }, "\(details)")
     #expect(!details.contains { $0.hasPrefix("SCAN") }, "\(details)")
     #expect(!QueueCode.sql.uppercased().contains("RECURSIVE"))
+  }
+
+  /// How much SQLite does to find the state of an entry, and how often it goes on to the next row of a whole table.
+  private func cost(of guid: String) throws -> (steps: Int32, scans: Int32) {
+    try scratch.open(.reader).queue.inDatabase { database in
+      let statement = try database.makeStatement(
+        sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = '\(guid)'")
+      #expect(try Row.fetchAll(statement).count == 1)
+      return (
+        sqlite3_stmt_status(statement.sqliteStatement, SQLITE_STMTSTATUS_VM_STEP, 0),
+        sqlite3_stmt_status(statement.sqliteStatement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0)
+      )
+    }
+  }
+
+  /// Entries of nine children each, all of which wait.
+  private func fill(_ numbers: Range<Int>) throws {
+    _ = try scratch.open()
+    let guid = "'-0000-4000-8000-000000000000'"
+    try DatabaseQueue(path: scratch.path).inDatabase { database in
+      try database.execute(
+        sql: """
+          WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+          INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields)
+          SELECT printf('%08x', i) || \(guid), 'note', iif(i % 10 = 0, NULL, printf('%08x', i - i % 10) || \(guid)),
+            i, 0, 0, '{}' FROM n
+          """, arguments: [numbers.lowerBound, numbers.upperBound])
+    }
+  }
+
+  @Test func theStateOfAnEntryCostsTheSameAmongAHundredThousandRecords() throws {
+    let entry = "00000032-0000-4000-8000-000000000000"
+    try fill(0..<100)
+    #expect(try state(entry) == .queued(.waiting))
+    let few = try cost(of: entry)
+    try fill(100..<100_000)
+    #expect(try scratch.number("SELECT count(*) FROM queued") == 100_000)
+    let many = try cost(of: entry)
+    #expect(many.scans == 0 && many.steps <= few.steps && many.steps < 2000, "\(few) \(many)")
+  }
+
+  @Test func whatWaitsIsUnderWayAndWasDoneHasItsTime() throws {
+    let sync = try scratch.open(.sync)
+    let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, mostReadings: 1, mostRecords: 1)
+    try sync.setRemote(
+      RemoteAccess(kind: "glucoport", url: "http://localhost:1", token: .file("/t")), logbook: logbook,
+      isNewRemote: false, at: 1)
+    try add(a1)
+    _ = try RecordEditor(scratch.open(.editor), at: 6).edit(a1) { $0.fields["text"] = .text("y") }
+    #expect(try scratch.rows("SELECT queued_at FROM queued") == ["5"], "since when the first edit waits")
+    try sync.sync { try $0.beginTransfer(.records, of: [a1], at: 7) }
+    #expect(try scratch.rows("SELECT lane, started_at, items FROM transfer") == ["records 7 1"])
+    try acknowledge(a1)
+    try sync.sync { store in
+      try store.endTransfer(.records)
+      try store.noteSuccess(at: 8, pushed: true, pulled: false)
+    }
+    #expect(try scratch.rows("SELECT count(*) FROM queued") == ["0"])
+    #expect(try scratch.rows("SELECT count(*) FROM transfer") == ["0"])
+    #expect(try scratch.rows("SELECT last_push, last_pull FROM remote") == ["8 NULL"])
+  }
+
+  /// What the rows say is all: the state is one of three, whatever else is so.
+  @Test(arguments: [false, true]) func theStateFollowsFromTheRowsAlone(isRunning: Bool) {
+    let still: [SyncState] = [.synced, .queued(.waiting), .queued(.refused), .queued(.conflict)]
+    #expect((0..<4).map { QueueCode($0).state(isRunning: isRunning) } == still)
+    let moving = isRunning ? Array(repeating: SyncState.syncing, count: 3) : Array(still.dropFirst())
+    #expect((9..<12).map { QueueCode($0).state(isRunning: isRunning) } == moving)
+  }
+
+  @Test func anEditBehindTheSendStaysQueuedWhenTheSendIsAcknowledged() throws {
+    try add(a1)
+    try scratch.open(.sync).sync { _ = try $0.prepare(try #require(try $0.record(a1)), node: n1) }
+    _ = try RecordEditor(scratch.open(.editor), at: 6).edit(a1) { $0.fields["text"] = .text("y") }
+    try scratch.open(.sync).sync { try $0.acknowledge(try #require(try $0.record(a1)), revision: "r") }
+    #expect(try queuedRows() == ["a1 record a1"] && state(a1) == .queued(.waiting))
   }
 
   // MARK: - Readings

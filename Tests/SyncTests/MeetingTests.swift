@@ -73,6 +73,39 @@ import Testing
     #expect(try scene.b.text(guid, "text") == "by hand")
   }
 
+  /// As by a server that trims or rounds what it is sent: the guid alone says which record it is.
+  @Test func whatIsRewrittenThereComesBackIntoTheSameRecordAndIsNotSentAgain() async throws {
+    let scene = try await Scene()
+    let guid = try scene.a.add(["a": "  walk ", "b": "1"])
+    try await scene.a.upload { $0.pulls = false }
+    try await scene.upload(scene.b)
+    try scene.b.edit(guid, "a", "walk")
+    try await scene.upload(scene.b)
+    await scene.a.remote.forgetRequests()
+    try await scene.upload(scene.a, scene.a)
+    #expect(try Array(scene.a.records().keys) == [guid])
+    #expect(try scene.a.text(guid, "a") == "walk" && scene.a.text(guid, "b") == "1")
+    #expect(try !scene.a.record(guid).isPending)
+    #expect(await scene.a.remote.requests == ["changes 1000", "changes 1000"])
+    #expect(try await scene.server.everything().records.count == 1)
+  }
+
+  /// Every status of a record is a field of it: one that no schema knows waits, merges and arrives like the others.
+  @Test func aStatusThatNobodyThoughtOfNeedsNeitherTableNorColumn() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    _ = try scene.a.editor().edit(guid) { $0.fields["seen-by-a-nurse"] = .flag(true) }
+    _ = try scene.b.editor().edit(guid) { $0.fields["worth-a-look"] = .words(["yes"]) }
+    #expect(try scene.a.record(guid).isPending && scene.b.record(guid).isPending)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in [scene.a, scene.b] {
+      let record = try node.record(guid)
+      #expect(record.state.fields["seen-by-a-nurse"] == .flag(true))
+      #expect(record.state.fields["worth-a-look"] == .words(["yes"]))
+      #expect(!record.isPending && !record.isConflicted)
+    }
+  }
+
   @Test func countersOfStoresMeanNothingToOthers() async throws {
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "0"])

@@ -76,6 +76,39 @@ enum SourceRules {
     }
   }
 
+  /// What asks a remote for others' changes, and what writes them and how far they are pulled, each with the files that
+  /// may: one way in for everything, so that no second one keeps books of its own. A comparison asks, too, and takes what
+  /// is missing by the same calls.
+  static let pulling: [(call: String, files: Set<String>)] = [
+    ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
+    ("remote.fetch(", ["UploadSession+Attachments.swift"]),
+    ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift"]),
+    ("adopt(", ["UploadSession+Pull.swift"]), ("keepBoth(", ["UploadSession+Pull.swift"]),
+    ("carryOut(", ["UploadSession+Pull.swift", "UploadSession+Push.swift", "VerifySession+Fix.swift"]),
+    ("setCursor(", ["UploadSession+Downloads.swift"]), ("setPosition(", ["UploadSession+Downloads.swift"]),
+    ("apply(page)", ["UploadSession+Downloads.swift"]),
+  ]
+
+  /// The calls of `pulling` in the files of the rooms above the store that may not make them.
+  static func secondWaysIn(_ file: SourceFile) -> [String] {
+    guard ["Sync", "Ingest", "Commands"].contains(file.room) else { return [] }
+    return file.numbered.flatMap { number, line in
+      pulling.filter { !$0.files.contains(file.name) && calls($0.call, line) }.map {
+        "\(file.path):\(number): \($0.call) is for \($0.files.sorted())"
+      }
+    }
+  }
+
+  /// Whether the line calls a function of this very name. An action of that name, `.adopt(remote)`, is no call.
+  private static func calls(_ call: String, _ line: String) -> Bool {
+    !line.contains("func ")
+      && line.ranges(of: call).contains { range in
+        let before = line[..<range.lowerBound]
+        if [" .", "(.", " case "].contains(where: before.hasSuffix) { return false }
+        return before.last.map { !$0.isLetter && !$0.isNumber && $0 != "_" } ?? true
+      }
+  }
+
   static func licence(_ file: SourceFile) -> [String] {
     // The tools version of the manifest has to stand first.
     let line = file.path == "Package.swift" ? 1 : 0

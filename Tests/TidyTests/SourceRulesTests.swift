@@ -82,6 +82,26 @@ import Testing
     #expect(SourceRules.words(SourceFile("Sources/Commands/A.swift", "fingerprint(1); _print(2)")) == [])
   }
 
+  @Test(arguments: [
+    "    let page = try await remote.changes(after: nil, limit: 9, run)", "try store.storePulled(batch)",
+    "    adopt(record, over: nil)", "try $0.setCursor(nil)", "try store.keepBoth(remote)", "apply(page)",
+  ])
+  func aSecondWayInForWhatIsPulledIsFound(_ line: String) {
+    #expect(SourceRules.secondWaysIn(SourceFile("Sources/Sync/A.swift", line)).count == 1)
+    #expect(SourceRules.secondWaysIn(SourceFile("Sources/Commands/A.swift", line)).count == 1)
+  }
+
+  @Test(arguments: [
+    ("Sources/Sync/A.swift", "    case .adopt(let remote): return .keepBoth(remote)"),
+    ("Sources/Sync/A.swift", "  case adopt(RemoteRecord)"), ("Sources/Sync/A.swift", "  func apply(page) {}"),
+    ("Sources/Sync/A.swift", "readopt(1)"),
+    ("Sources/Sync/UploadSession+Downloads.swift", "try store.setCursor(page.cursor)"),
+    ("Sources/LogbookStore/A.swift", "try setCursor(cursor)"),
+  ])
+  func theOneWayInIsNoSecondOne(_ path: String, _ line: String) {
+    #expect(SourceRules.secondWaysIn(SourceFile(path, line)) == [])
+  }
+
   @Test func aFileWithoutItsLicenceIsFound() {
     #expect(SourceRules.licence(SourceFile("A.swift", "import A\n")).count == 1)
     #expect(

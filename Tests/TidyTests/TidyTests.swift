@@ -29,6 +29,17 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.words) == [])
   }
 
+  @Test func everythingThatIsPulledComesInByOneWay() throws {
+    let files = try swiftSources()
+    #expect(files.flatMap(SourceRules.secondWaysIn) == [])
+    for (call, names) in SourceRules.pulling {
+      for name in names {
+        let file = try #require(files.first { $0.name == name }, "\(name)")
+        #expect(file.lines.contains { $0.contains(call) }, "\(name) no longer says \(call)")
+      }
+    }
+  }
+
   @Test func everySwiftFileBeginsWithItsLicence() throws {
     let files = try SourceFile.all(in: "Sources") + SourceFile.all(in: "Tests")
     let manifest = try String(

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import LogbookStore
+import SeededRandom
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// What waits is a set and no list: the order in which it goes up decides nothing.
+@Suite struct SendOrderTests {
+  /// What a server and both nodes hold behind everything.
+  private struct Outcome: Equatable {
+    var server: [String: RecordState] = [:]
+    var nodes: [[String: RecordState]] = []
+    var pending = 0
+    var conflicts = 0
+  }
+
+  private static func guid(_ entry: Int, _ child: Int = 0) -> String {
+    "\(entry)000000\(child)-0000-4000-8000-000000000000"
+  }
+
+  /// Entries with children: as they were made, edited, moved, and deleted with all that belongs to them.
+  private static func fill(_ node: SimulatedNode) throws {
+    let editor = try node.editor()
+    for entry in 1...5 {
+      for child in 0...3 {
+        var draft = RecordDraft(
+          kind: .note, at: DeviceTime(seconds: Int64(entry * 100 + child)),
+          placement: Placement(utcOffset: 3600, source: .zone),
+          fields: RecordFields(["a": .text("\(entry) \(child)")]))
+        draft.entryGuid = child == 0 ? nil : guid(entry)
+        _ = try editor.add(draft, guid: guid(entry, child))
+      }
+    }
+    for child in 0...1 { try node.edit(guid(2, child), "a", "edited") }
+    _ = try editor.edit(guid(3, 1)) { $0.entryGuid = guid(4) }
+    try node.delete(guid(5))
+    try node.delete(guid(1, 2))
+  }
+
+  /// - Parameter order: puts the changes into the order in which each goes up in a request of its own.
+  private func outcome(_ order: ([RecordChange]) -> [RecordChange]) async throws -> Outcome {
+    let scene = try await Scene()
+    try Self.fill(scene.a)
+    let guids = try scene.a.records().keys.sorted()
+    let node = try #require(try scene.a.sync().remote()).node
+    let (changes, run) = try scene.a.sync().sync { store in
+      let run = try store.beginRun(id: "00000000-0000-4000-8000-000000000001")
+      let texts = try guids.map { try store.prepare(try #require(try store.record($0)), node: node) }
+      return (try texts.map { try RecordWire.change($0) }, run)
+    }
+    #expect(changes.count == 20)
+    for change in order(changes) { _ = try await scene.a.remote.push([change], run) }
+    // Finds everything there, and takes the answers.
+    try await scene.upload(scene.a, scene.b)
+    var outcome = Outcome()
+    for record in try await scene.server.everything().records { outcome.server[record.guid] = record.state }
+    for node in [scene.a, scene.b] {
+      outcome.nodes.append(try node.records().mapValues(\.state))
+      outcome.pending += try node.records().values.count(where: \.isPending)
+      outcome.conflicts += try node.resolver().conflicts().count
+    }
+    return outcome
+  }
+
+  @Test(arguments: 1...4 as ClosedRange<UInt64>)
+  func anyOrderOfSendingGivesTheSameServerAndTheSameNodes(seed: UInt64) async throws {
+    let ordered = try await outcome { changes in
+      changes.filter { $0.state.entryGuid == nil } + changes.filter { $0.state.entryGuid != nil }
+    }
+    #expect(ordered.server.count == 20 && ordered.pending == 0 && ordered.conflicts == 0)
+    #expect(ordered.server.values.count(where: \.isDeleted) == 5)
+    var random = SeededGenerator(seed: seed)
+    let shuffled = try await outcome { $0.shuffled(using: &random) }
+    #expect(shuffled == ordered, "seed \(seed)")
+  }
+}
