@@ -44,6 +44,26 @@ struct StatusTests {
     }
   }
 
+  /// Most often the path is another one, or the type was not said.
+  @Test(arguments: [204, 300, 304, 400, 404, 405, 409, 410, 418, 451])
+  func aStatusThatIsNoneOfTheRemotesIsToldWithWhatToCheck(_ status: Int) async throws {
+    let problem = try await problem { _ in .status(status, Array("<html>".utf8)) }
+    guard case .protocolViolation(let sentence) = problem else {
+      Issue.record("\(problem)")
+      return
+    }
+    #expect(sentence.contains("status \(status), as no remote of this type does; check the address"))
+    #expect(sentence.contains("'glucoport remote set --type'") && !sentence.contains("redirects"))
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func aRedirectionIsToldWithItsPlaceOrWithout(_ status: Int) async throws {
+    let plain = try await problem { _ in .status(status) }
+    #expect(plain.sentence?.hasSuffix("it redirects to another address, which is not followed") == true)
+    let place = try await problem { _ in .status(status, headers: ["Location: https://a.example/x"]) }
+    #expect(place.sentence?.contains("it redirects to https://a.example, which is not followed") == true)
+  }
+
   @Test(arguments: [429, 503])
   func theTimeToWaitIsTaken(_ status: Int) async throws {
     let seconds = try await problem { _ in .status(status, headers: ["Retry-After: 17"]) }

@@ -12,16 +12,21 @@ extension RemoteExchange {
   func problem(_ answer: ExchangeAnswer, words: String = "") -> RemoteError {
     let said = words.isEmpty ? "it answers with status \(answer.status)" : quoted(words)
     switch answer.status {
-    case 300..<400: return redirection(answer)
+    // The others of this class name no other place.
+    case 301, 302, 303, 307, 308: return redirection(answer)
     case 401, 403, 407: return .loginRefused("\(address.host): \(said)")
     case 408, 502, 504: return unavailable(said)
     case 413: return .tooLarge
     case 429, 503:
       return .busy("\(address.host): \(said)", retryAfterSeconds: retryAfter(answer))
     case 500...: return .serverFailure("\(address.host): \(said)")
-    default: return violation(said)
+    default: return violation(words.isEmpty ? "\(said), \(Self.advice)" : said)
     }
   }
+
+  /// What to do where something answers that says not even why: the most usual reasons.
+  private static let advice =
+    "as no remote of this type does; check the address, with its path, and the type that 'glucoport remote set --type' gave"
 
   /// How long the answer asks to wait.
   func retryAfter(_ answer: ExchangeAnswer) -> Int? {
