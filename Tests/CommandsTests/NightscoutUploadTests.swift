@@ -94,6 +94,51 @@ import Testing
     #expect(try await upload("a").contains("pushed 0 readings, 1 records"))
   }
 
+  /// Each kind of write alone is stopped, as by a login page that begins in the middle of a run.
+  @Test(arguments: ["POST /api/v1", "POST /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
+  func whatAnotherTookInPlaceOfTheSiteStaysPending(_ write: String) async throws {
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
+    _ = try await upload("a")
+    let id = try #require(site.documents("treatments").first?["identifier"]?.text)
+    let isBulk = write.contains("v1")
+    switch write {
+    case "PATCH": #expect(try await of("a", "record", "edit", id, "y", "--quiet").status == 0)
+    case "DELETE": #expect(try await of("a", "record", "delete", id, "--quiet").status == 0)
+    case "POST /api/v3/treatments":
+      #expect(try await of("a", "record", "add", "insulin", "4.5", "--quiet").status == 0)
+    default:
+      let csv = try program.write(GeneratedExport.csv(rows: isBulk ? 40 : 2), to: "all.csv")
+      #expect(try await of("a", "import", csv, "--quiet").status == 0)
+    }
+    for fault in [NightscoutFault.page(200), .answer(200, "{}"), .answer(200, "[]"), .page(404), .page(410)] {
+      site.plan(fault, times: 100) { "\($0.method) \($0.path)".hasPrefix(write) }
+      let outcome = try await of("a", "upload", "--now")
+      #expect(outcome.status == 76 && outcome.errors.contains("check the address"), "\(fault) \(outcome)")
+      site.forgetFaults()
+    }
+    let counts = write.contains("entries") || isBulk ? "\(isBulk ? 40 : 2) readings, 0" : "0 readings, 1"
+    #expect(try await upload("a").contains("pushed \(counts) records"))
+    #expect(try await upload("a").contains("pushed 0 readings, 0 records"))
+  }
+
+  @Test(arguments: [400, 422])
+  func aQueryThatIsRefusedRefusesNoItem(_ status: Int) async throws {
+    let csv = try program.write(GeneratedExport.csv(rows: 40), to: "all.csv")
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "import", csv, "--quiet").status == 0)
+    #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)
+    for path in ["/api/v3/entries", "/api/v3/treatments"] {
+      site.plan(.status(status), times: 100) { $0.method == "GET" && $0.path.hasPrefix(path) }
+      let outcome = try await of("a", "upload", "--now")
+      #expect(outcome.status == 76 && outcome.errors.contains("said by the test"), "\(outcome)")
+      site.forgetFaults()
+    }
+    _ = try await upload("a")
+    #expect(site.documents("entries").count == 40 && site.documents("treatments").count == 1)
+    #expect(try await of("a", "status", "--check").status == 0)
+  }
+
   @Test func noSecretGoesToAnotherHostAndTheTokenIntoOneRequestAlone() async throws {
     let other = try ScriptedServer { _ in .status(200) }
     #expect(try await connect("a").status == 0)

@@ -12,6 +12,10 @@ import Testing
 struct NightscoutPushTests {
   static let guid = Login.logbookID
   static let stored: Int64 = 1_778_099_000_123
+  /// What API v3 answers to a PATCH and a DELETE.
+  static let done = (200, #"{"status":200}"#)
+  /// What it answers to a POST.
+  static let made = (201, #"{"status":201,"identifier":"x","lastModified":5}"#)
 
   static func change(_ state: RecordState, base: String? = nil, version: Int = 1, node: Int = 1)
     -> RecordChange
@@ -205,7 +209,7 @@ struct NightscoutPushTests {
   @Test func anEditGoesUpUnderTheExactMarkOfChange() async throws {
     let script = try NightscoutScript { call, _ in
       call.hasPrefix("GET")
-        ? NightscoutScript.document(Self.treatment(Sample.bolus, ["other": .text("kept")])) : (200, "{}")
+        ? NightscoutScript.document(Self.treatment(Sample.bolus, ["other": .text("kept")])) : Self.done
     }
     var edited = Sample.bolus
     edited.fields["units"] = .number(5)
@@ -262,7 +266,7 @@ struct NightscoutPushTests {
       "created_at": .text("2026-05-06T16:30:00.000Z"), "srvModified": .number(1_778_085_000_000),
     ]
     let script = try NightscoutScript { call, _ in
-      call.hasPrefix("GET") ? NightscoutScript.document(foreign) : (200, "{}")
+      call.hasPrefix("GET") ? NightscoutScript.document(foreign) : Self.done
     }
     let zone = NightscoutZone(zone: nil)
     let document = try #require(NightscoutDocument(.object(foreign)))
@@ -304,7 +308,7 @@ struct NightscoutPushTests {
     }
     #expect(!edited.calls.contains { $0.hasPrefix("DELETE") })
     let same = try NightscoutScript { call, _ in
-      call.hasPrefix("DELETE") ? (200, "{}") : NightscoutScript.document(Self.treatment(Sample.bolus))
+      call.hasPrefix("DELETE") ? Self.done : NightscoutScript.document(Self.treatment(Sample.bolus))
     }
     #expect(try await verdict(change, same) == .accepted(revision: "deleted"))
     #expect(same.calls.last == "DELETE /api/v3/treatments/\(Self.guid)", "and never for good")
@@ -326,7 +330,7 @@ struct NightscoutPushTests {
   @Test func aResolutionMadeOnTheTombstoneBringsARecordBack() async throws {
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
-      return call.hasPrefix("POST") ? (200, #"{"status":200,"lastModified":5}"#) : (410, #"{"status":410}"#)
+      return call.hasPrefix("POST") ? (200, Self.made.1) : (410, #"{"status":410}"#)
     }
     let verdict = try await verdict(Self.change(Sample.bolus, base: "deleted", version: 3), script)
     #expect(verdict == .accepted(revision: Self.revision(Sample.bolus)))
@@ -356,7 +360,7 @@ struct NightscoutPushTests {
       "created_at": .text("2026-05-06T16:30:00.000Z"), "srvModified": .number(1_778_085_000_000),
     ]
     let script = try NightscoutScript { call, _ in
-      call.contains("?") ? NightscoutScript.list([foreign]) : call.hasPrefix("POST") ? (201, "{}") : nil
+      call.contains("?") ? NightscoutScript.list([foreign]) : call.hasPrefix("POST") ? Self.made : nil
     }
     let zone = NightscoutZone(zone: nil)
     let document = try #require(NightscoutDocument(.object(foreign)))
@@ -377,8 +381,8 @@ struct NightscoutPushTests {
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds + 600)
     let script = try NightscoutScript { call, _ in
       if call.contains("?") { return NightscoutScript.list([]) }
-      if call.hasPrefix("POST") { return (201, #"{"lastModified":5}"#) }
-      guard call.hasPrefix("GET") else { return (200, "{}") }
+      if call.hasPrefix("POST") { return Self.made }
+      guard call.hasPrefix("GET") else { return Self.done }
       return call.contains(Self.guid) ? NightscoutScript.document(Self.treatment(Sample.bolus)) : nil
     }
     let verdict = try await verdict(Self.change(moved, base: Self.revision(Sample.bolus), version: 2), script)

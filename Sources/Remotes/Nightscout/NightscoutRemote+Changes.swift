@@ -75,12 +75,9 @@ extension NightscoutRemote {
   /// itself: an event of the future pins it.
   private func latestTimes() async throws(RemoteError) -> [String: Int64] {
     let answer = try await session.send(.GET, Self.latestPath)
-    guard answer.status == 200 else { throw await session.problem(answer) }
-    guard let value = NightscoutAnswer.value(answer) else {
-      throw session.violation("it does not answer like Nightscout")
-    }
-    let result = value["result"] ?? value
-    let collections = result["collections"] ?? result
+    guard answer.status == 200, let result = NightscoutAnswer.value(answer)?["result"],
+      let collections = result["collections"]
+    else { throw await session.problem(answer) }
     var latest: [String: Int64] = [:]
     for collection in [NightscoutCollection.entries, .treatments] {
       // An empty collection has no time.

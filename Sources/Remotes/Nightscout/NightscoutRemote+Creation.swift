@@ -112,10 +112,11 @@ extension NightscoutRemote {
     // A POST replaces the valid document that it meets, unless it states a mark that differs: then it only creates.
     members["srvModified"] = .number(1)
     let answer = try await session.send(.POST, Self.path(.treatments), body: .object(members))
-    switch answer.status {
-    case 200, 201:
+    if NightscoutAnswer.isStored(answer) {
       return .accepted(
         revision: NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid))
+    }
+    switch NightscoutAnswer.status(answer) {
     case 400, 422:
       let words = await session.words(answer)
       return words.contains("cannot be modified") ? nil : .refused(reason: words)

@@ -111,9 +111,11 @@ extension NightscoutRemote {
       return
     }
     let reply = try await session.send(.POST, Self.path(.entries), body: .object(members(item, writer)))
-    switch reply.status {
-    case 201: answer.stored += 1
-    case 200: answer.known += 1
+    if NightscoutAnswer.isStored(reply) {
+      if reply.status == 201 { answer.stored += 1 } else { answer.known += 1 }
+      return
+    }
+    switch NightscoutAnswer.status(reply) {
     case 400:
       let words = await session.words(reply)
       // Somebody else's entry of this very time, which cannot become ours, and says the same.
@@ -138,9 +140,8 @@ extension NightscoutRemote {
         members(item, writer).merging(["srvModified": mark, "srvCreated": mark]) { $1 })
     }
     let reply = try await session.send(.POST, Self.bulkPath, body: .list(documents))
-    guard reply.status == 200 else { throw await session.problem(reply, isWrite: true) }
-    guard let rows = NightscoutAnswer.value(reply)?.items else {
-      throw session.violation("it does not answer like Nightscout")
+    guard let rows = NightscoutAnswer.rows(reply, of: items.map(\.identity.uuid)) else {
+      throw await session.problem(reply, isWrite: true)
     }
     // Only what is new gets an `_id`; the rest fell on what is there, which a deleted entry can be, too.
     let new = Set(rows.compactMap { $0["_id"] == nil ? nil : $0["identifier"]?.text })

@@ -133,7 +133,7 @@ extension NightscoutRemote {
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(
       .PATCH, Self.path(.treatments, "/\(path)"), body: .object(members), headers: headers)
-    switch answer.status {
+    switch NightscoutAnswer.status(answer) {
     case 200: return .done
     case 404, 410, 412: return .changed
     case 400, 422:
@@ -154,7 +154,10 @@ extension NightscoutRemote {
   private func remove(_ document: NightscoutDocument) async throws(RemoteError) {
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
-    guard [200, 404, 410].contains(answer.status) else { throw await session.problem(answer, isWrite: true) }
+    switch NightscoutAnswer.status(answer) {
+    case 200, 404, 410: return
+    default: throw await session.problem(answer, isWrite: true)
+    }
   }
 
   // MARK: Moving in time

@@ -87,21 +87,16 @@ extension NightscoutRemote {
   /// The document under a key, which is given as a path holds it.
   func find(_ collection: NightscoutCollection, _ path: String) async throws(RemoteError) -> Found {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
+    let isOwn = NightscoutAnswer.status(answer) != nil
     switch answer.status {
     case 200:
       guard let result = NightscoutAnswer.value(answer)?["result"], let document = NightscoutDocument(result)
       else {
-        throw session.violation("it does not answer like Nightscout")
+        throw session.unknownAnswer
       }
       return document.isDeleted ? .deleted : .document(document)
-    case 410: return .deleted
-    // A path that is no address of API v3 says so in words; a document that is missing has none.
-    case 404:
-      let words = await session.words(answer)
-      guard NightscoutAnswer.value(answer) != nil, !words.hasPrefix("Bad operation") else {
-        throw await session.problem(answer)
-      }
-      return .absent
+    case 410 where isOwn: return .deleted
+    case 404 where isOwn: return .absent
     default: throw await session.problem(answer)
     }
   }
@@ -124,23 +119,28 @@ extension NightscoutRemote {
   func list(
     _ path: String, _ query: [(name: String, value: String)], limit: Int
   ) async throws(RemoteError) -> (items: [JSONValue], limit: Int) {
-    do throws(RemoteError) {
-      return (try await list(path, query + [("limit", String(limit))]), limit)
-    } catch {
-      guard case .refused = error, limit > Self.fewDocuments else { throw error }
-      let few = Self.fewDocuments
-      return (try await list(path, query + [("limit", String(few))]), few)
-    }
+    let answer = try await ask(path, query + [("limit", String(limit))])
+    guard answer.status == 400, limit > Self.fewDocuments else { return (try await items(answer), limit) }
+    let few = Self.fewDocuments
+    return (try await list(path, query + [("limit", String(few))]), few)
   }
 
   func list(
     _ path: String, _ query: [(name: String, value: String)]
   ) async throws(RemoteError) -> [JSONValue] {
+    try await items(ask(path, query))
+  }
+
+  private func ask(
+    _ path: String, _ query: [(name: String, value: String)]
+  ) async throws(RemoteError) -> ExchangeAnswer {
     let text = query.map { "\($0.name)=\(NightscoutDocument.escaped($0.value))" }.joined(separator: "&")
-    let answer = try await session.send(.GET, "\(path)?\(text)")
-    guard answer.status == 200 else { throw await session.problem(answer) }
-    guard let items = NightscoutAnswer.value(answer)?["result"]?.items else {
-      throw session.violation("it does not answer like Nightscout")
+    return try await session.send(.GET, "\(path)?\(text)")
+  }
+
+  private func items(_ answer: ExchangeAnswer) async throws(RemoteError) -> [JSONValue] {
+    guard answer.status == 200, let items = NightscoutAnswer.value(answer)?["result"]?.items else {
+      throw await session.problem(answer)
     }
     return items
   }

@@ -50,10 +50,20 @@ actor NightscoutSession {
   /// What an answer means that is no success.
   func problem(_ answer: ExchangeAnswer, isWrite: Bool = false) -> RemoteError {
     switch answer.status {
+    case 200..<300: unknownAnswer
     case 403 where isWrite: .readOnly
-    case 400, 422: .refused("\(exchange.address.host): \(words(answer))")
+    case 400, 422: refusal(answer, isWrite: isWrite)
     default: exchange.problem(answer, words: words(answer))
     }
+  }
+
+  /// Only what refuses a write refuses an item: a query that the site does not take, and a page of a proxy, say nothing
+  /// of what is to be sent.
+  private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> RemoteError {
+    let words = words(answer)
+    guard NightscoutAnswer.status(answer) != nil else { return exchange.problem(answer, words: words) }
+    if isWrite { return .refused("\(exchange.address.host): \(words)") }
+    return violation("it refuses what it is asked\(words.isEmpty ? "" : ": \(words)")")
   }
 
   /// The site's own words, without a secret; empty without any.
@@ -65,6 +75,13 @@ actor NightscoutSession {
 
   /// A breach of the protocol.
   nonisolated func violation(_ reason: String) -> RemoteError { exchange.violation(reason) }
+
+  /// What answers is no site, or stands before one. Nothing that was asked of it counts as done.
+  nonisolated var unknownAnswer: RemoteError {
+    violation(
+      "it does not answer like Nightscout; check the address, with its path, and whether a login page or a proxy stands before the site"
+    )
+  }
 }
 
 extension NightscoutSession {
@@ -88,7 +105,7 @@ extension NightscoutSession {
     guard answer.status == 200 else { throw exchange.problem(answer) }
     guard let value = NightscoutAnswer.value(answer), let jwt = value["token"]?.text, Self.isVisible(jwt)
     else {
-      throw exchange.violation("it does not answer like Nightscout")
+      throw unknownAnswer
     }
     let issued = value["iat"]?.integer ?? answer.headers.first(name: "Date").flatMap(RetryAfter.instant)
     guard let issued, issued > 0, issued < NightscoutTime.most / 1000 else {
@@ -127,7 +144,8 @@ extension NightscoutSession {
   }
 }
 
-/// Answers of Nightscout as values.
+/// Answers of Nightscout as values, and what tells them from those of whatever stands before a site: a status says
+/// nothing by itself.
 enum NightscoutAnswer {
   /// The body; nil for what is no JSON.
   static func value(_ answer: ExchangeAnswer) -> JSONValue? {
@@ -136,5 +154,27 @@ enum NightscoutAnswer {
     } catch {
       return nil
     }
+  }
+
+  /// The status of an answer of API v3 about a document, which its body repeats; nil where it does not. A missing
+  /// document is told without words, and a path that is no address of API v3 with some.
+  static func status(_ answer: ExchangeAnswer) -> Int? {
+    guard let value = value(answer), value["status"]?.integer == Int64(answer.status),
+      answer.status != 404 || value["message"] == nil
+    else { return nil }
+    return answer.status
+  }
+
+  /// Whether API v3 says that it holds the document that was posted, be it new or there before.
+  static func isStored(_ answer: ExchangeAnswer) -> Bool {
+    guard answer.status == 200 || answer.status == 201 else { return false }
+    return value(answer)?["identifier"]?.text?.isEmpty == false
+  }
+
+  /// The rows that API v1 answers a bulk of documents with; nil where one of these is not among them.
+  static func rows(_ answer: ExchangeAnswer, of identifiers: [String]) -> [JSONValue]? {
+    guard answer.status == 200, let rows = value(answer)?.items else { return nil }
+    let answered = Set(rows.compactMap { $0["identifier"]?.text })
+    return identifiers.allSatisfy(answered.contains) ? rows : nil
   }
 }

@@ -36,6 +36,8 @@ package enum NightscoutFault: Sendable {
   case status(Int, retryAfterSeconds: Int? = nil)
   /// The HTML page of a proxy or a hotel; nothing is done.
   case page(Int)
+  /// This very answer, of whatever stands before the site; nothing is done.
+  case answer(Int, String)
   /// A redirect with method and body (307) to the same path at another base; nothing is done.
   case redirect(String)
   /// The connection ends; nothing is done.

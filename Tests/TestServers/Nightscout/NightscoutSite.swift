@@ -177,6 +177,8 @@ extension NightscoutSite {
     case .page(let status):
       let page = Array("<!DOCTYPE html><html><body>Welcome</body></html>".utf8)
       return .status(status, page, headers: ["Content-Type: text/html"])
+    case .answer(let status, let body):
+      return .status(status, Array(body.utf8), headers: ["Content-Type: application/json"])
     case .redirect(let base): return .status(307, headers: ["Location: \(base)\(request.path)"])
     case .reset: return .raw("", .reset)
     case .silence: return .raw("", .hold)
