@@ -139,6 +139,86 @@ import Testing
     #expect(try await of("a", "status", "--check").status == 0)
   }
 
+  // MARK: Exports of the site
+
+  /// The valid treatments of the site as a file.
+  private func export(_ name: String) throws -> String {
+    let valid = site.documents("treatments").filter { $0["isValid"] != false }
+    return try program.write(DocumentValue.array(valid.map(DocumentValue.object)).json, to: name)
+  }
+
+  /// The records of a store, each as a line of glucoport's own export.
+  private func records(_ store: String) async throws -> [String] {
+    let outcome = try await of(store, "export", "--format", "ndjson")
+    #expect(outcome.status == 0, "\(outcome)")
+    return outcome.output.split(separator: "\n").map(String.init).sorted()
+  }
+
+  @Test func anExportOfTheSiteBringsNoOwnRecordTwice() async throws {
+    #expect(try await connect("a").status == 0)
+    for words in [
+      ["insulin", "4.5", "--subtype", "rapid"], ["insulin", "12", "--subtype", "long"], ["food", "40g"],
+      ["note", "5 < 6 & x"],
+    ] {
+      let outcome = try await program.run(
+        arguments: ["record", "add"] + words + ["--quiet", "--store", program.path("a.db")])
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+    _ = try await upload("a")
+    let file = try export("site.json")
+    let before = try await records("a")
+    #expect(before.count == 4)
+    // Known where it was made, also when it was edited or deleted there since.
+    let imported = try await of("a", "import", file)
+    #expect(imported.status == 0 && imported.output.contains("records: new 0 · known 4"), "\(imported)")
+    #expect(try await records("a") == before)
+    let ids = site.documents("treatments").compactMap { $0["identifier"]?.text }
+    #expect(try await of("a", "record", "edit", ids[0], "--note", "edited", "--quiet").status == 0)
+    #expect(try await of("a", "record", "delete", ids[1], "--quiet").status == 0)
+    let edited = try await records("a")
+    #expect(try await of("a", "import", file).status == 0)
+    #expect(try await records("a") == edited && edited != before)
+    // Once in a store that does not have it, which is in step with the site then.
+    #expect(try await of("b", "import", file, "--quiet").status == 0)
+    #expect(try await of("b", "import", file).output.contains("records: new 0 · known 4"))
+    #expect(try await records("b").count == 4)
+    #expect(try await connect("b").status == 0)
+    _ = try await upload("b")
+    #expect(site.documents("treatments").count == 4)
+    _ = try await upload("a")
+    _ = try await upload("b")
+    #expect(try await records("b") == records("a"))
+    #expect(site.documents("treatments").count == 4)
+  }
+
+  @Test func anImportOfTheSiteIsWhatAPullOfItIs() async throws {
+    #expect(try await connect("a").status == 0)
+    let bolus = ["insulin", "4.5", "--subtype", "rapid", "--note", "5 < 6", "--at", "90m"]
+    let added = try await program.run(
+      arguments: ["record", "add"] + bolus + ["--store", program.path("a.db"), "--quiet"])
+    #expect(added.status == 0)
+    #expect(try await of("a", "record", "add", "food", "40g", "--at", "3h", "--quiet").status == 0)
+    #expect(try await of("a", "record", "add", "note", "stays", "--quiet").status == 0)
+    _ = try await upload("a")
+    let phone = site.actAsPhoneApp()
+    let id = { (member: String) in
+      try #require(site.documents("treatments").first { $0[member] != nil }?["identifier"]?.text)
+    }
+    #expect(phone.editTreatment(try id("insulin"), ["insulin": 7, "notes": "1 > 0"]))
+    #expect(try await of("a", "record", "edit", id("carbs"), "--at", "2h", "--quiet").status == 0)
+    _ = try await upload("a")
+    let file = try export("site.json")
+    #expect(try await of("b", "import", file, "--quiet").status == 0)
+    #expect(try await connect("c").status == 0)
+    _ = try await upload("c")
+    #expect(try await records("b") == records("c"))
+    #expect(try await records("b").contains { $0.contains("1 > 0") })
+    #expect(try await connect("b").status == 0)
+    _ = try await upload("b")
+    #expect(try await records("b") == records("c"))
+    #expect(site.documents("treatments").filter { $0["isValid"] != false }.count == 3)
+  }
+
   @Test func noSecretGoesToAnotherHostAndTheTokenIntoOneRequestAlone() async throws {
     let other = try ScriptedServer { _ in .status(200) }
     #expect(try await connect("a").status == 0)

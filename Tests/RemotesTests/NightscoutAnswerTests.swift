@@ -212,4 +212,18 @@ struct NightscoutAnswerTests {
     }
     #expect(sentence.hasPrefix("127.0.0.1:"))
   }
+
+  /// An export of the site leads to the document under its new key.
+  @Test func aMovedRecordThatAnImportBroughtIsFoundInItsOtherDocument() async throws {
+    let base = try await prepare(.moveMark)
+    try await send(.moveMark, base)
+    let change = NightscoutPushTests.change(state(.moveMark), node: 2)
+    let verdict = try await ask { try await $0.push([change], Login.run(node: 2)).verdicts.first }
+    guard case .accepted(let revision) = verdict else {
+      Issue.record("\(String(describing: verdict))")
+      return
+    }
+    #expect(revision.contains("."), "the key of the other document")
+    #expect(site.documents("treatments").filter { $0["isValid"] != false }.count == 1)
+  }
 }

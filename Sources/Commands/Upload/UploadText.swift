@@ -26,7 +26,7 @@ enum UploadText {
     let unsent = summary.refused - summary.refusedDownloads
     if unsent > 0 {
       lines.append(
-        "\(grouped(unsent)) items are refused by the remote and are not sent again; 'glucoport status' counts them"
+        "\(grouped(unsent)) items are refused by the remote and are not sent again; 'glucoport queue list --refused' tells why, 'glucoport upload --retry-refused' sends them once more"
       )
     }
     if summary.refusedDownloads > 0 {

@@ -55,7 +55,7 @@ struct GlucoportFormat: ExportFormat {
       case .rejected(let reason): out.reject(row, reason)
       }
     } else if item.equals("record") {
-      switch record(from: row) {
+      switch identity.record(from: row, guid: identity.field(.guid, of: row)) {
       case .success(let record): out.add(record)
       case .failure(let reason): out.reject(row, reason.text)
       }
@@ -81,51 +81,6 @@ struct GlucoportFormat: ExportFormat {
   private func isCut(_ row: Row) -> Bool {
     guard row.count >= columnCount, lastColumn == .deleted else { return true }
     if identity.field(.item, of: row).equals("reading") { return false }
-    return Self.flag(identity.field(.deleted, of: row)) == nil
-  }
-
-  private struct Reason: Error {
-    let text: String
-  }
-
-  private func record(from row: Row) -> Result<ImportedRecord, Reason> {
-    guard let kind = RecordKind(rawValue: identity.field(.kind, of: row).text) else {
-      return .failure(Reason(text: "a kind of record that does not exist"))
-    }
-    guard let (time, placement) = identity.time(of: row) else {
-      return .failure(Reason(text: GlucoportIdentity.badTime))
-    }
-    let guid = identity.field(.guid, of: row)
-    let entry = identity.field(.entryGuid, of: row)
-    guard Self.isGuid(guid), entry.isEmpty || Self.isGuid(entry) else {
-      return .failure(Reason(text: "a guid that is none"))
-    }
-    guard let fields = RecordFields(json: identity.field(.fields, of: row)) else {
-      return .failure(
-        Reason(text: "fields that are no JSON object of numbers, texts, flags and lists of words"))
-    }
-    let deleted = identity.field(.deleted, of: row)
-    guard deleted.isEmpty || Self.flag(deleted) != nil else {
-      return .failure(Reason(text: "a 'deleted' that is neither true nor false"))
-    }
-    var record = ImportedRecord(kind: kind, at: time, placement: placement, fields: fields, line: row.line)
-    record.guid = guid.text
-    record.entryGuid = entry.isEmpty ? nil : entry.text
-    record.deleted = Self.flag(deleted) ?? false
-    // A tombstone has no fields any more.
-    if kind == .attachment, !record.deleted || !fields.values.isEmpty, let fault = fields.attachmentFault {
-      return .failure(Reason(text: fault))
-    }
-    return .success(record)
-  }
-
-  private static func flag(_ field: Field) -> Bool? {
-    if field.equals("true") { return true }
-    return field.equals("false") ? false : nil
-  }
-
-  /// A key of this or another program: printable, without blanks.
-  private static func isGuid(_ field: Field) -> Bool {
-    field.count > 0 && field.count <= 128 && field.bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    return GlucoportIdentity.flag(identity.field(.deleted, of: row)) == nil
   }
 }

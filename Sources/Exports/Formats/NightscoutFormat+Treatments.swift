@@ -15,12 +15,15 @@ extension NightscoutFormat {
     let instant: Instant
     let owner: String
     let sourceID: String
+    /// The kinds of which a record stands whole beside what the treatment says in its own members.
+    let taken: Set<RecordKind>
     /// The text, until a record has taken it.
     var notes: String
     var isUsed = false
   }
 
   mutating func readTreatment(_ row: Row, into out: inout Collector) {
+    guard let taken = readOwnRecords(row, into: &out) else { return }
     guard let instant = treatmentInstant(row) else {
       return out.reject(row, "a time that no calendar has, or none")
     }
@@ -28,7 +31,7 @@ extension NightscoutFormat {
     var treatment = Treatment(
       row: row, event: event, time: shown(instant, row), instant: instant,
       owner: row[columns[Name.device]].text,
-      sourceID: sourceID(row, event), notes: row[columns[Name.notes]].trimmed.text)
+      sourceID: sourceID(row, event), taken: taken, notes: row[columns[Name.notes]].trimmed.text)
     addFood(&treatment, into: &out)
     if event == "Temp Basal" {
       addBasal(&treatment, into: &out)
@@ -64,6 +67,7 @@ extension NightscoutFormat {
     if !treatment.notes.isEmpty { fields["text"] = .text(treatment.notes) }
     treatment.notes = ""
     treatment.isUsed = true
+    if treatment.taken.contains(kind) { return }
     out.add(
       kind, at: treatment.time, owner: treatment.owner, sourceID: "\(treatment.sourceID)/\(kind.rawValue)",
       line: treatment.row.line, fields)

@@ -20,17 +20,19 @@ struct NightscoutFormat: ExportFormat {
     static let insulin = 14, carbs = 15, protein = 16, fat = 17, notes = 18, duration = 19
     static let absolute = 20, rate = 21, percent = 22, relative = 23, enteredInsulin = 24, splitExtended = 25
     static let glucose = 26, glucoseType = 27, units = 28, isBasalInsulin = 29, milliseconds = 30
+    static let app = 31, parts = 32, moved = 33
   }
 
-  private static let names = [
+  static let names = [
     "type", "date", "dateString", "sgv", "mbg", "device", "utcOffset", "isValid",
     "eventType", "created_at", "timestamp", "mills", "identifier", "_id",
     "insulin", "carbs", "protein", "fat", "notes", "duration",
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
+    "app", "glucoport.parts", "glucoport.moved",
   ]
 
-  /// The member of our own export in which an entry carries all parts of a reading's identity.
+  /// The member of our own documents in which an entry carries all parts of a reading's identity.
   private static let identityPrefix = "glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
@@ -106,7 +108,7 @@ struct NightscoutFormat: ExportFormat {
     return .data
   }
 
-  /// An entry of our own export: the identity it carries is the reading's, not one made from its date.
+  /// An entry of our own: the identity it carries is the reading's, not one made from its date.
   private mutating func readOwn(_ row: Row, into out: inout Collector) {
     switch identity.reading(from: row, into: &out) {
     case .reading(let reading): out.add(reading)

@@ -9,8 +9,9 @@ extension NightscoutRemote {
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
     let identifier = base.map(\.path) ?? change.guid
-    // In another document it may live on, or have been brought back by another node.
-    if base != nil, let document = try await moved(change) {
+    // In another document it may live on, or have been brought back by another node; a store that has it from an
+    // export of the site knows nothing of that document.
+    if let document = try await moved(change) {
       return try await write(change, into: document, writer)
     }
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Records as a glucoport export states them, with the identity that they have everywhere.
+extension GlucoportIdentity {
+  /// Why a record cannot be rebuilt, in words that hold none of its values.
+  struct Reason: Error {
+    let text: String
+  }
+
+  /// The record of a row.
+  ///
+  /// - Parameter guid: its identity, which another format may state elsewhere.
+  func record(from row: Row, guid: Field) -> Result<ImportedRecord, Reason> {
+    guard let kind = RecordKind(rawValue: field(.kind, of: row).text) else {
+      return .failure(Reason(text: "a kind of record that does not exist"))
+    }
+    guard let (time, placement) = time(of: row) else {
+      return .failure(Reason(text: Self.badTime))
+    }
+    let entry = field(.entryGuid, of: row)
+    guard Self.isGuid(guid), entry.isEmpty || Self.isGuid(entry) else {
+      return .failure(Reason(text: "a guid that is none"))
+    }
+    guard let fields = RecordFields(json: field(.fields, of: row)) else {
+      return .failure(
+        Reason(text: "fields that are no JSON object of numbers, texts, flags and lists of words"))
+    }
+    let deleted = field(.deleted, of: row)
+    guard deleted.isEmpty || Self.flag(deleted) != nil else {
+      return .failure(Reason(text: "a 'deleted' that is neither true nor false"))
+    }
+    var record = ImportedRecord(kind: kind, at: time, placement: placement, fields: fields, line: row.line)
+    record.guid = guid.text
+    record.entryGuid = entry.isEmpty ? nil : entry.text
+    record.deleted = Self.flag(deleted) ?? false
+    // A tombstone has no fields any more.
+    if kind == .attachment, !record.deleted || !fields.values.isEmpty, let fault = fields.attachmentFault {
+      return .failure(Reason(text: fault))
+    }
+    return .success(record)
+  }
+
+  static func flag(_ field: Field) -> Bool? {
+    if field.equals("true") { return true }
+    return field.equals("false") ? false : nil
+  }
+
+  /// A key of this or another program: printable, without blanks.
+  private static func isGuid(_ field: Field) -> Bool {
+    field.count > 0 && field.count <= 128 && field.bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+  }
+}
