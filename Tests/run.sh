@@ -39,8 +39,8 @@ say "simulated schedules"
 wait "$build" || { cat "$built" && exit 1; }
 trap - EXIT
 simulate=$(swift build -c release --scratch-path "$simulation" --show-bin-path)/simulate
-"$simulate" "${GLUCOPORT_SCHEDULES:-10000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
-"$simulate" site "${GLUCOPORT_SITE_SCHEDULES:-500}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-20}"
+"$simulate" "${GLUCOPORT_SCHEDULES:-10000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-12}"
+"$simulate" site "${GLUCOPORT_SITE_SCHEDULES:-500}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-12}"
 
 say "manual pages"
 mandoc -T lint -W warning man/*.[1-9]
