@@ -34,12 +34,9 @@ extension VerifySession {
     for start in stride(from: 0, to: all.count, by: Self.mostItems) {
       let batch = Self.batch(all[start..<min(start + Self.mostItems, all.count)])
       let (known, name) = (ingest, remoteName)
-      let (into, count) = try store.sync { store in
-        let into = try known ?? store.beginPulledIngest(from: name, at: now)
-        return (into, try store.storePulled(batch, ingest: into, at: now))
-      }
-      ingest = into
-      summary.fetchedReadings += count
+      let stored = try store.sync { try $0.storePulled(batch, ingest: known, from: name, at: now) }
+      ingest = stored.ingest
+      summary.fetchedReadings += stored.new
     }
   }
 

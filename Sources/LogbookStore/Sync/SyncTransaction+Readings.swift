@@ -74,7 +74,7 @@ extension SyncTransaction {
 
 extension SyncTransaction {
   /// Begins the ingest to which readings from a remote belong.
-  public func beginPulledIngest(from remote: String, at now: Int64) throws -> Int64 {
+  private func beginPulledIngest(from remote: String, at now: Int64) throws -> Int64 {
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, started_at, finished_at, outcome, counts)
@@ -83,22 +83,16 @@ extension SyncTransaction {
     return database.lastInsertedRowID
   }
 
-  /// Stores readings that came from others: they are on the remote, so they are uploaded from the first.
-  ///
-  /// - Returns: how many were not here yet. A known one with another value is listed as changed at the source.
-  public func storePulled(_ batch: ReadingBatch, ingest: Int64, at now: Int64) throws -> Int {
-    try write(batch, into: ingest, at: now).new
-  }
-
-  /// Stores readings that came from others, and begins their ingest with the first that brings something: a pull of what
-  /// is here already leaves none.
+  /// Stores readings that came from others: they are on the remote, so they are uploaded from the first. Their ingest
+  /// begins with the first that brings something: a pull of what is here already leaves none.
   ///
   /// - Parameter ingest: the one that the run has begun; nil for none.
-  /// - Returns: the ingest by then, and how many readings were not here yet.
+  /// - Returns: the ingest by then, and how many readings were not here yet. A known one with another value is listed as
+  ///   changed at the source.
   public func storePulled(
     _ batch: ReadingBatch, ingest: Int64?, from remote: String, at now: Int64
   ) throws -> (ingest: Int64?, new: Int) {
-    if let ingest { return (ingest, try storePulled(batch, ingest: ingest, at: now)) }
+    if let ingest { return (ingest, try write(batch, into: ingest, at: now).new) }
     var begun: (ingest: Int64?, new: Int) = (nil, 0)
     try database.inSavepoint {
       let ingest = try beginPulledIngest(from: remote, at: now)
