@@ -7,6 +7,15 @@ cd "$(dirname "$0")/.."
 
 say() { printf '\n== %s\n' "$*"; }
 
+# check OPTION…: runs tests. What failed is told once more at the end, where it is found among a thousand others.
+check() {
+  local told=.build/tests.log
+  CI=true swift test --skip-build "$@" 2>&1 | tee "$told" && return
+  say "failures"
+  grep -A 20 -E '✘ |^error: |Fatal error' "$told" | grep -vE '^◇ |^✔ ' || true
+  return 1
+}
+
 say "packages"
 Tests/install-packages.sh libsqlite3-dev zlib1g-dev libusb-1.0-0-dev umockdev mandoc sqlite3 strace curl openssl
 swift --version
@@ -19,18 +28,18 @@ CI=true swift build --build-tests
 
 waiting='CommandsTests\.|LogbookServerTests\.|RemotesTests\.|TestServersTests\.|USBTransportTests\.'
 say "tests that compute, side by side"
-CI=true swift test --skip-build --skip "$waiting"
+check --skip "$waiting"
 
 # The optimised build of the simulation takes what the tests below leave of the machine, in a folder of its own, since two
 # builds cannot share one.
 simulation=.build/simulation built=.build/simulation.log
-CI=true nice -n 19 swift build -c release --product simulate --scratch-path "$simulation" >"$built" 2>&1 & build=$!
+CI=true nice -n 19 ionice -c 3 swift build -c release --product simulate --scratch-path "$simulation" >"$built" 2>&1 & build=$!
 trap 'kill "$build" 2>/dev/null || true' EXIT
 
 # Tests of servers and of whole programs wait for others with a limit; side by side with hundreds that only compute,
 # a small machine would let them wait too long.
 say "tests that wait for servers and programs, one after the other"
-CI=true swift test --skip-build --no-parallel --filter "$waiting"
+check --no-parallel --filter "$waiting"
 
 # With a server of ours, then with a Nightscout site. More, or longer ones, with GLUCOPORT_SCHEDULES,
 # GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that

@@ -183,7 +183,8 @@ public final class IngestWriter {
     corrections = nil
     do {
       if database.isInsideTransaction { try database.rollback() }
-      guard !isAtomic else { return }
+      // Where not even its row could be written, another wait for the store would end the same way.
+      guard !isAtomic, id != 0 else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
     } catch {
       // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back

@@ -83,11 +83,11 @@ struct CrashTests {
     async let one = program.run("import", first)
     async let other = program.run("import", second)
     var reads = 0
-    let hasBegun = try await eventually(within: .seconds(20)) {
+    let hasBegun = try await eventually(within: .seconds(60)) {
       try await program.run("status").status == 0
     }
     #expect(hasBegun)
-    let hasAll = try await eventually(within: .seconds(30)) {
+    let hasAll = try await eventually(within: .seconds(120)) {
       let reader = try await program.run("status", "--json")
       #expect(reader.status == 0, "\(reader.errors)")
       reads += 1

@@ -80,14 +80,14 @@ import Testing
               ask -d "$(reading $at)" "$url/v1/readings" | grep -q '"stored":1' || break
               echo $at >>acknowledged
             done ) 2>/dev/null & writer=$!
-          for _ in $(seq 400); do [ "$(wc -l <acknowledged 2>/dev/null || echo 0)" -ge $((round * 5)) ] && break; sleep 0.02; done
+          for _ in $(seq 3000); do [ "$(wc -l <acknowledged 2>/dev/null || echo 0)" -ge $((round * 5)) ] && break; sleep 0.02; done
           kill -KILL $server; wait $server 2>/dev/null; wait $writer
         done
         serve
         while read -r at; do ask -d "$(reading $at)" "$url/v1/readings"; done <acknowledged | grep -c '"known":1'
         wc -l <acknowledged
         stop
-        """, within: .seconds(90))
+        """, within: .seconds(240))
     let lines = outcome.output.split(separator: "\n")
     try #require(lines.count == 3, "\(outcome.output) \(outcome.errors)")
     #expect(lines[0] == lines[1] && (Int(lines[0]) ?? 0) >= 15, "\(outcome.output)")

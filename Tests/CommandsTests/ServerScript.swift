@@ -10,7 +10,7 @@ enum ServerScript {
     serve() {
       : >out
       glucoport serve --data served --listen $listen "$@" >out 2>>log & server=$!
-      for _ in $(seq 400); do grep -q listening out && break; kill -0 $server 2>/dev/null || break; sleep 0.05; done
+      for _ in $(seq 1200); do grep -q listening out && break; kill -0 $server 2>/dev/null || break; sleep 0.05; done
       url=$(sed 's/listening on //' out)
     }
     again() {
@@ -19,6 +19,8 @@ enum ServerScript {
     }
     stop() { kill -TERM $server; wait $server; echo "ended with $?"; }
     crash() { kill -KILL $server; wait $server 2>/dev/null; }
+    # A server, or a program that begins, may hold the file for a moment.
+    sqlite3() { command sqlite3 -cmd '.timeout 20000' "$@"; }
     token() { glucoport serve token add "$1" --role "$2" --logbook "${3:-anna}" --data served; }
 
     """

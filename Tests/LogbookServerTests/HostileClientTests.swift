@@ -172,7 +172,7 @@ import Testing
     String(repeating: "X: y\r\n", count: 5000) + "\r\n",
   ])
   func requestsWithDoubtfulBordersEndTheConnection(_ rest: String) async throws {
-    try await unchanged({ $0.idleTime = .milliseconds(500) }) { (peer) async throws in
+    try await unchanged({ $0.idleTime = .seconds(2) }) { (peer) async throws in
       let head =
         "POST /v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer gp_write\r\n"
         + Peer.run.joined(separator: "\r\n") + "\r\nContent-Type: application/json\r\n"
@@ -187,7 +187,7 @@ import Testing
     "", "\r\n\r\n", "nonsense\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}",
   ])
   func whatIsNoHTTPEndsTheConnection(_ text: String) async throws {
-    try await unchanged({ $0.idleTime = .milliseconds(500) }) { (peer) async throws in
+    try await unchanged({ $0.idleTime = .seconds(2) }) { (peer) async throws in
       let answer = try await peer.talk([Array(text.utf8)])
       #expect(answer.isEmpty || (400...505).contains(Reply(answer)?.status ?? 0))
     }
@@ -198,7 +198,7 @@ import Testing
     "POST /v1/readings HTTP/1.1\r\nContent-Type: application/json\r\nAuthorization: Bearer gp_write\r\nContent-Length: 50\r\n\r\n{",
   ])
   func whoSaysNothingMoreIsDisconnected(_ text: String) async throws {
-    try await unchanged({ $0.idleTime = .milliseconds(300) }) { (peer) async throws in
+    try await unchanged({ $0.idleTime = .seconds(1) }) { (peer) async throws in
       let answer = try await peer.talk([Array(text.utf8)])
       #expect(answer.isEmpty || Reply(answer)?.status == 400)
     }

@@ -120,7 +120,9 @@ struct FaultTests {
   @Test func aNameWithoutAddressIsUnavailable() async throws {
     let login = try Login.to("https://nowhere.invalid")
     let problem = await #expect(throws: RemoteError.self) {
-      try await RemoteExchange.with(login) { try await GlucoportRemote($0, token: login.token).logbook() }
+      try await RemoteExchange.with(login, limits: Login.small) {
+        try await GlucoportRemote($0, token: login.token).logbook()
+      }
     }
     #expect(
       problem?.sentence?.hasPrefix("nowhere.invalid: cannot connect") == true,
@@ -131,7 +133,7 @@ struct FaultTests {
     let server = try ScriptedServer { _ in .raw("HTTP/1.1 400 Bad Request\r\n\r\n") }
     let login = try Login.to("https://127.0.0.1:\(server.port)")
     let problem = await #expect(throws: RemoteError.self) {
-      try await RemoteExchange.with(login, limits: Login.short) {
+      try await RemoteExchange.with(login, limits: Login.small) {
         try await GlucoportRemote($0, token: login.token).logbook()
       }
     }
