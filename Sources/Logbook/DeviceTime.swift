@@ -61,8 +61,17 @@
   /// `YYYY-MM-DDThh:mm:ss`.
   public var text: String {
     let p = parts
-    return
-      "\(padded(p.year, 4))-\(padded(p.month, 2))-\(padded(p.day, 2))T\(padded(p.hour, 2)):\(padded(p.minute, 2)):\(padded(p.second, 2))"
+    var out: [UInt8] = []
+    out.reserveCapacity(20)
+    appendPadded(p.year, 4, to: &out)
+    let rest: [(sign: Unicode.Scalar, number: Int)] = [
+      ("-", p.month), ("-", p.day), ("T", p.hour), (":", p.minute), (":", p.second),
+    ]
+    for (sign, number) in rest {
+      out.append(UInt8(ascii: sign))
+      appendPadded(number, 2, to: &out)
+    }
+    return String(decoding: out, as: UTF8.self)
   }
 
   /// The time from `YYYY-MM-DD`, with or without `Thh:mm` and `:ss`; nil for anything else.
@@ -81,7 +90,18 @@
 
 /// `number` with at least `width` digits.
 func padded(_ number: Int, _ width: Int) -> String {
-  let digits = String(abs(number))
-  let zeros = String(repeating: "0", count: max(0, width - digits.count))
-  return (number < 0 ? "-" : "") + zeros + digits
+  var out: [UInt8] = []
+  appendPadded(number, width, to: &out)
+  return String(decoding: out, as: UTF8.self)
+}
+
+private func appendPadded(_ number: Int, _ width: Int, to out: inout [UInt8]) {
+  if number < 0 { out.append(UInt8(ascii: "-")) }
+  var place = 1
+  for _ in 1..<width { place *= 10 }
+  while number.magnitude / UInt(place) >= 10 { place *= 10 }
+  while place > 0 {
+    out.append(UInt8(ascii: "0") + UInt8(number.magnitude / UInt(place) % 10))
+    place /= 10
+  }
 }

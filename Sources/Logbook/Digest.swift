@@ -24,13 +24,9 @@ public struct Digest: Sendable {
   /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts: each as its UTF-8 length in decimal, a
   /// colon and its text, so that no two lists of parts read alike.
   public static func uuid(of parts: [String]) -> String {
-    let hex = hexadecimalText(uuidBytes(of: parts))
-    var text = ""
-    for (index, digit) in hex.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text.append("-") }
-      text.append(digit)
-    }
-    return text
+    let bytes = uuidBytes(of: parts)
+    let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { hexadecimalText(bytes[$0]) }
+    return groups.joined(separator: "-")
   }
 
   /// The 16 bytes of `uuid(of:)`.
@@ -44,7 +40,7 @@ public struct Digest: Sendable {
   }
 }
 
-private func hexadecimalText(_ bytes: [UInt8]) -> String {
+private func hexadecimalText(_ bytes: some Collection<UInt8>) -> String {
   let digits = Array("0123456789abcdef".utf8)
   var out: [UInt8] = []
   out.reserveCapacity(bytes.count * 2)

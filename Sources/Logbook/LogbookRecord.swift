@@ -95,24 +95,3 @@ public struct ImportedRecord: Sendable {
     self.line = line
   }
 }
-
-/// `text` as a JSON string with its quotes.
-public func jsonText(_ text: String) -> String {
-  var out: [UInt8] = [0x22]
-  for byte in text.utf8 {
-    switch byte {
-    case 0x22: out += [0x5C, 0x22]
-    case 0x5C: out += [0x5C, 0x5C]
-    case 0x0A: out += Array("\\n".utf8)
-    case 0x0D: out += Array("\\r".utf8)
-    case 0x09: out += Array("\\t".utf8)
-    case 0..<0x20, 0x7F:
-      out += Array("\\u00".utf8)
-      let digits = Array("0123456789abcdef".utf8)
-      out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-    default: out.append(byte)
-    }
-  }
-  out.append(0x22)
-  return String(decoding: out, as: UTF8.self)
-}

@@ -110,7 +110,9 @@ public struct WireReader {
     switch peek() {
     case UInt8(ascii: "{"): try object { _, _ in false }
     case UInt8(ascii: "["): try array { (reader) throws(WireError) in try reader.skip() }
-    case UInt8(ascii: "\""): _ = try string()
+    case UInt8(ascii: "\""):
+      let (range, isEscaped) = try stringRange()
+      if isEscaped || !isASCII(range) { _ = try string(range, isEscaped: isEscaped) }
     default:
       if passes(word: "null") || passes(word: "true") || passes(word: "false") { return }
       _ = try number()
@@ -124,12 +126,23 @@ extension WireReader {
   /// Reads a string.
   public mutating func string() throws(WireError) -> String {
     let (range, isEscaped) = try stringRange()
-    guard !isEscaped else { return try unescaped(range) }
+    return try string(range, isEscaped: isEscaped)
+  }
+
+  private func string(_ range: Range<Int>, isEscaped: Bool) throws(WireError) -> String {
+    isEscaped ? try unescaped(range) : try text(range)
+  }
+
+  /// The text of bytes without escapes. Nearly all are ASCII, which needs no further look.
+  private func text(_ range: Range<Int>) throws(WireError) -> String {
+    if isASCII(range) { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
       throw error("a string that is no UTF-8")
     }
     return text
   }
+
+  private func isASCII(_ range: Range<Int>) -> Bool { bytes[range].allSatisfy { $0 < 0x80 } }
 
   /// Reads a string or `null`.
   public mutating func optionalString() throws(WireError) -> String? {
@@ -176,10 +189,7 @@ extension WireReader {
     var plain = range.lowerBound
     var next = range.lowerBound
     func flush(to end: Int) throws(WireError) {
-      guard let text = String(validating: bytes[plain..<end], as: UTF8.self) else {
-        throw error("a string that is no UTF-8")
-      }
-      scalars.append(contentsOf: text.unicodeScalars)
+      scalars.append(contentsOf: try text(plain..<end).unicodeScalars)
     }
     while next < range.upperBound {
       guard bytes[next] == UInt8(ascii: "\\") else {

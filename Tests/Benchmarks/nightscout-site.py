@@ -18,6 +18,8 @@ BULK = "/api/v1/entries.json"
 
 class Site(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body of an answer are two packets, the second of which would wait for the client's word on the first.
+    disable_nagle_algorithm = True
     posts = 0
 
     def log_message(self, *_):

@@ -68,6 +68,23 @@ struct NightscoutAnswerTests {
     expectDone(write)
   }
 
+  /// A right that is missing is the site's to tell; what a proxy forbids may be allowed by the site.
+  @Test(arguments: Write.allCases)
+  func aProxyThatForbidsAWriteIsNotTakenForAMissingRight(_ write: Write) async throws {
+    let base = try await prepare(write)
+    for fault in [NightscoutFault.page(403), .answer(403, "{}"), .answer(403, "[]")] {
+      site.plan(fault) { write.isCarried(by: $0) }
+      let problem = await #expect(throws: RemoteError.self) { try await send(write, base) }
+      guard case .loginRefused(let sentence) = problem else {
+        Issue.record("\(write) \(fault): \(String(describing: problem))")
+        continue
+      }
+      #expect(sentence.hasSuffix(": it answers with status 403"))
+    }
+    site.plan(.answer(403, #"{"status":403,"message":"Missing permission"}"#)) { write.isCarried(by: $0) }
+    await #expect(throws: RemoteError.readOnly, "\(write)") { try await send(write, base) }
+  }
+
   private static let batch = Sample.batch(30)
 
   /// What stands on the site before the write, as a revision; nil for nothing.

@@ -37,18 +37,41 @@ enum JSONValue: Hashable, Sendable {
   }
 
   /// The value as JSON text, members by name.
-  var json: String {
+  var json: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The bytes of `json`.
+  var bytes: [UInt8] {
+    var out: [UInt8] = []
+    write(to: &out)
+    return out
+  }
+
+  private func write(to out: inout [UInt8]) {
     switch self {
-    case .null: "null"
-    case .flag(let flag): flag ? "true" : "false"
-    case .number(let number): plainNumber(number)
-    case .text(let text): jsonText(text)
-    case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
+    case .null: out.append(contentsOf: "null".utf8)
+    case .flag(let flag): out.append(contentsOf: (flag ? "true" : "false").utf8)
+    case .number(let number): out.append(contentsOf: plainNumber(number).utf8)
+    case .text(let text): appendJSONText(text, to: &out)
+    case .list(let items): Self.write(items, "[", "]", to: &out) { $0.write(to: &$1) }
     case .object(let members):
-      "{"
-        + members.sorted { $0.key < $1.key }.map { jsonText($0.key) + ":" + $0.value.json }
-        .joined(separator: ",") + "}"
+      Self.write(members.sorted { $0.key < $1.key }, "{", "}", to: &out) { member, out in
+        appendJSONText(member.key, to: &out)
+        out.append(UInt8(ascii: ":"))
+        member.value.write(to: &out)
+      }
     }
+  }
+
+  private static func write<Item>(
+    _ items: [Item], _ open: Unicode.Scalar, _ close: Unicode.Scalar, to out: inout [UInt8],
+    _ write: (Item, inout [UInt8]) -> Void
+  ) {
+    out.append(UInt8(ascii: open))
+    for (index, item) in items.enumerated() {
+      if index > 0 { out.append(UInt8(ascii: ",")) }
+      write(item, &out)
+    }
+    out.append(UInt8(ascii: close))
   }
 
   /// The value of a member; nil for what is no object, and for null.

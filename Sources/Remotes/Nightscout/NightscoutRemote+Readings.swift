@@ -20,8 +20,18 @@ extension NightscoutRemote {
     let reading: Reading
     let device: Device
     let identity: ReadingIdentity
+    let identifier: String
     let time: Int64
     var shift: Int64 = 0
+
+    init(_ reading: Reading, _ device: Device, at place: Int) {
+      self.place = place
+      self.reading = reading
+      self.device = device
+      identity = ReadingIdentity(reading, device)
+      identifier = identity.uuid
+      time = NightscoutEntry.milliseconds(reading)
+    }
   }
 
   func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
@@ -34,10 +44,7 @@ extension NightscoutRemote {
         continue
       }
       let device = batch.devices[Int(reading.device.number)]
-      types[NightscoutEntry.type(reading), default: []].append(
-        Item(
-          place: place, reading: reading, device: device, identity: ReadingIdentity(reading, device),
-          time: NightscoutEntry.milliseconds(reading)))
+      types[NightscoutEntry.type(reading), default: []].append(Item(reading, device, at: place))
     }
     for (type, items) in types.sorted(by: { $0.key < $1.key }) {
       let items = items.sorted { $0.time < $1.time }
@@ -106,7 +113,7 @@ extension NightscoutRemote {
   private func pushAlone(
     _ item: Item, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(RemoteError) {
-    guard case .absent = try await find(.entries, item.identity.uuid) else {
+    guard case .absent = try await find(.entries, item.identifier) else {
       answer.known += 1
       return
     }
@@ -140,18 +147,17 @@ extension NightscoutRemote {
         members(item, writer).merging(["srvModified": mark, "srvCreated": mark]) { $1 })
     }
     let reply = try await session.send(.POST, Self.bulkPath, body: .list(documents))
-    guard let rows = NightscoutAnswer.rows(reply, of: items.map(\.identity.uuid)) else {
+    guard let new = NightscoutAnswer.new(reply, of: items.map(\.identifier)) else {
       throw await session.problem(reply, isWrite: true)
     }
-    // Only what is new gets an `_id`; the rest fell on what is there, which a deleted entry can be, too.
-    let new = Set(rows.compactMap { $0["_id"] == nil ? nil : $0["identifier"]?.text })
-    let count = items.filter { new.contains($0.identity.uuid) }.count
+    // The rest fell on what is there, which a deleted entry can be, too.
+    let count = items.filter { new.contains($0.identifier) }.count
     answer.stored += count
     answer.known += items.count - count
   }
 
   private func members(_ item: Item, _ writer: NightscoutWriter) -> [String: JSONValue] {
     NightscoutEntry.members(
-      item.reading, item.device, identifier: item.identity.uuid, shift: item.shift, writer)
+      item.reading, item.device, identifier: item.identifier, shift: item.shift, writer)
   }
 }

@@ -40,7 +40,7 @@ actor NightscoutSession {
   func send(
     _ method: HTTPMethod = .GET, _ path: String, body: JSONValue? = nil, headers: HTTPHeaders = [:]
   ) async throws(RemoteError) -> ExchangeAnswer {
-    let bytes = body.map { Array($0.json.utf8) }
+    let bytes = body.map(\.bytes)
     let answer = try await exchange.send(request(method, path, bytes, headers, try await current()))
     guard answer.status == 401 else { return answer }
     login = nil
@@ -51,7 +51,7 @@ actor NightscoutSession {
   func problem(_ answer: ExchangeAnswer, isWrite: Bool = false) -> RemoteError {
     switch answer.status {
     case 200..<300: unknownAnswer
-    case 403 where isWrite: .readOnly
+    case 403 where isWrite && NightscoutAnswer.status(answer) != nil: .readOnly
     case 400, 422: refusal(answer, isWrite: isWrite)
     default: exchange.problem(answer, words: words(answer))
     }
@@ -171,10 +171,42 @@ enum NightscoutAnswer {
     return value(answer)?["identifier"]?.text?.isEmpty == false
   }
 
-  /// The rows that API v1 answers a bulk of documents with; nil where one of these is not among them.
-  static func rows(_ answer: ExchangeAnswer, of identifiers: [String]) -> [JSONValue]? {
-    guard answer.status == 200, let rows = value(answer)?.items else { return nil }
-    let answered = Set(rows.compactMap { $0["identifier"]?.text })
-    return identifiers.allSatisfy(answered.contains) ? rows : nil
+  /// Which of the documents of a bulk API v1 stored as new ones: it answers with a row for each, and only those bear an
+  /// `_id`. Nil where a document has no row.
+  static func new(_ answer: ExchangeAnswer, of identifiers: [String]) -> Set<String>? {
+    guard answer.status == 200 else { return nil }
+    var (answered, new): (Set<String>, Set<String>) = ([], [])
+    do throws(WireError) {
+      try WireReader.read(JSONValue.mended(answer.body)) { (reader) throws(WireError) in
+        try reader.array { (reader) throws(WireError) in
+          let (identifier, isNew) = try row(&reader)
+          guard let identifier else { return }
+          answered.insert(identifier)
+          if isNew { new.insert(identifier) }
+        }
+      }
+    } catch {
+      return nil
+    }
+    return identifiers.allSatisfy(answered.contains) ? new : nil
+  }
+
+  private static func row(
+    _ reader: inout WireReader
+  ) throws(WireError) -> (identifier: String?, isNew: Bool) {
+    var (identifier, isNew): (String?, Bool) = (nil, false)
+    guard reader.peek() == UInt8(ascii: "{") else {
+      try reader.skip()
+      return (nil, false)
+    }
+    try reader.object { (name, reader) throws(WireError) in
+      switch name {
+      case "identifier" where reader.peek() == UInt8(ascii: "\""): identifier = try reader.string()
+      case "_id": isNew = try JSONValue(&reader) != .null
+      default: return false
+      }
+      return true
+    }
+    return (identifier, isNew)
   }
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `text` as a JSON string with its quotes.
+public func jsonText(_ text: String) -> String {
+  var out: [UInt8] = []
+  out.reserveCapacity(text.utf8.count + 2)
+  appendJSONText(text, to: &out)
+  return String(decoding: out, as: UTF8.self)
+}
+
+/// Appends `text` as a JSON string with its quotes (RFC 8259 §7), in UTF-8.
+public func appendJSONText(_ text: String, to out: inout [UInt8]) {
+  out.append(UInt8(ascii: "\""))
+  var text = text
+  text.withUTF8 { bytes in
+    var plain = 0
+    for (index, byte) in bytes.enumerated() {
+      guard let escape = escape(byte) else { continue }
+      out.append(contentsOf: bytes[plain..<index])
+      out.append(contentsOf: escape)
+      plain = index + 1
+    }
+    out.append(contentsOf: bytes[plain...])
+  }
+  out.append(UInt8(ascii: "\""))
+}
+
+/// What stands for a byte in a JSON string; nil for one that stands for itself.
+@inline(__always) private func escape(_ byte: UInt8) -> [UInt8]? {
+  guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { return nil }
+  let letter: Unicode.Scalar? =
+    switch byte {
+    case 0x22: "\""
+    case 0x5C: "\\"
+    case 0x0A: "n"
+    case 0x0D: "r"
+    case 0x09: "t"
+    default: nil
+    }
+  if let letter { return [0x5C, UInt8(ascii: letter)] }
+  let digits = Array("0123456789abcdef".utf8)
+  return Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+}
