@@ -41,15 +41,29 @@ trap 'kill "$build" 2>/dev/null || true' EXIT
 say "tests that wait for servers and programs, one after the other"
 check --no-parallel --filter "$waiting"
 
-# With a server of ours, then with a Nightscout site. More, or longer ones, with GLUCOPORT_SCHEDULES,
-# GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that
-# happened, and replays: simulate [site] 1 SEED STEPS.
+# Many short ones and some long ones with a server of ours, then some with a Nightscout site. More, or longer ones, with
+# GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and GLUCOPORT_STEPS. A seed
+# that breaks a rule is printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
 say "simulated schedules"
 wait "$build" || { cat "$built" && exit 1; }
 trap - EXIT
 simulate=$(swift build -c release --scratch-path "$simulation" --show-bin-path)/simulate
-"$simulate" "${GLUCOPORT_SCHEDULES:-10000}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-12}"
-"$simulate" site "${GLUCOPORT_SITE_SCHEDULES:-500}" "${GLUCOPORT_FIRST_SEED:-1}" "${GLUCOPORT_STEPS:-12}"
+first=${GLUCOPORT_FIRST_SEED:-1} steps=${GLUCOPORT_STEPS:-8}
+
+# schedules COUNT STEPS [site]: in a process for each processor, since in one they wait for each other's memory.
+schedules() {
+  local count=$1 steps=$2 lanes lane from processes=()
+  shift 2
+  lanes=$(nproc)
+  for ((lane = 0; lane < lanes; lane++)); do
+    from=$((count * lane / lanes))
+    "$simulate" "$@" $((count * (lane + 1) / lanes - from)) $((first + from)) "$steps" & processes+=($!)
+  done
+  for lane in "${processes[@]}"; do wait "$lane"; done
+}
+schedules "${GLUCOPORT_SCHEDULES:-10000}" "$steps"
+schedules "${GLUCOPORT_LONG_SCHEDULES:-500}" $((3 * steps))
+schedules "${GLUCOPORT_SITE_SCHEDULES:-500}" "$steps" site
 
 say "manual pages"
 mandoc -T lint -W warning man/*.[1-9]

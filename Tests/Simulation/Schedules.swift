@@ -66,12 +66,11 @@ public enum Schedules {
     print("\(kind): \(count) schedules of \(steps) steps from seed \(first): every rule held")
   }
 
-  /// Runs a world for each seed, two at once for each processor, since a world now and then waits for the thread of a
-  /// connection; gives what broke first.
+  /// Runs a world for each seed, as many at once as there are processors; gives what broke first.
   public static func firstBroken(
     _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> String? {
-    let lanes = min(2 * ProcessInfo.processInfo.activeProcessorCount, seeds.count)
+    let lanes = min(ProcessInfo.processInfo.activeProcessorCount, seeds.count)
     return try await withThrowingTaskGroup(of: String?.self, returning: String?.self) { group in
       for lane in 0..<UInt64(lanes) {
         let own = stride(from: seeds.lowerBound + lane, to: seeds.upperBound, by: lanes)
