@@ -134,7 +134,7 @@ struct ImportCommand: ClassifiedCommand {
       onRejection: { try rejectsFile?.add($0, header: $1) })
     let report: ImportReport
     do {
-      report = try session.run(&reader)
+      report = try session.run(reader)
     } catch {
       meter.clear()
       throw error

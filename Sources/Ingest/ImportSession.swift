@@ -68,27 +68,28 @@ public struct ImportSession {
   /// Stores all that the reader yields.
   ///
   /// - Throws: `Failure`; what was committed before stays, except for a strict import.
-  public func run(_ reader: inout ExportReader) throws -> ImportReport {
+  public func run(_ reader: consuming ExportReader) throws -> ImportReport {
     let source = IngestSource(
       name: reader.name, format: reader.format, startedAt: clock(), modifiedAt: reader.modifiedAt,
       decisions: reader.decisions)
     var counts = IngestCounts()
     var rejections: [Rejection] = []
     var duplicates: [LikelyDuplicate] = []
+    let ahead = ReadAhead(reader)
     try store.ingest(source, isAtomic: policy.isStrict) { writer in
       var batch = IngestBatch()
-      var isOpen = true
-      while isOpen {
-        isOpen = try reader.read(into: &batch)
+      ahead.begin()
+      while let place = try ahead.next(for: &batch) {
+        if !place.isLast { ahead.begin() }
         let refused = try writer.write(batch)
         for rejection in batch.rejections + refused {
-          try onRejection(rejection, reader.header)
+          try onRejection(rejection, place.header)
           if rejections.count < Self.mostReported { rejections.append(rejection) }
         }
-        batch.removeItems()
-        onProgress(writer.counts, reader.progress)
-        try judge(writer.counts, reader)
+        onProgress(writer.counts, place.progress)
+        try judge(writer.counts, of: source.name)
       }
+      let reader = ahead.reader
       if policy.isStrict, case .truncated(let line, let detail) = reader.end {
         throw Failure(.badInput, "\(reader.name):\(line): \(detail); nothing was stored")
       }
@@ -98,19 +99,20 @@ public struct ImportSession {
       counts = writer.counts
       duplicates = try writer.likelyDuplicates()
     }
+    let reader = ahead.reader
     return ImportReport(
       source: reader.name, format: reader.format, decisions: reader.decisions, warnings: reader.warnings,
       counts: counts, end: reader.end, rejections: rejections, likelyDuplicates: duplicates)
   }
 
-  private func judge(_ counts: IngestCounts, _ reader: ExportReader) throws {
+  private func judge(_ counts: IngestCounts, of name: String) throws {
     if policy.isStrict, counts.rejected > 0 {
-      throw Failure(.badInput, "\(reader.name): \(counts.rejected) items were rejected; nothing was stored")
+      throw Failure(.badInput, "\(name): \(counts.rejected) items were rejected; nothing was stored")
     }
     if let most = policy.mostRejections, counts.rejected > most {
       throw Failure(
         .badInput,
-        "\(reader.name): more than \(most) items were rejected; "
+        "\(name): more than \(most) items were rejected; "
           + (policy.isStrict ? "nothing was stored" : "what was read before them is stored"))
     }
   }

@@ -65,12 +65,12 @@ final class ImportBench {
     var options = try ExportOptions(zone: store.timezone(), now: now)
     try Self.apply(words, to: &options)
     if let zone { options.zone = try LogbookZone(name: zone) }
-    var reader = try ExportReader(path: path, options: options)
+    let reader = try ExportReader(path: path, options: options)
     var policy = ImportPolicy()
     policy.isStrict = isStrict
     policy.mostRejections = mostRejections
     return try ImportSession(store: store, policy: policy, clock: { now }, onRejection: onRejection).run(
-      &reader)
+      reader)
   }
 
   /// The options that a `.options` file beside an input names.

@@ -30,7 +30,7 @@ enum SourceRules {
 
   /// What belongs to the system, for every room.
   static let systemModules: Set<String> = [
-    "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+    "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
   ]
 
   static func row(of room: String) -> Int? { rows.firstIndex { $0.contains(room) } }

@@ -7,8 +7,9 @@ public import Logbook
 /// Detection sees the first 64 KiB. Where a format leaves something open that only all rows can settle (day and
 /// month, unit), a file is read twice and a pipe is kept in an unlinked file meanwhile.
 public struct ExportReader: Ingestor {
-  /// The most items of a batch. Sorting and writing work best on this many; they take some 5 MiB.
-  static let batchSize = 50_000
+  /// The most items of a batch. Sorting and writing work best on many; two batches, one being read and one being stored,
+  /// take some 8 MiB.
+  static let batchSize = 32_000
   /// A live pipe's readings are handed on after this long.
   static let longestWait = Duration.seconds(1)
   /// The most readings that are kept for the next batch: more than two hours of any sensor.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Exports
+import Foundation
+import Logbook
+import LogbookStore
+import Testing
+
+@testable import Ingest
+
+struct ReadAheadTests {
+  private let bench: ImportBench
+  init() throws { bench = try ImportBench() }
+
+  /// More rows than a batch holds, of two devices that take turns behind the first batch.
+  private static func rows(_ count: Int) -> String {
+    "time,glucose (mg/dL),device\n"
+      + (0..<count).map { row in
+        "\(1_600_000_000 + row * 60),\(60 + row % 200),\(row > 55_000 && row % 2 == 0 ? "second" : "first")\n"
+      }.joined()
+  }
+
+  private func reader(_ text: String) throws -> ExportReader {
+    let path = try bench.file("input.csv", text.utf8)
+    return try ExportReader(
+      path: path, options: ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200))
+  }
+
+  @Test func batchesComeInTheOrderOfTheInputAndCountOnTheirDevices() throws {
+    let ahead = ReadAhead(try reader(Self.rows(120_000)))
+    var (seconds, devices, done): ([Int64], [String], [Int64]) = ([], [], [])
+    var batch = IngestBatch()
+    ahead.begin()
+    while let place = try ahead.next(for: &batch) {
+      if !place.isLast { ahead.begin() }
+      seconds += batch.readings.map(\.position)
+      devices += batch.readings.map { batch.devices[Int($0.device.number)].model }
+      done.append(place.progress.done)
+      #expect(place.header == "time,glucose (mg/dL),device")
+    }
+    #expect(seconds.count == 120_000 && zip(seconds, seconds.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(Set(devices[...55_000]) == ["first"] && devices[55_001...].prefix(2) == ["first", "second"])
+    #expect(done.count > 2 && done == done.sorted())
+    #expect(ahead.reader.end == .whole && ahead.reader.digest.count == 64)
+  }
+
+  @Test func nothingIsReadThatWasNotBegun() throws {
+    let ahead = ReadAhead(try reader(Self.rows(10)))
+    var batch = IngestBatch()
+    #expect(try ahead.next(for: &batch) == nil)
+    ahead.begin()
+    #expect(try ahead.next(for: &batch)?.isLast == true && batch.readings.count == 10)
+    #expect(try ahead.next(for: &batch) == nil && batch.readings.count == 10)
+  }
+
+  /// The compressed bytes say only where they end that they are cut off, further in than the first batch.
+  @Test func whatIsCutOffIsToldBehindTheBatchesBefore() throws {
+    let bytes = try packed(Self.rows(120_000))
+    let path = try bench.file("input.csv.gz", bytes.prefix(bytes.count * 4 / 5))
+    let report = try bench.run(path)
+    #expect(report.end == .truncated(line: 0, detail: "the gzip data are cut off"))
+    #expect(report.counts.newReadings > 50_000 && report.counts.newReadings < 120_000)
+  }
+
+  @Test func whatCannotBeReadEndsTheImportBehindTheBatchesBefore() throws {
+    var bytes = try packed(Self.rows(120_000))
+    for place in bytes.count * 4 / 5..<bytes.count * 4 / 5 + 64 { bytes[place] ^= 0x5A }
+    let path = try bench.file("input.csv.gz", bytes)
+    #expect(throws: Failure.self) { try bench.run(path) }
+    #expect(try bench.number("SELECT count(*) FROM reading") >= 50_000)
+  }
+
+  private func packed(_ text: String) throws -> Data {
+    let path = try bench.file("plain", text.utf8)
+    let gzip = try Process.run(URL(filePath: "/bin/gzip"), arguments: [path])
+    gzip.waitUntilExit()
+    return try Data(contentsOf: URL(filePath: path + ".gz"))
+  }
+}
