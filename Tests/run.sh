@@ -52,14 +52,14 @@ first=${GLUCOPORT_FIRST_SEED:-1} steps=${GLUCOPORT_STEPS:-8}
 
 # schedules COUNT STEPS [site]: in a process for each processor, since in one they wait for each other's memory.
 schedules() {
-  local count=$1 steps=$2 lanes lane from processes=()
+  local count=$1 steps=$2 lanes lane from process processes=()
   shift 2
   lanes=$(nproc)
   for ((lane = 0; lane < lanes; lane++)); do
     from=$((count * lane / lanes))
     "$simulate" "$@" $((count * (lane + 1) / lanes - from)) $((first + from)) "$steps" & processes+=($!)
   done
-  for lane in "${processes[@]}"; do wait "$lane"; done
+  for process in "${processes[@]}"; do wait "$process"; done
 }
 schedules "${GLUCOPORT_SCHEDULES:-10000}" "$steps"
 schedules "${GLUCOPORT_LONG_SCHEDULES:-500}" $((3 * steps))

@@ -26,7 +26,7 @@ struct PipelineTests {
   }
 
   private static func shows(_ count: Int, _ program: Program) async throws -> Bool {
-    try await eventually(within: .seconds(60)) {
+    try await eventually(within: .seconds(20)) {
       let list = try await program.run("list", "--format", "ndjson")
       return try list.status == 0 && list.objects().count == count
     }

@@ -156,7 +156,7 @@ struct NightscoutPullTests {
     #expect(Set(found.records.map(\.guid)).count == 23 && found.records.count == 23)
     #expect(found.cursor?.round == nil)
     let complete = try #require(found.cursor?.complete)
-    #expect((0..<60_000).contains(complete - (Self.now - NightscoutCursor.overlap)))
+    #expect((0..<30_000).contains(complete - (Self.now - NightscoutCursor.overlap)))
     #expect(script.calls.allSatisfy { $0.contains("limit=") || $0.contains("lastModified") })
   }
 
@@ -277,7 +277,7 @@ struct NightscoutPullTests {
     let found = try await pull(try Self.site(treatments: notes), cursor, limit: limit)
     #expect(found.records.count == 5)
     let window = try #require(found.cursor?.window)
-    #expect((0..<60_000).contains(window.start - (Self.now - NightscoutCursor.sweptBack)))
+    #expect((0..<30_000).contains(window.start - (Self.now - NightscoutCursor.sweptBack)))
     #expect(window.seen.count == 2)
   }
 
