@@ -33,7 +33,7 @@ final class FileSource: ByteSource {
   /// When a regular file was last written, in UTC seconds.
   let modifiedAt: Int64?
   private(set) var bytesRead: Int64 = 0
-  private(set) var digest = Digest()
+  private var background = BackgroundDigest()
   /// Whether what is read goes into the digest.
   var isHashing = true
   private var descriptor: Int32
@@ -64,6 +64,9 @@ final class FileSource: ByteSource {
 
   deinit { close(descriptor) }
 
+  /// SHA-256 of what was read.
+  var digest: Digest { background.digest }
+
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
     if !isRegularFile, try !isReadable(withinMilliseconds: 200) { return .paused }
     while true {
@@ -71,7 +74,7 @@ final class FileSource: ByteSource {
       if count > 0 {
         bytesRead += Int64(count)
         if isHashing {
-          digest.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+          background.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
         }
         return .bytes(count)
       }
@@ -85,7 +88,7 @@ final class FileSource: ByteSource {
     isHashing = true
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", name, errno) }
     bytesRead = 0
-    digest = Digest()
+    background = BackgroundDigest()
   }
 
   private func isReadable(withinMilliseconds limit: Int32) throws -> Bool {
