@@ -7,7 +7,7 @@ enum Schema {
   /// The application id in the file's header: "GLUC".
   static let applicationID = 0x474C_5543
   /// The number of the newest step. A store with a larger one is from a newer program.
-  static let version = 3
+  static let version = 4
 
   /// Takes the steps that a store lacks.
   static func migrate(_ database: Database, to version: Int = version) throws {
@@ -18,6 +18,7 @@ enum Schema {
       try database.execute(sql: uploadsCountedByRole)
       try database.execute(sql: QueueSchema.statements)
     }
+    if current < 4, version >= 4 { try database.execute(sql: sharedSections) }
     try database.execute(sql: "PRAGMA user_version = \(version)")
   }
 
@@ -42,6 +43,19 @@ enum Schema {
   /// What follows the uploads belongs to the role that alone writes them: a statement that marks many readings and
   /// counts them itself takes a third of the time without any trigger.
   private static let uploadsCountedByRole = "DROP TRIGGER reading_upload_is_counted"
+
+  /// Ticks that are instants stand together like shown times, so that an import whose devices take turns appends; a count
+  /// that each device begins anew stands apart. Series that are there keep their section.
+  private static let sharedSections = """
+    ALTER TABLE series DROP COLUMN section;
+    ALTER TABLE series ADD COLUMN is_instant INTEGER NOT NULL DEFAULT 0 CHECK (is_instant IN (0, 1));
+    ALTER TABLE series ADD COLUMN section INTEGER NOT NULL GENERATED ALWAYS AS (
+      CASE WHEN axis = 0 THEN kind WHEN is_instant THEN -kind ELSE 4 + id END) VIRTUAL;
+
+    DROP TRIGGER series_identity;
+    CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, axis, is_instant ON series
+    BEGIN SELECT RAISE(ABORT, 'device, kind and axis of a series never change'); END;
+    """
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;

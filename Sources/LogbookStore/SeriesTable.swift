@@ -88,7 +88,7 @@ struct SeriesTable {
 
 extension SeriesTable {
   private mutating func meet(_ reading: Reading, _ code: Int) throws -> Int {
-    let series = try stored(deviceIDs[Int(reading.device.number)], reading.kind, reading.axis)
+    let series = try stored(reading)
     // Two devices of an input may be one device of the store.
     let place = all.firstIndex { $0.id == series.id } ?? all.count
     if place == all.count {
@@ -100,18 +100,26 @@ extension SeriesTable {
     return place
   }
 
-  private func stored(_ device: Int64, _ kind: ReadingKind, _ axis: Axis) throws -> Series {
-    let key: StatementArguments = [device, Int(kind.rawValue), Int(axis.rawValue)]
+  private func stored(_ reading: Reading) throws -> Series {
+    let (kind, axis) = (Int(reading.kind.rawValue), Int(reading.axis.rawValue))
+    let device = deviceIDs[Int(reading.device.number)]
     let find = """
       SELECT id, section, first_position, last_position FROM series WHERE device = ? AND kind = ? AND axis = ?
       """
-    if let row = try Row.fetchOne(database.cachedStatement(sql: find), arguments: key) {
+    if let row = try Row.fetchOne(database.cachedStatement(sql: find), arguments: [device, kind, axis]) {
       let (first, last): (Int64?, Int64?) = (row[2], row[3])
       let positions = first.flatMap { first in last.map { first...$0 } }
-      return Series(id: row[0], section: row[1], kind: kind, positions: positions)
+      return Series(id: row[0], section: row[1], kind: reading.kind, positions: positions)
     }
     try database.executeCached(
-      sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)", arguments: key)
-    return try stored(device, kind, axis)
+      sql: "INSERT INTO series (device, kind, axis, is_instant) VALUES (?, ?, ?, ?)",
+      arguments: [device, kind, axis, reading.isPlacedByInstant])
+    return try stored(reading)
   }
+}
+
+extension Reading {
+  /// Whether the tick that places it is an instant, in milliseconds since 1970: those of all devices go on together. No
+  /// device counts so far, and no instant that is shown lies so near to 1970.
+  var isPlacedByInstant: Bool { axis == .tick && position >= 100_000_000_000 }
 }

@@ -59,6 +59,61 @@ import Testing
     #expect(try scratch.rows(rules) == other.rows(rules))
   }
 
+  /// Two sensors and a meter whose readings their own ticks place, as the third schema kept them: each series apart.
+  private func makeThird() throws {
+    let queue = try DatabaseQueue(path: scratch.path)
+    try queue.inTransaction { database in
+      try Schema.migrate(database, to: 3)
+      try database.execute(
+        sql: """
+          INSERT INTO setting (name, value) VALUES ('timezone', 'Europe/Madrid'), ('store-id', 'x');
+          INSERT INTO device (vendor, model, serial, format) VALUES ('Test', 'Meter', 'S1', 'test'),
+            ('Test', 'Meter', 'S2', 'test'), ('Test', 'Meter', 'S3', 'test');
+          INSERT INTO ingest (source, format, digest, started_at, finished_at, outcome)
+            VALUES ('input', 'test', 'd', 1, 2, 'whole');
+          """)
+      for (device, kind) in [(1, 2), (2, 2), (3, 1)] {
+        try database.execute(
+          sql: """
+            INSERT INTO series (device, kind, axis, readings, pending, first_position, last_position, first_time,
+              last_time) VALUES (?, ?, 1, 2, 1, 7, 8, \(Make.noon), \(Make.noon))
+            """, arguments: [device, kind])
+        for tick in [7, 8] {
+          try database.execute(
+            sql: """
+              INSERT INTO reading (section, position, series, level, occurrence, device_time, utc_offset,
+                offset_source, value, unit, beyond, marks, ingest, uploaded)
+                SELECT section, ?, id, 0, 0, \(Make.noon), 7200, 1, 100, 0, 0, 0, 1, ? = 7 FROM series
+                WHERE device = ?
+              """, arguments: [tick, tick, device])
+        }
+      }
+      return .commit
+    }
+    try queue.close()
+  }
+
+  @Test func seriesKeepTheirSectionsAndThoseOfInstantsShareOne() throws {
+    try makeThird()
+    let instant: Int64 = 1_748_779_200_000
+    let devices = ["S1", "S4", "S5"].map {
+      Device(vendor: "Test", model: "Meter", serial: $0, format: "test")
+    }
+    var readings = [7, 8, 9, instant, instant, 7].map { Make.tick($0, 100) }
+    for (index, device) in [0, 0, 0, 1, 2, 0 as Int32].enumerated() { readings[index].device = DeviceIndex(device) }
+    readings[5].kind = .scan
+    let counts = try scratch.ingest(Make.batch(readings, devices: devices))
+    #expect(counts.knownReadings == 2 && counts.newReadings == 4)
+    #expect(
+      try scratch.rows("SELECT section, position, series, uploaded FROM reading ORDER BY 1, 2, 3") == [
+        "-2 \(instant) 4 0", "-2 \(instant) 5 0", "5 7 1 1", "5 8 1 0", "5 9 1 0", "6 7 2 1", "6 8 2 0",
+        "7 7 3 1",
+        "7 8 3 0", "10 7 6 0",
+      ])
+    let refusal = try scratch.refusal(.importer, "UPDATE series SET is_instant = 1 - is_instant")
+    #expect(refusal?.contains("never change") == true)
+  }
+
   @Test func theClocksOfAnIngestAreThereTogetherOrNotAtAll() throws {
     try scratch.ingest()
     for columns in [
