@@ -10,9 +10,13 @@ import sys
 
 try:
     import duckdb
+    import duckdb_extension_sqlite_scanner
 
+    extension = next(
+        pathlib.Path(duckdb_extension_sqlite_scanner.__file__).parent.rglob("*.duckdb_extension")
+    )
     database = duckdb.connect()
-    database.execute("LOAD sqlite")
+    database.execute(f"LOAD '{extension}'")
 except Exception as reason:
     sys.exit(f"duckdb-peer: {reason}")
 

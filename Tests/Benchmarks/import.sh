@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Compares imports with the sqlite3 shell, with a program in C, and with sqlite-utils and DuckDB where they are
-# installed (both come from PyPI; DuckDB needs its extension sqlite), on generated inputs: medians of wall time in one
-# run, as ratios. Builds the release program first.
+# installed (from PyPI: sqlite-utils, and duckdb with duckdb-extension-sqlite-scanner), on generated inputs: medians of
+# wall time in one run, as ratios. Builds the release program first.
 #   Tests/Benchmarks/import.sh [ROWS] [RUNS]
 #   Tests/Benchmarks/import.sh --memory     the peak memory of ten million rows, and whether it is below 48 MiB
 set -euo pipefail
