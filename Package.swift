@@ -19,6 +19,7 @@ let package = Package(
   products: [.executable(name: "glucoport", targets: ["glucoport"])],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -42,15 +43,18 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
-    .target(name: "Exports", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
+    .target(name: "TemporaryFiles", dependencies: ["Logbook"], swiftSettings: settings),
+    .target(
+      name: "Exports", dependencies: ["Logbook", "TemporaryFiles", "CZlib"], swiftSettings: settings),
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
     .target(
       name: "LogbookStore",
       dependencies: [
-        "Logbook", "LogbookAPI",
+        "Logbook", "LogbookAPI", "TemporaryFiles",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "HeapModule", package: "swift-collections"),
       ],
       swiftSettings: settings
     ),
@@ -122,7 +126,7 @@ let package = Package(
     .testTarget(
       name: "LogbookStoreTests",
       dependencies: [
-        "Logbook", "LogbookStore",
+        "Logbook", "LogbookStore", "SeededRandom",
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: settings

@@ -71,25 +71,33 @@ public struct ImportSession {
   public func run(_ reader: consuming ExportReader) throws -> ImportReport {
     let source = IngestSource(
       name: reader.name, format: reader.format, startedAt: clock(), modifiedAt: reader.modifiedAt,
-      decisions: reader.decisions)
+      decisions: reader.decisions, mayWait: reader.modifiedAt != nil)
     var counts = IngestCounts()
     var rejections: [Rejection] = []
     var duplicates: [LikelyDuplicate] = []
     let ahead = ReadAhead(reader)
     try store.ingest(source, isAtomic: policy.isStrict) { writer in
+      var header: String?
+      func tell(_ rejected: [Rejection], at progress: (done: Int64, total: Int64?)) throws {
+        for rejection in rejected {
+          try onRejection(rejection, header)
+          if rejections.count < Self.mostReported { rejections.append(rejection) }
+        }
+        onProgress(writer.counts, progress)
+      }
       var batch = IngestBatch()
       ahead.begin()
       while let place = try ahead.next(for: &batch) {
         if !place.isLast { ahead.begin() }
         let refused = try writer.write(batch)
-        for rejection in batch.rejections + refused {
-          try onRejection(rejection, place.header)
-          if rejections.count < Self.mostReported { rejections.append(rejection) }
-        }
-        onProgress(writer.counts, place.progress)
-        try judge(writer.counts, of: source.name)
+        header = place.header
+        try tell(batch.rejections + refused, at: place.progress)
+        if writer.hasEnoughScattered { try writer.storeScattered { try tell($0, at: place.progress) } }
+        try judge(writer, of: source.name)
       }
       let reader = ahead.reader
+      try writer.storeScattered { try tell($0, at: reader.progress) }
+      try judge(writer, of: source.name)
       if policy.isStrict, case .truncated(let line, let detail) = reader.end {
         throw Failure(.badInput, "\(reader.name):\(line): \(detail); nothing was stored")
       }
@@ -105,11 +113,13 @@ public struct ImportSession {
       counts: counts, end: reader.end, rejections: rejections, likelyDuplicates: duplicates)
   }
 
-  private func judge(_ counts: IngestCounts, of name: String) throws {
-    if policy.isStrict, counts.rejected > 0 {
-      throw Failure(.badInput, "\(name): \(counts.rejected) items were rejected; nothing was stored")
+  private func judge(_ writer: IngestWriter, of name: String) throws {
+    let rejected = writer.counts.rejected
+    if policy.isStrict, rejected > 0 {
+      throw Failure(.badInput, "\(name): \(rejected) items were rejected; nothing was stored")
     }
-    if let most = policy.mostRejections, counts.rejected > most {
+    if let most = policy.mostRejections, rejected > most {
+      if !policy.isStrict { try writer.storeScattered { _ in } }
       throw Failure(
         .badInput,
         "\(name): more than \(most) items were rejected; "

@@ -18,7 +18,7 @@
 }
 
 /// One measurement as the device reported it. A plain value without references, since millions pass through.
-@frozen public struct Reading: Sendable {
+@frozen public struct Reading: BitwiseCopyable, Sendable {
   /// What took it.
   public var device: DeviceIndex
   /// What it measures.

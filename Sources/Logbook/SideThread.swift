@@ -4,9 +4,10 @@ import Dispatch
 
 /// A state that one job at a time works on, on a thread beside the caller's.
 ///
-/// Whoever hands the state over keeps no part of it.
+/// Whoever hands the state over keeps no part of it, and uses objects that are taken out of it only while nothing is begun.
 public final class SideThread<State>: @unchecked Sendable {
-  // Safe: the state is touched on the queue alone, which does one thing after the other.
+  // Safe: the state is touched on the queue alone, which does one thing after the other, and what it refers to by those
+  // alone who hold to the rule above.
   private var state: State
   private let queue: DispatchQueue
 

@@ -15,14 +15,20 @@ public struct IngestSource: Sendable {
   public let modifiedAt: Int64?
   /// What is decided before the first batch.
   public let decisions: [Decision]
+  /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
+  public let mayWait: Bool
 
   /// An input at the moment when its ingest begins.
-  public init(name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision]) {
+  public init(
+    name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
+    mayWait: Bool = false
+  ) {
     self.name = name
     self.format = format
     self.startedAt = startedAt
     self.modifiedAt = modifiedAt
     self.decisions = decisions
+    self.mayWait = mayWait
   }
 }
 
@@ -52,21 +58,31 @@ public final class IngestWriter {
   /// The most rejections kept with an ingest; all are counted.
   static let mostRejections = 1000
 
+  /// What a transaction that is rolled back takes back.
+  private struct State {
+    var counts = IngestCounts()
+    var deviceIDs: [Int64] = []
+    var devices: [Device] = []
+    var storedRejections = 0
+  }
+
   /// What became of the items so far.
-  public private(set) var counts = IngestCounts()
+  public var counts: IngestCounts { state.counts }
+  private var state = State()
   private let database: Database
   var connection: Database { database }
   var ingestID: Int64 { id }
   /// The ids of this ingest's devices, for an IN list.
-  var deviceList: String { deviceIDs.map(String.init).joined(separator: ",") }
+  var deviceList: String { state.deviceIDs.map(String.init).joined(separator: ",") }
   private let isAtomic: Bool
   private let source: IngestSource
   private var id: Int64 = 0
-  private var deviceIDs: [Int64] = []
+  private var scattered: ScatteredReadings?
+  /// Whether scattered readings are kept for the end, as long as there is room for them.
+  private var keepsScattered: Bool
   private var readings: ReadingWriter?
   private var records: RecordWriter?
   private var corrections: Corrections?
-  private var storedRejections = 0
 
   init(
     _ database: Database, _ batch: BatchTable, _ source: IngestSource, isAtomic: Bool
@@ -74,6 +90,7 @@ public final class IngestWriter {
     self.database = database
     self.source = source
     self.isAtomic = isAtomic
+    keepsScattered = source.mayWait
     do {
       if isAtomic { try database.beginTransaction(.immediate) }
       try inTransaction { try begin() }
@@ -104,23 +121,53 @@ public final class IngestWriter {
     id = database.lastInsertedRowID
   }
 
-  /// Stores a batch in one transaction.
+  /// Stores a batch in one transaction. Where the source may wait, readings in no order do so for `storeScattered`, and
+  /// all behind them: of two readings of one identity the first in the input stays.
   ///
   /// - Returns: readings that the store itself does not take. The batch's own rejections are not among them.
   @discardableResult
   public func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
+    let waits = keepsScattered && (scattered != nil || ScatteredReadings.areScattered(batch.readings))
     var refused: [Rejection] = []
     try inTransaction {
-      for device in batch.devices[deviceIDs.count...] { deviceIDs.append(try device.storedID(database)) }
-      refused = try write(batch.readings, of: batch.devices)
+      for device in batch.devices[state.deviceIDs.count...] {
+        state.deviceIDs.append(try device.storedID(database))
+      }
+      state.devices = batch.devices
+      if !waits { refused = try write(batch.readings) }
       if let outcome = try records?.write(batch.records) { count(outcome) }
-      try write(batch.rejections + refused)
-      counts.rejected += batch.rejections.count + refused.count
-      counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
+      try write(batch.rejections)
+      state.counts.rejected += batch.rejections.count
+      state.counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
       try saveCounts()
     }
+    if waits, !keep(batch.readings) {
+      try storeScattered { refused += $0 }
+      try inTransaction {
+        refused += try write(batch.readings)
+        try saveCounts()
+      }
+    }
     return refused
+  }
+
+  /// Whether so many readings wait that they are to be stored before the next batch.
+  public var hasEnoughScattered: Bool { scattered?.isFull == true }
+
+  /// Stores the readings that wait, batch by batch.
+  ///
+  /// - Parameter onBatch: told after each batch which readings the store itself does not take.
+  public func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
+    guard let waiting = scattered.take() else { return }
+    try waiting.merge(of: state.deviceIDs) { readings in
+      var refused: [Rejection] = []
+      try inTransaction {
+        refused = try write(readings)
+        try saveCounts()
+      }
+      try onBatch(refused)
+    }
   }
 
   /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
@@ -153,6 +200,7 @@ public final class IngestWriter {
   public func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
+    precondition(scattered == nil, "readings wait for storeScattered")
     try inTransaction {
       try database.executeCached(
         sql: """
@@ -176,16 +224,19 @@ public final class IngestWriter {
     if isAtomic { try database.commit() }
   }
 
-  /// Gives up: what was committed stays, an atomic ingest leaves nothing.
+  /// Gives up: what was committed stays, what waits is stored if it can be, an atomic ingest leaves nothing.
   func abandon() {
-    readings = nil
-    records = nil
-    corrections = nil
+    defer {
+      readings = nil
+      records = nil
+      corrections = nil
+    }
     do {
       if database.isInsideTransaction { try database.rollback() }
       // Where not even its row could be written, another wait for the store would end the same way.
       guard !isAtomic, id != 0 else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
+      try storeScattered { _ in }
     } catch {
       // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back
       // when the connection closes, and the ingest stays `running`, as after a kill.
@@ -193,11 +244,11 @@ public final class IngestWriter {
   }
 
   private func count(_ outcome: RecordWriter.Outcome) {
-    counts.newRecords += outcome.new
-    counts.knownRecords += outcome.known
-    counts.repeatedRecords += outcome.repeated
-    counts.updatedRecords += outcome.updated
-    counts.keptRecords += outcome.kept
+    state.counts.newRecords += outcome.new
+    state.counts.knownRecords += outcome.known
+    state.counts.repeatedRecords += outcome.repeated
+    state.counts.updatedRecords += outcome.updated
+    state.counts.keptRecords += outcome.kept
   }
 
   /// Excludes hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
@@ -205,54 +256,77 @@ public final class IngestWriter {
     guard let annotations = try corrections?.annotations(), !annotations.isEmpty, let records else { return }
     let written = try records.write(annotations)
     let changed = try records.finish()
-    counts.correctedReadings += written.new + changed.updated
+    state.counts.correctedReadings += written.new + changed.updated
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {
-    if database.isInsideTransaction { return try work() }
-    try database.inTransaction(.immediate) {
-      try work()
-      return .commit
+    let before = state
+    do {
+      if database.isInsideTransaction { return try work() }
+      try database.inTransaction(.immediate) {
+        try work()
+        return .commit
+      }
+    } catch {
+      state = before
+      throw error
     }
   }
 
-  private func write(_ batch: [Reading], of devices: [Device]) throws -> [Rejection] {
-    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: deviceIDs) else { return [] }
-    counts.newReadings += outcome.new
-    counts.knownReadings += outcome.known
-    counts.repeatedReadings += outcome.repeated
-    counts.changedReadings += outcome.changed
-    for (kind, count) in outcome.newByKind { counts.newByKind[kind.name, default: 0] += count }
-    var (first, last) = (counts.firstTime ?? .max, counts.lastTime ?? .min)
+  /// Keeps readings for the end; false where there is no room. They can be stored as they come, too, only slower.
+  private func keep(_ batch: [Reading]) -> Bool {
+    guard !batch.isEmpty else { return true }
+    do {
+      if scattered == nil { scattered = try ScatteredReadings() }
+      try scattered?.add(batch, of: state.deviceIDs)
+    } catch {
+      keepsScattered = false
+    }
+    return keepsScattered
+  }
+
+  private func write(_ batch: [Reading]) throws -> [Rejection] {
+    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: state.deviceIDs) else {
+      return []
+    }
+    state.counts.newReadings += outcome.new
+    state.counts.knownReadings += outcome.known
+    state.counts.repeatedReadings += outcome.repeated
+    state.counts.changedReadings += outcome.changed
+    for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
+    var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
-      try corrections?.note(reading, device: deviceIDs[Int(reading.device.number)])
+      try corrections?.note(reading, device: state.deviceIDs[Int(reading.device.number)])
       switch reading.placement.source {
-      case .zoneGap, .zoneOverlap: counts.ambiguousTimes += 1
+      case .zoneGap, .zoneOverlap: state.counts.ambiguousTimes += 1
       case .stated, .zone, .ticks: break
       }
-      if reading.marks.contains(.doubtfulTime) { counts.doubtfulTimes += 1 }
+      if reading.marks.contains(.doubtfulTime) { state.counts.doubtfulTimes += 1 }
     }
-    (counts.firstTime, counts.lastTime) = (first, last)
-    return try outcome.restarted.map { index in
+    (state.counts.firstTime, state.counts.lastTime) = (first, last)
+    let refused = try outcome.restarted.map { index in
       let reading = batch[index]
-      return try TickSession.refuse(reading, of: devices[Int(reading.device.number)], from: source.name)
+      return try TickSession.refuse(reading, of: state.devices[Int(reading.device.number)], from: source.name)
     }
+    try write(refused)
+    state.counts.rejected += refused.count
+    return refused
   }
 
   private func write(_ rejections: [Rejection]) throws {
-    for rejection in rejections.prefix(Self.mostRejections - storedRejections) {
+    for rejection in rejections.prefix(Self.mostRejections - state.storedRejections) {
       try database.executeCached(
         sql: "INSERT INTO rejection (ingest, line, reason) VALUES (?, ?, ?)",
         arguments: [id, rejection.line, rejection.reason])
-      storedRejections += 1
+      state.storedRejections += 1
     }
   }
 
   private func saveCounts() throws {
     try database.executeCached(
-      sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [counts.json, id])
+      sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [state.counts.json, id])
   }
 
   private func decisionsJSON(_ decisions: [Decision]) -> String {

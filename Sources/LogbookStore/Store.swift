@@ -81,7 +81,8 @@ public final class Store {
         // Before the journal mode, too: it would rewrite the header of a file that is not ours.
         try Self.refuseForeign(database, path: path)
         if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
-        try database.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -4096")
+        try database.execute(
+          sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(role == .importer ? 1024 : 4096)")
       }
       return try Self.openQueue(path, configuration)
     }

@@ -6,6 +6,8 @@ import Logbook
 import LogbookStore
 import Testing
 
+@testable import Exports
+
 /// Inputs whose batches end between two readings of one place, and a process that ends there, too.
 @Suite struct BatchBorderTests {
   private struct Kill: Error {}
@@ -35,11 +37,12 @@ import Testing
   }
 
   private func expectRerunIsWhole(_ places: [(time: String, value: String)], cut: Int) throws {
-    // A batch holds 50,000 items; the rejection is one of them.
-    let bytes = export(places, before: 49_999 - cut)
+    // The rejection is one of the items of the batch.
+    let before = ExportReader.batchSize - 1 - cut
+    let bytes = export(places, before: before)
     let whole = try ImportBench()
     let counts = try whole.run(whole.file("a.csv", bytes)).counts
-    #expect(counts.newReadings == 49_999 - cut + places.count)
+    #expect(counts.newReadings == before + places.count)
     #expect(counts.changedReadings == 0)
     let killed = try ImportBench()
     let path = try killed.file("a.csv", bytes)
@@ -61,7 +64,7 @@ import Testing
 
   @Test func valuesOfOneTenthAreNumberedBySizeAcrossTheBorder() throws {
     let bench = try ImportBench()
-    try bench.run(bench.file("a.csv", export(oneTenth, before: 49_998)))
+    try bench.run(bench.file("a.csv", export(oneTenth, before: ExportReader.batchSize - 2)))
     #expect(
       try bench.rows("SELECT value, occurrence FROM reading JOIN series ON id = series WHERE kind = 1")
         == ["103.0|0", "103.4|1"])

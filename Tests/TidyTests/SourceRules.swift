@@ -8,7 +8,7 @@ enum SourceRules {
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
     ["Logbook", "CZlib", "CLibUSB"],
-    ["LogbookAPI"],
+    ["LogbookAPI", "TemporaryFiles"],
     ["LogbookStore", "Exports", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],
@@ -24,7 +24,7 @@ enum SourceRules {
     "HummingbirdTLS": ["LogbookServer"], "HTTPTypes": ["LogbookServer"],
     "NIOCore": ["LogbookServer", "Remotes"],
     "ServiceLifecycle": ["LogbookServer"], "UnixSignals": ["LogbookServer"], "Logging": ["LogbookServer"],
-    "CoreMetrics": ["LogbookServer"],
+    "CoreMetrics": ["LogbookServer"], "HeapModule": ["LogbookStore"],
     "AsyncHTTPClient": ["Remotes"], "NIOHTTP1": ["Remotes"], "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
   ]
 

@@ -8,8 +8,8 @@ public import Logbook
 /// month, unit), a file is read twice and a pipe is kept in an unlinked file meanwhile.
 public struct ExportReader: Ingestor {
   /// The most items of a batch. Sorting and writing work best on many; two batches, one being read and one being stored,
-  /// take some 8 MiB.
-  static let batchSize = 32_000
+  /// take some 4 MiB.
+  static let batchSize = 20_000
   /// A live pipe's readings are handed on after this long.
   static let longestWait = Duration.seconds(1)
   /// The most readings that are kept for the next batch: more than two hours of any sensor.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import TemporaryFiles
 
 /// One input with its stages: bytes, perhaps gunzip, perhaps decoding, and the window that tokenizers read from.
 final class Input {
@@ -118,42 +113,21 @@ final class Input {
   }
 }
 
-/// A file without a name, for a pipe that has to be read twice.
+/// A pipe that has to be read twice.
 enum Spool {
-  /// Copies bytes into a new file of mode 0600 that is unlinked at once, so that it goes with the process.
+  /// Copies bytes into a file that nobody else can see.
   static func copy(_ head: [UInt8], then rest: (any ByteSource)?, name: String) throws -> FileSource {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(folder)/glucoport.XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else {
-      throw Failure(
-        .cannotCreate, "cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
-    }
-    unlink(template)
+    let file = try UnlinkedFile()
     let source = ReplaySource(head: head, rest: rest)
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     defer { chunk.deallocate() }
     while true {
       switch try source.read(into: chunk) {
       case .bytes(let count):
-        try writeAll(
-          UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(chunk)[..<count]), to: descriptor, folder)
+        try file.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(chunk)[..<count]))
       case .paused: continue
-      case .end: return try FileSource(descriptor: descriptor, name: name)
+      case .end: return try FileSource(descriptor: file.duplicate(), name: name)
       }
-    }
-  }
-
-  private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ folder: String) throws
-  {
-    var written = 0
-    while written < bytes.count {
-      let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else {
-        throw Failure(.inputOutput, "cannot keep the input in \(folder): \(String(cString: strerror(errno)))")
-      }
-      written += count
     }
   }
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A temporary file that nobody else can see: of mode 0600 and without a name, so that it goes with the process.
+public final class UnlinkedFile {
+  /// The folder in which it takes space: `TMPDIR`, else `/tmp`.
+  public let folder: String
+  private let descriptor: Int32
+
+  /// Creates an empty file.
+  ///
+  /// - Throws: `Failure` of category `cannotCreate`.
+  public init() throws {
+    folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(folder)/glucoport.XXXXXX".utf8CString)
+    descriptor = mkstemp(&template)
+    guard descriptor >= 0, fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else {
+      throw Failure(
+        .cannotCreate, "cannot create a temporary file in \(folder): \(String(cString: strerror(errno)))")
+    }
+    unlink(template)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Writes all of the bytes behind what was written before.
+  ///
+  /// - Throws: `Failure` of category `inputOutput`.
+  public func append(_ bytes: UnsafeRawBufferPointer) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("cannot keep the input") }
+      written += count
+    }
+  }
+
+  /// Fills the buffer with the bytes from an offset on.
+  ///
+  /// - Throws: `Failure` of category `inputOutput`, also where the file has fewer bytes.
+  public func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+    var filled = 0
+    while filled < buffer.count {
+      let count = pread(
+        descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(offset + filled))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("cannot read what was kept") }
+      guard count > 0 else { throw Failure(.inputOutput, "what was kept in \(folder) is cut off") }
+      filled += count
+    }
+  }
+
+  /// A descriptor of one's own for the file, which shares its position.
+  ///
+  /// - Throws: `Failure` of category `inputOutput`.
+  public func duplicate() throws -> Int32 {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw failure("cannot open what was kept") }
+    return copy
+  }
+
+  private func failure(_ what: String) -> Failure {
+    Failure(.inputOutput, "\(what) in \(folder): \(String(cString: strerror(errno)))")
+  }
+}
