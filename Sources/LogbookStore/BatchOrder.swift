@@ -39,6 +39,8 @@ struct BatchOrder {
   /// Different readings of one place, in the order of their occurrences. Which occurrence each one gets depends on
   /// what the store holds there.
   private(set) var together: [[Item]] = []
+  /// Places in the batch of readings that another of the batch precedes under their tick, which is of another day.
+  private(set) var restarted: [Int] = []
   private var keys: [Key] = []
 
   /// Orders a batch, whose series the table meets.
@@ -46,6 +48,7 @@ struct BatchOrder {
     items.removeAll(keepingCapacity: true)
     changed.removeAll(keepingCapacity: true)
     together.removeAll(keepingCapacity: true)
+    restarted.removeAll(keepingCapacity: true)
     repeated = 0
     try makeKeys(readings, in: &table)
     var start = 0
@@ -86,8 +89,13 @@ struct BatchOrder {
   /// Settles readings of one series at one position, given in the input's order.
   private mutating func settle(_ group: [Int], series: Int, _ readings: [Reading]) {
     var byLevel: [(level: Int64, distinct: [Int])] = []
+    let shown = readings[group[0]].deviceTime.seconds
     for index in group {
       let reading = readings[index]
+      if TickSession.isAnother(reading, thanShownAt: shown) {
+        restarted.append(index)
+        continue
+      }
       let place = byLevel.firstIndex { $0.level == reading.level } ?? byLevel.count
       if place == byLevel.count { byLevel.append((reading.level, [])) }
       let twin = byLevel[place].distinct.contains {

@@ -79,6 +79,7 @@ final class ReadingWriter {
     table = SeriesTable(database, deviceIDs: deviceIDs)
     try order.arrange(readings, in: &table)
     outcome.repeated = order.repeated
+    outcome.restarted = order.restarted
     for start in stride(from: 0, to: order.items.count, by: BatchTable.capacity) {
       try writeChunk(order.items[start..<min(start + BatchTable.capacity, order.items.count)], readings)
     }

@@ -125,6 +125,28 @@ struct ImportTests {
     #expect(try StoreFile(program.store).count("reading") == 7)
   }
 
+  /// Rows in no order wait in a temporary file, for which there may be no folder.
+  @Test(arguments: ["TMPDIR=/nonexistent", "TMPDIR=."])
+  func rowsInNoOrderAreStoredWithOrWithoutAFolderForThem(setting: String) async throws {
+    let program = try Program()
+    let lines = String(decoding: GeneratedExport.csv(rows: 45_000), as: UTF8.self).split(separator: "\n")
+    let rows = (0..<45_000).map { lines[1 + $0 * 7919 % 45_000] + "\n" }
+    try program.write(Array(([lines[0] + "\n"] + rows).joined().utf8), to: "rows.csv")
+    let outcome = try await program.shell("export \(setting); glucoport import rows.csv --json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try outcome.objects().first?["new"] as? Int == 45_000)
+    #expect(try StoreFile(program.store).count("reading") == 45_000)
+    #expect(try StoreFile(program.store).integrity() == "ok")
+  }
+
+  @Test func aClosedStandardInputIsTold() async throws {
+    let program = try Program()
+    let outcome = try await program.shell("glucoport import - <&-")
+    #expect(outcome.status == 66 && outcome.output.isEmpty)
+    #expect(outcome.errors == "glucoport: -: cannot be read; it is closed\n")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
   @Test func gzipIsReadFromAFileAndFromAPipe() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 9000), to: "rows.csv")

@@ -100,7 +100,9 @@ import Testing
       Device(vendor: "Test", model: "Meter", serial: $0, format: "test")
     }
     var readings = [7, 8, 9, instant, instant, 7].map { Make.tick($0, 100) }
-    for (index, device) in [0, 0, 0, 1, 2, 0 as Int32].enumerated() { readings[index].device = DeviceIndex(device) }
+    for (index, device) in [0, 0, 0, 1, 2, 0 as Int32].enumerated() {
+      readings[index].device = DeviceIndex(device)
+    }
     readings[5].kind = .scan
     let counts = try scratch.ingest(Make.batch(readings, devices: devices))
     #expect(counts.knownReadings == 2 && counts.newReadings == 4)

@@ -57,6 +57,8 @@ final class FileSource: ByteSource {
     guard type != S_IFDIR else {
       throw Failure(.missingInput, "\(name): is a folder; name the files in it")
     }
+    // Where the shell closed standard input, its number goes to something of the runtime that is no file.
+    guard type != 0 else { throw Failure(.missingInput, "\(name): cannot be read; it is closed") }
     isRegularFile = type == S_IFREG
     size = isRegularFile ? Int64(status.st_size) : nil
     modifiedAt = isRegularFile ? Int64(status.st_mtim.tv_sec) : nil
