@@ -120,6 +120,17 @@ import Testing
     #expect(result.readings.count == 5000 && result.end == .whole)
   }
 
+  @Test func theDigestIsThatOfTheWholeFileAlsoBehindItsText() throws {
+    let bytes = try Self.packed(Self.text) + [UInt8](repeating: 0, count: 300_000)
+    let file = try ScratchFile(bytes)
+    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var batch = IngestBatch()
+    while try reader.read(into: &batch) {}
+    var digest = Digest()
+    bytes.withUnsafeBytes { digest.update($0) }
+    #expect(reader.digest == digest.hexadecimal() && reader.end == .whole)
+  }
+
   @Test func aCutMemberGivesWhatIsWholeAndIsTold() throws {
     let bytes = try Self.packed(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()

@@ -66,7 +66,17 @@ struct ReadAheadTests {
     var bytes = try packed(Self.rows(120_000))
     for place in bytes.count * 4 / 5..<bytes.count * 4 / 5 + 64 { bytes[place] ^= 0x5A }
     let path = try bench.file("input.csv.gz", bytes)
-    #expect(throws: Failure.self) { try bench.run(path) }
+    let failure = try #require(throws: Failure.self) { try bench.run(path) }
+    #expect(failure.message.contains("gzip data are damaged"))
+    #expect(
+      try bench.number("SELECT count(*) FROM reading") == 0,
+      "a file is checked before anything is taken from it")
+    let pipe = try Process.pipe("/bin/cat", path)
+    let options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
+    let reader = try ExportReader(descriptor: dup(pipe.fileDescriptor), name: "-", options: options)
+    #expect(throws: Failure.self) {
+      try ImportSession(store: bench.store, policy: ImportPolicy(), clock: { 1 }).run(reader)
+    }
     #expect(try bench.number("SELECT count(*) FROM reading") >= 50_000)
   }
 
@@ -75,5 +85,17 @@ struct ReadAheadTests {
     let gzip = try Process.run(URL(filePath: "/bin/gzip"), arguments: [path])
     gzip.waitUntilExit()
     return try Data(contentsOf: URL(filePath: path + ".gz"))
+  }
+}
+
+extension Process {
+  /// The end of a pipe into which a program writes.
+  fileprivate static func pipe(_ program: String, _ argument: String) throws -> FileHandle {
+    let (process, pipe) = (Process(), Pipe())
+    process.executableURL = URL(filePath: program)
+    process.arguments = [argument]
+    process.standardOutput = pipe
+    try process.run()
+    return pipe.fileHandleForReading
   }
 }

@@ -12,6 +12,7 @@ final class GzipSource: ByteSource {
   /// Whether the input ended inside a member: what came out so far is true, the rest is missing.
   private(set) var isTruncated = false
   private var memberEnded = false
+  private var isPadded = false
   private var sourceEnded = false
 
   init(_ packed: any ByteSource, name: String) throws {
@@ -46,12 +47,18 @@ final class GzipSource: ByteSource {
           continue
         case .bytes(let count):
           stream.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-          stream.avail_in = UInt32(count)
+          stream.avail_in = isPadded ? 0 : UInt32(count)
+          if isPadded { continue }
         }
       }
       if memberEnded {
-        // What follows a member is another member, or padding that gzip(1) ignores, too.
-        guard stream.next_in?.pointee == 0x1F else { return .end }
+        // What follows a member is another member, or padding that gzip(1) ignores, too. It is read all the same, for
+        // the digest of the whole.
+        guard stream.next_in?.pointee == 0x1F else {
+          stream.avail_in = 0
+          isPadded = true
+          continue
+        }
         guard inflateReset(&stream) == Z_OK else { throw damaged() }
         memberEnded = false
       }

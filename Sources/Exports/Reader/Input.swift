@@ -48,7 +48,22 @@ final class Input {
     if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
     head = try InputHead(text: decoded, isWhole: ended)
     text = TextBuffer(ReplaySource(head: [], rest: nil), name: source.name)
-    try connect(behind: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
+    if isGzip, source.isRegularFile {
+      try checkPacked()
+      try rewind()
+    } else {
+      try connect(behind: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
+    }
+  }
+
+  /// Unpacks a file once to its end, so that no value is taken from bytes that its checksum shows to be damaged.
+  private func checkPacked() throws {
+    try source.rewind()
+    source.isHashing = false
+    let unpacked = try GzipSource(source, name: source.name)
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+    defer { chunk.deallocate() }
+    while case .bytes = try unpacked.read(into: chunk) {}
   }
 
   var encodingDecision: Decision {
