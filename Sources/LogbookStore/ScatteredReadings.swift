@@ -45,10 +45,9 @@ struct ScatteredReadings {
 
   /// Keeps a batch.
   ///
+  /// - Parameter devices: the stored ids of the device indexes.
   /// - Throws: `Failure` where the folder of the file is full: the batch is not kept then, those before are, and no
   ///   other can be.
-  ///
-  /// - Parameter devices: the stored ids of the device indexes.
   mutating func add(_ readings: [Reading], of devices: [Int64]) throws {
     let run = readings.sorted { Place($0, devices, run: 0) < Place($1, devices, run: 0) }
     try run.withUnsafeBytes { try file.append($0) }
