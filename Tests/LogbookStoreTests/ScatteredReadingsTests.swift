@@ -62,7 +62,8 @@ import Testing
       sizes.append(batch.count)
     }
     let order = all.sorted { (key($0) + [$0.line]).lexicographicallyPrecedes(key($1) + [$1.line]) }
-    #expect(merged.map(\.line) == order.map(\.line))
+    let isInOrder = merged.map(\.line) == order.map(\.line)
+    #expect(isInOrder)
     #expect(sizes.dropLast().allSatisfy { $0 >= ScatteredReadings.batchSize } && sizes.count == 3)
   }
 
