@@ -126,7 +126,7 @@ enum Schema {
 
     -- A series, a position, a level and an occurrence are the identity. The section goes before them, so that an import
     -- appends even when the devices take turns: all readings of one kind that a shown time places stand together in the
-    -- order of time, twice as fast to insert as one stretch for each device. Ticks of each series stand apart.
+    -- order of time, twice as fast to insert as one stretch for each device. Ticks stand apart; see `sharedSections`.
     CREATE TABLE reading (
       section INTEGER NOT NULL,
       position INTEGER NOT NULL,
