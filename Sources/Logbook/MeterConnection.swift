@@ -10,6 +10,8 @@ public final class MeterConnection {
   public var onIdentity: (MeterIdentity) throws -> Void = { _ in }
   /// Told how many items are read, and how many there are where the meter said so.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
+  /// Lets so many milliseconds pass between two exchanges. In a recorded session no time passes.
+  public var pause: (_ milliseconds: Int) -> Void = { _ in }
 
   private let transport: any Transport
 

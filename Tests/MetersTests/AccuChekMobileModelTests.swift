@@ -32,6 +32,29 @@ struct AccuChekMobileModelTests {
     #expect(SimulatedAccuChekMobile.report(try Self.memory()).contains("07:15;97;mg/dl; ; ; ;X; ; \r\n"))
   }
 
+  @Test func theReportOfTwelveColumnsHasTheFormThatPeopleQuote() throws {
+    var memory = try Self.memory()
+    memory.items[0].marks = .fasting
+    let lines = SimulatedAccuChekMobile.report(memory, .twelve).split(separator: "\r\n")
+    #expect(
+      lines[2].hasPrefix("Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Sonstiges;"))
+    #expect(
+      lines[2].hasSuffix("Nüchtern;Schlafenszeit;Funktionskontrolle" + String(repeating: " ", count: 197)))
+    #expect(lines[3] == "01.02.2020;07:15;LO;mg/dl;X; ; ; ; ; ; ;X;")
+    #expect(lines[4] == "01.02.2020;07:15;97;mg/dl; ; ; ; ; ;X; ; ;")
+  }
+
+  @Test func aDiskThatIsNotReadyRefusesAndSaysWhy() throws {
+    let meter = SimulatedAccuChekMobile(try Self.memory(), refusals: 1)
+    #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
+    #expect(Self.gives(meter)?.last == 1)
+    #expect(meter.take(Self.block("03 00 00 00 12 00", reads: 18), endpoint: 2))
+    #expect(try #require(Self.gives(meter))[2] == 2)
+    #expect(Self.gives(meter)?.last == 0)
+    #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
+    #expect(Self.gives(meter) == Self.good())
+  }
+
   @Test(arguments: SimulatedAccuChekMobile.Layout.allCases)
   func theReportIsAFileInTwoFoldersOfEitherFileSystem(layout: SimulatedAccuChekMobile.Layout) throws {
     var memory = try Self.memory()

@@ -2,11 +2,13 @@
 
 import Logbook
 import SeededRandom
+import SimulatedMeters
 import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Mobile's report, and the disk on which it lies. All constructed: no public capture exists.
+/// The Accu-Chek Mobile's report, and the disk on which it lies. All constructed; the names of the columns are those of
+/// reports that people quote.
 struct AccuChekMobileTests {
   private static let columns =
     "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"
@@ -28,7 +30,7 @@ struct AccuChekMobileTests {
   ]
 
   @Test func everyColumnOfARowIsTaken() throws {
-    let report = try #require(AccuChekReport(parsing: Self.report(Self.rows)))
+    let report = try AccuChekReport(parsing: Self.report(Self.rows))
     #expect(report.serial == "U100000042")
     #expect(report.madeAt?.text == "2026-11-20T10:00:00")
     #expect(
@@ -48,26 +50,117 @@ struct AccuChekMobileTests {
   @Test(arguments: [
     "01.02.2020;07:15;5,4;mmol/l;;;;;;", "01.02.2020;07:15;5.4;g/l;;;;;;",
     "31.02.2020;07:15;5.4;mmol/l;;;;;;",
-    "01.02.2020;25:15;5.4;mmol/l;;;;;;", "01.02.2020;07:15;5.4;mmol/l;;;;X;X;", "01.02.2020;07:15;5.4;mmol/l",
+    "01.02.2020;25:15;5.4;mmol/l;;;;;;", "01.02.2020;07:15;5.4;mmol/l",
+    "01.02.2020;07:15;5.4;mmol/l; ; ; ; ; ; ;X",
     "01.02.2020;07:15;1e5;mmol/l;;;;;;", "01/02/2020;07:15;5.4;mmol/l;;;;;;",
     "01.02.2020;07:15;0;mmol/l;;;;;;",
   ])
   func aRowThatSaysNothingCertainIsRejectedByItsLine(row: String) throws {
-    let report = try #require(AccuChekReport(parsing: Self.report([row] + Self.rows)))
+    let report = try AccuChekReport(parsing: Self.report([row] + Self.rows))
     #expect(report.rejections.map(\.line) == [4])
     #expect(report.readings.count == Self.rows.count)
   }
 
   @Test func aRowWithoutAResultIsCounted() throws {
-    let report = try #require(
-      AccuChekReport(parsing: Self.report(["01.02.2020;07:15; ;mmol/l;;;;;;", "", ";;;"])))
+    let report = try AccuChekReport(parsing: Self.report(["01.02.2020;07:15; ;mmol/l;;;;;;", "", ";;;"]))
     #expect(report.skipped == ["row without a result": 1])
   }
 
   @Test(arguments: [
     "", "a;b\r\nc", "a\r\n;b;c\r\nd", "a;b\r\nserial;01.01.2020;10:00\r\nDate;Time;Result\r\n",
   ])
-  func anotherTableIsNoReport(text: String) { #expect(AccuChekReport(parsing: Array(text.utf8)) == nil) }
+  func anotherTableIsNoReport(text: String) {
+    #expect(throws: MalformedReport.self) { try AccuChekReport(parsing: Array(text.utf8)) }
+  }
+
+  @Test func aRowMarkedAsBeforeAndAfterAMealKeepsItsValueAlone() throws {
+    let report = try AccuChekReport(
+      parsing: Self.report(["01.02.2020;07:15;5.4;mmol/l;X; ; ;X;X;"] + Self.rows))
+    #expect(report.readings.count == Self.rows.count + 1)
+    #expect(report.readings[0].measurement == .value(Quantity(5.4, .millimolesPerLitre)))
+    #expect(report.readings[0].marks == .temperatureWarning)
+    #expect(report.rejections.isEmpty && report.contradictoryMarks == 1)
+  }
+
+  // MARK: Columns
+
+  private static let twelve =
+    "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Sonstiges;Vor Mahlzeit;Nach Mahlzeit;"
+    + "Nüchtern;Schlafenszeit;Funktionskontrolle" + String(repeating: " ", count: 100)
+  /// As in a language that nobody has published.
+  private static let unnamed = (1...12).map { "Columna \($0)" }
+  private static let twelveRows = [
+    "10.10.2016;13:15;91;mg/dl; ; ; ;X; ; ; ; ;", "10.10.2016;07:15;92;mg/dl; ; ; ; ; ;X; ; ;",
+    "09.10.2016;22:15;93;mg/dl; ; ; ; ; ; ;X; ;", "09.10.2016;13:15;94;mg/dl; ; ; ; ; ; ; ;X;",
+    "08.10.2016;13:15;95;mg/dl; ; ; ; ;X; ; ; ;", "07.10.2016;13:15;96;mg/dl; ; ; ; ; ; ; ; ;",
+  ]
+  private static let twelveMarks: [ReadingMarks] = [
+    .beforeMeal, .fasting, .bedtime, .controlSolution, .afterMeal, [],
+  ]
+
+  private static func report(_ columns: String?, _ rows: [String]) -> [UInt8] {
+    let lines =
+      ["Seriennummer;Datum;Uhrzeit", "U100000042;20.11.2016;10:00;;;;;;;"] + [columns].compactMap(\.self)
+    return Array((lines + rows).map { $0 + "\r\n" }.joined().utf8)
+  }
+
+  @Test(arguments: [twelve, unnamed.joined(separator: ";"), nil])
+  func aReportOfTwelveColumnsTellsFastingAndBedtime(columns: String?) throws {
+    // Without a header the number of fields is that of the columns.
+    let rows = columns == nil ? Self.twelveRows.map { String($0.dropLast()) } : Self.twelveRows
+    let report = try AccuChekReport(parsing: Self.report(columns, rows))
+    #expect(report.readings.map(\.marks) == Self.twelveMarks)
+    #expect(report.readings.compactMap(\.measurement.quantity?.number) == [91, 92, 93, 94, 95, 96])
+    #expect(report.rejections.isEmpty && report.contradictoryMarks == 0)
+  }
+
+  @Test(arguments: DriverTrial.all.filter { $0.family.variant.hasPrefix("12 columns") })
+  func theSimulatedReportOfTwelveColumnsIsReadMarkByMark(trial: DriverTrial) throws {
+    let marks: [ReadingMarks] = [.fasting, .bedtime, .controlSolution, .beforeMeal, .afterMeal, []]
+    let memory = trial.memory(marks.map { (.smbg, .milligrams(100), $0) })
+    let contents = try trial.read(trial.meter(memory)).result.get()
+    #expect(contents.readings.reversed().map(\.marks) == marks)
+    #expect(contents.identity.device.model == "Accu-Chek Mobile")
+  }
+
+  @Test func columnsThatAreNamedStandInAnyOrder() throws {
+    let report = try AccuChekReport(
+      parsing: Self.report(
+        "Control test;Fasting;Unit;Result;Time;Date",
+        ["X; ;mg/dl;91;13:15;10.10.2016", " ;X;mg/dl;92;07:15;10.10.2016"]))
+    #expect(report.readings.map(\.marks) == [.controlSolution, .fasting])
+    #expect(report.readings.compactMap(\.measurement.quantity?.number) == [91, 92])
+  }
+
+  @Test func aReportOfTenColumnsInAnotherLanguageIsReadByTheirNumber() throws {
+    let report = try AccuChekReport(
+      parsing: Self.report(Self.unnamed.prefix(10).joined(separator: ";"), Self.rows))
+    #expect(report.readings.map(\.marks)[3] == .controlSolution)
+    #expect(report.readings.count == Self.rows.count)
+  }
+
+  /// A number of columns that nobody has seen, a known name at another place, one that is there twice, and a report of
+  /// eleven columns without a header.
+  @Test(arguments: [
+    unnamed.prefix(11).joined(separator: ";"), (unnamed + ["Columna 13"]).joined(separator: ";"),
+    "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Snack;Control test",
+    "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test;A;B",
+    "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;Before meal;Control test",
+    "10.10.2016;13:15;91;mg/dl; ; ; ; ; ; ;X",
+  ])
+  func columnsThatAreNotKnownAreRefused(columns: String) throws {
+    #expect(throws: MalformedReport.self) {
+      try AccuChekReport(parsing: Self.report(columns, Self.twelveRows))
+    }
+    var image = FATImage(width: 16)
+    image.write([("A.CSV", Self.report(columns, Self.twelveRows))], in: "U1")
+    let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
+    #expect {
+      try AccuChekMobileDriver().read(meter)
+    } throws: { error in
+      (error as? Failure)?.category == .protocolViolation && "\(error)".contains("column")
+    }
+  }
 
   @Test(arguments: [(12, 0), (16, 0), (16, 63), (32, 0), (32, 2048)])
   func aReportIsFoundOnEveryWidthOfTheFileSystem(width: Int, start: Int) throws {
@@ -100,6 +193,57 @@ struct AccuChekMobileTests {
     }
   }
 
+  @Test func theLongNameOfTheFolderGivesTheModel() throws {
+    var image = FATImage(width: 16)
+    image.write([("A.CSV", Self.report(Self.rows))], in: "ACCU-C~1", longName: "Accu-Chek Mobile Größe 2")
+    let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
+    #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile Größe 2")
+  }
+
+  /// That of a file which was deleted before it, and one whose pieces are not all there.
+  @Test(arguments: [FATImage.LongNameFault.sum, .cut, .order])
+  func aLongNameOfAnotherEntryIsNotTaken(fault: FATImage.LongNameFault) throws {
+    var image = FATImage(width: 16)
+    image.write(
+      [("A.CSV", Self.report(Self.rows))], in: "U1", longName: "Somebody else's long name", fault: fault)
+    let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
+    #expect(try AccuChekMobileDriver().identify(meter).device.model == "Accu-Chek Mobile U1")
+  }
+
+  @Test func aDiskThatIsNotReadyYetIsWaitedFor() throws {
+    var image = FATImage(width: 16)
+    image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
+    let transport = DiskTransport(image, refusals: 80)
+    let meter = MeterConnection(transport, model: AccuChekMobileDriver.models[0]) { 0 }
+    var waited = 0
+    meter.pause = { waited += $0 }
+    #expect(try AccuChekMobileDriver().read(meter).readings.count == Self.rows.count)
+    #expect((15_000...30_000).contains(waited))
+  }
+
+  @Test func aDiskThatIsNeverReadyIsGivenUp() throws {
+    let transport = DiskTransport(FATImage(width: 16), refusals: .max)
+    let meter = MeterConnection(transport, model: AccuChekMobileDriver.models[0]) { 0 }
+    var waited = 0
+    meter.pause = { waited += $0 }
+    #expect {
+      try AccuChekMobileDriver().read(meter)
+    } throws: {
+      ($0 as? Failure)?.category == .unavailable
+    }
+    #expect((20_000...60_000).contains(waited))
+  }
+
+  @Test func aDiskThatIsReadyIsNotWaitedFor() throws {
+    var image = FATImage(width: 16)
+    image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
+    let meter = MeterConnection(DiskTransport(image), model: AccuChekMobileDriver.models[0]) { 0 }
+    var waited = 0
+    meter.pause = { waited += $0 }
+    _ = try AccuChekMobileDriver().read(meter)
+    #expect(waited == 0)
+  }
+
   @Test func aFolderThatRunsInACircleIsBroken() throws {
     var image = FATImage(width: 16)
     image.write([("A.CSV", Self.report(Self.rows))], in: "U1")
@@ -120,8 +264,14 @@ struct AccuChekMobileTests {
 
   @Test func anyBytesAreAReportOrNone() {
     var random = SeededGenerator(seed: 21)
-    let report = Self.report(Self.rows)
-    for _ in 0..<500 { _ = AccuChekReport(parsing: random.mutated(report)) }
+    let reports = [Self.report(Self.rows), Self.report(Self.twelve, Self.twelveRows)]
+    for round in 0..<1000 {
+      let bytes = random.mutated(reports[round % 2])
+      guard case .success(let report) = Result(catching: { try AccuChekReport(parsing: bytes) }) else {
+        continue
+      }
+      #expect(report.readings.count <= bytes.count)
+    }
   }
 
   @Test func anyFileSystemIsReadOrRefused() {

@@ -6,6 +6,9 @@ import Logbook
 
 /// A disk with a FAT file system, made from folders and files; sectors that nobody wrote are zero.
 struct FATImage: SectorSource {
+  /// What is wrong with a long name: its sum is another entry's, its last piece is missing, or two pieces are exchanged.
+  enum LongNameFault { case sum, cut, order }
+
   private(set) var sectors: [Int: [UInt8]] = [:]
   private let width: Int
   private let start: Int
@@ -32,13 +35,34 @@ struct FATImage: SectorSource {
   }
 
   /// Writes `folder/REPORTS/name` files.
-  mutating func write(_ files: [(name: String, bytes: [UInt8])], in folder: String) {
+  mutating func write(
+    _ files: [(name: String, bytes: [UInt8])], in folder: String, longName folderName: String? = nil,
+    fault: LongNameFault? = nil
+  ) {
     let entries = files.flatMap { Self.entry($0.name, 0x20, chain($0.bytes), $0.bytes.count) }
     let longName = [UInt8](repeating: 0x41, count: 11) + [0x0F] + [UInt8](repeating: 0, count: 20)
     let reports = chain(Self.entry(".", 0x10, 0, 0) + longName + entries)
     let model = chain(
       Self.entry("OLD.CSV", 0x20, 0, 0, deleted: true) + Self.entry("REPORTS", 0x10, reports, 0))
-    put(root: Self.entry("METER", 0x08, 0, 0) + Self.entry(folder, 0x10, model, 0))
+    let name = folderName.map { Self.longName($0, of: Self.entry(folder, 0x10, model, 0), fault) } ?? []
+    put(root: Self.entry("METER", 0x08, 0, 0) + name + Self.entry(folder, 0x10, model, 0))
+  }
+
+  /// The pieces of a long name, the last one first.
+  private static func longName(_ name: String, of entry: [UInt8], _ fault: LongNameFault?) -> [UInt8] {
+    var sum = entry.prefix(11).reduce(UInt8(0)) { (($0 & 1) << 7) &+ ($0 >> 1) &+ $1 }
+    if fault == .sum { sum ^= 1 }
+    var units = Array(name.utf16)
+    if units.count % 13 != 0 { units.append(0) }
+    units += [UInt16](repeating: 0xFFFF, count: (13 - units.count % 13) % 13)
+    var pieces = stride(from: 0, to: units.count, by: 13).enumerated().map { index, start in
+      let bytes = units[start..<start + 13].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+      let number = UInt8(index + 1) | (start + 13 == units.count ? 0x40 : 0)
+      return [number] + bytes[..<10] + [0x0F, 0, sum] + bytes[10..<22] + [0, 0] + bytes[22...]
+    }
+    if fault == .cut { pieces.removeFirst() }
+    if fault == .order { pieces.swapAt(0, 1) }
+    return pieces.reversed().flatMap(\.self)
   }
 
   /// Writes a number of the table.
@@ -136,13 +160,18 @@ struct FATImage: SectorSource {
   }
 }
 
-/// A disk as its transport shows it: it refuses its first command, and knows only those that read.
+/// A disk as its transport shows it: it refuses its first commands, and knows only those that read.
 final class DiskTransport: Transport {
   private let image: FATImage
   private var attention = true
+  private var refusals: Int
   private(set) var sectorsRead = 0
 
-  init(_ image: FATImage) { self.image = image }
+  /// - Parameter refusals: how many commands it refuses because it is not ready.
+  init(_ image: FATImage, refusals: Int = 0) {
+    self.image = image
+    self.refusals = refusals
+  }
 
   func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard case .command(let command, let count) = exchange else { throw .unsupported }
@@ -151,6 +180,10 @@ final class DiskTransport: Transport {
       return [0x70, 0, 6] + [UInt8](repeating: 0, count: 15)
     }
     if attention { throw .stalled }
+    if refusals > 0 {
+      refusals -= 1
+      throw .stalled
+    }
     switch command[0] {
     case 0x00: return []
     case 0x28:

@@ -71,6 +71,12 @@ package enum SimulatedRegister {
     SimulatedFamily("accu-chek-mobile", hasChecksums: false, holds: SimulatedAccuChekMobile.holds) {
       .usb(SimulatedAccuChekMobile($0))
     },
+    SimulatedFamily(
+      "accu-chek-mobile", variant: "12 columns, ready late", hasChecksums: false,
+      holds: SimulatedAccuChekMobile.holds
+    ) {
+      .usb(SimulatedAccuChekMobile($0, columns: .twelve, refusals: 11))
+    },
     SimulatedFamily("taidoc", holds: SimulatedTaiDoc.holds) { .usb(SimulatedTaiDoc($0)) },
     SimulatedFamily("true-metrix", holds: SimulatedTrueMetrix.holds) { .usb(SimulatedTrueMetrix($0)) },
     SimulatedFamily("glucomen-areo", holds: SimulatedAreo.holds) { .line(SimulatedAreo($0)) },

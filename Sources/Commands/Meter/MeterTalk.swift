@@ -4,6 +4,12 @@ import Logbook
 import Meters
 import USBTransport
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// Talks to the one meter that the options mean, until it is done or a signal comes.
 ///
 /// A meter is opened once: some answer once each time that they are plugged in. So the one with a serial number is
@@ -87,6 +93,8 @@ extension MeterTalk {
     do {
       return try bus.talk(to: meter.device, meter.model.link) { transport in
         let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
+        // A signal ends it early, and then the next exchange.
+        connection.pause = { usleep(UInt32($0) * 1000) }
         connection.onIdentity = { identity in
           let serial = options.serial ?? identity.device.serial
           guard serial == identity.device.serial || serial == meter.device.serial else {

@@ -4,8 +4,8 @@ import Logbook
 
 /// Accu-Chek Mobile in its mode "Reports": a disk with a table of all readings, read by SCSI commands.
 ///
-/// The disk is never mounted and never written. The table rests on a single source. The meter's clock cannot be
-/// read: the time of the report is the time at which it was made, and nobody knows whether that is at each plug-in.
+/// The disk is never mounted and never written. The meter's clock cannot be read: the time of the report is the time at
+/// which it was made, and nobody knows whether that is at each plug-in.
 struct AccuChekMobileDriver: MeterDriver {
   static let id = "accu-chek-mobile"
   static let name = "Roche Accu-Chek Mobile (reports)"
@@ -29,6 +29,12 @@ struct AccuChekMobileDriver: MeterDriver {
     contents.readings = report.readings
     contents.rejections = report.rejections
     contents.skipped = report.skipped
+    if report.contradictoryMarks > 0 {
+      let count = report.contradictoryMarks
+      contents.warnings.append(
+        "\(count == 1 ? "1 reading is" : "\(count) readings are") marked as before and after a meal: "
+          + "the values are stored without either mark")
+    }
     contents.readings.markClockSetBackInEitherOrder()
     meter.onProgress(contents.readings.count, contents.readings.count)
     return contents
@@ -40,9 +46,9 @@ extension AccuChekMobileDriver {
   private static let mostReports = 32
 
   private func identity(_ folder: String, _ report: AccuChekReport) -> MeterIdentity {
-    MeterIdentity(
-      device: Device(
-        vendor: "Roche", model: "Accu-Chek Mobile \(folder)", serial: report.serial, format: Self.id),
+    let model = folder.lowercased().hasPrefix("accu-chek") ? folder : "Accu-Chek Mobile \(folder)"
+    return MeterIdentity(
+      device: Device(vendor: "Roche", model: model, serial: report.serial, format: Self.id),
       count: report.readings.count)
   }
 
@@ -70,11 +76,9 @@ extension AccuChekMobileDriver {
           guard files <= Self.mostReports else {
             throw Failure(.protocolViolation, "\(Self.doing): too many reports")
           }
-          guard let report = AccuChekReport(parsing: try volume.read(file)) else {
-            throw Failure(.protocolViolation, "\(Self.doing): a report has another form than is known")
-          }
+          let report = try Self.report(in: try volume.read(file))
           if let known = newest?.report.madeAt, report.madeAt ?? known <= known { continue }
-          newest = (model.name, report)
+          newest = (model.longName ?? model.name, report)
         }
       }
     }
@@ -87,8 +91,23 @@ extension AccuChekMobileDriver {
   }
 }
 
+extension AccuChekMobileDriver {
+  private static func report(in bytes: [UInt8]) throws -> AccuChekReport {
+    do {
+      return try AccuChekReport(parsing: bytes)
+    } catch {
+      throw Failure(.protocolViolation, "\(doing): \(error.reason)")
+    }
+  }
+}
+
 /// The meter's disk, by the SCSI commands that read.
 private struct AccuChekDisk: SectorSource {
+  /// The meter writes its report after it was plugged in, and refuses every command until then. How long that takes is
+  /// not documented.
+  private static let attempts = 120
+  private static let pauseMilliseconds = 250
+
   private let meter: MeterConnection
   private let doing: String
 
@@ -100,7 +119,9 @@ private struct AccuChekDisk: SectorSource {
   /// Waits until the disk is ready. A disk refuses its first command to tell that it was plugged in, until it is asked
   /// for the reason.
   func wake() throws {
-    for _ in 0..<10 {
+    for attempt in 0..<Self.attempts {
+      // The first two refusals may tell of the plug alone.
+      if attempt > 1 { meter.pause(Self.pauseMilliseconds) }
       do throws(TransportError) {
         _ = try meter.perform(.command([0, 0, 0, 0, 0, 0], reads: 0), within: 5000)
         return
@@ -110,7 +131,10 @@ private struct AccuChekDisk: SectorSource {
         throw Failure(error, doing: doing)
       }
     }
-    throw Failure(.unavailable, "\(doing): the disk does not get ready; plug the meter in again")
+    throw Failure(
+      .unavailable,
+      "\(doing): the disk was not ready after \(Self.attempts * Self.pauseMilliseconds / 1000) seconds; "
+        + "plug the meter in again")
   }
 
   func read(_ number: Int, count: Int) throws -> [UInt8] {

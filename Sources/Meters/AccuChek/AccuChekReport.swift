@@ -4,59 +4,83 @@ import Logbook
 
 /// The report that an Accu-Chek Mobile keeps on its disk: a table of text.
 ///
-/// The layout rests on one reader, whose rows another one's pattern confirms; the columns are taken by their place,
-/// since their names may be in the meter's language. How LO and HI are written is not known: those very words are
-/// taken.
+/// The layout rests on one reader and on what others quote of their reports. How LO and HI are written is not known:
+/// those very words are accepted.
 struct AccuChekReport {
   /// The first field of the second line.
-  var serial = ""
+  let serial: String
   /// When the report was made, as the meter showed it.
-  var madeAt: DeviceTime?
+  let madeAt: DeviceTime?
   /// Glucose, in the order of the table.
-  var readings: [MeterReading] = []
+  private(set) var readings: [MeterReading] = []
   /// Rows that cannot be understood.
-  var rejections: [Rejection] = []
+  private(set) var rejections: [Rejection] = []
   /// Rows without a value, counted by name.
-  var skipped: [String: Int] = [:]
+  private(set) var skipped: [String: Int] = [:]
+  /// How many rows are marked as before and after a meal: their values are kept without either.
+  private(set) var contradictoryMarks = 0
 
-  /// The report in a file's bytes; nil where its first lines are not those of a report.
-  init?(parsing bytes: [UInt8]) {
+  private let columns: AccuChekColumns
+
+  /// The report in a file's bytes.
+  ///
+  /// - Throws: `MalformedReport` where its first lines are not those of a report, or where its columns are not known.
+  init(parsing bytes: [UInt8]) throws(MalformedReport) {
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-    guard lines.count >= 3 else { return nil }
+    guard lines.count >= 3 else { throw MalformedReport("the report has too few lines") }
     let head = Self.fields(lines[1])
-    guard head.count >= 3, !head[0].isEmpty, Self.fields(lines[2]).count >= Self.columnCount else {
-      return nil
+    guard head.count >= 3, !head[0].isEmpty else {
+      throw MalformedReport("the report's second line has no serial number")
     }
     serial = head[0]
     madeAt = Self.time(head[1], head[2])
-    for (index, line) in lines.enumerated().dropFirst(3) where !Self.fields(line).allSatisfy(\.isEmpty) {
+    let third = Self.fields(lines[2])
+    let hasHeader = third.count < 2 || Self.time(third[0], third[1]) == nil
+    columns =
+      hasHeader ? try AccuChekColumns(header: third) : try AccuChekColumns(count: third.count)
+    for (index, line) in lines.enumerated().dropFirst(hasHeader ? 3 : 2)
+    where !Self.fields(line).allSatisfy(\.isEmpty) {
       read(Self.fields(line), line: Int64(index + 1))
     }
   }
 }
 
 extension AccuChekReport {
-  private static var columnCount: Int { 10 }
-
   private mutating func read(_ row: [String], line: Int64) {
-    guard row.count >= Self.columnCount else { return reject(line, "a row with too few columns") }
-    guard !row[2].isEmpty else { return skipped["row without a result", default: 0] += 1 }
-    guard let time = Self.time(row[0], row[1]) else { return reject(line, "a time that no calendar has") }
-    guard let unit = GlucoseUnit(name: row[3]) else { return reject(line, "a unit that is not known") }
-    guard let measurement = Self.measurement(row[2], unit) else {
+    guard row.count >= columns.count else { return reject(line, "a row with too few columns") }
+    // Rows end in a semicolon more than the header.
+    guard row[columns.count...].allSatisfy(\.isEmpty) else {
+      return reject(line, "a row with more columns than the report")
+    }
+    let result = columns.text(.result, in: row)
+    guard !result.isEmpty else { return skipped["row without a result", default: 0] += 1 }
+    guard let time = Self.time(columns.text(.date, in: row), columns.text(.time, in: row)) else {
+      return reject(line, "a time that no calendar has")
+    }
+    guard let unit = GlucoseUnit(name: columns.text(.unit, in: row)) else {
+      return reject(line, "a unit that is not known")
+    }
+    guard let measurement = Self.measurement(result, unit) else {
       return reject(line, "a result that is no number")
     }
-    var marks: ReadingMarks = []
-    // Column 5 says that the value lies outside the person's range, column 6 is a mark of the person's own choice.
-    let columns: [(Int, ReadingMarks)] = [
-      (4, .temperatureWarning), (7, .beforeMeal), (8, .afterMeal), (9, .controlSolution),
+    readings.append(MeterReading(.smbg, at: time, measurement, marks: marks(of: row)))
+  }
+
+  /// The marks of a row. That the value lies outside the person's range, and a mark of the person's own choice, are no
+  /// marks here.
+  private mutating func marks(of row: [String]) -> ReadingMarks {
+    let named: [(AccuChekColumns.Column, ReadingMarks)] = [
+      (.temperatureWarning, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),
+      (.fasting, .fasting), (.bedtime, .bedtime), (.controlTest, .controlSolution),
     ]
-    for (column, mark) in columns where !row[column].isEmpty { marks.formUnion(mark) }
+    var marks: ReadingMarks = []
+    for (column, mark) in named where !columns.text(column, in: row).isEmpty { marks.formUnion(mark) }
     if marks.isSuperset(of: [.beforeMeal, .afterMeal]) {
-      return reject(line, "marked as before and after a meal")
+      marks.subtract([.beforeMeal, .afterMeal])
+      contradictoryMarks += 1
     }
-    readings.append(MeterReading(.smbg, at: time, measurement, marks: marks))
+    return marks
   }
 
   private mutating func reject(_ line: Int64, _ reason: String) {

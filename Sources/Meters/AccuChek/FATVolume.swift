@@ -8,12 +8,14 @@ struct FATError: Error, Hashable {
 
 /// A FAT file system of 12, 16 or 32 bits, read sector by sector. It has no means to write.
 ///
-/// The layout is that of Microsoft's FAT specification 1.03. Names are the short ones of eight and three characters.
+/// The layout is that of Microsoft's FAT specification 1.03.
 struct FATVolume<Sectors: SectorSource> {
   /// A file or a folder.
   struct Entry: Hashable {
     /// The short name in capitals: `REPORT.CSV`.
     var name: String
+    /// The long name as it was given; nil where there is none that belongs to this entry.
+    var longName: String?
     /// Whether it is a folder.
     var isFolder: Bool
     /// Where its content begins.
@@ -147,17 +149,24 @@ extension FATVolume {
 
   private static func entries(in bytes: [UInt8]) -> [Entry] {
     var entries: [Entry] = []
+    var longName = FATLongName()
     for start in stride(from: 0, to: bytes.count - 31, by: 32) {
       let raw = Array(bytes[start..<start + 32])
       if raw[0] == 0 { break }
       let attributes = raw[11]
-      // E5 is deleted, 08 a volume's name and a part of a long name.
+      if raw[0] != 0xE5, attributes & 0x3F == 0x0F {
+        longName.take(raw)
+        continue
+      }
+      defer { longName = FATLongName() }
+      // E5 is deleted, 08 a volume's name.
       guard raw[0] != 0xE5, raw[0] != 0x2E, attributes & 0x08 == 0 else { continue }
       let name = text(raw[0..<8])
       let ending = text(raw[8..<11])
       entries.append(
         Entry(
-          name: ending.isEmpty ? name : "\(name).\(ending)", isFolder: attributes & 0x10 != 0,
+          name: ending.isEmpty ? name : "\(name).\(ending)", longName: longName.text(of: raw[0..<11]),
+          isFolder: attributes & 0x10 != 0,
           cluster: UInt32(raw.little16(20)) << 16 | UInt32(raw.little16(26)),
           byteCount: attributes & 0x10 != 0 ? 0 : Int(raw.little32(28))))
     }

@@ -19,6 +19,8 @@ package final class SimulatedBulkOnlyDisk {
 
   /// Sectors of 512 bytes.
   package var sectors: [[UInt8]]
+  /// How many commands it refuses before it is ready; it says who it is, and why it refused, all the same.
+  package var refusals = 0
   /// How often the host tried to write.
   package private(set) var writes = 0
 
@@ -107,6 +109,11 @@ extension SimulatedBulkOnlyDisk {
   }
 
   private func answer(_ command: [UInt8]) -> [UInt8]? {
+    if refusals > 0, command[0] != 0x03, command[0] != 0x12 {
+      refusals -= 1
+      // Not ready: it is becoming so.
+      return fail(2, 0x04)
+    }
     switch command[0] {
     case 0x00, 0x1E, 0x1B, 0x35: return []
     case 0x03: return [0x70, 0, sense.key, 0, 0, 0, 0, 10, 0, 0, 0, 0, sense.code, 0, 0, 0, 0, 0]

@@ -2,14 +2,20 @@
 
 package import Logbook
 
-/// An Accu-Chek Mobile that shows its reports on a disk: text in `MODEL/Reports/*.csv`.
+/// An Accu-Chek Mobile that shows its reports on a disk: text in `MODEL/Reports/*.csv`. Rows are newest first, and `X`
+/// is a flag that is set, as people quote their reports.
 ///
-/// Chosen where nothing is known: its USB ids [?], the file system and the names in it [?], the labels of the first line
-/// [?], that rows are newest first [?], the words HI and LO [?], and `X` for a flag that is set [B].
+/// Chosen where nothing is known: its USB ids [?], the file system and the names in it [?], the words HI and LO [?], and
+/// in what way the disk is not ready yet [?].
 package final class SimulatedAccuChekMobile: SimulatedMeter {
   /// How the disk is laid out.
   package enum Layout: CaseIterable, Sendable {
     case small, partitioned
+  }
+
+  /// The columns of the report: those of 2015, and those of 2016 in German, whose rows end in a semicolon more.
+  package enum Columns: CaseIterable, Sendable {
+    case ten, twelve
   }
 
   package let deviceDescriptor: [UInt8]
@@ -24,12 +30,11 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
   package let strings: [String]
   package let disk: SimulatedBulkOnlyDisk
 
-  /// The names of the columns; the last is followed by 197 blanks.
-  private static let columns =
-    "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"
-
+  /// - Parameter refusals: how many commands the disk refuses before it is ready.
   package init(
-    _ memory: SimulatedMemory, vendorID: UInt16 = 0x173A, productID: UInt16 = 0x2198, layout: Layout = .small
+    _ memory: SimulatedMemory, vendorID: UInt16 = 0x173A, productID: UInt16 = 0x2198,
+    layout: Layout = .small,
+    columns: Columns = .ten, refusals: Int = 0
   ) {
     deviceDescriptor = BuiltDescriptors.device(vendorID: vendorID, productID: productID)
     strings = ["Roche", "Accu-Chek Mobile", memory.serial]
@@ -41,14 +46,18 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
       FATImage.sectors(
         layout == .small ? .small : .partitioned, folders: folders,
         file: FATImage.Name(short: "DIARYR~1.CSV", long: "DiaryReport.csv"),
-        content: Array(Self.report(memory).utf8), label: "ACCUCHEK"),
+        content: Array(Self.report(memory, columns).utf8), label: "ACCUCHEK"),
       vendor: "Roche", product: "Accu-Chek Mobile")
+    disk.refusals = refusals
   }
 
-  /// Glucose with the marks for meals, control solution and temperature; the meter shows no seconds.
+  /// Glucose with the marks for meals, control solution and temperature, of which a report of ten columns leaves out two;
+  /// the meter shows no seconds.
   package static func holds(_ item: SimulatedItem) -> Bool {
     item.kind == .smbg && item.deviceTime.parts.second == 0
-      && item.marks.isSubset(of: [.controlSolution, .beforeMeal, .afterMeal, .temperatureWarning])
+      && item.marks.isSubset(of: [
+        .controlSolution, .beforeMeal, .afterMeal, .fasting, .bedtime, .temperatureWarning,
+      ])
       && !item.marks.isSuperset(of: [.beforeMeal, .afterMeal])
   }
 
@@ -65,17 +74,28 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
 
 extension SimulatedAccuChekMobile {
   /// The text of the report.
-  package static func report(_ memory: SimulatedMemory) -> String {
+  package static func report(_ memory: SimulatedMemory, _ columns: Columns = .ten) -> String {
     let (date, clock) = shown(memory.clock)
+    // The last name is followed by 197 blanks.
     let head = [
       "Serial number;Download date;Download time;;;;;;;", "\(memory.serial);\(date);\(clock);;;;;;;",
-      columns + String(repeating: " ", count: 197),
+      names(columns) + String(repeating: " ", count: 197),
     ]
-    let rows = memory.items.filter(holds).reversed().map { row($0, unit: memory.unit) }
+    let rows = memory.items.filter(holds).reversed().map { row($0, unit: memory.unit, columns) }
     return (head + rows).map { $0 + "\r\n" }.joined()
   }
 
-  private static func row(_ item: SimulatedItem, unit: GlucoseUnit) -> String {
+  private static func names(_ columns: Columns) -> String {
+    switch columns {
+    case .ten:
+      "Date;Time;Result;Unit;Temperature warning;Out of target range;Other;Before meal;After meal;Control test"
+    case .twelve:
+      "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Sonstiges;Vor Mahlzeit;"
+        + "Nach Mahlzeit;Nüchtern;Schlafenszeit;Funktionskontrolle"
+    }
+  }
+
+  private static func row(_ item: SimulatedItem, unit: GlucoseUnit, _ columns: Columns) -> String {
     let (date, clock) = shown(item.deviceTime)
     let result =
       switch item.measurement {
@@ -83,12 +103,12 @@ extension SimulatedAccuChekMobile {
       case .high: "HI"
       case .value(let quantity): quantity.displayed(in: unit)
       }
-    let flags = [
-      item.marks.contains(.temperatureWarning), false, false, item.marks.contains(.beforeMeal),
-      item.marks.contains(.afterMeal), item.marks.contains(.controlSolution),
-    ]
-    return ([date, clock, result, unit.name.lowercased()] + flags.map { $0 ? "X" : " " }).joined(
-      separator: ";")
+    let marks: [ReadingMarks?] =
+      [.temperatureWarning, nil, nil, .beforeMeal, .afterMeal]
+      + (columns == .twelve ? [.fasting, .bedtime] : []) + [.controlSolution]
+    let flags = marks.map { mark in mark.map { item.marks.isSuperset(of: $0) } ?? false ? "X" : " " }
+    let fields = [date, clock, result, unit.name.lowercased()] + flags
+    return fields.joined(separator: ";") + (columns == .twelve ? ";" : "")
   }
 
   /// `dd.mm.yyyy` and `HH:MM`.
