@@ -303,7 +303,6 @@ struct AccuChekGuideTests {
 
   @Test(arguments: [
     ("a report out of order", report(0, id: 0x20, first: 5, ["202609010800000000780000"])),
-    ("a report of another segment", report(1, id: 0x20, ["202609010800000000780000"])),
     ("a report with half an entry", report(0, id: 0x20, ["2026090108000000"])),
     ("a meter that gives up", report(0, id: 0x20, status: 0x48, ["202609010800000000780000"])),
     ("an abort", HexTalk.steps("< E60000020000")),
@@ -320,6 +319,88 @@ struct AccuChekGuideTests {
     } throws: {
       ($0 as? Failure)?.category == .protocolViolation
     }
+  }
+
+  @Test func anotherInstanceNumberInAnAnswerIsToldAndTheReadingsStay() throws {
+    let transfer = HexTalk.steps(
+      """
+      > E7000010000E001301070008 01000C1C00020000
+      < E700001200100013 0207000A 01000C1C 0004 0007 0000
+      """)
+    let contents = try read(
+      Self.identity + Self.askedForSegments(Self.nothingDescribed) + transfer
+        + Self.report(5, id: 0x20, ["202609010800000000780000"]) + Self.closing)
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [120])
+    #expect(contents.warnings.count == 1)
+  }
+
+  /// Glucose, and then meal marks that end in another way than is known.
+  @Test(arguments: [
+    ("a refusal", HexTalk.steps("< E700000E000C0014 03000006 000900000000")),
+    ("no such segment", transfer(3, id: 0x14, result: 1)), ("a busy meter", transfer(3, id: 0x14, result: 2)),
+    (
+      "a report out of order",
+      transfer(3, id: 0x14) + report(3, id: 0x21, first: 5, ["20260930073112007254"])
+    ),
+    ("entries of another length", transfer(3, id: 0x14) + report(3, id: 0x21, ["202609300731120072540000"])),
+    (
+      "a meter that gives up",
+      transfer(3, id: 0x14) + report(3, id: 0x21, status: 0x48, ["20260930073112007254"])
+    ),
+    ("a message of no known type", HexTalk.steps("< E80000020000")), ("silence", HexTalk.steps("!")),
+    ("an abort", HexTalk.steps("< E60000020000")),
+  ])
+  func mealMarksThatCannotBeReadCostNoGlucose(what: String, steps: [Transcript.Step]) throws {
+    let asked = Self.transfer(3, id: 0x14).prefix(1)
+    let came = steps.filter { if case .receive = $0.exchange { true } else { false } }
+    let (meter, _) = HexTalk.meter(
+      AccuChekGuideDriver.self,
+      Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
+        + Self.transfer(0, id: 0x13) + Self.report(0, id: 0x20, ["202609300731120000700000"]) + asked + came
+        + Self.closing)
+    let contents = try AccuChekGuideDriver().read(meter)
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [112], "\(what)")
+    #expect(contents.readings.map(\.marks) == [[]])
+    #expect(contents.skipped == ["entry of a part that cannot be read": 576])
+    #expect(contents.warnings.contains { $0.hasPrefix("the meal marks were left out") })
+  }
+
+  /// A person can plug it in again, and what is stored without marks gets none later.
+  @Test(arguments: [TransportError.unplugged, .interrupted])
+  func aLostConnectionIsNoDeviation(error: TransportError) throws {
+    let (meter, _) = HexTalk.meter(
+      AccuChekGuideDriver.self,
+      Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
+        + Self.transfer(0, id: 0x13) + Self.report(0, id: 0x20, ["202609300731120000700000"])
+        + Self.transfer(3, id: 0x14).prefix(1) + [HexTalk.step(.receive(most: 1024), .failure(error))])
+    #expect(throws: Failure.self) { try AccuChekGuideDriver().read(meter) }
+  }
+
+  @Test func aMemoryThatIsDescribedInAnotherWayIsReadForItsGlucose() throws {
+    // The list of segments is cut.
+    let cut = Self.answered(HexTalk.hex("E700001400120012 0207000C 01000C0D0006 0004 01C0 0000"), by: 0x12)
+    let refused = HexTalk.hex("E700000E000C0012 03000006 000900000000")
+    for answer in [cut, refused] {
+      let contents = try read(
+        Self.identity + Self.askedForSegments(answer) + Self.transfer(0, id: 0x13)
+          + Self.report(0, id: 0x20, ["202609010800000000780000"]) + Self.closing)
+      #expect(contents.readings.count == 1 && contents.warnings.count == 1)
+    }
+  }
+
+  @Test func aSegmentWithAnEntryMapOfAnotherFormIsLeftOut() throws {
+    // The map of the meal marks says that it has more fields than stand in it.
+    var bytes = Self.answered(Self.segments, by: 0x12)
+    let map = try #require(
+      bytes.indices.dropLast(3).first { Array(bytes[$0..<$0 + 4]) == [0x72, 0x48, 0x00, 0x04] })
+    bytes[map + 5] = 9
+    let segments = try MemorySegment.parse(Self.content(bytes))
+    #expect(segments.map(\.content) == [.glucose, .controlSolution, .unreadable])
+    let contents = try read(
+      Self.identity + Self.askedForSegments(bytes) + Self.transfer(0, id: 0x13)
+        + Self.report(0, id: 0x20, ["202609010800000000780000"]) + Self.closing)
+    #expect(contents.readings.count == 1)
+    #expect(contents.warnings.contains { $0.hasPrefix("part 3 of the memory") })
   }
 
   @Test func afterAFailureTheAssociationIsReleased() throws {

@@ -66,7 +66,7 @@ struct GlucoMenTests {
 
   @Test(arguments: [
     "Glu,10.2,    %,00,240101,0800", "Glu,10.2,mmol/L,240101,0800", "Glu,1e2,mmol/L,00,240101,0800",
-    "Glu,5.2,mmol/L,00,240230,0800", "Glu,5.2,mmol/L,00,24010,0800", "Glu,5.2,mmol/L,0,240101,0800",
+    "Glu,5.2,mmol/L,00,240230,0800", "Glu,5.2,mmol/L,00,24010,0800", "Glu,5.2,mmol/L,0,240130,2400",
     "Glu,5.2,mmol/L,00,240101,2400", "Glu,0,mg/dL,00,240101,0800", "",
   ])
   func aLineThatSaysNothingCertainIsRejected(line: String) {
@@ -74,6 +74,24 @@ struct GlucoMenTests {
       Issue.record("taken")
       return
     }
+  }
+
+  @Test(arguments: ["0", "GG", "", "002"])
+  func marksOfAnotherFormCostNoValue(text: String) {
+    guard case .readingWithoutMarks(let reading) = GlucoMenLine(parsing: "Glu,5.2,mmol/L,\(text),240101,0800")
+    else {
+      Issue.record("no reading")
+      return
+    }
+    #expect(reading.measurement == .value(Quantity(5.2, .millimolesPerLitre)) && reading.marks == [])
+  }
+
+  @Test(arguments: [
+    ("Ctl,112,mg/dL,00,240101,0800", "Ctl"), (";;\u{1B}[2J,1,mg/dL,00,240101,0800", "2J"),
+    ("Haematocrit,40,%,00,240101,0800", "Haematoc"),
+  ])
+  func aMeasurementOfAnotherTypeIsNamed(line: String, name: String) {
+    #expect(GlucoMenLine(parsing: line) == .skipped("measurement of the type '\(name)'"))
   }
 
   // MARK: Whole talks, constructed
@@ -102,10 +120,26 @@ struct GlucoMenTests {
         == Device(vendor: "Menarini", model: "GlucoMen areo", serial: "DEMOSN", format: "glucomen-areo"))
     #expect(areo.identity.firmware == "B.0")
     #expect(areo.readings.count == 4)
-    #expect(areo.skipped == ["measurement of an unknown type": 1])
+    #expect(areo.skipped == ["measurement of the type 'Hug'": 1])
     let gk = try Self.read(steps + Self.asked(0xA8, [GlucoMenBlock.bytes(Self.ketones)]), model: 1)
     #expect(gk.readings.count == 6)
     #expect(gk.identity.device.model == "GlucoMen areo GK")
+  }
+
+  /// That a GK gives its ketones rests on a single source.
+  @Test func aMeterThatDoesNotKnowKetonesIsReadForItsGlucose() throws {
+    let glucose = Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose + ["Glu,5.2,mmol/L,x,240101,0900"])])
+    let silence = Self.asked(0xA8, []) + [HexTalk.step(.receive(most: 4096), .failure(.timedOut))]
+    let contents = try Self.read(Self.identity + glucose + silence + silence + silence, model: 1)
+    #expect(contents.readings.count == 5)
+    #expect(contents.skipped == ["ketones that cannot be read": 1])
+    #expect(contents.warnings.count == 2)
+    let gone = Self.asked(0xA8, []) + [HexTalk.step(.receive(most: 4096), .failure(.unplugged))]
+    #expect {
+      try Self.read(Self.identity + glucose + gone, model: 1)
+    } throws: {
+      ($0 as? Failure)?.category == .unavailable
+    }
   }
 
   @Test func anEmptyMeterIsAnEmptySuccess() throws {

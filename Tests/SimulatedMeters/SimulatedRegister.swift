@@ -68,6 +68,12 @@ package enum SimulatedRegister {
     {
       .usb(SimulatedRochePHDC($0))
     },
+    SimulatedFamily(
+      "accu-chek-guide", variant: "0 for every part", hasChecksums: false, talksOnce: true,
+      holds: SimulatedRochePHDC.holds
+    ) {
+      .usb(SimulatedRochePHDC($0, namesInstances: false))
+    },
     SimulatedFamily("accu-chek-mobile", hasChecksums: false, holds: SimulatedAccuChekMobile.holds) {
       .usb(SimulatedAccuChekMobile($0))
     },

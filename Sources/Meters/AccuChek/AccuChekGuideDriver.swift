@@ -45,7 +45,9 @@ struct AccuChekGuideDriver: MeterDriver {
     let memory = try read(segments, of: device, meter, by: &session)
     identity.count = segments.filter { $0.content == .glucose }.reduce(0) { $0 + ($1.count ?? 0) }
     if identity.count == 0 { identity.count = memory.glucoseCount }
-    return memory.contents(identity)
+    var contents = memory.contents(identity)
+    contents.warnings += session.warnings
+    return contents
   }
 
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
@@ -78,22 +80,43 @@ extension AccuChekGuideDriver {
   ) throws -> AccuChekMemory {
     var memory = AccuChekMemory(lowLimit: device.lowLimit)
     // A segment that is said to be empty is not asked for: what a real meter answers then was seen for glucose only.
-    let wanted = segments.filter { $0.content != .other && $0.count != 0 }
+    let wanted = segments.filter { $0.content != .other && $0.content != .unreadable && $0.count != 0 }
     let total = wanted.reduce(0) { $0 + ($1.count ?? 0) }
     var done = 0
     for segment in wanted {
-      var taken = 0
-      try session.read(segment) { report in
-        try memory.take(report, of: segment)
-        taken += report.count
-        done += report.count
-        meter.onProgress(done, total > 0 ? total : nil)
-      }
-      if let count = segment.count, count != taken {
-        memory.warnings.append(
-          "part \(segment.instance) of the memory was said to hold \(count) entries, and \(taken) came")
+      var part = memory
+      do {
+        let taken = try read(segment, into: &part, by: &session) { count in
+          done += count
+          meter.onProgress(done, total > 0 ? total : nil)
+        }
+        memory = part
+        if let count = segment.count, count != taken {
+          memory.warn(
+            "part \(segment.instance) of the memory was said to hold \(count) entries, and \(taken) came")
+        }
+      } catch let failure as Failure
+        where failure.category == .protocolViolation && segment.content != .glucose
+      {
+        // The layout of these parts rests on a single source, and other meters may keep them in another way: glucose
+        // that came whole is worth more.
+        memory.leaveOut(segment, because: failure)
       }
     }
     return memory
+  }
+
+  /// Reads one segment, and gives how many entries came.
+  private func read(
+    _ segment: MemorySegment, into memory: inout AccuChekMemory, by session: inout AccuChekSession,
+    onEntries: (Int) -> Void
+  ) throws -> Int {
+    var taken = 0
+    try session.read(segment) { report in
+      try memory.take(report, of: segment)
+      taken += report.count
+      onEntries(report.count)
+    }
+    return taken
   }
 }

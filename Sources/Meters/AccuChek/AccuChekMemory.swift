@@ -6,8 +6,7 @@ import Logbook
 /// to the glucose of the same instant.
 struct AccuChekMemory {
   /// Things a person should know that reject nothing.
-  var warnings: [String] = []
-
+  private var warnings: [String] = []
   private var readings: [(time: [UInt8], reading: MeterReading)] = []
   private var controls: [MeterReading] = []
   private var meals: [[UInt8]: UInt16] = [:]
@@ -43,6 +42,16 @@ struct AccuChekMemory {
         takeReading(bytes, segment)
       }
     }
+  }
+
+  /// Tells a person something.
+  mutating func warn(_ warning: String) { warnings.append(warning) }
+
+  /// Leaves out a segment without glucose that cannot be read.
+  mutating func leaveOut(_ segment: MemorySegment, because failure: Failure) {
+    let name = segment.content == .meals ? "meal marks" : "control tests"
+    warn("the \(name) were left out: \(failure.message)")
+    skipped["entry of a part that cannot be read", default: 0] += max(1, segment.count ?? 1)
   }
 
   /// All of it, with the meal marks at their readings.

@@ -15,6 +15,8 @@ struct AccuChekSession {
   /// The object that keeps the memory. A real Guide's is 5.
   private var store: UInt16 = 0
   private var isAssociated = false
+  /// Deviations of the meter that leave the values certain, each once.
+  private(set) var warnings: [String] = []
 
   /// A session that has not begun.
   init(_ meter: MeterConnection) { self.meter = meter }
@@ -44,19 +46,33 @@ struct AccuChekSession {
     return try Self.parse(doing) { () throws(MalformedAPDU) in try MedicalDevice(parsing: answer) }
   }
 
-  /// Asks what the memory is made of; one segment of glucose where the meter says nothing.
+  /// Asks what the memory is made of, and gives the segments with glucose first; one segment of glucose where the meter
+  /// says nothing that can be understood, as two other readers do.
   mutating func segments() throws -> [MemorySegment] {
     let doing = "asking the meter for its memory's parts"
-    let answer = try ask(
+    let came = try answer(
       .confirmedAction, store.bigEndianBytes + [0x0C, 0x0D, 0x00, 0x06, 0x00, 0x01, 0x00, 0x02, 0x00, 0x00],
-      answer: .actionResponse, doing: doing)
-    let segments = try Self.parse(doing) { () throws(MalformedAPDU) in try MemorySegment.parse(answer) }
-    return segments.contains { $0.content == .glucose } ? segments : [.undescribed] + segments
+      doing: doing)
+    do throws(MalformedAPDU) {
+      guard came.choice == .actionResponse else { throw MalformedAPDU(part: "the answer's choice") }
+      let segments = try MemorySegment.parse(came.content)
+      for segment in segments where segment.content == .unreadable {
+        warn(
+          "part \(segment.instance) of the memory is described in a form that is not known, and was left out")
+      }
+      let glucose = segments.filter { $0.content == .glucose }
+      return (glucose.isEmpty ? [.undescribed] : glucose) + segments.filter { $0.content != .glucose }
+    } catch {
+      warn(
+        "the meter's description of its memory cannot be understood at \(error.part): its glucose alone was read"
+      )
+      return [.undescribed]
+    }
   }
 
   /// Reads a segment, report by report.
   ///
-  /// - Parameter take: told each report, whose number is checked.
+  /// - Parameter take: told each report, whose first entry follows the last one before.
   mutating func read(_ segment: MemorySegment, take: (SegmentReport) throws -> Void) throws {
     let doing = "reading part \(segment.instance) of the meter's memory"
     guard try startTransfer(segment, doing: doing) else { return }
@@ -67,8 +83,9 @@ struct AccuChekSession {
       guard event.choice == .confirmedEvent || event.choice == .event,
         let report = try Self.parse(
           doing, { () throws(MalformedAPDU) in try SegmentReport(parsing: event.content) }),
-        report.instance == segment.instance, report.first == next, report.count > 0 || report.isLast
+        report.first == next, report.count > 0 || report.isLast
       else { throw Self.violation(doing) }
+      if report.instance != segment.instance { warnOfInstance(segment) }
       guard !report.isAborted else {
         throw Failure(
           .protocolViolation, "\(doing): the meter gave up; unplug it, plug it in again and retry")
@@ -136,16 +153,17 @@ extension AccuChekSession {
     let answer = try ask(
       .confirmedAction, store.bigEndianBytes + [0x0C, 0x1C, 0x00, 0x02] + segment.instance.bigEndianBytes,
       answer: .actionResponse, doing: doing)
-    let result = try Self.parse(doing) { () throws(MalformedAPDU) in
+    let (instance, result) = try Self.parse(doing) { () throws(MalformedAPDU) in
       var reader = APDUReader(answer, part: "the answer to a transfer")
       _ = try reader.bytes(6)
-      guard try reader.u16() == segment.instance else { throw MalformedAPDU(part: "the answer's segment") }
-      return try reader.u16()
+      return (try reader.u16(), try reader.u16())
     }
+    if instance != segment.instance { warnOfInstance(segment) }
     switch result {
     case 0: return true
     case 3: return false
-    case 2: throw Failure(.temporary, "\(doing): the meter is busy; try again in a minute")
+    case 2 where segment.content == .glucose:
+      throw Failure(.temporary, "\(doing): the meter is busy; try again in a minute")
     default:
       throw Failure(
         .protocolViolation, "\(doing): the meter refused with result \(result); plug it in again and retry")
@@ -156,15 +174,36 @@ extension AccuChekSession {
   fileprivate mutating func ask(
     _ choice: DataAPDU.Choice, _ content: [UInt8], answer: DataAPDU.Choice, doing: String
   ) throws -> [UInt8] {
-    invokeID &+= 1
-    try send(DataAPDU(invokeID, choice, content).apdu, doing: doing)
-    let came = try data(doing: doing)
-    guard came.invokeID == invokeID else { throw Self.violation(doing) }
+    let came = try self.answer(choice, content, doing: doing)
     if came.choice == .error || came.choice == .reject {
       throw Failure(.protocolViolation, "\(doing): the meter refused the request")
     }
     guard came.choice == answer else { throw Self.violation(doing) }
     return came.content
+  }
+
+  /// Sends a request and gives its answer, whatever it is.
+  fileprivate mutating func answer(
+    _ choice: DataAPDU.Choice, _ content: [UInt8], doing: String
+  ) throws -> DataAPDU {
+    // A meter that has ended the association answers nothing any more.
+    guard isAssociated else { throw Self.violation(doing) }
+    invokeID &+= 1
+    try send(DataAPDU(invokeID, choice, content).apdu, doing: doing)
+    let came = try data(doing: doing)
+    guard came.invokeID == invokeID else { throw Self.violation(doing) }
+    return came
+  }
+
+  /// Two other readers do not look at the instance number, and a real meter may answer with 0 for every segment.
+  fileprivate mutating func warnOfInstance(_ segment: MemorySegment) {
+    warn(
+      "the meter's answers name another part of its memory than part \(segment.instance), which was asked for"
+    )
+  }
+
+  fileprivate mutating func warn(_ warning: String) {
+    if !warnings.contains(warning) { warnings.append(warning) }
   }
 
   fileprivate mutating func data(doing: String) throws -> DataAPDU {

@@ -29,10 +29,7 @@ struct MedicalDevice: Hashable {
     }
     if let value = attributes[Attribute.production] { try readProduction(value) }
     clock = attributes[Attribute.clock].flatMap(MedicalTime.parse)
-    if let value = attributes[Attribute.timeInfo] {
-      var info = APDUReader(value, part: "the meter's time information")
-      canSetClock = try info.u16() & 0x4000 != 0
-    }
+    canSetClock = attributes[Attribute.timeInfo].flatMap(\.first).map { $0 & 0x40 != 0 } ?? false
   }
 
   /// The product that carries a model number, for people.

@@ -7,6 +7,8 @@ struct MemorySegment: Hashable {
     case glucose, controlSolution, meals
     /// Errors, and whatever else the meter keeps.
     case other
+    /// Entries whose description cannot be understood.
+    case unreadable
   }
 
   /// The number by which the segment is asked for.
@@ -40,20 +42,27 @@ struct MemorySegment: Hashable {
       let instance = try list.u16()
       let attributes = try list.attributes()
       guard let map = attributes[0x0A4E] else { continue }
-      let entry = try EntryMap(parsing: map)
-      guard let valueOffset = entry.valueOffset else { continue }
-      segments.append(
-        MemorySegment(
-          instance: instance, content: entry.content,
-          count: try attributes[0x097B].map(number), entryLength: entry.length, valueOffset: valueOffset,
-          statusOffset: entry.statusOffset))
+      let count = attributes[0x097B].flatMap(number)
+      do throws(MalformedAPDU) {
+        let entry = try EntryMap(parsing: map)
+        guard let valueOffset = entry.valueOffset else { continue }
+        segments.append(
+          MemorySegment(
+            instance: instance, content: entry.content, count: count, entryLength: entry.length,
+            valueOffset: valueOffset, statusOffset: entry.statusOffset))
+      } catch {
+        segments.append(
+          MemorySegment(
+            instance: instance, content: .unreadable, count: count, entryLength: 0, valueOffset: 0,
+            statusOffset: nil))
+      }
     }
     return segments
   }
 
-  private static func number(_ value: [UInt8]) throws(MalformedAPDU) -> Int {
-    var reader = APDUReader(value, part: "a segment's count")
-    return Int(try reader.u32())
+  /// A count of four bytes; nil for anything else.
+  private static func number(_ value: [UInt8]) -> Int? {
+    value.count == 4 ? value.reduce(0) { $0 << 8 | Int($1) } : nil
   }
 }
 

@@ -38,15 +38,24 @@ struct GlucoMenDriver: MeterDriver {
     var contents = MeterContents(try identify(meter))
     try meter.onIdentity(contents.identity)
     var lines = try ask(0x80, meter, doing: "reading the meter's glucose")
-    if case .cdc = meter.model.link { lines += try ask(0xA8, meter, doing: "reading the meter's ketones") }
+    if case .cdc = meter.model.link { lines += try ketones(meter, &contents) }
+    var unmarked = 0
     for (index, line) in lines.enumerated() {
       switch GlucoMenLine(parsing: line) {
       case .reading(let reading): contents.readings.append(reading)
+      case .readingWithoutMarks(let reading):
+        contents.readings.append(reading)
+        unmarked += 1
       case .skipped(let name): contents.skipped[name, default: 0] += 1
       case .rejected(let reason):
         contents.rejections.append(Rejection(line: Int64(index + 1), reason: reason, source: line))
       }
       meter.onProgress(index + 1, lines.count)
+    }
+    if unmarked > 0 {
+      contents.warnings.append(
+        "\(unmarked == 1 ? "1 reading has" : "\(unmarked) readings have") marks of a form that is not known: "
+          + "the values are stored without them")
     }
     contents.identity.count = lines.count
     return contents
@@ -67,6 +76,17 @@ struct GlucoMenDriver: MeterDriver {
 }
 
 extension GlucoMenDriver {
+  /// The lines of the ketones. That a meter gives them rests on a single source: one that does not is read all the same.
+  private func ketones(_ meter: MeterConnection, _ contents: inout MeterContents) throws -> [String] {
+    do {
+      return try ask(0xA8, meter, doing: "reading the meter's ketones")
+    } catch let failure as Failure where failure.category == .protocolViolation {
+      contents.warnings.append("the ketones were left out: \(failure.message)")
+      contents.skipped["ketones that cannot be read", default: 0] += 1
+      return []
+    }
+  }
+
   /// Sends a request, again where the answer is broken, and gives the lines of the answer.
   private func ask(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
     do throws(TransportError) {

@@ -5,6 +5,8 @@ import Logbook
 /// One line of a GlucoMen areo's memory: `type,value,unit,marks,YYMMDD,HHMM`, with blanks round any field.
 enum GlucoMenLine: Hashable {
   case reading(MeterReading)
+  /// A reading whose marks have another form than is known.
+  case readingWithoutMarks(MeterReading)
   /// Something that is no glucose and no ketone.
   case skipped(String)
   /// Something that cannot be understood, with the reason.
@@ -22,7 +24,8 @@ enum GlucoMenLine: Hashable {
     case "glu": kind = .smbg
     case "ket": kind = .ketone
     default:
-      self = .skipped("measurement of an unknown type")
+      let type = fields[0].filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(8)
+      self = .skipped("measurement of the type '\(type)'")
       return
     }
     self = Self.reading(kind, fields)
@@ -51,7 +54,7 @@ extension GlucoMenLine {
     if kind == .smbg, measurement.quantity?.number == 0 { return .rejected("a value of zero") }
     guard let time = time(fields[4], fields[5]) else { return .rejected("a time that no calendar has") }
     guard fields[3].utf8.count == 2, let bits = UInt8(fields[3], radix: 16) else {
-      return .rejected("marks of another form")
+      return .readingWithoutMarks(MeterReading(kind, at: time, measurement))
     }
     var marks: ReadingMarks = []
     // 01 is a mark of the person's own choice, 08 is exercise: neither is said of the value.

@@ -61,6 +61,8 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   private let entriesInReport: Int
   /// Whether it tells of its attributes and segments; a meter that does not has one segment all the same.
   private let describesItself: Bool
+  /// Whether answers name the segment that they are about; two programs do not look, and a real meter may name 0 always.
+  private let namesInstances: Bool
   private var segments: [RocheSegment]
   private var outgoing: [[UInt8]] = []
   private var incoming: [UInt8] = []
@@ -71,8 +73,9 @@ package final class SimulatedRochePHDC: SimulatedMeter {
 
   package init(
     _ memory: SimulatedMemory, model: Model = .guide, entriesInReport: Int = 30, describesItself: Bool = true,
-    isLeftPlugged: Bool = false, hundredths: UInt8 = 0
+    isLeftPlugged: Bool = false, hundredths: UInt8 = 0, namesInstances: Bool = true
   ) {
+    self.namesInstances = namesInstances
     self.memory = memory
     self.model = model
     self.entriesInReport = entriesInReport
@@ -187,11 +190,14 @@ extension SimulatedRochePHDC {
   private func start(_ segment: Int, id: Int) {
     let entries = segments.first { $0.instance == segment }?.entries
     let result = entries.map { $0.isEmpty ? 3 : 0 } ?? 1
-    answer(id, Self.storeHandle, 0x0C1C, RocheAPDU.word(segment) + RocheAPDU.word(result))
+    answer(id, Self.storeHandle, 0x0C1C, RocheAPDU.word(named(segment)) + RocheAPDU.word(result))
     guard result == 0 else { return }
     transfer = (segment, 0, 0)
     sendReport()
   }
+
+  /// The number that an answer gives for a segment.
+  private func named(_ segment: Int) -> Int { namesInstances ? segment : 0 }
 
   /// The next entries; those before are acknowledged.
   private func sendReport() {
@@ -208,14 +214,15 @@ extension SimulatedRochePHDC {
     let body = part.flatMap { $0 }
     report(
       Self.storeHandle, 0x0D21,
-      RocheAPDU.word(transfer.segment) + RocheAPDU.long(transfer.next) + RocheAPDU.long(part.count)
+      RocheAPDU.word(named(transfer.segment)) + RocheAPDU.long(transfer.next) + RocheAPDU.long(part.count)
         + RocheAPDU.word(status) + RocheAPDU.word(body.count) + body)
   }
 
   private func acknowledge(_ message: [UInt8]) {
     guard var transfer, RocheAPDU.number(message, at: 6) == reportID else { return abort() }
     let place =
-      RocheAPDU.word(transfer.segment) + RocheAPDU.long(transfer.next) + RocheAPDU.long(transfer.sent)
+      RocheAPDU.word(named(transfer.segment)) + RocheAPDU.long(transfer.next)
+      + RocheAPDU.long(transfer.sent)
     let expected = [0xFF, 0xFF, 0xFF, 0xFF, 0x0D, 0x21, 0x00, 0x0C] + place + [0x00, 0x80]
     guard Array(message.dropFirst(14)) == expected else { return abort() }
     transfer.next += transfer.sent
