@@ -102,7 +102,31 @@ struct FreeStyleDriverTests {
     #expect(contents.skipped == ["clock change": 2])
   }
 
-  /// Constructed from the sheet's layout: no whole row of a strip test is public.
+  /// The rows have the form of a recorded session; numbers, times and values are other ones.
+  @Test func theStripTestsOfANeoAreReadFromTheirWholeRow() throws {
+    var talk = FreeStyleTranscript()
+    talk.ask("$serlnum?", "LXXX123S45678")
+    talk.ask("$swver?", "1.19 May 30 2014")
+    talk.ask("$date?", "3,5,17")
+    talk.ask("$time?", "18,56")
+    talk.command("$result?")
+    talk.answer(
+      FreeStyleTranscript.table([
+        "6,71,3,4,17,0,43,1,3,4,17,0,41", "6,69,3,4,17,0,41,1,3,3,17,23,41",
+        "7,42,3,2,17,13,14,1,131,0,1,0,1,66,1,0,0,0,1", "7,41,3,2,17,7,5,1,98,0,0,0,1,66,1,0,0,0,1",
+      ]), piece: 62)
+    let contents = try read(FreeStyleNeoDriver.self, talk)
+    #expect(contents.identity.device.serial == "LXXX123S45678")
+    #expect(contents.identity.firmware == "1.19 May 30 2014")
+    #expect(contents.identity.clock?.meter.text == "2017-03-05T18:56:00")
+    #expect(contents.readings.map(\.measurement) == [glucose(98), glucose(131)])
+    #expect(contents.readings.map(\.deviceTime.text) == ["2017-03-02T07:05:00", "2017-03-02T13:14:00"])
+    #expect(contents.readings.map(\.marks) == [.controlSolution, []])
+    #expect(contents.skipped == ["clock change": 2])
+    #expect(contents.rejections.isEmpty)
+  }
+
+  /// Constructed from the sheet's layout.
   @Test func aNeoTellsOfLimitsControlSolutionAndInsulin() throws {
     let contents = try read(
       FreeStyleNeoDriver.self,
@@ -124,6 +148,16 @@ struct FreeStyleDriverTests {
       ])
     #expect(contents.skipped == ["record of type 11": 1])
     #expect(contents.warnings.count == 1)
+  }
+
+  @Test(arguments: [
+    ("0", #"{"subtype":"rapid"}"#), ("255", #"{"subtype":"rapid"}"#),
+    ("1", #"{"subtype":"rapid","units":1}"#),
+  ])
+  func insulinOfANeoWithoutADoseHasNoAmount(units: String, fields: String) throws {
+    let contents = try read(FreeStyleNeoDriver.self, results(["10,7,7,18,17,9,7,1,1,\(units),0,0,0"]))
+    #expect(contents.records.map(\.fields.json) == [fields])
+    #expect(contents.rejections.isEmpty)
   }
 
   @Test func rowsThatCannotBeUnderstoodAreRejectedWithTheirNumber() throws {
@@ -189,16 +223,105 @@ struct FreeStyleDriverTests {
     #expect(contents.readings.map(\.marks) == [[], .atLimit, .atLimit, .atLimit])
   }
 
-  @Test func theRowsOfAnotherReaderAreRejected() throws {
-    // A row of a Libre 2, which has three more columns.
+  private func texts(_ contents: MeterContents) -> [String] {
+    contents.records.map { "\($0.kind) \($0.fields.json)" }
+  }
+
+  /// Constructed: the flags for food, then grams; the flags for insulin, then doses.
+  @Test(arguments: [
+    ("1,1", "0", ["food {}"]), ("0,1", "", ["food {}"]), ("1,0", "0", ["food {}"]),
+    ("1,0", "30", ["food {}"]),
+    ("0,1", "30", [#"food {"carbs":30}"#]), ("1,1", "7", [#"food {"carbs":7}"#]), ("0,0", "30", []),
+    ("0,0", "0", []),
+  ])
+  func foodWithoutGramsIsFoodWithoutAnAmount(flags: String, grams: String, records: [String]) throws {
+    let row =
+      "1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,0,0,0,0,0,0,0,\(flags),\(grams),0,0"
+      + #","","","","","","""#
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
+    #expect(contents.readings.map(\.measurement) == [glucose(118)])
+    #expect(texts(contents) == records)
+    #expect(contents.rejections.isEmpty)
+  }
+
+  @Test func gramsThatAreNoNumberAreRejectedAndTheReadingStays() throws {
+    let row = #"1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,0,0,0,0,0,0,0,0,1,x,0,0,"","","","","","""#
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
+    #expect(contents.readings.count == 1 && contents.records.isEmpty && contents.rejections.count == 1)
+  }
+
+  @Test(arguments: [
+    ("1,0", "0", "7,4,8,19,7,16,5,1,0", [#"insulin {"subtype":"rapid"}"#]),
+    ("1,0", "0", "7,4,8,19,7,16,5,1,6", [#"insulin {"subtype":"rapid","units":3}"#]),
+    ("1,1", "0", "0,0,0,0,0,0,0,0,0", [#"insulin {"subtype":"rapid"}"#, #"insulin {"subtype":"long"}"#]),
+    ("0,1", "9", "0,0,0,0,0,0,0,0,0", [#"insulin {"subtype":"long","units":4.5}"#]),
+    ("0,0", "0", "0,0,0,0,0,0,0,0,6", []),
+  ])
+  func insulinWithoutADoseIsInsulinWithoutAnAmount(
+    flags: String, long: String, rapid: String, records: [String]
+  ) throws {
+    let row =
+      "1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,0,0,\(flags),0,0,0,0,\(long),0,0,0,0,0"
+      + #","","","","","","","# + rapid
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
+    #expect(contents.readings.map(\.measurement) == [glucose(118)])
+    #expect(texts(contents) == records)
+  }
+
+  /// One row of the known form, cut and lengthened: what is known of the fields that are there is read.
+  @Test(arguments: [13, 15, 16, 24, 26, 28, 29, 33, 36, 40, 43, 45, 50, 60])
+  func aRowOfAnyLengthIsReadAsFarAsItIsKnown(count: Int) throws {
+    let whole =
+      #"1,2,4,8,19,7,9,2,1,2,0,0,118,1,3,1,0,0,0,2,0,0,0,9,0,1,30,0,0,"Walk","Party","","","","""#
+      + ",0,0,0,0,0,0,0,0,0"
+    let fields = whole.split(separator: ",").map(String.init)
+    let row = (fields + [String](repeating: "0", count: 20)).prefix(count).joined(separator: ",")
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
+    #expect(contents.readings.map(\.measurement) == [glucose(118)])
+    #expect(contents.rejections.isEmpty)
+    var records: [String] = []
+    if count > 23 { records.append(#"insulin {"subtype":"long","units":4.5}"#) }
+    if count > 25 { records.append(count > 26 ? #"food {"carbs":30}"# : "food {}") }
+    if count > 15 { records.append("exercise {}") }
+    if count > 30 { records.append(#"note {"text":"Party"}"#) }
+    #expect(texts(contents) == records)
+  }
+
+  @Test func aRowThatEndsBeforeItsValueIsRejected() throws {
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: ["2,2,4,8,19,7,9,2,1,2,0,0", "1,2"]))
+    #expect(
+      contents.readings.isEmpty && contents.records.isEmpty && contents.rejections.map(\.line) == [2, 1])
+  }
+
+  /// A row with an error has no reading, however long it is.
+  @Test(arguments: [0, 5]) func aRowWithAnErrorIsNoReading(extra: Int) throws {
+    let row =
+      #"1,2,4,8,19,7,9,2,1,2,0,1,118,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,32768,"","","","","","""#
+      + String(repeating: ",0", count: extra)
+    let contents = try read(FreeStyleLibreDriver.self, libre(results: [row]))
+    #expect(contents.readings.isEmpty && contents.skipped == ["reading with an error": 1])
+  }
+
+  /// The rows of a Libre 2 have three more numbers before the texts; the values are other ones than published.
+  @Test func aRowWithThreeMoreNumbersIsReadWithItsTextsAndItsInsulin() throws {
     let contents = try read(
       FreeStyleLibreDriver.self,
       libre(
         history: ["243,12,1,11,25,10,23,43,1,0,0,0,85,60,0"],
         results: [
-          #"440,2,6,19,26,8,59,41,1,2,0,0,85,1,3,0,0,0,0,0,0,0,3,0,0,0,0,0,0,277,85,-35,"","","","","","""#
+          "442,2,6,19,26,8,59,41,1,2,0,0,95,1,3,0,0,0,0,3,0,0,3,0,1,0,0,0,0,277,95,-35,"
+            + #""12","Late","","","","""#,
+          "441,2,6,19,26,8,57,41,1,2,0,0,86,1,3,0,0,1,0,0,1,238,3,0,0,0,0,0,0,289,86,-56,,,,,,,"
+            + "7,6,19,26,8,58,16,1,5",
         ]))
-    #expect(contents.readings.isEmpty && contents.rejections.map(\.line) == [1, 2])
+    #expect(contents.readings.map(\.measurement) == [glucose(86), glucose(95)])
+    #expect(
+      texts(contents) == [
+        #"insulin {"subtype":"rapid","units":2.5}"#, "food {}", #"note {"text":"12"}"#,
+        #"note {"text":"Late"}"#,
+      ])
+    // Of sensor history only the form of 16 fields is known to be the first Libre's.
+    #expect(contents.rejections.map(\.line) == [1])
   }
 
   @Test func readingsBehindAClockThatWasSetBackAreMarked() throws {

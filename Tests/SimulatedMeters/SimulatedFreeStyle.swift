@@ -22,6 +22,8 @@ package final class SimulatedFreeStyle: SimulatedMeter {
   package var hasLostClock = false
   /// Rows that hold no measurement: weekly notices, changes of the clock, and values that the reader marks as errors.
   package var hasOtherRows = false
+  /// How many fields the rows of scans and strips have; nil for the number that is known best. Real memories have others.
+  package var libreFieldCount: Int?
   /// The meter's memory; its clock moves when a host sets it.
   package private(set) var memory: SimulatedMemory
 
@@ -133,7 +135,9 @@ extension SimulatedFreeStyle {
       isInitialised = true
       say(0x71, [0x01])
     case 0x04: say(0x34, [variant == .insuLinx ? 0x0C : 0x16])
-    case 0x05: say(0x06, Array(memory.serial.utf8) + [0])
+    // A recorded Neo gives its serial number to the text command alone.
+    case 0x05:
+      say(0x06, Array((variant == .precisionNeo ? "00000000 (No SerialNum)" : memory.serial).utf8) + [0])
     case 0x15: say(0x35, Array(memory.firmware.utf8) + [0])
     case 0x60 where isInitialised, 0x21 where isInitialised && variant != .insuLinx:
       sayText(message(to: String(decoding: content, as: UTF8.self)))
@@ -262,7 +266,8 @@ extension SimulatedFreeStyle {
     if item.kind == .ketone {
       return "9,\(id),\(time),1,\(Self.ketone(item.measurement) ?? "HI"),\(patient),0"
     }
-    return "7,\(id),\(time),1,\(Self.value(item.measurement)),0,\(patient),0,0,0,0,0,0,0,0"
+    // The numbers behind the mark for control solution are a recorded meter's; what they mean is not known.
+    return "7,\(id),\(time),1,\(Self.value(item.measurement)),0,\(patient),0,1,66,1,0,0,0,1"
   }
 
   /// mg/dL whatever the meter shows.
@@ -313,8 +318,13 @@ extension SimulatedFreeStyle {
       : (item.kind == .scan ? 2 : 0, Self.libreValue(item.measurement))
     let isLow = if case .low = item.measurement { 1 } else { 0 }
     let sensor = kind == 2 ? "1,3" : "0,0"
-    return "\(id),2,\(item.deviceTime.secondFields),1,\(kind),0,\(isLow),\(value),\(sensor)"
+    let row =
+      "\(id),2,\(item.deviceTime.secondFields),1,\(kind),0,\(isLow),\(value),\(sensor)"
       + ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,\"\",\"\",\"\",\"\",\"\",\"\""
+    guard let libreFieldCount else { return row }
+    let fields = row.split(separator: ",").prefix(libreFieldCount)
+    return (fields + [Substring](repeating: "0", count: libreFieldCount - fields.count)).joined(
+      separator: ",")
   }
 
   /// LO and HI are the ends of the range, 40 and 500.

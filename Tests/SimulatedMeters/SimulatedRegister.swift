@@ -54,7 +54,7 @@ package enum SimulatedRegister {
     },
     freeStyle("freestyle-libre", .libre),
     freeStyle("freestyle-libre", .librePro),
-    freeStyle("freestyle-neo", .precisionNeo),
+    libre(fieldCount: 29), libre(fieldCount: 41), freeStyle("freestyle-neo", .precisionNeo),
     freeStyle("freestyle-insulinx", .insuLinx),
     SimulatedFamily("onetouch-verio", holds: SimulatedOneTouchDisk.holds) {
       .usb(SimulatedOneTouchDisk($0))
@@ -91,6 +91,17 @@ package enum SimulatedRegister {
     },
     SimulatedFamily("dexcom-g4", holds: SimulatedDexcomG4.holds) { .usb(SimulatedDexcomG4($0)) },
   ]
+
+  private static func libre(fieldCount: Int) -> SimulatedFamily {
+    SimulatedFamily(
+      "freestyle-libre", variant: "rows of \(fieldCount) fields",
+      holds: { SimulatedFreeStyle.holds($0, variant: .libre) }
+    ) {
+      let meter = SimulatedFreeStyle($0, variant: .libre)
+      meter.libreFieldCount = fieldCount
+      return .usb(meter)
+    }
+  }
 
   private static func freeStyle(_ driver: String, _ variant: SimulatedFreeStyle.Variant) -> SimulatedFamily {
     SimulatedFamily(driver, variant: "\(variant)", holds: { SimulatedFreeStyle.holds($0, variant: variant) })

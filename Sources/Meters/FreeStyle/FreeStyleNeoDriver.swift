@@ -4,8 +4,8 @@ import Logbook
 
 /// FreeStyle Precision Neo and Optium Neo: rows of `$result?`, with strip values always in mg/dL.
 ///
-/// A single source tells where control solution is marked and what an insulin row holds. LibreView tells no record
-/// number, so the shown time is the identity.
+/// The requests and the form of the strip tests are those of a recorded session. A single source says where control
+/// solution is marked and what an insulin row holds. LibreView gives no record number, so the shown time is the identity.
 struct FreeStyleNeoDriver: MeterDriver {
   static let id = "freestyle-neo"
   static let name = "Abbott FreeStyle Precision Neo and Optium Neo"
@@ -72,7 +72,9 @@ extension FreeStyleNeoDriver {
       return memory.reject(row, "an insulin dose that is no number of units")
     }
     memory.warn("one source alone says that this meter keeps insulin in whole units; compare with its screen")
-    var fields: [String: FieldValue] = ["units": .number(Double(units))]
+    var fields: [String: FieldValue] = [:]
+    // In a recorded session the meter answers 255 for doses that are not set.
+    if ![0, 255].contains(units) { fields["units"] = .number(Double(units)) }
     if let kind = row.number(8), insulins.indices.contains(kind) { fields["subtype"] = .text(insulins[kind]) }
     memory.add(.insulin, row, fields)
   }

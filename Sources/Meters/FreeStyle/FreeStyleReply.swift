@@ -96,6 +96,11 @@ struct FreeStyleRow: Hashable {
     return String(decoding: fields[index].filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
+  /// Whether a field stands between quotation marks.
+  func isQuoted(_ index: Int) -> Bool {
+    fields.indices.contains(index) && fields[index].first == UInt8(ascii: "\"")
+  }
+
   /// The whole number in a field; nil for anything else.
   func number(_ index: Int) -> Int? {
     let text = text(index)

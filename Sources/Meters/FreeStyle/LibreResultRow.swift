@@ -3,21 +3,39 @@
 import Logbook
 
 /// A row of `$arresult?` of the first Libre: a scan or a strip test, and what the person noted with it.
+///
+/// The form of 35 fields, 44 with rapid-acting insulin, is known best. Real memories have rows of other lengths, too:
+/// they are read as far as the fields are known.
 struct LibreResultRow {
-  /// The fields of a row without rapid-acting insulin; its tail has nine more.
-  private static let baseCount = 35
-  private static let tailCount = 9
+  /// How many fields the part about rapid-acting insulin has.
+  private static let insulinCount = 9
+  /// The last field that every row has: the value.
+  private static let valueField = 12
+  private static let errorField = 28
 
   private let row: FreeStyleRow
+  /// Where the six texts that the person defined begin.
+  private let texts: Int
+  /// Where the part about rapid-acting insulin begins.
+  private let insulin: Int
 
   /// The row as it came.
-  init(_ row: FreeStyleRow) { self.row = row }
+  init(_ row: FreeStyleRow) {
+    self.row = row
+    // Readers of the Libre 2 have three more numbers before the texts.
+    let hasMoreNumbers = row.count == 38 || row.count == 47
+    texts = hasMoreNumbers ? 32 : 29
+    insulin = texts + 6
+  }
 
   /// All but value, doses, grams and texts; what is not known of a row is none of these.
   var plainFields: Set<Int> {
     switch row.number(1) {
-    case 2 where row.count == Self.baseCount || row.count == Self.baseCount + Self.tailCount:
-      Set(0...42).subtracting([12, 23, 26, 27]).subtracting(29...34)
+    case 2 where [insulin, insulin + Self.insulinCount].contains(row.count):
+      Set(0...Self.errorField).subtracting([12, 23, 26, 27])
+        .union(insulin..<insulin + Self.insulinCount - 1)
+    // The same in every form that is known.
+    case 2: Set(0...18).subtracting([12])
     case 5: Set(0...19)
     default: Set(0...7)
     }
@@ -36,10 +54,8 @@ struct LibreResultRow {
 
 extension LibreResultRow {
   private func takeResult(into memory: inout FreeStyleMemory) {
-    guard row.count == Self.baseCount || row.count == Self.baseCount + Self.tailCount else {
-      return memory.reject(row, "a row of another form")
-    }
-    if row.number(28) == 0 {
+    guard row.count > Self.valueField else { return memory.reject(row, "a row that ends before its value") }
+    if (row.number(Self.errorField) ?? 0) == 0 {
       takeReading(into: &memory)
     } else {
       memory.skip("reading with an error")
@@ -72,26 +88,30 @@ extension LibreResultRow {
 
   /// Doses are in half units. A flag without a dose says that some was taken.
   private func takeInsulin(into memory: inout FreeStyleMemory) {
-    if row.count > Self.baseCount, let halves = row.number(43), halves >= 0 {
-      add("rapid", halves: halves, timeIn: 36, into: &memory)
+    if row.count >= insulin + Self.insulinCount, row.number(insulin) == 7 {
+      add("rapid", halves: row.number(insulin + Self.insulinCount - 1), timeIn: insulin + 1, into: &memory)
     } else if isSet(17) {
-      memory.add(.insulin, row, ["subtype": .text("rapid")])
+      add("rapid", halves: nil, timeIn: 2, into: &memory)
     }
-    if let halves = row.number(23), halves > 0 {
-      add("long", halves: halves, timeIn: 2, into: &memory)
-    } else if isSet(18) {
-      memory.add(.insulin, row, ["subtype": .text("long")])
-    }
+    let halves = row.number(23)
+    if (halves ?? 0) > 0 || isSet(18) { add("long", halves: halves, timeIn: 2, into: &memory) }
   }
 
-  private func add(_ subtype: String, halves: Int, timeIn field: Int, into memory: inout FreeStyleMemory) {
-    memory.add(
-      .insulin, row, timeIn: field, ["subtype": .text(subtype), "units": .number(Double(halves) / 2)])
+  /// No dose, or one of 0, is no amount.
+  private func add(_ subtype: String, halves: Int?, timeIn field: Int, into memory: inout FreeStyleMemory) {
+    var fields: [String: FieldValue] = ["subtype": .text(subtype)]
+    if let halves, halves > 0 { fields["units"] = .number(Double(halves) / 2) }
+    memory.add(.insulin, row, timeIn: field, fields)
   }
 
+  /// The first of the two flags is for food without grams on later readers. Grams that are missing or 0 are no amount.
   private func takeFood(into memory: inout FreeStyleMemory) {
-    guard isSet(25) else { return }
-    guard let grams = row.number(26), grams >= 0 else {
+    guard isSet(25) else {
+      if isSet(24) { memory.add(.food, row, [:]) }
+      return
+    }
+    if row.text(26).isEmpty || row.number(26) == 0 { return memory.add(.food, row, [:]) }
+    guard let grams = row.number(26), grams > 0 else {
       return memory.reject(row, "carbohydrates that are no number of grams")
     }
     memory.add(.food, row, ["carbs": .number(Double(grams))])
@@ -100,10 +120,14 @@ extension LibreResultRow {
   private func takeNotes(into memory: inout FreeStyleMemory) {
     if isSet(15) { memory.add(.exercise, row, [:]) }
     if isSet(16) { memory.add(.note, row, ["tags": .words(["medication"])]) }
-    // The six texts that the person defined stand in every row; the bits say which of them were chosen.
+    // The six texts that the person defined stand in every row; the bits say which of them were chosen. Where they
+    // stand in a row of an unknown length is not known: a number is none of them.
     let chosen = row.number(19) ?? 0
-    for index in 0..<6 where chosen & 1 << index != 0 && !row.text(29 + index).isEmpty {
-      memory.add(.note, row, ["text": .text(row.text(29 + index))])
+    for index in 0..<6 where chosen & 1 << index != 0 {
+      let text = row.text(texts + index)
+      if !text.isEmpty, row.number(texts + index) == nil || row.isQuoted(texts + index) {
+        memory.add(.note, row, ["text": .text(text)])
+      }
     }
   }
 
