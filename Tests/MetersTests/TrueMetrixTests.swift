@@ -2,6 +2,8 @@
 
 import Logbook
 import SeededRandom
+import SimulatedMeters
+import SimulatedUSB
 import Testing
 
 @testable import Meters
@@ -49,7 +51,9 @@ struct TrueMetrixTests {
   func aRecordOfTheCaptureAgreesWithTheVendorsLogbook(
     text: String, time: String, value: Double, marks: ReadingMarks
   ) throws {
-    let reading = try TrueMetrixRecord.parse(text).get()
+    let record = try TrueMetrixRecord.parse(text).get()
+    let reading = record.reading
+    #expect(record.remark.isEmpty && record.unknownTag == nil)
     #expect(reading.deviceTime.text == time)
     #expect(reading.measurement == .value(Quantity(value, .milligramsPerDecilitre)))
     #expect(reading.marks == marks)
@@ -57,18 +61,24 @@ struct TrueMetrixTests {
 
   @Test func limitsBecomeLOAndHIConstructed() throws {
     #expect(
-      try TrueMetrixRecord.parse("C3355DE25900").get().measurement
+      try TrueMetrixRecord.parse("C3355DE25900").get().reading.measurement
         == .high(above: 600, .milligramsPerDecilitre))
     #expect(
-      try TrueMetrixRecord.parse("C3355DE01300").get().measurement == .low(below: 20, .milligramsPerDecilitre)
-    )
-    #expect(try TrueMetrixRecord.parse("C3355DE06905").get().marks == [])
+      try TrueMetrixRecord.parse("C3355DE01300").get().reading.measurement
+        == .low(below: 20, .milligramsPerDecilitre))
+  }
+
+  @Test(arguments: [("5", "medication", nil), ("3", "unknown tag 3", "3"), ("F", "unknown tag F", "F")])
+  func aTagWithoutAMarkIsNamedAndTheValueStays(tag: String, remark: String, unknown: String?) throws {
+    let record = try TrueMetrixRecord.parse("C3355DE0690" + tag).get()
+    #expect(record.reading.measurement == .value(Quantity(105, .milligramsPerDecilitre)))
+    #expect(record.reading.marks == [])
+    #expect(record.remark == remark && record.unknownTag == unknown)
   }
 
   @Test(arguments: [
-    "C3355DE06903", "C3355DE00001", "D3355DE06901", "C3355DE0690", "C3355DE069011", "G3355DE06901",
-    "CFFF5DE06901",
-    "é3355DE06901",
+    "C3355DE00001", "C3355DE00003", "D3355DE06901", "C3355DE0690", "C3355DE069011", "G3355DE06901",
+    "CFFF5DE06901", "C3355DE0690G", "é3355DE06901",
   ])
   func aRecordThatSaysNothingCertainIsRejected(text: String) {
     #expect(throws: TrueMetrixRejection.self) { try TrueMetrixRecord.parse(text).get() }
@@ -115,7 +125,7 @@ struct TrueMetrixTests {
     let (meter, transport) = HexTalk.meter(
       TrueMetrixDriver.self,
       Self.identity + [Self.sent("G")]
-        + Self.comes(["g5C3355DE06901", "g5C3353BF09B02", "g5C3355DE06903", "x107E0"])
+        + Self.comes(["g5C3355DE06901", "g5C3353BF09B02", "g5C3355DE06903", "g5C3355DE06905", "x10A80"])
         + [Self.sent("_")], now: 1_638_979_676)
     let contents = try TrueMetrixDriver().read(meter)
     #expect(
@@ -123,10 +133,47 @@ struct TrueMetrixTests {
         == Device(vendor: "Trividia", model: "TRUE METRIX", serial: "T08269395", format: "true-metrix"))
     #expect(contents.identity.firmware == "2.53")
     #expect(contents.identity.clock?.meter.text == "2021-12-08T16:07:56")
-    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [105, 155])
-    #expect(contents.rejections.map(\.line) == [3])
-    #expect(contents.identity.count == 3)
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [105, 155, 105, 105])
+    #expect(contents.rejections.isEmpty)
+    #expect(
+      contents.records.map(\.fields.json) == [
+        #"{"tags":["unknown tag 3"]}"#, #"{"tags":["medication"]}"#,
+      ])
+    #expect(
+      contents.warnings.count == 1 && contents.warnings.allSatisfy { $0.hasPrefix("1 reading has the tag 3") }
+    )
+    #expect(contents.identity.count == 4)
     #expect(transport.isExhausted)
+  }
+
+  /// The vendor's own program does not ask for the clock.
+  @Test func aMeterThatDoesNotTellItsClockIsReadAllTheSame() throws {
+    let asked = [Self.sent("T"), Self.silence]
+    let (meter, transport) = HexTalk.meter(
+      TrueMetrixDriver.self,
+      Array(Self.identity.dropLast(Self.pair("T", "t560716081221").count)) + asked + asked + asked
+        + [Self.sent("G")] + Self.comes(["g5C3355DE06901", "x1029C"]) + [Self.sent("_")])
+    let contents = try TrueMetrixDriver().read(meter)
+    #expect(contents.readings.count == 1 && contents.identity.clock == nil && contents.warnings.count == 1)
+    #expect(transport.isExhausted)
+  }
+
+  /// Twice in the capture 2.35 seconds passed from waking a meter to its greeting.
+  @Test func aMeterThatGreetsLateIsWaitedFor() throws {
+    var memory = SimulatedMemory(clock: DriverTrial.noon)
+    memory.items = [SimulatedItem(at: DriverTrial.noon, .value(Quantity(105, .milligramsPerDecilitre)))]
+    let dock = try SlowDock(SimulatedTrueMetrix(memory), milliseconds: 2350)
+    let meter = MeterConnection(dock, model: TrueMetrixDriver.models[0]) { DriverTrial.noon.seconds }
+    let contents = try TrueMetrixDriver().read(meter)
+    #expect(contents.readings.map(\.measurement) == [.value(Quantity(105, .milligramsPerDecilitre))])
+    #expect(dock.powerOffs == 1)
+  }
+
+  @Test func aGreetingThatComesBehindTheSecondContactIsTaken() throws {
+    let dock = try SlowDock(SimulatedTrueMetrix(SimulatedMemory(clock: DriverTrial.noon)), milliseconds: 7000)
+    let meter = MeterConnection(dock, model: TrueMetrixDriver.models[0]) { DriverTrial.noon.seconds }
+    #expect(try TrueMetrixDriver().identify(meter).device.model == "TRUE METRIX")
+    #expect(dock.powerOffs == 1)
   }
 
   @Test func aDownloadWithAnotherSumIsRepeatedAndThenFails() throws {
@@ -149,10 +196,9 @@ struct TrueMetrixTests {
   }
 
   @Test func aDockWithoutAMeterSaysSo() {
-    let attempt = [Self.silence, Self.sent("^"), Self.silence]
+    let attempt = [Self.sent("^"), Self.silence]
     let (meter, transport) = HexTalk.meter(
-      TrueMetrixDriver.self,
-      attempt + [Self.sent("_")] + attempt + [Self.sent("_")] + attempt + [Self.sent("_")])
+      TrueMetrixDriver.self, [Self.silence] + attempt + attempt + attempt + [Self.sent("_")])
     #expect {
       try TrueMetrixDriver().identify(meter)
     } throws: {
@@ -178,6 +224,46 @@ struct TrueMetrixTests {
       while let message = TrueMetrixMessage.next(in: &changed) {
         if case .content(let content) = message { _ = TrueMetrixRecord.parse(String(content.dropFirst(3))) }
       }
+    }
+  }
+}
+
+/// A dock whose meter greets late, in a time that passes only while somebody waits.
+private final class SlowDock: Transport {
+  /// How often the meter was switched off, which makes it begin to wake anew.
+  private(set) var powerOffs = 0
+
+  private let host: SimulatedHost
+  private let delay: Int
+  private var now = 0
+  private var greetsAt: Int?
+
+  init(_ meter: SimulatedTrueMetrix, milliseconds: Int) throws {
+    host = try SimulatedHost(meter, .hid)
+    delay = milliseconds
+  }
+
+  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    switch exchange {
+    case .send(let bytes):
+      let message = String(decoding: bytes.dropFirst(2), as: UTF8.self)
+      if message.hasPrefix("(^)") { greetsAt = greetsAt ?? now + delay }
+      if message.hasPrefix("(_)") { (powerOffs, greetsAt) = (powerOffs + 1, nil) }
+      return try host.perform(exchange, within: milliseconds)
+    case .receive:
+      let end = now + milliseconds
+      if let greetsAt, greetsAt > end {
+        now = end
+        throw .timedOut
+      }
+      now = max(now, greetsAt ?? now)
+      do {
+        return try host.perform(exchange, within: milliseconds)
+      } catch {
+        if error == .timedOut { now = end }
+        throw error
+      }
+    default: return try host.perform(exchange, within: milliseconds)
     }
   }
 }

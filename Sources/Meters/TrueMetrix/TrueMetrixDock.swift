@@ -7,20 +7,25 @@ struct TrueMetrixDock {
   /// More reports than a download has: 1000 records of 20 characters, at worst one character each.
   private static let mostReports = 50_000
   private static let tries = 3
+  /// Twice in the capture 2.35 seconds passed from waking a meter to its greeting.
+  private static let greetingMilliseconds = 5000
+  private static let answerMilliseconds = 2000
 
   private let meter: MeterConnection
 
   /// A dock that may hold a meter.
   init(_ meter: MeterConnection) { self.meter = meter }
 
-  /// Wakes the meter; one that is in the middle of another talk is switched off first.
+  /// Wakes the meter.
+  ///
+  /// Between the tries it is not switched off, since it would then begin to wake anew; nor is anything dropped, since
+  /// the greeting may come late.
   func wake() throws {
     let doing = "waking the meter"
-    for attempt in 0..<Self.tries {
-      if attempt > 0 { sleep() }
-      try drain(doing: doing)
+    try drain(doing: doing)
+    for _ in 0..<Self.tries {
       try send("^", doing: doing)
-      if try reply("^*", doing: doing) != nil { return }
+      if try reply("^*", within: Self.greetingMilliseconds, skipsBroken: true, doing: doing) != nil { return }
     }
     throw Failure(
       .unavailable, "\(doing): nothing answers in the dock; put the meter into it and retry")
@@ -30,13 +35,21 @@ struct TrueMetrixDock {
   ///
   /// - Returns: the answer without the characters by which it is known.
   func ask(_ request: String, answer: String, doing: String) throws -> String {
+    guard let content = try askIfKnown(request, answer: answer, doing: doing) else {
+      throw Failure(
+        .protocolViolation,
+        "\(doing): the meter does not answer; take it out of the dock, put it back and retry")
+    }
+    return content
+  }
+
+  /// Asks for something that not every meter may know; nil where no good answer comes.
+  func askIfKnown(_ request: String, answer: String, doing: String) throws -> String? {
     for _ in 0..<Self.tries {
       try send(request, doing: doing)
       if let content = try reply(answer, doing: doing) { return String(content.dropFirst(answer.count)) }
     }
-    throw Failure(
-      .protocolViolation,
-      "\(doing): the meter does not answer; take it out of the dock, put it back and retry")
+    return nil
   }
 
   /// All records as text, newest first, checked by their sum.
@@ -95,15 +108,22 @@ extension TrueMetrixDock {
     for _ in 0..<Self.mostReports where try receive(within: 200, doing: doing) == nil { return }
   }
 
-  /// The first message that begins with these characters; nil where a broken one or none came in time.
-  private func reply(_ start: String, doing: String) throws -> String? {
+  /// The first message that begins with these characters; nil where none came in time, or a broken one that is not
+  /// skipped.
+  private func reply(
+    _ start: String, within milliseconds: Int = answerMilliseconds, skipsBroken: Bool = false, doing: String
+  ) throws -> String? {
     var bytes: [UInt8] = []
     for _ in 0..<100 {
-      guard let characters = try receive(within: 2000, doing: doing) else { return nil }
+      guard let characters = try receive(within: milliseconds, doing: doing) else { return nil }
       bytes += characters
       while let message = TrueMetrixMessage.next(in: &bytes) {
-        guard case .content(let content) = message else { return nil }
-        if content.hasPrefix(start) { return content }
+        switch message {
+        case .content(let content) where content.hasPrefix(start): return content
+        case .content: continue
+        case .broken:
+          guard skipsBroken else { return nil }
+        }
       }
     }
     return nil
@@ -114,7 +134,7 @@ extension TrueMetrixDock {
     var bytes: [UInt8] = []
     var records: [String] = []
     for _ in 0..<Self.mostReports {
-      guard let characters = try receive(within: 2000, doing: doing) else { return nil }
+      guard let characters = try receive(within: Self.answerMilliseconds, doing: doing) else { return nil }
       bytes += characters
       while let message = TrueMetrixMessage.next(in: &bytes) {
         guard case .content(let content) = message else { return nil }

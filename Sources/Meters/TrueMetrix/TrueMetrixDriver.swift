@@ -4,8 +4,8 @@ import Logbook
 
 /// Trividia TRUE METRIX, TRUE METRIX GO and AIR, in their docks: text in HID reports.
 ///
-/// The talk is that of a capture of the vendor's program and of Tidepool's reader. The clock's answer is known from
-/// Tidepool alone, setting the clock from the capture alone.
+/// The session is that of a capture of the vendor's program and of Tidepool's reader. The clock's answer is known from
+/// Tidepool alone, so a meter that does not give it is read all the same; setting the clock from the capture alone.
 struct TrueMetrixDriver: MeterDriver {
   static let id = "true-metrix"
   static let name = "Trividia TRUE METRIX, GO, AIR"
@@ -31,14 +31,23 @@ struct TrueMetrixDriver: MeterDriver {
     let records = try dock.download()
     identity.count = records.count
     var contents = MeterContents(identity)
-    for (index, record) in records.enumerated() {
-      switch TrueMetrixRecord.parse(record) {
-      case .success(let reading): contents.readings.append(reading)
+    var unknownTags: [String: Int] = [:]
+    for (index, text) in records.enumerated() {
+      switch TrueMetrixRecord.parse(text) {
+      case .success(let record):
+        contents.take(record)
+        if let tag = record.unknownTag { unknownTags[tag, default: 0] += 1 }
       case .failure(let rejection):
         contents.rejections.append(
-          Rejection(line: Int64(index + 1), reason: rejection.reason, source: record))
+          Rejection(line: Int64(index + 1), reason: rejection.reason, source: text))
       }
     }
+    for (tag, count) in unknownTags.sorted(by: { $0.key < $1.key }) {
+      contents.warnings.append(
+        "\(count == 1 ? "1 reading has" : "\(count) readings have") the tag \(tag), whose meaning is not known; "
+          + "it may stand for a test of control solution: each has a note with the tag")
+    }
+    if identity.clock == nil { contents.warnings.append("the meter does not tell its clock") }
     contents.readings.markClockSetBackInEitherOrder()
     return contents
   }
@@ -63,10 +72,10 @@ extension TrueMetrixDriver {
     let model = try dock.ask("I", answer: "i", doing: doing)
     let serial = try dock.ask("Z1", answer: "z1", doing: doing)
     let version = try dock.ask("V", answer: "v", doing: doing)
-    let clock = try dock.ask("T", answer: "t", doing: "asking the meter for its clock")
+    let clock = try dock.askIfKnown("T", answer: "t", doing: "asking the meter for its clock")
     return MeterIdentity(
       device: Device(vendor: "Trividia", model: Self.product(model), serial: serial, format: Self.id),
-      firmware: version, clock: Self.time(clock).map(meter.compareClock))
+      firmware: version, clock: clock.flatMap(Self.time).map(meter.compareClock))
   }
 
   private static func product(_ code: String) -> String {
@@ -86,5 +95,14 @@ extension TrueMetrixDriver {
     return DeviceTime(
       year: 2000 + pairs[5], month: pairs[4], day: pairs[3], hour: pairs[2], minute: pairs[1],
       second: pairs[0])
+  }
+}
+
+extension MeterContents {
+  fileprivate mutating func take(_ record: TrueMetrixRecord) {
+    readings.append(record.reading)
+    guard !record.remark.isEmpty else { return }
+    records.append(
+      MeterRecord(.note, at: record.reading.deviceTime, RecordFields(["tags": .words([record.remark])])))
   }
 }

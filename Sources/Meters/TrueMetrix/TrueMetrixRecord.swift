@@ -4,12 +4,19 @@ import Logbook
 
 /// One record of the TRUE METRIX: twelve characters.
 ///
-/// The marks 1 (before a meal), 2 (after a meal) and 5 (medication) are those of a capture that agrees with the
-/// vendor's own log-book in 86 of 86 rows. Tidepool's reader takes every mark but 0 for a control test, which cannot
-/// be right for these; so the mark of a control test is not known, and records with another mark are rejected.
-enum TrueMetrixRecord {
-  /// The reading in these characters, or why they are none.
-  static func parse(_ text: String) -> Result<MeterReading, TrueMetrixRejection> {
+/// The tags 1 (before a meal), 2 (after a meal) and 5 (medication) are those of a capture that agrees with the vendor's
+/// own log-book in 86 of 86 rows. Tidepool's reader takes every tag but 0 for a control test, which cannot be right for
+/// these; so the tag of a control test is not known.
+struct TrueMetrixRecord: Hashable {
+  /// The test.
+  let reading: MeterReading
+  /// What else the tag says, for people; empty where it says nothing.
+  let remark: String
+  /// The tag where its meaning is not known: one hexadecimal digit; else nil.
+  let unknownTag: String?
+
+  /// The record in these characters, or why they are none.
+  static func parse(_ text: String) -> Result<TrueMetrixRecord, TrueMetrixRejection> {
     let digits = text.utf8.compactMap(hexadecimal)
     guard digits.count == 12, text.utf8.count == 12 else {
       return .failure(TrueMetrixRejection("a record of another form"))
@@ -21,17 +28,17 @@ enum TrueMetrixRecord {
       let time = DeviceTime(
         year: 2000 + date % 100, month: digits[0], day: date / 100, hour: clock / 100, minute: clock % 100)
     else { return .failure(TrueMetrixRejection("a time that no calendar has")) }
-    let marks: ReadingMarks
-    switch digits[11] {
-    case 0, 5: marks = []
-    case 1: marks = .beforeMeal
-    case 2: marks = .afterMeal
-    default: return .failure(TrueMetrixRejection("an unknown mark, perhaps of a control test"))
-    }
     guard let measurement = measurement((digits[7] & 7) << 8 | digits[8] << 4 | digits[9]) else {
       return .failure(TrueMetrixRejection("a value of zero"))
     }
-    return .success(MeterReading(.smbg, at: time, measurement, marks: marks))
+    let tag = digits[11]
+    let marks: ReadingMarks = tag == 1 ? .beforeMeal : tag == 2 ? .afterMeal : []
+    let unknown = [0, 1, 2, 5].contains(tag) ? nil : String(tag, radix: 16, uppercase: true)
+    let remark = tag == 5 ? "medication" : unknown.map { "unknown tag \($0)" } ?? ""
+    return .success(
+      TrueMetrixRecord(
+        reading: MeterReading(.smbg, at: time, measurement, marks: marks), remark: remark, unknownTag: unknown
+      ))
   }
 
   /// The sum that the meter states behind its records: of the characters of all of them, in 16 bits.
