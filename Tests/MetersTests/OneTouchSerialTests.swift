@@ -5,7 +5,7 @@ import Testing
 
 @testable import Meters
 
-/// A OneTouch Verio IQ. Nobody recorded one: every frame is constructed.
+/// A OneTouch Verio IQ. Every frame is constructed, in the forms of a recorded session.
 struct OneTouchVerioIQTests {
   private static let versionRequest = [UInt8](printed: "02 09 00 03 0d 01 03 10 03")
   private static let versionAnswer = SheetFrame.frame("03 06 04 31 2e 30 33 00")
@@ -48,6 +48,52 @@ struct OneTouchVerioIQTests {
     #expect(contents.identity.firmware == "1.03")
     #expect(contents.readings.map(\.marks) == [.controlSolution, []])
     #expect(contents.readings.map(\.deviceTime.text) == ["2024-01-02T03:04:05", "2024-01-02T03:04:05"])
+  }
+
+  /// The requests are those of a recorded session of the maker's program, and so is the form of the answers; numbers,
+  /// times and values are other ones.
+  @Test func aSessionOfTheRecordedFormIsRead() throws {
+    var talk = WrittenTalk()
+    // A version of 17 characters with its date, and a serial number of eight.
+    talk.ask(
+      [UInt8](printed: "02 09 00 03 0d 01 03 10 03"),
+      SheetFrame.frame("03 06 11 30 32 2e 30 31 2e 30 30 20 30 34 2f 31 37 2f 31 34 00"))
+    talk.ask(
+      [UInt8](printed: "02 0a 00 03 0b 01 02 03 2a dc"),
+      SheetFrame.frame("03 06 41 42 43 44 45 46 47 48 00"))
+    talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 f8 7c 1c"))
+    talk.ask([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 03 00"))
+    for (request, answer) in [
+      ("02 0a 00 03 21 00 00 03 9d d2", "03 06 0d bd 7c 1c 5a 00 00 01 00 00"),
+      ("02 0a 00 03 21 01 00 03 ad e5", "03 06 c2 8e 7c 1c 91 00 00 02 00 00"),
+      ("02 0a 00 03 21 02 00 03 fd bc", "03 06 69 cc 7b 1c 5d 00 01 00 00 00"),
+    ] {
+      // A lone STX, then pieces of at most eight bytes.
+      let frame = SheetFrame.frame(answer)
+      talk.add(.discard)
+      talk.send([UInt8](printed: request))
+      talk.receive([0x02])
+      for start in stride(from: 1, to: frame.count, by: 8) {
+        talk.receive(Array(frame[start..<min(start + 8, frame.count)]))
+      }
+    }
+    let contents = try OneTouchVerioIQDriver().read(Self.connection(talk))
+    #expect(contents.identity.device.serial == "ABCDEFGH")
+    #expect(contents.identity.firmware == "02.01.00 04/17/14")
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [93, 145, 90])
+    #expect(contents.readings.map(\.marks) == [.controlSolution, .afterMeal, .beforeMeal])
+    #expect(
+      contents.readings.map(\.deviceTime.text) == [
+        "2015-02-21T23:08:25", "2015-02-22T12:57:38", "2015-02-22T16:15:09",
+      ])
+    #expect(contents.rejections.isEmpty && contents.warnings.isEmpty)
+  }
+
+  /// A recorded meter took 0.7 seconds.
+  @Test func theFirstAnswerMayTakeItsTime() throws {
+    let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 1500)
+    let meter = MeterConnection(slow, model: OneTouchVerioIQDriver.models[0], now: { 0 })
+    #expect(try OneTouchVerioIQDriver().identify(meter).device.serial == "TGKHQ0M9")
   }
 
   @Test func damageAndSilenceAreAskedAgain() throws {

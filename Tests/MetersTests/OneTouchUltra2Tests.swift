@@ -67,6 +67,16 @@ struct Ultra2LineTests {
     ("  019 ", "", reading(.low(below: 20, .milligramsPerDecilitre))),
     (" HIGH ", "", reading(.high(above: 600, .milligramsPerDecilitre))),
     ("CHIGH ", "", reading(.high(above: 600, .milligramsPerDecilitre), .controlSolution)),
+    (" REXC ", "", reading(.high(above: 600, .milligramsPerDecilitre))),
+    ("  REXC", "", reading(.high(above: 600, .milligramsPerDecilitre))),
+    ("REXC  ", "", reading(.high(above: 600, .milligramsPerDecilitre))),
+    ("CREXC ", "", reading(.high(above: 600, .milligramsPerDecilitre), .controlSolution)),
+    ("KHIGH ", "", reading(.high(above: 600, .milligramsPerDecilitre), .controlSolution)),
+    ("!HIGH ", "", .skipped("check strip")), ("IREXC ", "", .skipped("entry of insulin or carbohydrates")),
+    (" REXC?", "", .rejected("a record that the meter marks as damaged")),
+    ("XREXC ", "", .rejected("a result that is no number")),
+    (" REXD ", "", .rejected("a result that is no number")),
+    ("MMHIGH", "", .rejected("a result that is no number")),
     ("C 112 ", "", reading(milligrams(112), .controlSolution)),
     ("K 112 ", "", reading(milligrams(112), .controlSolution)),
     ("MM 5.6", "", reading(.value(Quantity(5.6, .millimolesPerLitre)))),
@@ -129,8 +139,8 @@ struct OneTouchUltra2Tests {
     #expect(transport.isExhausted)
     #expect(
       contents.identity.device
-        == Device(vendor: "LifeScan", model: "OneTouch Ultra2", serial: "HAXGR4PV", format: "onetouch-ultra2")
-    )
+        == Device(
+          vendor: "LifeScan", model: "OneTouch UltraLink", serial: "HAXGR4PV", format: "onetouch-ultra2"))
     #expect(contents.identity.firmware == "P02.00.00")
     #expect(contents.identity.clock?.meter.text == "2013-08-03T22:12:00")
     #expect(
@@ -144,6 +154,60 @@ struct OneTouchUltra2Tests {
         .text("mild exercise"), .text("too much food"), .text("too much food"),
       ])
     #expect(contents.records.allSatisfy { $0.kind == .note })
+  }
+
+  /// The last letter of the serial number alone tells the model.
+  @Test(arguments: [
+    ("ABC123DEY", "OneTouch Ultra2"), ("ABC123DET", "OneTouch Ultra"), ("ABC123DV", "OneTouch UltraLink"),
+    ("ABC123DEX", "OneTouch Ultra, Ultra2 or UltraLink"), ("Y", "OneTouch Ultra2"),
+  ])
+  func theSerialNumberTellsTheModel(serial: String, model: String) throws {
+    var talk = WrittenTalk()
+    talk.ask("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    talk.ask("DM@", Self.line("@ \"\(serial)\""))
+    talk.ask("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    #expect(try OneTouchUltra2Driver().identify(Self.connection(talk.replayed)).device.model == model)
+  }
+
+  /// The lines have the form of a recorded session; numbers, times and values are other ones.
+  @Test func anOldUltraIsRead() throws {
+    var talk = WrittenTalk()
+    talk.ask("DM?", Self.line("?P02.00.01   /  /  "))
+    talk.ask("DM@", Self.line("@ \"ABC1DE2FT\""))
+    talk.ask("DMF", Self.line("F \"WED\",\"09/10/14\",\"16:20:31   \""))
+    talk.ask(
+      "DMP",
+      Self.line("P 002,\"ABC1DE2FT\",\"MG/DL \"")
+        + Self.line("P \"TUE\",\"09/09/14\",\"18:01:12   \",\"  104 \", 00")
+        + Self.line("P \"MON\",\"09/08/14\",\" 7:01:12   \",\"C 115 \", 00"))
+    let transport = talk.replayed
+    let contents = try OneTouchUltra2Driver().read(Self.connection(transport))
+    #expect(transport.isExhausted)
+    #expect(contents.identity.device.model == "OneTouch Ultra")
+    #expect(contents.identity.firmware == "P02.00.01")
+    #expect(contents.identity.clock?.meter.text == "2014-09-10T16:20:31")
+    #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [115, 104])
+    #expect(contents.readings.map(\.marks) == [.controlSolution, []])
+    #expect(contents.readings.map(\.deviceTime.text) == ["2014-09-08T07:01:12", "2014-09-09T18:01:12"])
+    #expect(contents.records.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
+  }
+
+  @Test func aClockThatShowsNoTimeIsToldAndTheReadingsStay() throws {
+    var talk = WrittenTalk()
+    talk.ask("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    talk.ask("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    talk.ask("DMF", Self.line("F \"   \",\"  /  /  \",\"  :  :     \""))
+    talk.ask("DMP", Self.dump)
+    let contents = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
+    #expect(contents.readings.count == 3 && contents.identity.clock == nil)
+    #expect(contents.warnings == ["the meter's clock is not set"])
+  }
+
+  /// A recorded Ultra took 3.5 seconds.
+  @Test func theFirstAnswerMayTakeItsTime() throws {
+    let slow = SlowFirstAnswer(Self.identified().replayed, milliseconds: 3500)
+    let meter = MeterConnection(slow, model: OneTouchUltra2Driver.models[0], now: { 0 })
+    #expect(try OneTouchUltra2Driver().identify(meter).device.serial == "HAXGR4PV")
   }
 
   @Test func aLostFirstCommandAndAMeterThatIsNotReadyAreAskedAgain() throws {

@@ -32,8 +32,16 @@ struct OneTouchVerioTests {
   private static func begun() -> WrittenTalk {
     var talk = WrittenTalk()
     talk.add(inquiry, .success(inquired))
-    talk.add(reading(0), .success(label))
     return talk
+  }
+
+  /// An answer to INQUIRY with this product, and a version of its firmware.
+  private static func inquired(product: String, version: String = "") -> [UInt8] {
+    let text = { (text: String, width: Int, blank: UInt8) in
+      Array(text.utf8) + [UInt8](repeating: blank, count: width - text.utf8.count)
+    }
+    let blank: UInt8 = product.isEmpty ? 0 : 0x20
+    return Array(inquired.prefix(16)) + text(product, 16, blank) + text(version, 4, blank)
   }
 
   private static let serialRequest = [UInt8](printed: "02 0a 00 03 e6 02 00 03 74 5e")
@@ -109,14 +117,35 @@ struct OneTouchVerioTests {
     #expect(contents.rejections.map(\.line) == [2])
   }
 
-  /// An answer to INQUIRY, and the first sector.
-  private static let otherDisks: [(inquired: [UInt8], label: [UInt8])] = {
-    let named: [UInt8] = inquired.dropLast(20) + Array("Disk".utf8) + [UInt8](repeating: 0, count: 16)
-    let other: [UInt8] =
-      [UInt8](repeating: 0, count: 8) + Array("Kingston".utf8) + [UInt8](repeating: 0, count: 20)
-    let short = [UInt8](repeating: 0, count: 16)
+  /// Which products and labels a meter may have; a label that is nil is not read.
+  @Test(
+    arguments: [
+      (inquired, nil), (inquired(product: "OneTouch Verio"), nil),
+      (inquired(product: "Select Plus Flex"), nil),
+      (inquired(product: "ULTRA PLUS FLEX", version: "1.00"), nil),
+      (inquired(product: "                "), nil), (Array(inquired.prefix(32)), nil),
+      (inquired(product: "MSC Device"), label),
+    ] as [([UInt8], [UInt8]?)])
+  func aMeterIsKnownByItsVendorAndProduct(inquired: [UInt8], label: [UInt8]?) throws {
+    var talk = WrittenTalk()
+    talk.add(Self.inquiry, .success(inquired))
+    if let label { talk.add(Self.reading(0), .success(label)) }
+    for (request, answer) in Self.identifying { talk.ask(request, answer) }
+    let transport = talk.replayed
+    #expect(try OneTouchVerioDriver().identify(Self.connection(transport)).device.serial == "ZAHLGH6C")
+    #expect(transport.isExhausted)
+  }
+
+  /// An answer to INQUIRY, and the first sector where it is looked at.
+  private static let otherDisks: [(inquired: [UInt8], label: [UInt8]?)] = {
+    let other = inquired(product: "")
+    let vendor = { (name: String) in other[..<8] + Array(name.utf8) + other[16...] }
     let blank = [UInt8](repeating: 0, count: 512)
-    return [(named, label), (other, label), (short, label), (inquired, blank), (inquired, [])]
+    return [
+      (inquired(product: "Flash Disk"), blank), (inquired(product: "Flash Disk"), []),
+      (Array(vendor("Kingston")), nil), (Array(vendor("LIFESCAN")), nil), (Array(vendor("        ")), nil),
+      ([UInt8](repeating: 0, count: 16), nil), (Array(inquired.prefix(24)), nil), ([], nil),
+    ]
   }()
 
   /// Nothing is written: a write would be another exchange than the written talk has.
@@ -125,7 +154,7 @@ struct OneTouchVerioTests {
     let (inquired, label) = Self.otherDisks[index]
     var talk = WrittenTalk()
     talk.add(Self.inquiry, .success(inquired))
-    if inquired == Self.inquired { talk.add(Self.reading(0), .success(label)) }
+    if let label { talk.add(Self.reading(0), .success(label)) }
     let transport = talk.replayed
     let failure = #expect(throws: Failure.self) {
       _ = try OneTouchVerioDriver().read(Self.connection(transport))

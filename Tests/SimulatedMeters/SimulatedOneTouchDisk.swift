@@ -35,6 +35,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
   private let model: Model
+  private let product: String
   private let items: [SimulatedItem]
   private var target = BulkOnlyTarget()
   private var mailboxes: [Int: [UInt8]] = [:]
@@ -45,7 +46,9 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
   /// How many sectors the disk says it has: not known.
   private static let sectors = 2048
 
-  package init(_ memory: SimulatedMemory, model: Model = .selectPlus) {
+  /// - Parameter product: what INQUIRY says of the product: nothing, where it was recorded.
+  package init(_ memory: SimulatedMemory, model: Model = .selectPlus, product: String = "") {
+    self.product = product
     self.memory = memory
     self.model = model
     clock = memory.clock
@@ -105,7 +108,8 @@ extension SimulatedOneTouchDisk {
     case 0x12:
       let head: [UInt8] = [0x00, 0x80, 0x00, 0x00, 0x1F, 0, 0, 0]
       return BulkOnlyTarget.Outcome(
-        data: head + Array("LifeScan".utf8) + [UInt8](repeating: 0, count: 20))
+        data: head + Array("LifeScan\(product)".utf8)
+          + [UInt8](repeating: 0, count: 20 - product.utf8.count))
     case 0x1A: return BulkOnlyTarget.Outcome(data: [3, 0, 0, 0])
     case 0x25: return BulkOnlyTarget.Outcome(data: [0, 0, 0x07, 0xFF, 0, 0, 2, 0])
     case 0x28, 0x2A: return move(command, data)

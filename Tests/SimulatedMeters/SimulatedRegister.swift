@@ -59,9 +59,15 @@ package enum SimulatedRegister {
     SimulatedFamily("onetouch-verio", holds: SimulatedOneTouchDisk.holds) {
       .usb(SimulatedOneTouchDisk($0))
     },
+    SimulatedFamily("onetouch-verio", variant: "with a product text", holds: SimulatedOneTouchDisk.holds) {
+      .usb(SimulatedOneTouchDisk($0, model: .verioFlex, product: "OneTouch Verio"))
+    },
     SimulatedFamily("onetouch-verio-iq", holds: SimulatedVerioIQ.holds) { .line(SimulatedVerioIQ($0)) },
     SimulatedFamily("onetouch-ultra2", capacity: 150, holds: SimulatedUltra2.holds) {
       .line(SimulatedUltra2($0))
+    },
+    SimulatedFamily("onetouch-ultra2", variant: "Ultra", capacity: 150, holds: SimulatedUltra2.holds) {
+      .line(SimulatedUltra2($0, model: .ultra))
     },
     SimulatedFamily("onetouch-ultraeasy", holds: SimulatedUltraEasy.holds) { .line(SimulatedUltraEasy($0)) },
     SimulatedFamily("accu-chek-guide", hasChecksums: false, talksOnce: true, holds: SimulatedRochePHDC.holds)

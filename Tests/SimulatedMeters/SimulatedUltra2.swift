@@ -2,14 +2,23 @@
 
 package import Logbook
 
-/// A OneTouch Ultra2 or UltraLink behind its cable at 9600 baud: texts with a sum behind each line (part D of the
+/// A OneTouch Ultra2, UltraLink or Ultra behind its cable at 9600 baud: texts with a sum behind each line (part D of the
 /// sheet).
 package final class SimulatedUltra2: SimulatedLine {
+  /// The models that differ in what goes over the line.
+  package enum Model: CaseIterable, Sendable {
+    /// With meals and remarks.
+    case ultra2
+    /// Without them, and without a date of its software, as it was recorded.
+    case ultra
+  }
+
   /// Whether a host sent the command that erases, which none may.
   package private(set) var wasErased = false
   /// What the clock shows.
   package private(set) var clock: DeviceTime
   private let memory: SimulatedMemory
+  private let model: Model
   private let items: [(item: SimulatedItem, isDamaged: Bool)]
   private var isDeaf: Bool
   private var text = ""
@@ -17,8 +26,12 @@ package final class SimulatedUltra2: SimulatedLine {
   /// - Parameters:
   ///   - damaged: the places in the memory, from the oldest, whose records the meter says are damaged.
   ///   - ignoresFirstCommand: whether it is still waking up, as it often is.
-  package init(_ memory: SimulatedMemory, damaged: Set<Int> = [], ignoresFirstCommand: Bool = false) {
+  package init(
+    _ memory: SimulatedMemory, model: Model = .ultra2, damaged: Set<Int> = [],
+    ignoresFirstCommand: Bool = false
+  ) {
     self.memory = memory
+    self.model = model
     clock = memory.clock
     items = memory.items.enumerated().filter { Self.holds($0.element) }
       .map { ($0.element, damaged.contains($0.offset)) }.reversed()
@@ -80,7 +93,7 @@ extension SimulatedUltra2 {
 
   private func answer(_ command: String) -> String {
     switch command {
-    case "DM?": return Self.line("?\(memory.firmware) 01/18/08")
+    case "DM?": return Self.line("?\(memory.firmware)\(model == .ultra2 ? " 01/18/08" : "   /  /  ")")
     case "DM@": return Self.line("@ \"\(memory.serial)\"")
     case "DMF": return Self.line("F \(shown(clock))")
     case "DMSU?": return Self.line("SU?,\"\(unit)\"")
@@ -114,7 +127,8 @@ extension SimulatedUltra2 {
     return head
       + items.map { item, isDamaged in
         let meal = item.marks.contains(.beforeMeal) ? "B" : item.marks.contains(.afterMeal) ? "A" : "N"
-        return Self.line("P \(shown(item.deviceTime)),\"\(result(item, isDamaged))\",\"\(meal)\",\"00\", 00")
+        let rest = model == .ultra2 ? ",\"\(meal)\",\"00\"" : ""
+        return Self.line("P \(shown(item.deviceTime)),\"\(result(item, isDamaged))\"\(rest), 00")
       }.joined()
   }
 

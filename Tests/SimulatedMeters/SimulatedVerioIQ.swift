@@ -43,7 +43,8 @@ extension SimulatedVerioIQ {
     case [0x0D, 0x01]:
       return done([UInt8(truncatingIfNeeded: memory.firmware.utf8.count)] + memory.firmware.utf8 + [0])
     case [0x0B, 0x01, 0x02], [0x0B, 0x00, 0x02]: return done(memory.serial.utf8 + [0])
-    case [0x06]: return done(Array("VerioIQ".utf8))
+    // The name, then bytes whose meaning is not known: a recorded meter sends 26 in all.
+    case [0x06]: return done(Array("VerioIQ".utf8) + [0] + (1...18).map { UInt8($0 * 7) })
     case [0x20, 0x02]:
       return done(littleEndian(UInt32(truncatingIfNeeded: clock.seconds - 946_684_800)))
     case [0x09, 0x02, 0x02]: return done(littleEndian(UInt32(memory.unit == .millimolesPerLitre ? 1 : 0)))

@@ -18,9 +18,13 @@ struct OneTouchDisk {
 
   private let meter: MeterConnection
 
-  /// A talk over a disk that is proven to be a meter. On any other one a request would destroy data.
+  /// The words by which the product text of a OneTouch meter is known, where it has one.
+  private static let products = ["onetouch", "one touch", "verio", "select", "ultra", "reflect"]
+
+  /// A session over a disk that is proven to be a meter. On any other one a request would destroy data.
   ///
-  /// Tidepool also wants the sectors behind the label empty; that fails where a system has written to the volume.
+  /// The proof is the vendor's USB id and what INQUIRY says of vendor and product: recorded meters leave the product
+  /// empty. One that names an unknown product has to bear the label by which Tidepool's reader knows the meters.
   init(_ meter: MeterConnection) throws {
     let doing = "making sure that the disk is a OneTouch meter"
     guard meter.model.link == .disk, meter.model.vendorID == 0x2766 else {
@@ -28,12 +32,16 @@ struct OneTouchDisk {
     }
     self.meter = meter
     let inquiry = try command([0x12, 0, 0, 0, 36, 0], reads: 36, doing: doing)
-    guard inquiry.count == 36, inquiry[8..<16].elementsEqual("LifeScan".utf8), inquiry[16] == 0 else {
+    // Vendor and product stand in the bytes from 8 and from 16 on.
+    guard inquiry.count >= 32, inquiry[8..<16].elementsEqual("LifeScan".utf8) else {
       throw Self.notAMeter(doing, "it names another vendor")
     }
+    let product = String(decoding: inquiry[16..<32].filter { $0 >= 0x20 }, as: UTF8.self)
+      .lowercased()
+    if product.allSatisfy({ $0 == " " }) || Self.products.contains(where: product.contains) { return }
     let label = try command(Self.transfer(0x28, sector: 0), reads: Self.sectorSize, doing: doing)
     guard label.count == Self.sectorSize, label[0x2B..<0x3B].elementsEqual("LIFESCAN   FAT16".utf8) else {
-      throw Self.notAMeter(doing, "its label is another one")
+      throw Self.notAMeter(doing, "its product and its label are other ones")
     }
   }
 

@@ -7,8 +7,8 @@ final class OneTouchSerialLine {
   /// A frame with a wrong checksum, or noise without end.
   struct Damage: Error {}
 
-  /// A meter that answers at all begins within this time.
-  private static let beginMilliseconds = 1000
+  /// A meter that answers at all begins within this time. A recorded Verio IQ took 0.7 seconds twice.
+  private static let beginMilliseconds = 2000
   /// The bytes of one frame follow each other at once; a busy host may see them later.
   private static let nextMilliseconds = 250
   /// A frame has at most 255 bytes; what is more is noise.

@@ -13,9 +13,8 @@ final class OneTouchStopAndWait {
   }
 
   private static let attempts = 3
-  /// The meter's maker keeps 100 ms between packets, Tidepool's driver 20 ms between records; less was seen to shift
-  /// answers, which the numbers of the frames would show.
-  private static let pauseMilliseconds = 20
+  /// The meter's maker keeps at least 100 ms between packets. Reading faster was reported to shift answers.
+  private static let pauseMilliseconds = 100
 
   private let line: OneTouchSerialLine
   /// The number of the next frame that goes out: 0 or 1.

@@ -4,8 +4,9 @@ import Logbook
 
 /// LifeScan OneTouch Ultra2, Ultra and UltraLink on a cable.
 ///
-/// The lines and their sums rest on several recordings; the range beyond which a value is LO or HI, and the results in
-/// mmol/L of older meters, on one source. Values are in mg/dL also where the display shows mmol/L.
+/// The lines and their sums rest on several recordings, one of a whole session with an old Ultra; the range beyond which
+/// a value is LO or HI, and the results in mmol/L of older meters, on one source. Values are in mg/dL also where the
+/// display shows mmol/L.
 struct OneTouchUltra2Driver: MeterDriver {
   static let id = "onetouch-ultra2"
   static let name = "LifeScan OneTouch Ultra2, Ultra, UltraLink"
@@ -58,13 +59,23 @@ extension OneTouchUltra2Driver {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is no serial number")
     }
     var identity = MeterIdentity(
-      device: Device(vendor: "LifeScan", model: "OneTouch Ultra2", serial: serial[0], format: Self.id),
+      device: Device(vendor: "LifeScan", model: Self.model(serial[0]), serial: serial[0], format: Self.id),
       firmware: String(version.dropFirst().prefix { $0 != " " }))
-    guard let clock = Self.time(try talk.ask("F", starting: "F ", doing: "reading the clock")) else {
-      throw Failure(.protocolViolation, "reading the clock: the meter's answer is no time")
-    }
-    identity.clock = meter.compareClock(clock)
+    let clock = try talk.ask("F", starting: "F ", doing: "reading the clock")
+    identity.clock = Self.time(clock).map(meter.compareClock)
     return identity
+  }
+
+  /// What the meter says of its model: the last letter of the serial number alone.
+  ///
+  /// Y is an Ultra2 by two sources. V and T are those of one recorded UltraLink and one recorded Ultra.
+  private static func model(_ serial: String) -> String {
+    switch serial.last {
+    case "Y": "OneTouch Ultra2"
+    case "V": "OneTouch UltraLink"
+    case "T": "OneTouch Ultra"
+    default: "OneTouch Ultra, Ultra2 or UltraLink"
+    }
   }
 
   /// The lines of the memory, newest first; nil where one is damaged.
@@ -105,6 +116,7 @@ extension OneTouchUltra2Driver {
         contents.rejections.append(Rejection(line: Int64(index) + 1, reason: reason))
       }
     }
+    if identity.clock == nil { contents.warnings.append("the meter's clock is not set") }
     contents.readings.reverse()
     contents.readings.markClockSetBack()
     return contents

@@ -4,8 +4,8 @@ import Logbook
 
 /// LifeScan OneTouch Verio IQ, whose plug is a serial line.
 ///
-/// No recording of this meter is public: the layout rests on two other programs. That the records come newest first is
-/// inferred from the maker's other meters; the range beyond which a value is LO or HI rests on one source.
+/// The requests, the form of the answers and that the records come newest first are those of a recorded session of the
+/// maker's program; the range beyond which a value is LO or HI rests on one source.
 struct OneTouchVerioIQDriver: MeterDriver {
   static let id = "onetouch-verio-iq"
   static let name = "LifeScan OneTouch Verio IQ"

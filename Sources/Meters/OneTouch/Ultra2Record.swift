@@ -40,14 +40,17 @@ enum Ultra2Record: Hashable {
 extension Ultra2Record {
   /// The six characters of a result: what was tested, a blank, three digits, and `?` where the record is damaged.
   private static func result(_ text: String, at time: DeviceTime, meal: String) -> Self {
-    let code = text.first ?? " "
-    let value = text.dropFirst().trimmed
     if text.hasSuffix("?") { return .rejected("a record that the meter marks as damaged") }
+    // The words for a value above the range may stand right behind the code.
+    let isHigh = ["HIGH", "REXC"].contains { text.trimmed.hasSuffix($0) }
+    let code = isHigh ? text.trimmed.dropLast(4).trimmed : text.prefix(1).trimmed
     if code == "!" { return .skipped("check strip") }
     if code == "I" { return .skipped("entry of insulin or carbohydrates") }
-    guard let measurement = text.hasPrefix("MM") ? millimoles(text.dropFirst(2)) : milligrams(value) else {
-      return .rejected("a result that is no number")
-    }
+    let measurement =
+      isHigh
+      ? high(code)
+      : text.hasPrefix("MM") ? millimoles(text.dropFirst(2)) : milligrams(text.dropFirst().trimmed)
+    guard let measurement else { return .rejected("a result that is no number") }
     var marks: ReadingMarks = []
     // Two languages of older meters write the word for control with a K.
     if code == "C" || code == "K" { marks.insert(.controlSolution) }
@@ -56,8 +59,12 @@ extension Ultra2Record {
     return .reading(MeterReading(.smbg, at: time, measurement, marks: marks), remark: "")
   }
 
+  /// A value above the range; nil where something else than a known code stands before the word.
+  private static func high(_ code: String) -> Measurement? {
+    ["", "C", "K"].contains(code) ? OneTouchRecord.measurement(.max) : nil
+  }
+
   private static func milligrams(_ text: String) -> Measurement? {
-    if text == "HIGH" { return OneTouchRecord.measurement(.max) }
     guard (1...3).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
       return nil
     }

@@ -6,7 +6,9 @@ import Logbook
 final class Ultra2Talk {
   /// The first command after the meter wakes is often lost, and a meter that is not ready answers a zero.
   private static let attempts = 5
-  private static let beginMilliseconds = 2000
+  /// A recorded Ultra took about 3.5 seconds to answer the first command.
+  private static let beginMilliseconds = 4000
+  private static let silenceMilliseconds = 2000
   /// A dump pauses between its lines.
   private static let lineMilliseconds = 5000
   /// The characters of a line follow each other at once.
@@ -54,7 +56,7 @@ final class Ultra2Talk {
     var drained = 0
     do {
       while drained < Self.mostDrained {
-        drained += max(1, try meter.receive(most: 1024, within: Self.beginMilliseconds).count)
+        drained += max(1, try meter.receive(most: 1024, within: Self.silenceMilliseconds).count)
       }
     } catch .timedOut {
     } catch {

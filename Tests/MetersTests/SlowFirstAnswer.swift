@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A meter that needs its time for the first answer: a driver that waits less gets none.
+final class SlowFirstAnswer: Transport {
+  private let transport: any Transport
+  private let delay: Int
+  private var hasAnswered = false
+
+  init(_ transport: any Transport, milliseconds: Int) {
+    self.transport = transport
+    delay = milliseconds
+  }
+
+  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    if case .receive = exchange, !hasAnswered {
+      guard milliseconds > delay else { throw .timedOut }
+      hasAnswered = true
+    }
+    return try transport.perform(exchange, within: milliseconds)
+  }
+}
