@@ -53,8 +53,12 @@ extension TaiDocRecord {
     0xD: "triglycerides",
   ]
 
+  /// What stands for a value that is none.
+  private static let invalid = 0xFFFF
+
   private static func reading(at time: DeviceTime, _ value: [UInt8]) -> TaiDocRecord {
     let number = Int(value[0]) | Int(value[1]) << 8
+    guard number != invalid else { return .skipped("entry that the meter marks as invalid") }
     guard number > 0 else { return .rejected("a value of zero") }
     let marks: ReadingMarks = [[], .beforeMeal, .afterMeal, .controlSolution][Int(value[3] >> 6)]
     switch value[3] >> 2 & 0x0F {
@@ -73,9 +77,10 @@ extension TaiDocRecord {
     }
   }
 
-  /// 300 are 1 mmol/L, by a single source.
+  /// 300 are 1 mmol/L, by a single source; the meter shows tenths.
   private static func ketone(_ number: Int) -> Measurement {
     number > 2400
-      ? .high(above: 8, .millimolesPerLitre) : .value(Quantity(Double(number) / 300, .millimolesPerLitre))
+      ? .high(above: 8, .millimolesPerLitre)
+      : .value(Quantity((Double(number) / 30).rounded() / 10, .millimolesPerLitre))
   }
 }
