@@ -21,6 +21,7 @@ extension ImportCommand {
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
       ("--device", device != nil), ("--map", map != nil), ("--rejects", rejects != nil),
+      ("--rejects-append", rejectsAppend),
     ]
     if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
       throw ValidationError("\(name) belongs to exports: a meter says what it holds.")
@@ -29,7 +30,9 @@ extension ImportCommand {
 
   /// Reads a meter or a transcript, and stores what it holds.
   func importMeter(_ output: Output) throws {
-    let status = try transcript.map { try importTranscript($0, output) } ?? importPlugged(output)
+    let status = try namingRejections(output) {
+      try transcript.map { try importTranscript($0, output) } ?? importPlugged(output)
+    }
     try output.finish()
     if status != .done { throw status }
   }

@@ -62,8 +62,13 @@ struct ImportCommand: ClassifiedCommand {
       valueName: "role=column,…"))
   var map: String?
 
-  @Option(help: ArgumentHelp("Write rejected rows to this file, as they stood.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Write rejected rows to this new file, as they stood; - for standard output.", valueName: "file"))
   var rejects: String?
+
+  @Flag(help: "Append rejected rows to the file of --rejects.")
+  var rejectsAppend = false
 
   @Option(help: ArgumentHelp("Give up when more than this many rows are rejected.", valueName: "number"))
   var maxRejects: Int?
@@ -82,6 +87,12 @@ struct ImportCommand: ClassifiedCommand {
 
   func validate() throws {
     try validateSource()
+    if rejectsAppend, rejects == nil || rejects == RejectsFile.standardOutput {
+      throw ValidationError("--rejects-append needs --rejects with a file.")
+    }
+    if json, rejects == RejectsFile.standardOutput {
+      throw ValidationError("--json and --rejects - both write to standard output; choose one.")
+    }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects takes a number from 0.") }
     if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
       throw ValidationError("--date-order takes dmy or mdy.")
@@ -96,12 +107,12 @@ struct ImportCommand: ClassifiedCommand {
     Host.keepFilesPrivate()
     let output = Output()
     if meter || transcript != nil { return try importMeter(output) }
-    let rejectsFile = try makeRejectsFile()
+    let rejectsFile = try makeRejectsFile(output)
     let target = try ImportTarget(self, output)
     var statuses: [ExitStatus] = []
     for path in paths {
       do {
-        statuses.append(try importOne(path, target, rejectsFile, output))
+        statuses.append(try namingRejections(output) { try importOne(path, target, rejectsFile, output) })
       } catch let failure as Failure {
         output.message("glucoport: \(failure.message)")
         statuses.append(ExitStatus(failure.category))
@@ -113,10 +124,13 @@ struct ImportCommand: ClassifiedCommand {
     if status != .done { throw status }
   }
 
-  /// The file of `--rejects`; none for a dry run, which writes nothing at all.
-  private func makeRejectsFile() throws -> RejectsFile? {
-    guard let rejects, !dryRun else { return nil }
-    return try RejectsFile(path: rejects, apartFrom: paths + [try storeOptions.path])
+  /// The file of `--rejects`; none for a dry run, which writes to no file at all.
+  private func makeRejectsFile(_ output: Output) throws -> RejectsFile? {
+    guard let rejects else { return nil }
+    if rejects == RejectsFile.standardOutput { return RejectsFile(output) }
+    if dryRun { return nil }
+    return try RejectsFile(
+      path: rejects, appends: rejectsAppend, apartFrom: paths + [try storeOptions.path])
   }
 
   private func importOne(
@@ -151,25 +165,34 @@ struct ImportCommand: ClassifiedCommand {
     return policy
   }
 
+  /// Does an import; where rejections end it, they are reported, and then what ended.
+  func namingRejections(_ output: Output, _ work: () throws -> ExitStatus) throws -> ExitStatus {
+    do {
+      return try work()
+    } catch let stopped as RejectedInput {
+      tell(stopped.rejections, of: stopped.count, in: stopped.source, output)
+      output.message("glucoport: \(stopped.failure.message)")
+      return ExitStatus(stopped.failure.category)
+    }
+  }
+
   /// Says what an input brought; gives its exit status.
   func tell(_ report: ImportReport, _ output: Output) -> ExitStatus {
     if json {
       output.line(ImportSummary.json(report, isDryRun: dryRun))
     } else if !quiet {
-      let rejectsFile = dryRun ? nil : rejects
+      let isOnOutput = rejects == RejectsFile.standardOutput
+      let rejectsFile = dryRun || isOnOutput ? nil : rejects
       let lines = ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejectsFile)
-      for line in lines { output.line(line) }
+      // Standard output holds the rejected rows and nothing else.
+      for line in lines { isOnOutput ? output.message(line) : output.line(line) }
     }
     return tellTroubles(report, output)
   }
 
   /// Says on standard error what was not imported; gives the exit status of this input.
   private func tellTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
-    for rejection in report.rejections {
-      output.message("\(displayed(report.source)):\(rejection.line): \(rejection.reason)")
-    }
-    let more = report.counts.rejected - report.rejections.count
-    if more > 0 { output.message("\(displayed(report.source)): and \(grouped(more)) more rejected rows") }
+    tell(report.rejections, of: report.counts.rejected, in: report.source, output)
     if case .truncated(let line, let detail) = report.end {
       let place = line > 0 ? ":\(line)" : ""
       output.message(
@@ -178,6 +201,15 @@ struct ImportCommand: ClassifiedCommand {
       return .badInput
     }
     return report.counts.rejected > 0 ? .partial : .done
+  }
+
+  /// Names the first of so many rejections.
+  private func tell(_ rejections: [Rejection], of count: Int, in source: String, _ output: Output) {
+    for rejection in rejections {
+      output.message("\(displayed(source)):\(rejection.line): \(rejection.reason)")
+    }
+    let more = count - rejections.count
+    if more > 0 { output.message("\(displayed(source)): and \(counted(more, "more rejected row"))") }
   }
 
   /// `--map` as roles and columns.

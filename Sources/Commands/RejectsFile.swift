@@ -10,25 +10,95 @@ import Logbook
 
 /// The file of `--rejects`: rejected rows as they stood, under their header, so that they can be mended and imported.
 final class RejectsFile {
-  private let path: String
-  private let file: UnsafeMutablePointer<FILE>
+  /// The name that stands for standard output.
+  static let standardOutput = "-"
+
+  private enum Destination {
+    case output(Output)
+    case file(UnsafeMutablePointer<FILE>, path: String)
+  }
+
+  private let destination: Destination
   private var header: String?
 
-  /// - Parameter others: files that this one must not overwrite: the inputs and the store.
-  /// - Throws: `Failure` of category `cannotCreate`, or `usage` for one of the others.
-  init(path: String, apartFrom others: [String]) throws {
-    self.path = path
+  /// Rejected rows on standard output.
+  init(_ output: Output) { destination = .output(output) }
+
+  /// A new file, or one that is empty, as `mktemp` makes it.
+  ///
+  /// - Parameters:
+  ///   - appends: whether rows are added to what is in the file.
+  ///   - others: files that this one must not be: the inputs and the store.
+  /// - Throws: `Failure` of category `cannotCreate`, also for a file with content that is not to be appended to; `usage`
+  ///   for one of the others.
+  init(path: String, appends: Bool, apartFrom others: [String]) throws {
     if others.contains(where: { Self.isSameFile(path, $0) }) {
       throw Failure(
         .usage, "\(path): the rejected rows would overwrite this file; name another with --rejects")
     }
-    let descriptor = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0, Self.makeEmptyAndPrivate(descriptor), let file = fdopen(descriptor, "w") else {
-      throw Failure(
-        .cannotCreate,
-        "\(path): cannot create the file for rejected rows: \(String(cString: strerror(errno)))")
+    let descriptor = open(path, O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY), 0o600)
+    guard descriptor >= 0 else { throw Self.cannotCreate(path, String(cString: strerror(errno))) }
+    let lastLine: LastLine
+    do {
+      lastLine = try Self.prepare(descriptor, path, appends: appends)
+    } catch {
+      Glibc.close(descriptor)
+      throw error
     }
-    self.file = file
+    guard let file = fdopen(descriptor, "a") else {
+      throw Self.cannotCreate(path, String(cString: strerror(errno)))
+    }
+    destination = .file(file, path: path)
+    if lastLine == .open { try write("") }
+  }
+
+  /// Writes a rejected row, under its header.
+  func add(_ rejection: Rejection, header: String?) throws {
+    guard !rejection.source.isEmpty else { return }
+    if let header, header != self.header {
+      self.header = header
+      try write(header)
+    }
+    try write(rejection.source)
+  }
+
+  /// Writes what is buffered.
+  func close() throws {
+    guard case .file(let file, let path) = destination else { return }
+    guard fclose(file) == 0 else { throw Self.cannotWrite(path) }
+  }
+
+  private func write(_ line: String) throws {
+    switch destination {
+    case .output(let output): output.line(Host.isTerminal(STDOUT_FILENO) ? displayed(line) : line)
+    case .file(let file, let path):
+      guard fputs(line + "\n", file) >= 0 else { throw Self.cannotWrite(path) }
+    }
+  }
+}
+
+extension RejectsFile {
+  /// How the last line of a file ends.
+  private enum LastLine { case ended, open }
+
+  /// Refuses a file whose content is not to be appended to, and makes it its owner's alone: one that was there before may
+  /// be readable by others.
+  private static func prepare(_ descriptor: Int32, _ path: String, appends: Bool) throws -> LastLine {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw cannotCreate(path, String(cString: strerror(errno))) }
+    guard status.st_mode & S_IFMT == S_IFREG else { return .ended }
+    guard appends || status.st_size == 0 else {
+      throw cannotCreate(
+        path, "it exists and is not empty; name another file, or append with --rejects-append")
+    }
+    guard fchmod(descriptor, 0o600) == 0 else {
+      throw cannotCreate(path, String(cString: strerror(errno)))
+    }
+    var last: UInt8 = 0x0A
+    guard status.st_size == 0 || pread(descriptor, &last, 1, status.st_size - 1) == 1 else {
+      throw cannotCreate(path, String(cString: strerror(errno)))
+    }
+    return last == 0x0A ? .ended : .open
   }
 
   private static func isSameFile(_ path: String, _ other: String) -> Bool {
@@ -38,28 +108,11 @@ final class RejectsFile {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  /// A file that stood there before may be readable by others.
-  private static func makeEmptyAndPrivate(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return false }
-    guard status.st_mode & S_IFMT == S_IFREG else { return true }
-    return fchmod(descriptor, 0o600) == 0 && ftruncate(descriptor, 0) == 0
+  private static func cannotCreate(_ path: String, _ reason: String) -> Failure {
+    Failure(.cannotCreate, "\(path): cannot create the file for rejected rows: \(reason)")
   }
 
-  func add(_ rejection: Rejection, header: String?) throws {
-    guard !rejection.source.isEmpty else { return }
-    if let header, header != self.header {
-      self.header = header
-      guard fputs(header + "\n", file) >= 0 else { throw failure() }
-    }
-    guard fputs(rejection.source + "\n", file) >= 0 else { throw failure() }
-  }
-
-  func close() throws {
-    guard fclose(file) == 0 else { throw failure() }
-  }
-
-  private func failure() -> Failure {
+  private static func cannotWrite(_ path: String) -> Failure {
     Failure(.inputOutput, "\(path): cannot write rejected rows: \(String(cString: strerror(errno)))")
   }
 }

@@ -13,6 +13,41 @@ public struct ImportPolicy: Sendable {
 
   /// A policy that takes what is whole and sets no limit.
   public init() {}
+
+  /// Whether so many rejections end an import.
+  func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : mostRejections ?? .max) }
+
+  /// What ends it.
+  ///
+  /// - Parameter storesNothing: whether nothing is stored where the policy is not strict, either.
+  func failure(
+    of name: String, _ rejections: [Rejection], count: Int, storesNothing: Bool = false
+  ) -> RejectedInput {
+    let limit = isStrict ? "--strict takes none" : "--max-rejects takes \(mostRejections ?? 0)"
+    let end = isStrict || storesNothing ? "nothing was stored" : "what was read until then is stored"
+    let items = count == 1 ? "1 item was rejected" : "\(count) items were rejected"
+    return RejectedInput(
+      Failure(.badInput, "\(name): \(items) and \(limit); \(end)"), source: name, rejections, count: count)
+  }
+}
+
+/// Rejected items ended an import, as its policy demands.
+public struct RejectedInput: Error {
+  /// What ended, and what is stored.
+  public let failure: Failure
+  /// The path, `-`, or `meter`.
+  public let source: String
+  /// The first of the rejections.
+  public let rejections: [Rejection]
+  /// How many there were until then.
+  public let count: Int
+
+  init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {
+    self.failure = failure
+    self.source = source
+    self.rejections = Array(rejections.prefix(ImportSession.mostReported))
+    self.count = count
+  }
 }
 
 /// What an import did.
@@ -67,7 +102,8 @@ public struct ImportSession {
 
   /// Stores all that the reader yields.
   ///
-  /// - Throws: `Failure`; what was committed before stays, except for a strict import.
+  /// - Throws: `RejectedInput` where the policy takes no more rejections, else `Failure`; what was committed before stays,
+  ///   except for a strict import.
   public func run(_ reader: consuming ExportReader) throws -> ImportReport {
     let source = IngestSource(
       name: reader.name, format: reader.format, startedAt: clock(), modifiedAt: reader.modifiedAt,
@@ -93,13 +129,14 @@ public struct ImportSession {
         header = place.header
         try tell(batch.rejections + refused, at: place.progress)
         if writer.hasEnoughScattered { try writer.storeScattered { try tell($0, at: place.progress) } }
-        try judge(writer, of: source.name)
+        try judge(writer, of: source.name, rejections)
       }
       let reader = ahead.reader
       try writer.storeScattered { try tell($0, at: reader.progress) }
-      try judge(writer, of: source.name)
+      try judge(writer, of: source.name, rejections)
       if policy.isStrict, case .truncated(let line, let detail) = reader.end {
-        throw Failure(.badInput, "\(reader.name):\(line): \(detail); nothing was stored")
+        let place = line > 0 ? ":\(line)" : ""
+        throw Failure(.badInput, "\(reader.name)\(place): \(detail); nothing was stored")
       }
       try writer.finish(
         end: reader.end, digest: reader.digest, generatedAt: reader.generatedAt, finishedAt: clock(),
@@ -113,17 +150,10 @@ public struct ImportSession {
       counts: counts, end: reader.end, rejections: rejections, likelyDuplicates: duplicates)
   }
 
-  private func judge(_ writer: IngestWriter, of name: String) throws {
-    let rejected = writer.counts.rejected
-    if policy.isStrict, rejected > 0 {
-      throw Failure(.badInput, "\(name): \(rejected) items were rejected; nothing was stored")
-    }
-    if let most = policy.mostRejections, rejected > most {
-      if !policy.isStrict { try writer.storeScattered { _ in } }
-      throw Failure(
-        .badInput,
-        "\(name): more than \(most) items were rejected; "
-          + (policy.isStrict ? "nothing was stored" : "what was read before them is stored"))
-    }
+  private func judge(_ writer: IngestWriter, of name: String, _ rejections: [Rejection]) throws {
+    let count = writer.counts.rejected
+    guard policy.refuses(count) else { return }
+    if !policy.isStrict { try writer.storeScattered { _ in } }
+    throw policy.failure(of: name, rejections, count: count)
   }
 }

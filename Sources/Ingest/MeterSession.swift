@@ -53,12 +53,12 @@ public struct MeterSession {
   ///
   /// - Parameter store: asked for only when everything is read, so that a talk that fails creates none, and so that no
   ///   transaction waits for a meter.
-  /// - Throws: `Failure`; nothing is stored then.
+  /// - Throws: `RejectedInput` where the policy takes no more rejections, else `Failure`; nothing is stored then.
   public func run(_ meter: MeterConnection, into store: () throws -> Store) throws -> ImportReport {
     let startedAt = clock()
     let contents = try read(meter)
     let readAt = meter.now()
-    try judge(contents)
+    try judge(contents.rejections)
     let batch = MeterBatch(contents, zone: zone, now: trustedNow).batch
     let judgement = contents.identity.clock.map { ClockJudgement($0, in: zone) }
     var counts = IngestCounts()
@@ -69,6 +69,7 @@ public struct MeterSession {
       decisions: decisions)
     try store().ingest(ingest, isAtomic: true) { writer in
       rejections += try writer.write(batch)
+      try judge(rejections)
       try writer.note(
         contents.identity.device, firmware: contents.identity.firmware,
         clock: judgement.map { ($0.comparison, $0.difference) })
@@ -106,9 +107,8 @@ public struct MeterSession {
     return judgement.warning.map { [$0] } ?? []
   }
 
-  private func judge(_ contents: MeterContents) throws {
-    let count = contents.rejections.count
-    guard count > (policy.isStrict ? 0 : policy.mostRejections ?? .max) else { return }
-    throw Failure(.badInput, "\(source.name): \(count) items were rejected; nothing was stored")
+  private func judge(_ rejections: [Rejection]) throws {
+    guard policy.refuses(rejections.count) else { return }
+    throw policy.failure(of: source.name, rejections, count: rejections.count, storesNothing: true)
   }
 }

@@ -34,6 +34,8 @@ struct ImportTests {
     ["import"], ["import", "--nonsense", "-"], ["import", "-", "--unit", "stone"],
     ["import", "-", "--date-order", "ymd"], ["import", "-", "--format", "nonsense"],
     ["import", "-", "--max-rejects", "-1"], ["import", "-", "--map", "time"], ["nonsense"],
+    ["import", "-", "--rejects-append"], ["import", "-", "--rejects", "-", "--rejects-append"],
+    ["import", "-", "--rejects", "-", "--json"],
   ])
   func wrongArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
     let program = try Program()
@@ -199,25 +201,52 @@ struct ImportTests {
     let program = try Program()
     let rows = Self.bad + "2026-03-01T08:20:00,x\n2026-03-01T08:25:00,y\n"
     let few = try await program.run("import", "-", "--max-rejects", "2", input: rows)
-    #expect(few.status == 65)
-    #expect(few.errors.contains("more than 2"), "\(few.errors)")
+    #expect(few.status == 65 && few.output == "")
     let enough = try await program.run("import", "-", "--max-rejects", "3", input: rows)
     #expect(enough.status == 3, "\(enough.errors)")
     let strict = try await program.run(
       "import", "-", "--max-rejects", "2", "--strict", "--store", program.path("s.db"), input: rows)
-    #expect(strict.status == 65)
-    #expect(strict.errors.contains("nothing was stored"), "\(strict.errors)")
+    #expect(strict.status == 65 && strict.output == "")
+    let ends = [few, strict].map { $0.errors.split(separator: "\n") }
+    #expect(
+      ends.map { $0.map { $0.prefix(4) } } == [
+        ["-:4:", "-:6:", "-:7:", "gluc"], ["-:4:", "-:6:", "-:7:", "gluc"],
+      ])
+    #expect(
+      ends.map(\.last) == [
+        "glucoport: -: 3 items were rejected and --max-rejects takes 2; what was read until then is stored",
+        "glucoport: -: 3 items were rejected and --strict takes none; nothing was stored",
+      ])
+    #expect(!(few.errors + strict.errors).contains("98secret"))
   }
+
+  @Test func ofManyRowsThatEndAnImportTheFirstAreNamed() async throws {
+    let program = try Program()
+    let good = Self.good + (10..<58).map { "2026-03-01T10:\($0):00,110\n" }.joined()
+    let rows = good + (10..<35).map { "2026-03-01T11:\($0):00,x\n" }.joined()
+    let outcome = try await program.run("import", "-", "--strict", input: rows)
+    let lines = outcome.errors.split(separator: "\n")
+    try #require(lines.count == 22, "\(outcome.errors)")
+    #expect((0..<20).allSatisfy { lines[$0].hasPrefix("-:\(52 + $0): ") })
+    #expect(lines[20] == "-: and 5 more rejected rows")
+    #expect(outcome.status == 65)
+  }
+
+  // MARK: - The file of rejected rows
+
+  private static let header = "time,glucose (mg/dL)\n"
+  private static let badRow = "2026-03-01T08:10:00,98secret\n"
+
+  private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
   @Test func rejectedRowsCanBeMendedAndImported() async throws {
     let program = try Program()
-    let rejects = try program.write("what stood there before", to: "rejects.csv")
-    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: rejects)
+    let rejects = program.path("rejects.csv")
     let outcome = try await program.run("import", "-", "--rejects", rejects, input: Self.bad)
     #expect(outcome.status == 3)
     #expect(outcome.output.contains("rejected rows: \(rejects)"))
-    let text = try String(contentsOfFile: rejects, encoding: .utf8)
-    #expect(text == "time,glucose (mg/dL)\n2026-03-01T08:10:00,98secret\n")
+    let text = try text(rejects)
+    #expect(text == Self.header + Self.badRow)
     #expect(try mode(of: rejects) == 0o600)
 
     let onto = try await program.run("import", rejects, "--rejects", rejects)
@@ -228,6 +257,63 @@ struct ImportTests {
     let mended = try await program.run("import", rejects, "--json")
     #expect(mended.status == 0, "\(mended.errors)")
     #expect(try mended.objects().first?["new"] as? Int == 1)
+  }
+
+  @Test func whatIsInAFileIsNeverOverwrittenByRejectedRows() async throws {
+    let program = try Program()
+    let rejects = try program.write("what stood there before", to: "rejects.csv")
+    let outcome = try await program.run("import", "-", "--rejects", rejects, input: Self.bad)
+    #expect(outcome.status == 73 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors.contains(rejects) && outcome.errors.contains("--rejects-append"), "\(outcome.errors)")
+    #expect(try text(rejects) == "what stood there before")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
+  /// As `mktemp` makes it, and as an import without rejected rows leaves it.
+  @Test func anEmptyFileTakesRejectedRowsAndBecomesPrivate() async throws {
+    let program = try Program()
+    let rejects = try program.write("", to: "rejects.csv")
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: rejects)
+    #expect(try await program.run("import", "-", "--rejects", rejects, input: Self.good).status == 0)
+    #expect(try text(rejects) == "")
+    #expect(try await program.run("import", "-", "--rejects", rejects, input: Self.bad).status == 3)
+    #expect(try text(rejects) == Self.header + Self.badRow)
+    #expect(try mode(of: rejects) == 0o600)
+  }
+
+  @Test func rejectedRowsAreAppendedUnderTheirHeaderAndCanBeImportedTogether() async throws {
+    let program = try Program()
+    let rejects = program.path("rejects.csv")
+    let append = ["import", "-", "--rejects", rejects, "--rejects-append"]
+    #expect(try await program.run(arguments: append, input: Array(Self.bad.utf8)).status == 3)
+    // Somebody's editor left the last line without its end.
+    try program.write(String(try text(rejects).dropLast()), to: "rejects.csv")
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: rejects)
+    let other = "glucose (mg/dL),time\n"
+    let second = try await program.run(
+      arguments: append, input: Array((other + "x7,2026-03-02T08:10:00\n101,2026-03-02T08:15:00\n").utf8))
+    #expect(second.status == 3, "\(second)")
+    let all = try text(rejects)
+    #expect(all == Self.header + Self.badRow + other + "x7,2026-03-02T08:10:00\n")
+    #expect(try mode(of: rejects) == 0o600)
+    try program.write(all.replacing("98secret", with: "98").replacing("x7", with: "97"), to: "rejects.csv")
+    let mended = try await program.run("import", rejects, "--json")
+    #expect(mended.status == 0, "\(mended.errors)")
+    #expect(try mended.objects().first?["new"] as? Int == 2)
+  }
+
+  @Test func rejectedRowsOnStandardOutputAreAloneThere() async throws {
+    let program = try Program()
+    let dry = try await program.run("import", "-", "--rejects", "-", "--dry-run", input: Self.bad)
+    #expect(dry.status == 3 && dry.output == Self.header + Self.badRow, "\(dry)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+    let outcome = try await program.run("import", "-", "--rejects", "-", input: Self.bad)
+    #expect(outcome.status == 3 && outcome.output == Self.header + Self.badRow, "\(outcome)")
+    #expect(outcome.errors.contains("  new 3 · known 0 · rejected 1\n") && outcome.errors.contains("-:4: "))
+    let quiet = try await program.run("import", "-", "--rejects", "-", "--quiet", input: Self.bad)
+    #expect(quiet.output == Self.header + Self.badRow && quiet.errors.split(separator: "\n").count == 1)
+    #expect(!FileManager.default.fileExists(atPath: program.path("-")))
   }
 
   @Test func theObjectOfAnImportHasTheDocumentedMembers() async throws {

@@ -22,6 +22,8 @@ import Testing
     do {
       try work()
       return nil
+    } catch let stopped as RejectedInput {
+      return stopped.failure
     } catch let failure as Failure {
       return failure
     }
@@ -35,6 +37,15 @@ import Testing
     for table in ["ingest", "reading", "device", "series", "rejection"] {
       #expect(try bench.number("SELECT count(*) FROM \(table)") == 0, "\(table)")
     }
+  }
+
+  @Test func whatEndsAnImportNamesTheFirstRejectedRows() throws {
+    let path = try file(bad: 25)
+    let stopped = try #require(throws: RejectedInput.self) {
+      try bench.run(path, words: Self.words, isStrict: true)
+    }
+    #expect(stopped.rejections.map(\.line) == Array(32...51) && stopped.count == 25)
+    #expect(stopped.source == path && stopped.rejections.allSatisfy { !$0.reason.contains("no-number") })
   }
 
   @Test func aStrictImportOfGoodRowsStoresThemAll() throws {

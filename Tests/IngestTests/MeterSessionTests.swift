@@ -133,6 +133,27 @@ import Testing
     }
   }
 
+  /// A meter that was reset counts from the start again.
+  @Test(arguments: [true, false]) func whatTheStoreRejectsCountsForTheLimitsToo(_ isStrict: Bool) throws {
+    try run([Self.meter, "reading cbg 2026-08-20T08:05:00 115 tick=7", "end"])
+    let items = [
+      Self.meter, "reading cbg 2026-11-21T00:05:00 120 tick=7", "reading cbg 2026-11-21T00:10:00 121 tick=8",
+      "end",
+    ]
+    var policy = ImportPolicy()
+    policy.isStrict = isStrict
+    policy.mostRejections = isStrict ? nil : 0
+    let content = try bench.content()
+    let stopped = try #require(throws: RejectedInput.self) { try run(items, policy: policy) }
+    #expect(stopped.count == 1 && stopped.rejections.map(\.line) == [1] && stopped.source == "meter")
+    #expect(stopped.failure.category == .badInput && stopped.failure.message.contains("nothing was stored"))
+    #expect(try bench.content() == content)
+    policy.isStrict = false
+    policy.mostRejections = 1
+    let report = try run(items, policy: policy)
+    #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
+  }
+
   @Test func theStoreIsAskedForWhenEverythingIsRead() throws {
     let replayed = ReplayedTransport(wordTalk([Self.meter]))
     let session = MeterSession(
@@ -172,10 +193,10 @@ import Testing
   @Test func aStrictReadWithARejectionStoresNothing() throws {
     var strict = ImportPolicy()
     strict.isStrict = true
-    #expect(throws: Failure.self) { try run([Self.meter, "broken", "end"], policy: strict) }
+    #expect(throws: RejectedInput.self) { try run([Self.meter, "broken", "end"], policy: strict) }
     var limited = ImportPolicy()
     limited.mostRejections = 0
-    #expect(throws: Failure.self) { try run([Self.meter, "broken", "end"], policy: limited) }
+    #expect(throws: RejectedInput.self) { try run([Self.meter, "broken", "end"], policy: limited) }
     #expect(try bench.number("SELECT count(*) FROM ingest") == 0)
     limited.mostRejections = 1
     #expect(try run([Self.meter, "broken", "end"], policy: limited).counts.rejected == 1)

@@ -58,7 +58,7 @@ import Testing
   @Test func aStrictImportOfAShuffledFileWithARejectionStoresNothing() throws {
     let bench = try ImportBench()
     let path = try bench.file("a.csv", export(seed: 3))
-    #expect(throws: Failure.self) { try bench.run(path, isStrict: true) }
+    #expect(throws: RejectedInput.self) { try bench.run(path, isStrict: true) }
     #expect(try bench.number("SELECT count(*) FROM reading") == 0)
   }
 
@@ -67,8 +67,8 @@ import Testing
     var rows = String(decoding: export(seed: 4), as: UTF8.self)
     rows += String(repeating: "2025-10-26T02:30:00,cbg,abc,first\n", count: 10)
     let path = try bench.file("a.csv", rows.utf8)
-    let failure = try #require(throws: Failure.self) { try bench.run(path, mostRejections: 5) }
-    #expect(failure.message.contains("what was read before them is stored"))
+    let stopped = try #require(throws: RejectedInput.self) { try bench.run(path, mostRejections: 5) }
+    #expect(stopped.failure.message.contains("what was read until then is stored"))
     #expect(try bench.number("SELECT count(*) FROM reading") > 40_000)
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["failed"])
   }

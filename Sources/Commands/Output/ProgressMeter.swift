@@ -39,3 +39,8 @@ func grouped(_ number: Int) -> String {
   groups.insert(Substring(digits), at: 0)
   return (number < 0 ? "-" : "") + groups.joined(separator: ",")
 }
+
+/// A count with its noun: `1 reading`, `2 readings`, or with the word for many that is given.
+func counted(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+  "\(grouped(number)) \(number == 1 ? one : many ?? one + "s")"
+}
