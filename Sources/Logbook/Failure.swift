@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What kind of failure it is: what a caller can do about it. `Commands` maps each to one exit status.
-public enum FailureCategory: Sendable {
+public enum FailureCategory: String, Sendable {
   /// The input is not what it claims to be.
   case badInput
   /// A file or store is not there.

@@ -61,6 +61,8 @@ public struct RemoteSetting: Hashable, Sendable {
   public var lastPull: Int64?
   /// Why the last run failed; nil when it did not.
   public var lastError: String?
+  /// What was reported of the uploads since the last one that worked, and lasts until a person mends it; nil without.
+  public var lastingFailure: LastingFailure?
   /// When the remote said that the logbook was removed for ever, in UTC seconds; nil while it is there.
   public var purgedAt: Int64?
 }
@@ -83,7 +85,8 @@ extension Store {
         database.cachedStatement(
           sql: """
             SELECT *, \(Self.value(of: .remoteAuthorities)) AS authorities,
-              CAST(\(Self.value(of: .remoteSince)) AS INTEGER) AS since
+              CAST(\(Self.value(of: .remoteSince)) AS INTEGER) AS since,
+              \(Self.value(of: .lastingFailure)) AS lasting_failure
             FROM remote WHERE url IS NOT NULL
             """))
       return row.flatMap(RemoteSetting.init)
@@ -148,6 +151,7 @@ extension Store {
       let wasThere = database.changesCount > 0
       try Self.writeAuthorities(nil, database)
       try Self.clear(.remoteSince, database)
+      try Self.clear(.lastingFailure, database)
       return wasThere
     }
   }
@@ -167,6 +171,7 @@ extension Store {
         access.kind, access.url, file, command, access.allowsPlainHTTP, logbook.id, logbook.name,
       ])
     try writeAuthorities(access.authorities, database)
+    try clear(.lastingFailure, database)
   }
 
   private static func value(of setting: StoreSetting) -> String {
@@ -211,6 +216,7 @@ extension RemoteSetting {
     lastSuccess = row["last_success"]
     since = row["since"]
     lastError = row["last_error"]
+    lastingFailure = (row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
     lastPush = row["last_push"]
     lastPull = row["last_pull"]
     purgedAt = row["purged_at"]

@@ -10,6 +10,8 @@ enum StoreSetting: String {
   case remoteAuthorities = "remote_authorities"
   /// When the store got this remote, in UTC seconds.
   case remoteSince = "remote-since"
+  /// What no later upload mends by itself, as `LastingFailure` writes it.
+  case lastingFailure = "lasting-failure"
   case attachmentLimit = "attachment-limit"
   /// Readings shown before this time were left out, in civil seconds.
   case historyEnd = "history-end"

@@ -30,6 +30,8 @@ public final class UploadSession {
   var finishedDownloads: Set<Int64> = []
   /// Whether everything that others changed was fetched.
   var hasFetchedChanges = false
+  /// Whether the remote was asked for anything.
+  private var hasAsked = false
   /// How far the attachments are.
   var attachments: AttachmentLane
   /// The ingest to which pulled readings belong; nil before the first that was not here yet.
@@ -110,6 +112,7 @@ public final class UploadSession {
   func ask<Answer>(
     _ request: () async throws(RemoteError) -> Answer
   ) async -> Result<Answer, RemoteError> {
+    hasAsked = true
     do throws(RemoteError) {
       return .success(try await request())
     } catch {
@@ -166,12 +169,13 @@ extension UploadSession {
   private func finish(_ ending: UploadEnding) throws {
     let (now, jitter) = (environment.now(), environment.jitter())
     let (host, pushed, pulled) = (remoteName, plan.options.pushes, hasFetchedChanges)
+    let asked = hasAsked
     let finished = finishedDownloads
     try store.sync { store in
       try store.endTransfers()
       try store.finishDownloads(finished)
       switch ending {
-      case .complete: try store.noteSuccess(at: now, pushed: pushed, pulled: pulled)
+      case .complete: try store.noteSuccess(at: now, pushed: pushed, pulled: pulled, asked: asked)
       case .workLeft: break
       case .failed(let error):
         let known = try store.attempts()

@@ -75,6 +75,11 @@ import Testing
     #expect(described == (0...255).filter { ExitStatus(rawValue: $0) != nil })
   }
 
+  @Test func theWordsOfACheckAreDescribedInTheirOrder() throws {
+    let described = try ManualPage("glucoport-status.1").items("Cm")
+    #expect(described == StatusFinding.Word.allCases.map(\.rawValue))
+  }
+
   @Test func thePageOfTheStoreNamesTheOldestLibraryOfSQLite() throws {
     let oldest = SQLiteVersion.oldest.description.split(separator: ".").prefix(2).joined(separator: ".")
     let lines = try ManualPage("glucoport-store.5").section("Sh DESCRIPTION")

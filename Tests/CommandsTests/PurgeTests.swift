@@ -58,7 +58,7 @@ import Testing
         verify 78
         0
         b 78
-        pending: 1 readings, 0 records; nothing was sent or written
+        pending: 1 reading, 0 records; nothing was sent or written
         21
 
         """, "\(outcome)")
@@ -85,7 +85,7 @@ import Testing
         b 78
         78
           everything is pending and goes to this logbook
-        pushed 1 readings, 1 records · pulled 0 readings, 0 records · conflicts 0
+        pushed 1 reading, 1 record · pulled 0 readings, 0 records · conflicts 0
         b 0
         c 0
         same

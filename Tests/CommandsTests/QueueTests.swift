@@ -157,7 +157,7 @@ import Testing
         1
         to be tried again: 1
         0
-        pending: 0 readings, 1 records; nothing was sent or written
+        pending: 0 readings, 1 record; nothing was sent or written
         """, "\(outcome)")
   }
 

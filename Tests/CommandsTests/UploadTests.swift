@@ -28,7 +28,7 @@ import Testing
     #expect(lines[0].contains("\"pushed_records\":1,\"pulled_readings\":0,\"pulled_records\":0"))
     #expect(lines[2].contains("\"pushed_readings\":1,") && lines[2].contains("\"pulled_readings\":2345,"))
     #expect(lines[2].contains("\"pushed_records\":1,") && lines[2].contains("\"pulled_records\":1,"))
-    #expect(lines[4] == "pushed 0 readings, 0 records · pulled 1 readings, 1 records · conflicts 0")
+    #expect(lines[4] == "pushed 0 readings, 0 records · pulled 1 reading, 1 record · conflicts 0")
     #expect(lines[7].hasPrefix("pushed 0 readings, 0 records · pulled 2,346 readings, 2 records"))
     #expect([1, 3, 5, 6, 8, 9].map { lines[$0] } == ["a 0", "b 0", "a 0", "same", "c 0", "same"])
     #expect(outcome.errors == "")
@@ -53,7 +53,7 @@ import Testing
     let before = try FolderListing(program.folder)
     let outcome = try await program.run("upload", "--dry-run", "--store", program.path("a.db"))
     #expect(
-      outcome.output == "pending: 1 readings, 2 records; nothing was sent or written\n", "\(outcome)")
+      outcome.output == "pending: 1 reading, 2 records; nothing was sent or written\n", "\(outcome)")
     let json = try await program.run("upload", "--dry-run", "--json", "--store", program.path("a.db"))
     let object = try #require(try json.objects().first)
     #expect(object["dry_run"] as? Bool == true && object["pending_readings"] as? Int == 1)
@@ -72,14 +72,14 @@ import Testing
     #expect(
       outcome.output == """
         a 0
-        pushed 1 readings, 1 records · pulled 0 readings, 0 records · conflicts 0
+        pushed 1 reading, 1 record · pulled 0 readings, 0 records · conflicts 0
         b 0
-        pushed 0 readings, 0 records · pulled 1 readings, 0 records · conflicts 0
+        pushed 0 readings, 0 records · pulled 1 reading, 0 records · conflicts 0
         b 0
         a 0
-        pushed 0 readings, 0 records · pulled 1 readings, 0 records · conflicts 0
+        pushed 0 readings, 0 records · pulled 1 reading, 0 records · conflicts 0
         b 0
-        pending: 0 readings, 1 records; nothing was sent or written
+        pending: 0 readings, 1 record; nothing was sent or written
         b 64
 
         """, "\(outcome)")
@@ -87,7 +87,7 @@ import Testing
     #expect(
       told == [
         "glucoport: --push-only fetches nothing: what others changed is left for another upload",
-        "glucoport: --pull-only sends nothing: 1 items are still pending",
+        "glucoport: --pull-only sends nothing: 1 item is still pending",
       ], "where nothing is pending, nothing is left: \(outcome)")
   }
 
@@ -110,7 +110,7 @@ import Testing
       outcome.output == """
         pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
         a 75
-        pending: 1 readings, 0 records; nothing was sent or written
+        pending: 1 reading, 0 records; nothing was sent or written
         a 0
         pending: 0 readings, 0 records; nothing was sent or written
 
@@ -162,15 +162,13 @@ import Testing
       """)
     #expect(
       outcome.output == """
-        pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
         a 69
         a 75
-        pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
         a 69
         a 75
         1
         a 75
-        pushed 1 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
+        pushed 1 reading, 0 records · pulled 0 readings, 0 records · conflicts 0
         a 0
         pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
         a 0
@@ -191,12 +189,10 @@ import Testing
       """)
     #expect(
       outcome.output == """
-        pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
         a 78
-        pending: 1 readings, 0 records; nothing was sent or written
-        pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
+        pending: 1 reading, 0 records; nothing was sent or written
         a 77
-        pending: 1 readings, 0 records; nothing was sent or written
+        pending: 1 reading, 0 records; nothing was sent or written
         1
 
         """, "\(outcome)")
@@ -213,18 +209,21 @@ import Testing
     #expect(
       outcome.output == """
         a 0
-        pushed 0 readings, 0 records · pulled 1 readings, 1 records · conflicts 0
+        pushed 0 readings, 0 records · pulled 1 reading, 1 record · conflicts 0
         b 0
         a 0
-        pushed 0 readings, 0 records · pulled 1 readings, 0 records · conflicts 0
         b 77
-        pending: 1 readings, 1 records; nothing was sent or written
+        pending: 1 reading, 1 record; nothing was sent or written
         pushed 0 readings, 0 records · pulled 0 readings, 0 records · conflicts 0
         b 0
-        pushed 1 readings, 1 records · pulled 0 readings, 0 records · conflicts 0
+        pushed 1 reading, 1 record · pulled 0 readings, 0 records · conflicts 0
         b 0
 
         """, "\(outcome)")
+    #expect(
+      outcome.errors.split(separator: "\n").first
+        == "glucoport: before the failure: pushed 0 readings, 0 records · pulled 1 reading, 0 records · conflicts 0",
+      "\(outcome)")
   }
 
   @Test func aTokenIsNeverSentOverPlainHTTPToAnotherMachineUnasked() async throws {

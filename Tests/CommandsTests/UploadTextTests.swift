@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Logbook
 import Sync
 import Testing
 
@@ -12,13 +13,35 @@ import Testing
     #expect(UploadText.advice(summary).isEmpty)
     (summary.refused, summary.refusedDownloads) = (3, 3)
     let fetched = UploadText.advice(summary)
-    #expect(fetched.count == 1 && fetched[0].hasPrefix("3 downloads could not be taken"), "\(fetched)")
+    #expect(fetched.count == 1 && fetched[0].hasPrefix("3 downloads could not be stored"), "\(fetched)")
     summary.refused = 5
     let both = UploadText.advice(summary)
     #expect(both.count == 2 && both[0].hasPrefix("2 items are refused by the remote"), "\(both)")
     summary.refusedDownloads = 0
     let sent = UploadText.advice(summary)
     #expect(sent.count == 1 && sent[0].hasPrefix("5 items are refused by the remote"), "\(sent)")
+  }
+
+  /// Each run of a job would mail it.
+  @Test func attachmentsThatStayHereAreNothingWrong() {
+    var summary = UploadSummary()
+    summary.keptAttachments = 1
+    #expect(UploadText.advice(summary).isEmpty)
+    #expect(
+      UploadText.remarks(.complete, summary)
+        == ["1 attachment is kept locally; this remote stores no files"])
+  }
+
+  @Test func anUploadThatFailedHasNoResultAndSaysWhatItDidBefore() {
+    var summary = UploadSummary()
+    let failed = UploadEnding.failed(.readOnly)
+    #expect(UploadText.result(failed, summary) == nil && UploadText.remarks(failed, summary).isEmpty)
+    #expect(UploadText.result(.workLeft("no time"), summary)?.hasPrefix("pushed 0 readings") == true)
+    summary.pushedReadings = 1
+    #expect(
+      UploadText.remarks(failed, summary)
+        == ["before the failure: pushed 1 reading, 0 records · pulled 0 readings, 0 records · conflicts 0"])
+    #expect(UploadText.remarks(.complete, summary).isEmpty)
   }
 }
 

@@ -69,7 +69,7 @@ import Testing
       Array(lines[18...22]) == [
         "fetched 0 readings, 1 records",
         "queued again 3 readings, 1 records; 'glucoport upload' sends them", "a 0",
-        "pending: 3 readings, 1 records; nothing was sent or written", "a 0",
+        "pending: 3 readings, 1 record; nothing was sent or written", "a 0",
       ], "\(outcome.output)")
     #expect(Array(lines[23...]) == ["a 0", "no differences", "a 0", "1", "3000", "2"], "\(outcome.output)")
     #expect(outcome.errors == "")

@@ -127,6 +127,60 @@ import Testing
     #expect(setting.lastSuccess == nil && setting.node == node && setting.run == 4)
   }
 
+  // MARK: - A failure that lasts
+
+  private static let refused = LastingFailure(
+    Failure(.permission, "host.example: no such token; check it"), since: 7000, tokenMark: "a3f1")
+
+  @Test(arguments: [refused, LastingFailure(Failure(.missingInput, ""), since: -1, tokenMark: "")])
+  func aFailureThatLastsIsKeptAsItWasReported(_ failure: LastingFailure) throws {
+    let scratch = try syncedStore()
+    try scratch.open(.sync).sync { try $0.noteLasting(failure) }
+    #expect(try scratch.open(.reader).remote()?.lastingFailure == failure)
+  }
+
+  @Test func onlyTheSameFailureWithTheSameTokenIsTheOneThatWasReported() {
+    let same = Failure(.permission, "in other words")
+    #expect(Self.refused.isSame(as: same, tokenMark: "a3f1"))
+    #expect(!Self.refused.isSame(as: same, tokenMark: "a3f2"))
+    #expect(!Self.refused.isSame(as: Failure(.configuration, same.message), tokenMark: "a3f1"))
+  }
+
+  @Test func aSettingThatNoProgramWroteIsNoFailure() throws {
+    let scratch = try syncedStore()
+    for text in ["", "permission", "permission x a3f1 words", "unheard-of 1 a3f1 words"] {
+      try scratch.open(.sync).queue.inDatabase { database in
+        try database.execute(
+          sql: "INSERT OR REPLACE INTO setting VALUES ('lasting-failure', ?)", arguments: [text])
+      }
+      #expect(try scratch.open(.reader).remote()?.lastingFailure == nil, "\(text)")
+    }
+  }
+
+  /// What an upload without a request says of the login is nothing.
+  @Test func anAnswerAndARemoteThatIsSetAnewForgetAFailureThatLasts() throws {
+    let scratch = try syncedStore()
+    let store = try scratch.open(.sync)
+    func note(_ work: (Store) throws -> Void) throws -> RemoteSetting? {
+      try store.sync { try $0.noteLasting(Self.refused) }
+      try work(store)
+      return try store.remote()
+    }
+    let idle = try note {
+      try $0.sync { try $0.noteSuccess(at: 9, pushed: true, pulled: false, asked: false) }
+    }
+    #expect(idle?.lastingFailure == Self.refused && idle?.lastError == "e" && idle?.failures == 2)
+    #expect(idle?.lastSuccess == 9 && idle?.lastPush == 9)
+    let set = try note { try $0.setRemote(Self.access, logbook: Self.anna, isNewRemote: false, at: 10) }
+    #expect(set?.lastingFailure == nil)
+    let asked = try note {
+      try $0.sync { try $0.noteSuccess(at: 11, pushed: true, pulled: false, asked: true) }
+    }
+    #expect(asked?.lastingFailure == nil && asked?.lastError == nil)
+    _ = try note { _ = try $0.removeRemote() }
+    #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'lasting-failure'") == 0)
+  }
+
   @Test func contentAndVersionsOutliveANewRemote() throws {
     let scratch = try syncedStore()
     let content = "SELECT guid, version, fields, deleted, occurred_at FROM record ORDER BY guid"

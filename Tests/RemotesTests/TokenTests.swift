@@ -22,6 +22,17 @@ struct TokenTests {
     }
   }
 
+  /// With more of it a token that a person chose could be guessed.
+  @Test func aMarkTellsTokensApartAndHoldsSixteenBits() throws {
+    func mark(_ text: String, salt: String = "node") throws -> String {
+      try Token(firstLineOf: Array(text.utf8), origin: "a test").mark(salt: salt)
+    }
+    #expect(try mark("abc") == mark("abc\n"))
+    #expect(try mark("abc") != mark("abd"))
+    #expect(try mark("abc") != mark("abc", salt: "other"))
+    #expect(try mark("abc").wholeMatch(of: /[0-9a-f]{4}/) != nil)
+  }
+
   @Test(arguments: ["", "\nabc", "  \n", "a b", "secrét", "a\u{1}b", String(repeating: "a", count: 4097)])
   func whatIsNoTokenIsRefusedWithoutRepeatingIt(_ content: String) throws {
     try withFile(content) { path in

@@ -5,6 +5,12 @@ import LogbookStore
 
 /// A conflict in lines, and as a JSON object; glucoport-json(5) documents its members.
 enum ConflictText {
+  /// What a person has to do.
+  static func pending(_ count: Int) -> String {
+    counted(count, "conflict needs", "conflicts need")
+      + " a decision; 'glucoport conflict list' shows \(count == 1 ? "it" : "them")"
+  }
+
   static func line(_ conflict: RecordConflict) -> String {
     let kind = conflict.mine.kind.rawValue
     let blanks = String(repeating: " ", count: max(0, 10 - kind.count))

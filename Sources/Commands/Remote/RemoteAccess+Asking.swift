@@ -16,14 +16,31 @@ extension RemoteAccess {
     isolation: isolated (any Actor)? = #isolation,
     _ body: (any Remote) async throws -> Value
   ) async throws -> Value {
-    let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
-    let login = RemoteLogin(
-      address: address, token: try token.token(), agent: "glucoport/\(Release.version)", zone: zone,
-      authorities: authorities, traffic: traffic)
+    try await ask(with: try login(in: zone, counting: traffic), body)
+  }
+
+  /// The login, for which the token is read.
+  ///
+  /// - Throws: `Failure`: what is wrong with address or token.
+  func login(in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()) throws(Failure)
+    -> RemoteLogin
+  {
+    RemoteLogin(
+      address: try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP), token: try token.token(),
+      agent: "glucoport/\(Release.version)", zone: zone, authorities: authorities, traffic: traffic)
+  }
+
+  /// Runs a body with the remote: the connection is opened, and goes when the body ends.
+  ///
+  /// - Throws: `Failure`: whatever the remote answers instead.
+  func ask<Value>(
+    with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
+    _ body: (any Remote) async throws -> Value
+  ) async throws -> Value {
     do {
       return try await RemoteRegister.with(kind, login, body)
     } catch let error as RemoteError {
-      throw Failure(error, host: address.host)
+      throw Failure(error, host: login.address.host)
     }
   }
 }

@@ -1,42 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
+import Ingest
 import Logbook
 import LogbookStore
 
-/// What `status --check` finds wrong, each with the status that tells it.
+/// One thing that `status --check` finds wrong.
+struct StatusFinding {
+  /// The sorts of findings, by the words that `--ignore` takes.
+  enum Word: String, CaseIterable, ExpressibleByArgument {
+    case conflicts, refused, downloads, clock, upload, overdue
+  }
+
+  let word: Word
+  /// The exit status of a check that finds nothing worse.
+  let status: ExitStatus
+  let message: String
+
+  /// For standard error: the word goes first, since that is what `--ignore` takes.
+  var line: String { "\(word.rawValue): \(message)" }
+
+  /// The object in `status --json`; glucoport-json(5) documents its members.
+  var json: String {
+    "{\"word\":\"\(word.rawValue)\",\"status\":\(status.rawValue),\"message\":\(jsonText(message))}"
+  }
+}
+
+/// What `status --check` finds wrong, each with the status that reports it.
 struct StatusCheck {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
+  /// The clock of each meter when it was last read.
+  let clocks: [MeterClock]
+  /// The zone of the logbook.
+  let zone: LogbookZone
   let maxAge: Int64?
+  /// What is not looked at.
+  let ignored: Set<StatusFinding.Word>
   let now: Int64
 
-  var findings: [(status: ExitStatus, message: String)] {
-    var findings: [(ExitStatus, String)] = []
-    if overview.conflicts > 0 {
-      findings.append(
-        (
-          .conflicts,
-          "\(grouped(overview.conflicts)) conflicts wait for a decision; 'glucoport conflict list' shows them"
-        ))
+  var findings: [StatusFinding] {
+    var findings: [StatusFinding] = []
+    func find(_ word: StatusFinding.Word, _ status: ExitStatus, _ message: String) {
+      if !ignored.contains(word) {
+        findings.append(StatusFinding(word: word, status: status, message: message))
+      }
     }
+    if overview.conflicts > 0 { find(.conflicts, .conflicts, ConflictText.pending(overview.conflicts)) }
     let refused = overview.refused + contents.refused
     if refused > 0 {
-      findings.append(
-        (
-          .partial,
-          "\(grouped(refused)) items are refused by the remote; 'glucoport upload --retry-refused' sends them once more"
-        ))
+      find(
+        .refused, .partial,
+        counted(refused, "item is", "items are")
+          + " refused by the remote; 'glucoport upload --retry-refused' tries again")
     }
     if sync.refusedDownloads > 0 {
-      findings.append(
-        (
-          .partial,
-          "\(grouped(sync.refusedDownloads)) downloads could not be taken; 'glucoport queue list --refused' tells why, and 'glucoport queue retry' has them tried once more"
-        ))
+      find(
+        .downloads, .partial,
+        "\(counted(sync.refusedDownloads, "download")) could not be stored; 'glucoport queue list --refused' shows why, 'glucoport queue retry' tries again"
+      )
     }
-    if let message = late { findings.append((.temporary, message)) }
+    for clock in clocks { wrong(clock).map { find(.clock, .partial, $0) } }
+    if let failure = sync.remote?.lastingFailure {
+      find(
+        .upload, ExitStatus(failure.category),
+        "no upload has worked since \(instant(failure.since)): \(displayed(failure.message))")
+    }
+    if let message = late { find(.overdue, .temporary, message) }
     return findings
+  }
+
+  /// What is wrong with the clock of a meter: by the zone of the import that read it, and still by that of the logbook,
+  /// which may have been corrected since.
+  private func wrong(_ clock: MeterClock) -> String? {
+    let judgement = ClockJudgement(clock.comparison, in: zone)
+    guard judgement.isOff, abs(clock.difference) > ClockJudgement.thresholdSeconds else { return nil }
+    let side = judgement.difference > 0 ? "ahead of" : "behind"
+    return
+      "\(displayed(deviceName(clock.meter))) was \(ClockJudgement.words(abs(judgement.difference))) \(side) the local time in \(judgement.zone) when it was read at \(instant(clock.comparison.host)); set its clock and read it again"
   }
 
   /// What was not in step for longer than it may.
@@ -45,7 +87,7 @@ struct StatusCheck {
     let pending = overview.pending + contents.pending(for: sync.remote)
     let reason = (sync.remote?.lastError).map { " (\(displayed($0)))" } ?? ""
     if pending > 0, isOver(sync.oldestPending ?? 0, maxAge) {
-      return "\(grouped(pending)) items are pending"
+      return counted(pending, "item is", "items are") + " pending"
         + (sync.oldestPending.map { ", the oldest since \(instant($0))" } ?? "") + reason
     }
     guard let remote = sync.remote else { return nil }

@@ -17,20 +17,28 @@ struct StatusCommand: ClassifiedCommand {
   @Flag(help: "Follow an upload that runs, to its end.")
   var watch = false
 
-  @Flag(help: "Tell by the exit status whether conflicts wait (4) or items are refused (3).")
+  @Flag(help: "Report what needs a person, on standard error and by the exit status.")
   var check = false
 
   @Option(
     help: ArgumentHelp(
-      "With --check: end with 75 when something is pending, or no upload succeeded, for so long.",
+      "With --check: report what has been pending, and a remote without a successful upload, for longer than this.",
       valueName: "time"))
   var maxAge: DurationArgument?
 
-  @Flag(help: "With --check: print nothing but what is wrong.")
+  @Option(
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "With --check: do not report findings of this word. May be repeated.", valueName: "word"))
+  var ignore: [StatusFinding.Word] = []
+
+  @Flag(help: "With --check: print only what is wrong.")
   var quiet = false
 
   func validate() throws {
-    if !check, maxAge != nil || quiet { throw ValidationError("--max-age and --quiet belong to --check.") }
+    if !check, maxAge != nil || quiet || !ignore.isEmpty {
+      throw ValidationError("--max-age, --ignore and --quiet belong to --check.")
+    }
     if json, quiet { throw ValidationError("--json prints an object and --quiet nothing; choose one.") }
     if watch, json || check { throw ValidationError("--watch goes without --json and --check.") }
   }
@@ -45,25 +53,24 @@ struct StatusCommand: ClassifiedCommand {
     let overview = try store.overview(ingests: 3)
     let contents = try store.attachmentBacklog()
     let sync = try store.syncOverview(overview, pendingContents: contents.pending(for: store.remote()))
+    let now = Host.now()
+    let findings = StatusCheck(
+      overview: overview, sync: sync, contents: contents, clocks: try store.meterClocks(now: now),
+      zone: try store.timezone(), maxAge: maxAge.map { Int64($0.seconds) }, ignored: Set(ignore), now: now
+    ).findings
     let text = StatusText(path: store.path, overview: overview, sync: sync, contents: contents)
     if json {
-      output.line(text.json)
+      output.line(text.json(findings))
     } else if !quiet {
       for line in text.lines { output.line(line) }
     }
     try output.finish()
-    let maxAge = maxAge.map { Int64($0.seconds) }
-    if check {
-      try tell(
-        StatusCheck(overview: overview, sync: sync, contents: contents, maxAge: maxAge, now: Host.now()),
-        output)
-    }
+    if check { try report(findings, output) }
   }
 
   /// Ends with the status of the worst that is wrong.
-  private func tell(_ check: StatusCheck, _ output: Output) throws {
-    let findings = check.findings
-    for finding in findings { output.message("glucoport: \(finding.message)") }
+  private func report(_ findings: [StatusFinding], _ output: Output) throws {
+    for finding in findings { output.message("glucoport: \(finding.line)") }
     let status = ExitStatus.of(findings.map(\.status))
     if status != .done { throw status }
   }

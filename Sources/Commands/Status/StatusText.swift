@@ -13,7 +13,7 @@ struct StatusText {
   var lines: [String] {
     var lines = ["\(displayed(path)) · zone \(overview.timezone)"]
     lines.append(
-      "\(grouped(overview.readings)) readings, \(grouped(overview.pendingReadings)) pending"
+      "\(counted(overview.readings, "reading")), \(grouped(overview.pendingReadings)) pending"
         + part(overview.refusedReadings, "refused"))
     for line in overview.lines {
       lines.append(
@@ -21,7 +21,7 @@ struct StatusText {
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.readings))
     }
     lines.append(
-      "\(grouped(overview.records)) records, \(grouped(overview.pendingRecords)) pending"
+      "\(counted(overview.records, "record")), \(grouped(overview.pendingRecords)) pending"
         + part(overview.conflicts, "in conflict") + part(overview.refusedRecords, "refused"))
     for line in overview.recordLines {
       lines.append(
@@ -49,10 +49,10 @@ struct StatusText {
       remote.lastSuccess.map { "last upload \(instant($0))" }
       ?? "no upload to \(displayed(remote.access.url)) yet"
     if let oldest = sync.oldestPending { line += " · oldest pending since \(instant(oldest))" }
-    if sync.downloads > 0 { line += " · \(grouped(sync.downloads)) downloads queued" }
+    if sync.downloads > 0 { line += " · \(counted(sync.downloads, "download")) queued" }
     // Those of contents stand in a line of their own.
     let refused = sync.refusedDownloads - contents.notFetched
-    if refused > 0 { line += " · \(grouped(refused)) downloads refused" }
+    if refused > 0 { line += " · \(counted(refused, "download")) refused" }
     let missing = sync.missingHistoryEnd.map {
       ["  readings before \(day($0)) were left out; 'glucoport upload --all' fetches them"]
     }
@@ -65,9 +65,9 @@ struct StatusText {
   private var moving: String {
     let activity = sync.activity
     return [
-      (activity.readings, "readings"), (activity.records, "records"), (activity.attachments, "attachments"),
+      (activity.readings, "reading"), (activity.records, "record"), (activity.attachments, "attachment"),
     ]
-    .filter { $0.0 > 0 }.map { " · \(grouped($0.0)) \($0.1) syncing" }.joined()
+    .filter { $0.0 > 0 }.map { " · \(counted($0.0, $0.1)) syncing" }.joined()
   }
 
   private func part(_ count: Int, _ name: String) -> String { count > 0 ? ", \(grouped(count)) \(name)" : "" }
@@ -79,7 +79,7 @@ struct StatusText {
 
 extension StatusText {
   /// The object of `status --json`; glucoport-json(5) documents its members.
-  var json: String {
+  func json(_ findings: [StatusFinding]) -> String {
     let devices = overview.lines.map { line in
       """
       {"kind":"\(line.kind.name)","vendor":\(jsonText(line.device.vendor)),"model":\(jsonText(line.device.model)),\
@@ -99,7 +99,7 @@ extension StatusText {
       "conflicts":\(overview.conflicts),"refused":\(overview.refused),\
       "attachment_contents":\(AttachmentText.json(contents)),\
       "devices":[\(devices.joined(separator: ","))],"record_kinds":[\(records.joined(separator: ","))],\
-      "sync":\(syncObject),\
+      "sync":\(syncObject),"findings":[\(findings.map(\.json).joined(separator: ","))],\
       "ingests":[\(overview.ingests.map(IngestText.json).joined(separator: ","))]}
       """
   }

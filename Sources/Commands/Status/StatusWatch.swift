@@ -49,20 +49,21 @@ struct StatusWatch {
     let queued = queued(overview, contents)
     guard activity.isRunning else { return queued.isEmpty ? "synced" : "queued: \(queued)" }
     let moving = Self.counts([
-      (activity.readings, "readings"), (activity.records, "records"), (activity.attachments, "attachments"),
+      (activity.readings, "reading", nil), (activity.records, "record", nil),
+      (activity.attachments, "attachment", nil),
     ])
     return "syncing" + (moving.isEmpty ? "" : ": \(moving)") + (queued.isEmpty ? "" : " · queued: \(queued)")
   }
 
   private static func queued(_ overview: Overview, _ contents: AttachmentBacklog) -> String {
     counts([
-      (overview.pendingReadings, "readings"), (overview.pendingRecords, "records"),
-      (contents.toSend, "attachments"), (overview.conflicts, "in conflict"),
-      (overview.refused + contents.refused, "refused"),
+      (overview.pendingReadings, "reading", nil), (overview.pendingRecords, "record", nil),
+      (contents.toSend, "attachment", nil), (overview.conflicts, "in conflict", "in conflict"),
+      (overview.refused + contents.refused, "refused", "refused"),
     ])
   }
 
-  private static func counts(_ parts: [(Int, String)]) -> String {
-    parts.filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }.joined(separator: ", ")
+  private static func counts(_ parts: [(count: Int, one: String, many: String?)]) -> String {
+    parts.filter { $0.count > 0 }.map { counted($0.count, $0.one, $0.many) }.joined(separator: ", ")
   }
 }

@@ -31,7 +31,10 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Try at once, even if the next attempt is not due yet.")
   var now = false
 
-  @Flag(help: "Nobody waits: fetch what others changed only when the pull interval is over.")
+  @Flag(
+    help:
+      "For cron: fetch only when the pull interval has passed, and end with 75 when the server cannot be reached."
+  )
   var unattended = false
 
   @Flag(help: "Fetch the older readings, too, that were left out so far.")
@@ -55,7 +58,9 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Flag(help: "Say nothing on success.")
+  @Flag(
+    help:
+      "Print nothing on success; with --unattended nothing on a temporary failure, and a lasting one once.")
   var quiet = false
 
   func validate() throws {
@@ -71,15 +76,26 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   func run() async throws {
     let output = Output()
     if dryRun { return try tellPending(output) }
+    do {
+      try await upload(output)
+    } catch let failure as Failure where unattended && failure.category.isTemporary {
+      // The next run of the job tries again.
+      if quiet { throw ExitStatus.temporary }
+      throw Failure(.temporary, failure.message)
+    }
+  }
+
+  private func upload(_ output: Output) async throws {
     let run = try await UploadRun(storeOptions, lockWaitSeconds: lockWait?.seconds ?? 0)
     defer { run.end() }
     if !now { try run.refuseTooEarly() }
+    let report = FailureReport(run: run, isUnattended: unattended, isQuiet: quiet, output: output)
+    let login = try report.login()
     if retryRefused { try run.store.releaseRefused() }
     let options = try options(run)
-    let traffic = Traffic()
     let meter = ProgressMeter(output, isQuiet: quiet || json)
     let (ending, summary) = try await run.perform(
-      options, traffic, mostSeconds: maxTime?.seconds, mostBytes: maxBytes?.bytes ?? .max
+      options, login, mostSeconds: maxTime?.seconds, mostBytes: maxBytes?.bytes ?? .max
     ) { meter.show(UploadText.line($0)) }
     meter.clear()
     if !options.areChangesDue, !quiet {
@@ -87,7 +103,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
         "glucoport: what others changed is not due to be fetched yet; without --unattended it is")
     }
     if !quiet, let undone = try undone(run.store) { output.message("glucoport: \(undone)") }
-    try tell(ending, summary, traffic, run.setting, output)
+    try tell(ending, summary, login, report)
   }
 
   /// What an upload in one direction leaves for one in the other; nil where it left nothing.
@@ -96,7 +112,8 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     guard pullOnly else { return nil }
     let overview = try store.overview(ingests: 0)
     let pending = overview.pending + (try store.attachmentBacklog().pending(for: store.remote()))
-    return pending == 0 ? nil : "--pull-only sends nothing: \(grouped(pending)) items are still pending"
+    return pending == 0
+      ? nil : "--pull-only sends nothing: \(counted(pending, "item is", "items are")) still pending"
   }
 
   private func options(_ run: UploadRun) throws -> UploadOptions {
@@ -120,37 +137,37 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
         "pending_records":\(overview.pendingRecords),"pending_attachments":\(contents)}
         """)
     } else if !quiet {
-      let attachments = contents == 0 ? "" : ", \(grouped(contents)) attachments"
+      let attachments = contents == 0 ? "" : ", \(counted(contents, "attachment"))"
       output.line(
-        "pending: \(grouped(overview.pendingReadings)) readings, \(grouped(overview.pendingRecords)) records\(attachments); nothing was sent or written"
+        "pending: \(counted(overview.pendingReadings, "reading")), \(counted(overview.pendingRecords, "record"))\(attachments); nothing was sent or written"
       )
     }
     try output.finish()
   }
 
   private func tell(
-    _ ending: UploadEnding, _ summary: UploadSummary, _ traffic: Traffic, _ setting: RemoteSetting,
-    _ output: Output
+    _ ending: UploadEnding, _ summary: UploadSummary, _ login: RemoteLogin, _ report: FailureReport
   ) throws {
+    let output = report.output
     if json {
-      output.line(UploadText.json(ending, summary, traffic))
+      output.line(UploadText.json(ending, summary, login.traffic))
     } else if !quiet {
-      output.line(UploadText.line(summary))
+      if let line = UploadText.result(ending, summary) { output.line(line) }
     }
     try output.finish()
     var parts: [ExitStatus] = []
     if summary.refused > 0 { parts.append(.partial) }
     if summary.conflicts > 0 { parts.append(.conflicts) }
-    for line in UploadText.advice(summary) { output.message("glucoport: \(line)") }
+    let lines = UploadText.advice(summary) + (quiet ? [] : UploadText.remarks(ending, summary))
+    for line in lines { output.message("glucoport: \(line)") }
     switch ending {
     case .complete: break
     case .workLeft(let reason):
-      output.message("glucoport: \(reason); try again later")
+      if !report.isSilent { output.message("glucoport: \(reason); try again later") }
       parts.append(.temporary)
     case .failed(let error):
-      let failure = Failure(error, host: setting.access.url)
-      output.message("glucoport: \(failure.message)")
-      parts.append(ExitStatus(failure.category))
+      let failure = Failure(error, host: report.run.setting.access.url)
+      parts.append(try report.report(failure, tokenMark: report.run.mark(of: login)))
     }
     let status = ExitStatus.of(parts)
     if status != .done { throw status }

@@ -28,7 +28,6 @@ struct UploadRun {
     do {
       // Behind the lock: the upload that had it may have failed, or the remote was set anew meanwhile.
       setting = try store.requireRemote()
-      try setting.refusePurged()
     } catch {
       lock.release()
       throw error
@@ -51,22 +50,34 @@ struct UploadRun {
     )
   }
 
+  /// The login to the remote, for which the token is read.
+  ///
+  /// - Throws: `Failure`: what is wrong with address or token, and `configuration` for a logbook that was removed there.
+  func login() throws -> RemoteLogin {
+    try setting.refusePurged()
+    return try setting.access.login(in: store.timezone())
+  }
+
+  /// By which a later run knows whether it has the same token.
+  func mark(of login: RemoteLogin) -> String { login.token.mark(salt: setting.node) }
+
   /// Sends and fetches until all is done or a limit is reached.
   ///
   /// - Parameters:
-  ///   - traffic: where it is counted what goes over the wire.
+  ///   - login: the one that `login` gives.
   ///   - mostSeconds, mostBytes: what ends the run between two requests.
-  /// - Throws: `Failure`: what is wrong with address or token, and what the store throws.
+  /// - Throws: `Failure` when the store fails; a failing remote is an ending.
   func perform(
-    _ options: UploadOptions, _ traffic: Traffic = Traffic(), mostSeconds: Int? = nil,
+    _ options: UploadOptions, _ login: RemoteLogin, mostSeconds: Int? = nil,
     mostBytes: Int64 = .max, show: (UploadSummary) -> Void = { _ in }
   ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
+    let traffic = login.traffic
     let end = mostSeconds.map { ContinuousClock.now + .seconds($0) }
     let environment = UploadEnvironment(
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
       isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },
       isOutOfBytes: { Int64(traffic.sent + traffic.received) >= mostBytes })
-    return try await setting.access.ask(in: store.timezone(), counting: traffic) { remote in
+    return try await setting.access.ask(with: login) { remote in
       let session = UploadSession(store, remote, named: setting.access.url, options, environment)
       let ending = try await session.run(show)
       return (ending, session.summary)

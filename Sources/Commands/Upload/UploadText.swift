@@ -5,9 +5,15 @@ import Sync
 
 /// What an upload did, for people and for programs.
 enum UploadText {
+  /// The line on standard output; nil for an upload that failed, which has no result.
+  static func result(_ ending: UploadEnding, _ summary: UploadSummary) -> String? {
+    if case .failed = ending { return nil }
+    return line(summary)
+  }
+
   static func line(_ summary: UploadSummary) -> String {
-    "pushed \(grouped(summary.pushedReadings)) readings, \(grouped(summary.pushedRecords)) records"
-      + " · pulled \(grouped(summary.pulledReadings)) readings, \(grouped(summary.pulledRecords)) records"
+    "pushed \(counted(summary.pushedReadings, "reading")), \(counted(summary.pushedRecords, "record"))"
+      + " · pulled \(counted(summary.pulledReadings, "reading")), \(counted(summary.pulledRecords, "record"))"
       + attachments("sent", summary.pushedAttachments, summary.pushedAttachmentBytes)
       + attachments("fetched", summary.pulledAttachments, summary.pulledAttachmentBytes)
       + part("known there", summary.knownReadings) + part("with another value", summary.differingReadings)
@@ -19,30 +25,37 @@ enum UploadText {
   /// What a person may want to do now.
   static func advice(_ summary: UploadSummary) -> [String] {
     var lines: [String] = []
-    if summary.conflicts > 0 {
-      lines.append(
-        "\(grouped(summary.conflicts)) conflicts wait for a decision; 'glucoport conflict list' shows them")
-    }
+    if summary.conflicts > 0 { lines.append(ConflictText.pending(summary.conflicts)) }
     let unsent = summary.refused - summary.refusedDownloads
     if unsent > 0 {
       lines.append(
-        "\(grouped(unsent)) items are refused by the remote and are not sent again; 'glucoport queue list --refused' tells why, 'glucoport upload --retry-refused' sends them once more"
+        counted(unsent, "item is", "items are")
+          + " refused by the remote and not sent again; 'glucoport queue list --refused' shows why, 'glucoport upload --retry-refused' tries again"
       )
     }
     if summary.refusedDownloads > 0 {
       lines.append(
-        "\(grouped(summary.refusedDownloads)) downloads could not be taken and are not tried again; 'glucoport queue list --refused' tells why"
-      )
-    }
-    if summary.keptAttachments > 0 {
-      lines.append(
-        "\(grouped(summary.keptAttachments)) contents of attachments stay here, since this remote takes no files"
+        "\(counted(summary.refusedDownloads, "download")) could not be stored and will not be tried again; 'glucoport queue list --refused' shows why"
       )
     }
     if summary.damagedAttachments > 0 {
       lines.append(
-        "\(grouped(summary.damagedAttachments)) contents of attachments came without their SHA-256 and were dropped"
+        "\(counted(summary.damagedAttachments, "attachment")) arrived with a wrong SHA-256; the content was dropped"
       )
+    }
+    return lines
+  }
+
+  /// What is nothing wrong, and worth a line where somebody reads it.
+  static func remarks(_ ending: UploadEnding, _ summary: UploadSummary) -> [String] {
+    var lines: [String] = []
+    if summary.keptAttachments > 0 {
+      lines.append(
+        "\(counted(summary.keptAttachments, "attachment is", "attachments are")) kept locally; this remote stores no files"
+      )
+    }
+    if case .failed = ending, summary != UploadSummary() {
+      lines.append("before the failure: \(line(summary))")
     }
     return lines
   }
@@ -72,7 +85,7 @@ enum UploadText {
 
   private static func attachments(_ done: String, _ count: Int, _ bytes: Int64) -> String {
     bytes > 0 || count > 0
-      ? " · \(done) \(grouped(count)) attachments (\(ByteCountArgument.rounded(bytes)))" : ""
+      ? " · \(done) \(counted(count, "attachment")) (\(ByteCountArgument.rounded(bytes)))" : ""
   }
 
   private static func part(_ name: String, _ count: Int) -> String {

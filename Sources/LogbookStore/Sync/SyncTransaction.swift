@@ -91,13 +91,24 @@ extension SyncTransaction {
   }
 
   /// Everything that was asked for was done.
-  public func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool) throws {
+  ///
+  /// - Parameter asked: whether the remote answered. A run with nothing to do says nothing of what failed before it.
+  public func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
     try database.executeCached(
       sql: """
-        UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL, last_success = :now,
+        UPDATE remote SET last_success = :now,
           last_push = CASE WHEN :pushed THEN :now ELSE last_push END,
           last_pull = CASE WHEN :pulled THEN :now ELSE last_pull END
         """, arguments: ["now": now, "pushed": pushed, "pulled": pulled])
+    guard asked else { return }
+    try database.executeCached(
+      sql: "UPDATE remote SET failures = 0, next_attempt = NULL, last_error = NULL")
+    try Store.clear(.lastingFailure, database)
+  }
+
+  /// Keeps what was reported of a failure that lasts.
+  public func noteLasting(_ failure: LastingFailure) throws {
+    try Store.set(.lastingFailure, failure.stored, database)
   }
 
   /// The logbook was removed on the remote for ever: nothing is sent there again.

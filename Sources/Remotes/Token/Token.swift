@@ -31,6 +31,14 @@ public struct Token: Sendable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
+  /// By which a later run knows the same secret again. Its 16 bits are far too few to find the secret by, also a short
+  /// one that a person chose.
+  ///
+  /// - Parameter salt: what keeps the marks of equal secrets of two stores apart.
+  public func mark(salt: String) -> String {
+    String(Digest.uuid(of: ["token", salt, text]).prefix(4))
+  }
+
   /// The text without this secret, whoever wrote it there.
   func redacted(_ text: String) -> String { text.replacing(self.text, with: "…") }
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// What a meter's clock showed when it was last read.
+public struct MeterClock: Hashable, Sendable {
+  /// The meter.
+  public let meter: Device
+  /// Both clocks at that moment.
+  public let comparison: ClockComparison
+  /// The meter's lead over the local time by which the import judged it, in seconds.
+  public let difference: Int64
+}
+
+extension Store {
+  /// Before this time there was no glucoport, so that a host clock that shows less is wrong. 2026-11-21.
+  private static let firstRelease: Int64 = 1_795_219_200
+  /// Imports that run at the same time end in any order.
+  private static let toleranceSeconds: Int64 = 3600
+
+  /// The clock of every meter as it was when it was last read.
+  ///
+  /// Comparisons are left out for which the host's clock was visibly wrong: before the first release, before the end of an
+  /// earlier import, or in the future.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds.
+  public func meterClocks(now: Int64) throws -> [MeterClock] {
+    try read { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          WITH run AS (
+            SELECT id, meter, clock_meter, clock_host, clock_difference, started_at,
+              max(finished_at) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_end
+            FROM ingest WHERE started_at <= :latest AND coalesce(finished_at, 0) <= :latest
+          ), latest AS (
+            SELECT *, row_number() OVER (PARTITION BY meter ORDER BY clock_host DESC, id DESC) AS place FROM run
+            WHERE clock_host IS NOT NULL AND clock_host <= :latest AND started_at >= :first
+              AND started_at >= coalesce(last_end, 0) - :tolerance
+          )
+          SELECT vendor, model, serial, format, clock_meter, clock_host, clock_difference
+          FROM latest JOIN device ON device.id = latest.meter WHERE place = 1 ORDER BY device.id
+          """,
+        arguments: ["latest": now + 60, "first": Self.firstRelease, "tolerance": Self.toleranceSeconds]
+      ).map { row in
+        MeterClock(
+          meter: Device(vendor: row[0], model: row[1], serial: row[2], format: row[3]),
+          comparison: ClockComparison(meter: DeviceTime(seconds: row[4]), host: row[5]), difference: row[6])
+      }
+    }
+  }
+}
