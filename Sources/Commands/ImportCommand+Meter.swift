@@ -22,6 +22,7 @@ extension ImportCommand {
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
       ("--device", device != nil), ("--map", map != nil), ("--rejects", rejects != nil),
       ("--rejects-append", rejectsAppend),
+      ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty),
     ]
     if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
       throw ValidationError("\(name) belongs to exports: a meter says what it holds.")

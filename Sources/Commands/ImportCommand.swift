@@ -46,6 +46,11 @@ struct ImportCommand: ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The kind of readings where a generic table names none: smbg, cbg or scan.", valueName: "kind"))
+  var kind: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The zone of times without one, for this import; the import that creates the store fixes the logbook's.",
       valueName: "zone"))
   var timezone: String?
@@ -61,6 +66,13 @@ struct ImportCommand: ClassifiedCommand {
       "Columns of a generic table or of JSON objects, by role: time=ts,value=mgdl.",
       valueName: "role=column,…"))
   var map: String?
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp(
+      "Import only the rows of a generic table that have this value in a column, such as one person's.",
+      valueName: "column=value"))
+  var rowsWhere: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -100,7 +112,11 @@ struct ImportCommand: ClassifiedCommand {
     if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
       throw ValidationError("There is no format '\(format)'; 'glucoport formats' lists them.")
     }
+    if let kind, !["smbg", "cbg", "scan"].contains(kind) {
+      throw ValidationError("--kind takes smbg, cbg or scan.")
+    }
     _ = try columns()
+    _ = try rowFilters()
   }
 
   func run() throws {
@@ -215,15 +231,30 @@ struct ImportCommand: ClassifiedCommand {
   /// `--map` as roles and columns.
   func columns() throws -> [String: String] {
     guard let map else { return [:] }
-    var columns: [String: String] = [:]
-    for pair in map.split(separator: ",") {
-      let parts = pair.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2 else {
-        throw ValidationError("--map takes role=column pairs, such as time=ts,value=mgdl.")
-      }
-      columns[String(parts[0])] = String(parts[1])
+    guard let pairs = ColumnPairs.parse(map) else {
+      throw ValidationError("--map takes role=column pairs, such as time=ts,value=mgdl.")
     }
-    return columns
+    return Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
+  }
+
+  /// `--where` as columns and their values.
+  func rowFilters() throws -> [RowFilter] {
+    try rowsWhere.map { text in
+      guard let pairs = ColumnPairs.parse(text), pairs.count == 1 else {
+        throw ValidationError(#"--where takes COLUMN=VALUE; put \ in front of a comma."#)
+      }
+      return RowFilter(column: pairs[0].name, value: pairs[0].value)
+    }
+  }
+
+  /// The command up to the options about an input, as a hint repeats it.
+  var start: String {
+    var words = ["glucoport", "import"]
+    if let store = storeOptions.store { words += ["--store", store] }
+    if let maxRejects { words += ["--max-rejects", String(maxRejects)] }
+    for (flag, isSet) in [("--strict", strict), ("--dry-run", dryRun), ("--json", json), ("--quiet", quiet)]
+    where isSet { words.append(flag) }
+    return words.map(\.shellWord).joined(separator: " ")
   }
 
   private static func progress(

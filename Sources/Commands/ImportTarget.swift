@@ -28,7 +28,10 @@ final class ImportTarget {
     options.unit = command.unit
     options.dateOrder = command.dateOrder
     options.device = command.device
+    options.kind = command.kind.flatMap { ReadingKind(name: $0) }
     options.columns = try command.columns()
+    options.rows = try command.rowFilters()
+    options.commandStart = command.start
   }
 
   /// The store to write to: for a dry run a copy that nobody sees.

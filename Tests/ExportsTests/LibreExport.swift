@@ -54,7 +54,8 @@ enum LibreExport {
   /// The readings among the lines, without their line numbers.
   static func readings(_ lines: [String]) -> [String] {
     lines.compactMap { line in
-      guard line.contains(#","kind":""#), let comma = line.firstIndex(of: ",") else { return nil }
+      guard line.hasPrefix(#"{"line":"#), line.contains(#","kind":""#), let comma = line.firstIndex(of: ",")
+      else { return nil }
       return String(line[comma...])
     }
   }

@@ -17,6 +17,8 @@ enum GenericRole: Int, CaseIterable {
 /// The columns of a generic input by role: their places in a row, -1 for none.
 struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
+  /// The columns that say whose a row is, and those that `--where` names.
+  var watched: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -27,16 +29,19 @@ struct GenericColumns: Equatable {
   var roles: [GenericRole] { GenericRole.allCases.filter { self[$0] >= 0 } }
 
   /// The used column furthest to the right.
-  var last: Int { places.max() ?? -1 }
+  var last: Int { (places + watched).max() ?? -1 }
 
   func role(of column: Int) -> GenericRole? { GenericRole.allCases.first { self[$0] == column } }
 
-  func isUsed(_ column: Int) -> Bool { places.contains(column) }
+  func isUsed(_ column: Int) -> Bool { places.contains(column) || watched.contains(column) }
+
+  func hasRole(_ column: Int) -> Bool { places.contains(column) }
 
   /// The same columns, each at another place.
   func moved(_ place: (Int) -> Int) -> GenericColumns {
     var moved = self
     for role in roles { moved[role] = place(self[role]) }
+    moved.watched = watched.map(place)
     return moved
   }
 }
@@ -49,6 +54,8 @@ struct GenericHeader {
   var words: [HeaderWords]
   /// Cells that the rows have in front of the header's first one: a row number without a name.
   var shift = 0
+  /// Whether the rows above it, a title or a preamble, name glucose and nothing else that is measured.
+  var titleNamesGlucose = false
 
   init(names: [String], rows: [[String]]) {
     self.names = names
@@ -60,12 +67,24 @@ struct GenericHeader {
   var shifted: GenericHeader {
     var header = GenericHeader(names: [""] + names, rows: rows)
     header.shift = 1
+    header.titleNamesGlucose = titleNamesGlucose
     return header
   }
 
   /// Whether most rows have one cell more than the header.
   var isOneShort: Bool {
     !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
+  }
+
+  /// The column of this name, as it stands or as headers are compared.
+  func place(of name: String) -> Int? {
+    names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
+  }
+
+  /// Notes what stands above the header.
+  mutating func readTitle(_ rows: some Sequence<[String]>) {
+    let words = rows.joined().map(HeaderWords.init)
+    titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
   }
 
   /// The cells of a column that are filled.
@@ -125,6 +144,29 @@ enum CellContent: Hashable {
       return GenericTimeReader.serials.contains(number) ? .serial : .number
     }
     return ValueWord(field, mark: .point) != nil ? .valueWord : .text
+  }
+}
+
+extension [String] {
+  /// Gives the cells as a row, for the time of the call.
+  func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
+    var bytes: [UInt8] = [0]
+    for cell in self { bytes += Array<UInt8>(cell.utf8) }
+    return try bytes.withUnsafeBufferPointer { bytes in
+      var place = 1
+      let fields = map { cell in
+        defer { place += cell.utf8.count }
+        // The byte in front keeps the buffer from being empty.
+        return bytes.baseAddress.map { Field(start: $0 + place, count: cell.utf8.count, shape: .bare) }
+          ?? .absent
+      }
+      return try fields.withUnsafeBufferPointer { fields in
+        try body(
+          Row(
+            fields: fields, line: 0, isUnterminated: false,
+            source: UnsafeBufferPointer(start: nil, count: 0)))
+      }
+    }
   }
 }
 

@@ -8,15 +8,27 @@ struct GenericFinding {
   /// The delimiter; nil for JSON objects.
   var delimiter: UInt8?
   var columns = GenericColumns()
-  /// What a person has to settle, as a sentence; nil when the columns are found.
-  var problem: String?
+  /// Whether only the rows' own words for their kind say that the values are glucose.
+  var needsKindWord = false
+  /// Whether only the rows' own units say that the values are glucose.
+  var needsUnitWord = false
+  /// What the columns of `columns.watched` are for, in their order.
+  var watches: [GenericWatch] = []
+  /// What a person has to settle; nil when the columns are found.
+  var problem: GenericProblem?
 
-  /// - Parameter map: what `--map` says, by role; empty to find the columns by their names and content.
-  static func find(_ head: InputHead, map: [String: String]) -> GenericFinding? {
-    if head.isJSON { return findInObjects(head, map: map) }
+  /// What a person said about columns: `--map` by role, and `--where`.
+  struct Wish {
+    var map: [String: String] = [:]
+    var rows: [RowFilter] = []
+  }
+
+  /// - Parameter wish: without a map the columns are found by their names and content.
+  static func find(_ head: InputHead, _ wish: Wish) -> GenericFinding? {
+    if head.isJSON { return findInObjects(head, wish) }
     var best: GenericFinding?
     for delimiter in head.declaredDelimiter.map({ [$0] }) ?? InputHead.delimiters {
-      guard let finding = find(in: head.rows(delimiter), map: map) else { continue }
+      guard let finding = find(in: head.rows(delimiter), wish) else { continue }
       var candidate = finding
       candidate.delimiter = delimiter
       if candidate.problem == nil { return candidate }
@@ -28,20 +40,22 @@ struct GenericFinding {
   /// Whether a header that names times and glucose stands there without rows.
   var isHeaderAlone: Bool {
     delimiter != nil && header.rows.isEmpty && header.words.contains(where: \.isTime)
-      && header.words.contains { $0.isGlucose }
+      && header.words.contains { $0.isGlucose || $0.role == .unit }
   }
 
   /// The first row that will do as a header, unless one above it stands over rows of its own, which would be
   /// lost.
-  private static func find(in rows: [[String]], map: [String: String]) -> GenericFinding? {
+  private static func find(in rows: [[String]], _ wish: Wish) -> GenericFinding? {
     let places = rows.indices.filter {
-      (rows[$0].count > 1 || !map.isEmpty) && mayBeHeader(rows[$0], map: map)
+      (rows[$0].count > 1 || !wish.map.isEmpty) && mayBeHeader(rows[$0], map: wish.map)
     }
     var best: GenericFinding?
     for place in places {
       let next = places.first { $0 > place && rows[$0].count > 1 } ?? rows.endIndex
       let own = Array(rows[(place + 1)..<next])
-      guard let finding = judge(rows[place], behind: own, map: map) else { continue }
+      var header = GenericHeader(names: rows[place], rows: own)
+      header.readTitle(rows[..<place])
+      guard let finding = judge(header, wish) else { continue }
       if finding.problem == nil { return finding }
       if finding.header.names.count > best?.header.names.count ?? 0 { best = finding }
       let holdsTimes = own.contains { $0.contains { [.time, .epoch, .date].contains(CellContent($0)) } }
@@ -50,11 +64,16 @@ struct GenericFinding {
     return best
   }
 
-  private static func mayBeHeader(_ names: [String], map: [String: String]) -> Bool {
+  /// Whether cells may be names at all.
+  private static func mayBeNames(_ names: [String]) -> Bool {
     let filled = names.filter { !$0.isEmpty }
-    guard filled.filter(startsWithDigit).count * 2 < filled.count else { return false }
-    // A title that gives a time; it may name a person, too.
-    guard !filled.contains(where: startsWithDate) else { return false }
+    // A title that gives a time may name a person, too.
+    return filled.filter(startsWithDigit).count * 2 < filled.count && !filled.contains(where: startsWithDate)
+  }
+
+  private static func mayBeHeader(_ names: [String], map: [String: String]) -> Bool {
+    guard mayBeNames(names) else { return false }
+    let filled = names.filter { !$0.isEmpty }
     if !map.isEmpty {
       let folded = filled.map(foldedHeader)
       return map.values.allSatisfy { filled.contains($0) || folded.contains(foldedHeader($0)) }
@@ -64,22 +83,52 @@ struct GenericFinding {
       && words.contains { $0.isGlucose || $0.isValue || $0.isKetone || $0.isMeal || $0.mentionsGlucose }
   }
 
-  private static func findInObjects(_ head: InputHead, map: [String: String]) -> GenericFinding? {
+  private static func findInObjects(_ head: InputHead, _ wish: Wish) -> GenericFinding? {
+    judge(header(ofObjects: head), wish)
+  }
+
+  private static func header(ofObjects head: InputHead) -> GenericHeader {
     let names = Set(head.objects.flatMap(\.keys)).sorted()
-    let rows = head.objects.map { object in names.map { object[$0] ?? "" } }
-    return judge(names, behind: rows, map: map)
+    return GenericHeader(names: names, rows: head.objects.map { object in names.map { object[$0] ?? "" } })
+  }
+
+  /// The finding of a table or of objects whose names say nothing of times and glucose, by the cells alone: for
+  /// advice, never to read by.
+  static func findByCells(_ head: InputHead) -> GenericFinding? {
+    if head.isJSON { return inferred(header(ofObjects: head), []) }
+    for delimiter in InputHead.delimiters {
+      let rows = head.rows(delimiter)
+      for place in rows.indices.dropLast() where rows[place].count > 1 {
+        let own = Array(rows[(place + 1)...])
+        let matching = own.filter { $0.count == rows[place].count && holdsTime($0) }
+        guard mayBeNames(rows[place]), matching.count * 2 > own.count else { continue }
+        var finding = inferred(GenericHeader(names: rows[place], rows: own), [])
+        finding.delimiter = delimiter
+        return finding
+      }
+    }
+    return nil
+  }
+
+  /// Whether the first row of a table holds a time and a number, where names should stand.
+  static func lacksHeader(_ head: InputHead) -> Bool {
+    InputHead.delimiters.contains { delimiter in
+      guard let first = head.rows(delimiter).first, first.count > 1, holdsTime(first) else { return false }
+      return first.contains { CellContent($0) == .number }
+    }
+  }
+
+  private static func holdsTime(_ row: [String]) -> Bool {
+    row.contains { [.time, .midnight, .epoch, .date].contains(CellContent($0)) }
   }
 
   /// The finding for a row taken as the header; nil when it cannot be one.
-  private static func judge(_ names: [String], behind rows: [[String]], map: [String: String])
-    -> GenericFinding?
-  {
-    guard map.isEmpty else { return mapped(GenericHeader(names: names, rows: rows), map: map) }
-    let header = GenericHeader(names: names, rows: rows)
+  private static func judge(_ header: GenericHeader, _ wish: Wish) -> GenericFinding? {
+    guard wish.map.isEmpty else { return mapped(header, wish) }
     guard header.words.contains(where: { $0.isTime || $0.isGlucose || $0.isValue }) else { return nil }
-    var finding = inferred(header)
+    var finding = inferred(header, wish.rows)
     if finding.problem != nil, header.isOneShort {
-      let shifted = inferred(header.shifted)
+      let shifted = inferred(header.shifted, wish.rows)
       if shifted.problem == nil { finding = shifted }
     }
     return finding
@@ -95,25 +144,43 @@ struct GenericFinding {
 // MARK: - Columns that a person named
 
 extension GenericFinding {
-  private static func mapped(_ header: GenericHeader, map: [String: String]) -> GenericFinding? {
+  private static func mapped(_ header: GenericHeader, _ wish: Wish) -> GenericFinding? {
     var finding = GenericFinding(header: header)
-    let folded = header.names.map(foldedHeader)
-    for (roleName, column) in map {
-      guard let role = GenericRole(name: roleName),
-        let place = header.names.firstIndex(of: column) ?? folded.firstIndex(of: foldedHeader(column))
-      else { return nil }
+    for (roleName, column) in wish.map {
+      guard let role = GenericRole(name: roleName), let place = header.place(of: column) else { return nil }
       finding.columns[role] = place
     }
     if header.isOneShort, !finding.hasTimes {
       finding.columns = finding.columns.moved { $0 + 1 }
       finding.header = header.shifted
     }
-    finding.addOptionalColumns(besides: Set(map.keys))
+    finding.addOptionalColumns(besides: Set(wish.map.keys))
+    guard finding.watchRows(wish.rows) else { return nil }
     return finding
   }
 
+  /// Watches the columns that say whose a row is, and those by which a person picks rows.
+  ///
+  /// - Returns: whether there are all columns that a person named.
+  private mutating func watchRows(_ rows: [RowFilter]) -> Bool {
+    let places = rows.compactMap { header.place(of: $0.column) }
+    guard places.count == rows.count else { return false }
+    watches = zip(places, rows).map { GenericWatch(place: $0, name: header.names[$0], use: .pick($1.value)) }
+    let isNamed = columns[.value] >= 0 && header.words[columns[.value]].isGlucose
+    for place in header.names.indices where !columns.hasRole(place) && !places.contains(place) {
+      let words = header.words[place]
+      if words.isPerson {
+        watches.append(GenericWatch(place: place, name: header.names[place], use: .person))
+      } else if words.isBareID || (words.isName && isNamed) {
+        watches.append(GenericWatch(place: place, name: header.names[place], use: .perhapsPerson))
+      }
+    }
+    columns.watched = watches.map(\.place)
+    return true
+  }
+
   /// Whether the mapped column of times holds any.
-  private var hasTimes: Bool {
+  var hasTimes: Bool {
     let column = columns[.time] >= 0 ? columns[.time] : columns[.date]
     return [.time, .epoch, .date, .serial].contains(header.content(column))
   }
@@ -122,16 +189,23 @@ extension GenericFinding {
 // MARK: - Columns told by name and content
 
 extension GenericFinding {
-  private static func inferred(_ header: GenericHeader) -> GenericFinding {
+  private static func inferred(_ header: GenericHeader, _ rows: [RowFilter]) -> GenericFinding {
     var finding = GenericFinding(header: header)
-    finding.problem = finding.findTime() ?? finding.findValue()
     finding.addOptionalColumns(besides: [])
-    if finding.problem == nil { finding.problem = finding.rowTypeProblem ?? finding.otherUnitProblem }
+    let timeProblem = finding.findTime()
+    let valueProblem = finding.findValue()
+    finding.problem =
+      timeProblem?.with(values: finding.columns, or: valueProblem)
+      ?? valueProblem?.with(times: finding.columns)
+    if !finding.watchRows(rows) {
+      finding.problem = GenericProblem("no column has the name that --where gives")
+    }
+    if finding.problem == nil { finding.problem = finding.rowTypeProblem(rows) ?? finding.otherUnitProblem }
     return finding
   }
 
   /// Finds the column of times, or those of dates and times of day; else says what is wrong.
-  private mutating func findTime() -> String? {
+  private mutating func findTime() -> GenericProblem? {
     let all = header.names.indices
     let named = all.filter { header.words[$0].isTime }
     if header.rows.allSatisfy({ row in row.allSatisfy(\.isEmpty) }) { return findTimeByName(named) }
@@ -143,7 +217,10 @@ extension GenericFinding {
       columns[.time] = whole[0]
       return nil
     }
-    if whole.count > 1 { return "several columns hold times: \(quoted(whole)); name one with --map time=…" }
+    if whole.count > 1 {
+      return GenericProblem(
+        "several columns hold times: \(quoted(whole))", choices: whole.map { GenericColumns(time: $0) })
+    }
     if dates.count == 1, clocks.count == 1 {
       columns[.date] = dates[0]
       columns[.clock] = clocks[0]
@@ -151,30 +228,33 @@ extension GenericFinding {
     }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     if let date = dates.first, clocks.isEmpty {
-      return "the column \(quoted([date])) holds dates without a time of day, and a reading needs one; "
-        + "export the time, too"
+      return GenericProblem(
+        "the column \(quoted([date])) holds dates without a time of day, and a reading needs one; "
+          + "export the time, too")
     }
     if dates.count > 0 {
-      return "dates and times of day stand in several columns: \(quoted(dates + clocks)); "
-        + "name them with --map date=…,clock=…"
+      return GenericProblem(
+        "dates and times of day stand in several columns: \(quoted(dates + clocks))",
+        choices: dates.flatMap { date in clocks.map { GenericColumns(date: date, clock: $0) } })
     }
     if let serial = all.first(where: { contents[$0] == .serial && header.words[$0].isTime }) {
-      return
-        "the column \(quoted([serial])) holds day numbers of a spreadsheet; save the times as text, or say "
-        + "--map time=… to have them read"
+      return GenericProblem(
+        "the column \(quoted([serial])) holds day numbers of a spreadsheet",
+        choices: [GenericColumns(time: serial)])
     }
-    if header.words.filter(\.isMeal).count > 1 { return mealProblem }
-    return named.isEmpty
-      ? "no column holds times; name one with --map time=…"
-      : "the times in \(quoted(named)) are of no form that glucoport knows"
+    return GenericProblem(
+      named.isEmpty
+        ? "no column holds times" : "the times in \(quoted(named)) are of no form that glucoport knows")
   }
 
-  private var mealProblem: String {
-    "this is a table of meals by day: it has no times, and a reading needs one; export the readings as a list"
+  private var mealProblem: GenericProblem {
+    GenericProblem(
+      "this is a table of meals by day: it has no times, and a reading needs one; export the readings as a list"
+    )
   }
 
   /// A header without rows: the names alone say that it is an export, of nothing so far.
-  private mutating func findTimeByName(_ named: [Int]) -> String? {
+  private mutating func findTimeByName(_ named: [Int]) -> GenericProblem? {
     if named.count == 1 {
       columns[.time] = named[0]
       return nil
@@ -184,28 +264,69 @@ extension GenericFinding {
       columns[.clock] = named[1]
       return nil
     }
-    return named.isEmpty
-      ? "no column is named for times; name one with --map time=…"
-      : "several columns are named for times: \(quoted(named)); name one with --map time=…"
+    return GenericProblem(
+      named.isEmpty
+        ? "no column is named for times" : "several columns are named for times: \(quoted(named))")
   }
 
   /// Finds the column of values; else says what is wrong.
-  private mutating func findValue() -> String? {
+  private mutating func findValue() -> GenericProblem? {
     let free = header.names.indices.filter { !columns.isUsed($0) && holdsValues($0) }
     if let ketone = free.first(where: { header.words[$0].isKetone }) { columns[.ketone] = ketone }
-    for isOne in [\HeaderWords.isGlucose, \HeaderWords.isValue] {
-      let found = free.filter { header.words[$0][keyPath: isOne] }
-      if found.count == 1 {
-        columns[.value] = found[0]
-        return nil
-      }
-      if found.count > 1 {
-        return "several columns may hold glucose: \(quoted(found)); name one with --map value=…"
-      }
+    let named = free.filter { header.words[$0].isGlucose }
+    if named.count == 1 {
+      columns[.value] = named[0]
+      return nil
     }
+    if named.count > 1 { return severalProblem(named) }
+    let nameless = free.filter { header.words[$0].isValue }
+    if nameless.count > 1 { return severalProblem(nameless) }
+    if nameless.count == 1 { return takeNameless(nameless[0]) }
     if columns[.ketone] >= 0 { return nil }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
-    return "no column is named for glucose; name it with --map value=…"
+    let others = free.filter { header.content($0) == .number && mayBeGlucose($0) }
+    return GenericProblem(
+      "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
+  }
+
+  private func severalProblem(_ places: [Int]) -> GenericProblem {
+    GenericProblem(
+      "several columns may hold glucose: \(quoted(places))",
+      choices: places.map { GenericColumns(value: $0) },
+      isDoubtful: !header.words[places[0]].isGlucose)
+  }
+
+  /// Whether a person who says so may be right that a column holds glucose.
+  private func mayBeGlucose(_ place: Int) -> Bool {
+    let words = header.words[place]
+    return !words.name.isEmpty && !words.isTime && !words.namesOther && !words.namesNoValue && !words.isPerson
+      && !words.isBareID && !["index", "#"].contains(words.name)
+  }
+
+  /// Takes a column whose name does not say of what its values are, where something beside it does.
+  private mutating func takeNameless(_ place: Int) -> GenericProblem? {
+    let choices = [GenericColumns(value: place)]
+    let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }
+    if header.words[place].isSugar, others.contains(where: { header.words[$0].namesFood }) {
+      return GenericProblem("no column is named for glucose, and \(quoted([place])) is that of food")
+    }
+    if let other = others.first {
+      return GenericProblem(
+        "the column \(quoted([place])) does not say that it holds glucose, and \(quoted([other])) is of "
+          + "something else", choices: choices, isDoubtful: true)
+    }
+    let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
+    if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
+      needsKindWord = true
+    } else if columns[.unit] >= 0 {
+      needsUnitWord = !header.titleNamesGlucose
+    } else if !header.titleNamesGlucose {
+      return GenericProblem(
+        "the column \(quoted([place])) does not say that it holds glucose", choices: choices, isDoubtful: true
+      )
+    }
+    columns[.value] = place
+    return nil
   }
 
   private func holdsValues(_ column: Int) -> Bool {
@@ -231,38 +352,40 @@ extension GenericFinding {
   }
 
   /// A column that tells rows apart in words that nobody knows may part readings from limits and alarms.
-  private var rowTypeProblem: String? {
+  private func rowTypeProblem(_ rows: [RowFilter]) -> GenericProblem? {
     guard columns[.kind] < 0 else { return nil }
     // Where the values' own name says glucose, one and the same word in all rows parts nothing.
-    let mostWords = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose ? 0 : 1
-    for place in header.names.indices where header.words[place].isRowType && !columns.isUsed(place) {
-      if Set(header.cells(place)).count > mostWords {
-        return "the column \(quoted([place])) tells kinds of rows that glucoport does not know; "
-          + "keep the rows that are glucose readings, or say with --map which columns to read"
+    let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
+    let picked = rows.compactMap { header.place(of: $0.column) }
+    for place in header.names.indices where !columns.hasRole(place) && !picked.contains(place) {
+      let words = header.words[place]
+      guard words.isRowType || (isNameless && words.isName) else { continue }
+      let cells = Set(header.cells(place))
+      if cells.count > (isNameless ? 0 : 1) {
+        return GenericProblem(
+          "the column \(quoted([place])) tells kinds of rows that glucoport does not know",
+          choices: [columns], isDoubtful: isNameless,
+          rows: words.isRowType
+            ? cells.sorted().map { RowFilter(column: header.names[place], value: $0) } : [])
       }
     }
     return nil
   }
 
   /// A column of values that says nothing of glucose, beside units of which none is one of glucose.
-  private var otherUnitProblem: String? {
+  private var otherUnitProblem: GenericProblem? {
     guard columns[.value] >= 0, columns[.unit] < 0, !header.words[columns[.value]].isGlucose else {
       return nil
     }
     let others = header.names.indices.first { header.words[$0].role == .unit && !header.cells($0).isEmpty }
     guard let others else { return nil }
-    return "the column \(quoted([others])) holds no unit of glucose; if the values are glucose, say so with "
-      + "--map time=…,value=… and --unit"
+    return GenericProblem(
+      "the column \(quoted([others])) holds no unit of glucose", choices: [columns], isDoubtful: true)
   }
 
   /// The names of columns as a message shows them.
   func quoted(_ places: [Int]) -> String {
-    let names = places.prefix(12).map { place in
-      "'"
-        + String(
-          header.names[place].filter { !$0.isNewline && $0.asciiValue.map { $0 >= 0x20 } != false }.prefix(40)
-        ) + "'"
-    }
+    let names = places.prefix(12).map { shownName(header.names[$0]) }
     return names.joined(separator: ", ") + (places.count > 12 ? ", …" : "")
   }
 
@@ -276,4 +399,10 @@ extension GenericFinding {
         && !name.hasPrefix("unnamed:") && !isParent
     }
   }
+}
+
+/// A column's name as a message shows it: in quotes, short, and without what moves a terminal's cursor.
+func shownName(_ name: String) -> String {
+  let shown = name.filter { !$0.isNewline && $0.asciiValue.map { $0 >= 0x20 && $0 != 0x7F } != false }
+  return "'\(shown.prefix(40))'"
 }

@@ -6,7 +6,8 @@ extension GenericFormat {
   /// The layout of an input whose columns a person named.
   ///
   /// - Throws: `Failure` of category `usage` for an unknown role, `badInput` for a column that is not there.
-  static func layout(of head: InputHead, map: [String: String]) throws -> Layout {
+  static func layout(of head: InputHead, options: ExportOptions) throws -> Layout {
+    let map = options.columns
     for role in map.keys.sorted() where GenericRole(name: role) == nil {
       let roles = GenericRole.allCases.map(\.name).joined(separator: ", ")
       throw Failure(.usage, "--map has no role '\(role)'; there are \(roles)")
@@ -16,12 +17,15 @@ extension GenericFormat {
       throw Failure(
         .usage, "--map must name the column time (or date and clock), and value or another to read")
     }
-    guard let finding = GenericFinding.find(head, map: map) else {
-      throw Failure(
-        .badInput, "no header has the columns that --map names; \(seenColumns(head) ?? "no header was seen")")
+    guard let finding = GenericFinding.find(head, GenericFinding.Wish(map: map, rows: options.rows)) else {
+      let names = options.rows.isEmpty ? "--map names" : "--map and --where name"
+      throw Failure(.badInput, "no header has the columns that \(names); \(seenColumns(head) ?? noHeader)")
     }
     return layout(of: finding)
   }
+
+  private static let noHeader =
+    "the table has no header line; put one above it that names each column, such as: time,glucose (mg/dL)"
 
   /// Keys of the answers with which servers refuse a request.
   private static let errorKeys: Set<String> = [
@@ -30,16 +34,25 @@ extension GenericFormat {
 
   /// What was seen in an input of no known format, and what would settle it; nil when there is nothing to
   /// say.
-  static func explain(_ head: InputHead) -> String? {
+  static func explain(_ head: InputHead, options: ExportOptions) -> String? {
     if isErrorAnswer(head) { return "this is an error answer of a server, not an export; fetch it again" }
     if head.isJSON, head.objects.isEmpty { return "this is JSON without any object that could be read" }
-    guard let finding = GenericFinding.find(head, map: [:]), let problem = finding.problem else { return nil }
-    return "of no format that glucoport knows, and as a table: \(problem) (\(columns(of: finding)))"
+    let found = GenericFinding.find(head, GenericFinding.Wish(rows: options.rows))
+    guard let finding = found ?? GenericFinding.findByCells(head), let problem = finding.problem else {
+      return GenericFinding.lacksHeader(head) ? "of no format that glucoport knows: \(noHeader)" : nil
+    }
+    if head.isJSON, problem.choices.isEmpty, finding.columns[.time] < 0, finding.columns[.date] < 0 {
+      return
+        "of no format that glucoport knows: no object of this JSON holds a time and a glucose value side by side"
+    }
+    let advice = GenericAdvice(head: head, options: options, finding: finding).text(for: problem)
+    return
+      "of no format that glucoport knows, and as a table: \(problem.text) (\(columns(of: finding)))\(advice)"
   }
 
   /// The columns of the row that is most like a header.
-  static func seenColumns(_ head: InputHead) -> String? {
-    GenericFinding.find(head, map: [:]).map(columns)
+  private static func seenColumns(_ head: InputHead) -> String? {
+    (GenericFinding.find(head, GenericFinding.Wish()) ?? GenericFinding.findByCells(head)).map(columns)
   }
 
   private static func columns(of finding: GenericFinding) -> String {

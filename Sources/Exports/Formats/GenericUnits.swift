@@ -18,6 +18,8 @@ struct GenericUnits {
   private var unit: GlucoseUnit?
   private var ground = Decision.Ground.read
   private let hasColumn: Bool
+  /// Whether the values' name does not say of what they are, so that rows in other units are of other things.
+  private let isNameless: Bool
   /// Whether the head's values contradict the header, so that all of them are asked.
   private var isDoubted = false
   private(set) var isOpen = false
@@ -56,6 +58,7 @@ struct GenericUnits {
     isJSON = finding.delimiter == nil
     hasColumn = finding.columns[.unit] >= 0
     let value = finding.columns[.value]
+    isNameless = value >= 0 && !finding.header.words[value].isGlucose
     settleMark(of: finding)
     guard value >= 0 else { return }
     if let named = finding.header.words[value].unit {
@@ -68,7 +71,7 @@ struct GenericUnits {
       unit = given
       ground = .given
     } else {
-      isOpen = !rowsStateUnits(finding)
+      isOpen = !finding.needsUnitWord && !rowsStateUnits(finding)
     }
   }
 
@@ -98,6 +101,12 @@ struct GenericUnits {
     millimoles.mark = mark
   }
 
+  /// The units that a person may say where nothing settles it.
+  var choices: [GlucoseUnit] {
+    guard isDoubted, let unit else { return GlucoseUnit.allCases }
+    return GlucoseUnit.allCases.filter { $0 != unit }
+  }
+
   var hasValues: Bool { values.count > 0 }
 
   /// Looks at a value of a row for the unit.
@@ -119,7 +128,7 @@ struct GenericUnits {
       unit = .milligramsPerDecilitre
     } else {
       throw Failure(
-        .badInput, "nothing tells whether the values are mg/dL or mmol/L; say --unit mg/dL or --unit mmol/L")
+        .badInput, "nothing tells whether the values are mg/dL or mmol/L; pass --unit")
     }
   }
 
@@ -130,7 +139,7 @@ struct GenericUnits {
       throw Failure(
         .badInput,
         "the header says \(named.name), but nearly all values look like \(other.name); "
-          + "if the header is wrong, say --unit \(other.name)")
+          + "if the header is wrong, pass --unit \(other.name)")
     }
     unit = given
     ground = .given
@@ -143,6 +152,29 @@ struct GenericUnits {
     if markIsInferred { decisions.append(Decision("decimal-mark", mark.name, .inferred)) }
     return decisions
   }
+
+  /// The name under which a row is counted whose unit is one of other things; nil for a row to read.
+  @inline(__always) func otherUnit(_ stated: Field) -> String? {
+    isNameless && !stated.isEmpty && !stated.equals("mg/dL") && !stated.equals("mmol/L")
+      ? Self.name(ofOther: stated) : nil
+  }
+
+  private static func name(ofOther stated: Field) -> String? {
+    let text = stated.trimmed.folded
+    let first = text.split(separator: " ").first.map(String.init) ?? ""
+    return otherUnits.contains(text) || otherUnits.contains(first) ? "value in \(first)" : nil
+  }
+
+  /// Units of insulin, food, heart, body and movement.
+  private static let otherUnits: Set<String> = [
+    "u", "iu", "ie", "ui", "e", "u/h", "ie/h", "ui/h", "e/h", "units", "unit", "einheiten", "unités",
+    "unidades",
+    "unità", "eenheden", "%", "g", "gr", "gram", "grams", "gramm", "grammes", "kg", "lb", "lbs", "mg", "µg",
+    "mcg",
+    "ml", "l", "be", "ke", "kh", "bpm", "mmhg", "kcal", "cal", "kj", "min", "mins", "minutes", "h", "s",
+    "sec", "ms",
+    "steps", "schritte", "km", "m", "mi", "°c", "°f", "mmol/mol", "count",
+  ]
 
   /// The glucose value in a cell, in the row's own unit or the input's.
   @inline(__always) func read(_ field: Field, unit stated: Field) -> CellValue {

@@ -56,13 +56,15 @@ struct KindWord {
     for word in [
       "smbg", "bg", "bgm", "mbg", "meter", "fingerstick", "finger stick", "finger", "strip", "strip glucose",
       "blood", "blood glucose", "blood sugar", "blood sugar reading", "blood sample", "glucose",
-      "blutzucker", "glycémie", "glucemia", "glicemia", "bloedglucose", "bloedsuiker", "blodsukker",
-      "blodsocker",
+      "blutzucker", "blutzuckermessung", "glycémie", "glucemia", "glucosa", "glicemia", "glicose", "glukoza",
+      "glukose", "glukos", "bloedglucose", "bloedsuiker", "blodsukker", "blodsocker", "blodglukose",
+      "blodglukos",
+      "glucose reading", "blood glucose reading", "bg reading", "finger prick", "fingerprick", "capillary",
     ] { words[word] = KindWord(.smbg) }
     for word in [
       "cbg", "cgm", "egv", "sgv", "sensor", "sensor glucose", "historic", "historic glucose", "history",
       "auto",
-      "automatic", "continuous",
+      "automatic", "continuous", "sensor reading", "cgm reading", "sensorglukose", "gewebezucker",
     ] { words[word] = KindWord(.cbg) }
     return words
   }()

@@ -18,18 +18,35 @@ enum Detection {
         throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
       }
       if type.readsJSON, GenericFormat.isEmptyList(head) { return (type, .objects(columns: [])) }
-      guard let layout = type.recognise(head) else {
-        let reason = wanted == GenericFormat.id ? GenericFormat.explain(head) : nil
+      try refuseRows(of: type, options: options)
+      guard let layout = layout(of: head, as: type, options: options) else {
+        let reason = wanted == GenericFormat.id ? GenericFormat.explain(head, options: options) : nil
         throw Failure(.badInput, "\(name): \(reason ?? "this is no \(type.title)")")
       }
       return (type, layout)
     }
     for type in ExportRegister.formats {
-      if let layout = type.recognise(head) { return (type, layout) }
+      guard let layout = layout(of: head, as: type, options: options) else { continue }
+      try refuseRows(of: type, options: options)
+      return (type, layout)
     }
-    let advice =
-      "of no format that glucoport knows; name the columns with --map time=…,value=… or the format with --format"
-    throw Failure(.badInput, "\(name): \(GenericFormat.explain(head) ?? advice)")
+    let advice = "of no format that glucoport knows; 'glucoport formats' lists those that it does"
+    let reason = GenericFormat.explain(head, options: options)
+    throw Failure(.badInput, "\(name): \(reason ?? advice)")
+  }
+
+  /// Only the generic format asks the options what its rows are.
+  private static func layout(
+    of head: InputHead, as type: any ExportFormat.Type, options: ExportOptions
+  ) -> Layout? {
+    type == GenericFormat.self ? GenericFormat.recognise(head, rows: options.rows) : type.recognise(head)
+  }
+
+  /// - Throws: `Failure` of category `usage` for `--where` with a format that cannot leave rows out.
+  private static func refuseRows(of type: any ExportFormat.Type, options: ExportOptions) throws {
+    guard type != GenericFormat.self, !options.rows.isEmpty else { return }
+    throw Failure(
+      .usage, "--where is for tables that the format \(GenericFormat.id) reads, and this is: \(type.title)")
   }
 
   /// The layout of an input whose columns `--map` names, which only the generic format reads.
@@ -38,7 +55,7 @@ enum Detection {
       throw Failure(.usage, "--map is for the format \(GenericFormat.id), not for '\(wanted)'")
     }
     do {
-      return try GenericFormat.layout(of: input.head, map: options.columns)
+      return try GenericFormat.layout(of: input.head, options: options)
     } catch let failure as Failure where failure.category == .badInput {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }

@@ -41,6 +41,8 @@ protocol ExportFormat: SendableMetatype {
 
   /// Whether the whole input has to be surveyed before its first row can be read.
   var isOpen: Bool { get }
+  /// Whether a survey would settle something that is otherwise taken from the input's head; a live pipe goes without.
+  var gainsBySurvey: Bool { get }
   /// Looks at a row for what is open.
   mutating func survey(_ row: Row)
   /// Settles what is open from the survey.
@@ -62,6 +64,7 @@ protocol ExportFormat: SendableMetatype {
 extension ExportFormat {
   static var readsJSON: Bool { false }
   var isOpen: Bool { false }
+  var gainsBySurvey: Bool { false }
   mutating func survey(_ row: Row) {}
   mutating func settle() throws {}
   var warnings: [String] { [] }

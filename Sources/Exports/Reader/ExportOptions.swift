@@ -12,8 +12,16 @@ public struct ExportOptions: Sendable {
   public var dateOrder: String?
   /// The device's model, for inputs that name none.
   public var device: String?
+  /// The kind of glucose readings, for generic inputs whose rows name none.
+  public var kind: ReadingKind?
   /// Columns by role, for the generic format: `time=ts,value=mgdl`.
   public var columns: [String: String] = [:]
+  /// What the rows to read have in these columns, for the generic format; other rows are counted and left out.
+  public var rows: [RowFilter] = []
+  /// The command up to the options about the input, as a hint repeats it.
+  public var commandStart = "glucoport import"
+  /// The input's name as the command line has it, for hints.
+  var inputName = "-"
   /// The zone for bare wall-clock times, and whether it was given for this import.
   public var zone: LogbookZone
   /// Whether the zone was given for this import.
@@ -25,5 +33,19 @@ public struct ExportOptions: Sendable {
   public init(zone: LogbookZone, now: Int64?) {
     self.zone = zone
     self.now = now
+  }
+}
+
+/// Picks the rows of a table that have this value in a column, such as those of one person.
+public struct RowFilter: Hashable, Sendable {
+  /// The column's name, compared as headers are.
+  public let column: String
+  /// The value, compared exactly but for blanks around it.
+  public let value: String
+
+  /// The filter for rows with a value in a column.
+  public init(column: String, value: String) {
+    self.column = column
+    self.value = value
   }
 }

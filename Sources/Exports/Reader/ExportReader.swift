@@ -47,12 +47,14 @@ public struct ExportReader: Ingestor {
   }
 
   init(source: FileSource, options: ExportOptions) throws {
+    var options = options
+    options.inputName = source.name
     self.options = options
     input = try Input(source)
     let (type, layout) = try Detection.format(of: input, options: options)
     self.layout = layout
     parser = try type.init(layout: layout, head: input.head, options: options)
-    if parser.isOpen {
+    if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {
       try Self.survey(&parser, layout: layout, input: input)
     }
     rows = try Self.makeRows(layout, input: input)

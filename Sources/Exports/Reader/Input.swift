@@ -14,7 +14,7 @@ final class Input {
   private var gzip: GzipSource?
   private var decoder: DecodingSource?
   /// Whether the writer of a pipe paused before the head was full: someone watches, and nothing may wait.
-  private let isLive: Bool
+  let isLive: Bool
   private let headBytes: [UInt8]
   private let headEnded: Bool
 
@@ -89,7 +89,8 @@ final class Input {
     if isLive, !evenIfLive {
       throw Failure(
         .badInput,
-        "\(source.name): a live pipe must say at once how to read it; use --date-order, --unit or --timezone")
+        "\(source.name): only all of the input would settle how to read it, and a live pipe may never end; "
+          + "pass --date-order, --unit, --timezone or --where, or import a file")
     }
     source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)
     try rewind()

@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// What a column's name says, in the languages of the exports: en, de, fr, nl, es, it, da, sv, nb.
+/// What a column's name says, in the languages of the exports: en, de, fr, nl, es, it, pt, pl, da, sv, nb.
 struct HeaderWords {
   /// The name as headers are compared, with `_` and `-` as blanks.
   let name: String
   /// Its runs of letters and digits; those that change from lower to upper case also parted there.
-  private let words: Set<String>
+  let words: Set<String>
 
   init(_ header: String) {
     var parted = ""
@@ -28,14 +28,20 @@ struct HeaderWords {
 
   /// Whether it names glucose values themselves, and no change, limit or mean of them.
   var isGlucose: Bool {
-    !isNoValue && (unit != nil || mentionsGlucose)
+    !namesNoValue && (unit != nil || mentionsGlucose)
   }
 
   /// Whether it has to do with glucose in any way.
-  var mentionsGlucose: Bool { hasStem(Self.glucoseStems) || !words.isDisjoint(with: Self.glucoseWords) }
+  var mentionsGlucose: Bool {
+    hasStem(Self.glucoseStems) || !words.isDisjoint(with: Self.glucoseWords)
+      || (isSugar && hasStem(Self.bloodStems))
+  }
 
-  /// Whether it names a value without saying of what.
-  var isValue: Bool { !isNoValue && !words.isDisjoint(with: Self.valueWords) }
+  /// Whether it names a value without saying of what. Sugar alone may be that of food.
+  var isValue: Bool { !namesNoValue && (!words.isDisjoint(with: Self.valueWords) || isSugar) }
+
+  /// Whether it names sugar, be it that of blood or of food.
+  var isSugar: Bool { hasStem(Self.sugarStems) }
 
   /// Whether it names ketone values. One name for both kinds says of no row which of them it is.
   var isKetone: Bool {
@@ -45,20 +51,25 @@ struct HeaderWords {
   var isMeal: Bool { hasStem(Self.mealStems) }
 
   /// Whether only sensors have what it names.
-  var isTrend: Bool { words.contains("trend") || words.contains("trendpfeil") }
+  var isOfSensor: Bool {
+    !words.isDisjoint(with: Self.trendWords) || hasStem(["transmitter", "sensorid"])
+      || (words.contains("sensor") && !words.isDisjoint(with: Self.identityWords))
+  }
 
   var unit: GlucoseUnit? {
     if words.contains("mgdl") || (words.contains("mg") && words.contains("dl")) {
       return .milligramsPerDecilitre
     }
-    return words.contains { $0.hasPrefix("mmol") } ? .millimolesPerLitre : nil
+    // HbA1c comes in mmol/mol.
+    return words.contains { $0.hasPrefix("mmol") } && !words.contains("mol") ? .millimolesPerLitre : nil
   }
 
   /// The kind of reading that it names.
   var kind: ReadingKind? {
     if isKetone { return .ketone }
     if words.contains("scan") || name.contains("gescannt") { return .scan }
-    return hasStem(Self.sensorStems) ? .cbg : nil
+    if hasStem(Self.sensorStems) { return .cbg }
+    return hasStem(Self.stripStems) || !words.isDisjoint(with: Self.stripWords) ? .smbg : nil
   }
 
   /// The role that a name settles by itself.
@@ -67,9 +78,15 @@ struct HeaderWords {
   /// Names of columns that tell what kind of row it is.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
-  private var isNoValue: Bool { hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords) }
+  /// Names of columns that tell what each value is called.
+  var isName: Bool { Self.nameNames.contains(name) }
 
-  private func hasStem(_ stems: [StaticString]) -> Bool {
+  /// Whether it names a limit, a mean, a date or something else that is no reading of its own.
+  var namesNoValue: Bool {
+    namesOther || hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords)
+  }
+
+  func hasStem(_ stems: [StaticString]) -> Bool {
     name.withField { field in
       stems.contains { stem in
         let last = field.count - stem.utf8CodeUnitCount
@@ -84,33 +101,41 @@ struct HeaderWords {
     "tidsst", "klok", "orario",
   ]
   private static let timeWords: Set<String> = [
-    "ts", "data", "ora", "tid", "epoch", "jour", "day", "dag", "tag", "día", "dia", "giorno", "when",
+    "ts", "data", "ora", "tid", "czas", "godzina", "epoch", "jour", "day", "dag", "tag", "día", "dia",
+    "giorno", "when",
     "recorded",
     "created",
   ]
   private static let glucoseStems: [StaticString] = [
-    "gluco", "gluko", "glucem", "glicem", "glycem", "glycém", "glykem", "glykäm", "glycaem", "sugar",
-    "zucker",
-    "suiker", "sukker", "socker",
+    "gluco", "gluko", "glucem", "glicem", "glycem", "glycém", "glykem", "glykäm", "glycaem", "glicos",
+    "blutzucker",
+  ]
+  private static let sugarStems: [StaticString] = [
+    "sugar", "zucker", "suiker", "sukker", "socker", "azúcar", "azucar", "sucre", "zuccher", "açúcar",
+    "acucar",
+    "cukier", "cukr",
+  ]
+  private static let bloodStems: [StaticString] = [
+    "blood", "blut", "bloed", "blod", "sangre", "sang", "krwi",
   ]
   private static let glucoseWords: Set<String> = [
-    "bg", "bgl", "bz", "sgv", "mbg", "egv", "cbg", "smbg", "cgm", "cgms", "bgm", "glu", "bgvalue",
+    "bg", "bgl", "bz", "sgv", "mbg", "egv", "cbg", "smbg", "cgm", "cgms", "bgm", "glu", "gl", "bgvalue",
   ]
   private static let valueWords: Set<String> = [
-    "value", "wert", "messwert", "valeur", "valor", "valore", "waarde", "værdi", "värde", "verdi", "reading",
-    "readings", "result", "level",
+    "value", "values", "wert", "werte", "messwert", "messwerte", "valeur", "valor", "valore", "waarde",
+    "værdi",
+    "värde", "verdi", "wartość", "pomiar", "wynik", "reading", "readings", "result", "results", "level",
+    "measurement", "messung", "medida", "mesure", "misura", "meting", "måling", "mätning",
   ]
   private static let noValueStems: [StaticString] = [
-    "keton", "ceton", "céton", "cheton", "insulin", "glucid", "glucag", "carb", "a1c", "hémoglob", "hemoglob",
-    "target", "threshold", "average", "kohlenhydr", "input", "eingabe",
+    "glucag", "target", "threshold", "average", "input", "eingabe",
     // Goals, limits and alarms.
     "alert", "alarm", "goal", "ziel", "objetivo", "obiettivo", "objectif", "cible", "schwelle", "grenz",
     // Means and guesses.
     "mittel", "durchschnitt", "moyen", "promedio", "gemiddeld", "gennemsnit", "genomsnitt", "gjennomsnitt",
-    "median", "predict", "forecast", "estimate",
-    // Values that adjust a sensor, and those of other things.
-    "calib", "kalib", "urin", "pressure", "blutdruck", "heart", "pulse", "weight", "gewicht", "temperat",
-    "oxygen", "cholest",
+    "median", "predict", "forecast", "estimate", "interpol",
+    // Values that adjust a sensor.
+    "calib", "kalib", "urin",
   ]
   private static let noValueWords: Set<String> = [
     "rate", "change", "delta", "trend", "min", "max", "avg", "mean", "std", "sd", "stdev", "limit", "factor",
@@ -122,6 +147,12 @@ struct HeaderWords {
   private static let sensorStems: [StaticString] = [
     "sensor", "cgm", "cbg", "histor", "egv", "sgv", "continuous", "gewebe", "interstit",
   ]
+  private static let stripStems: [StaticString] = [
+    "finger", "strip", "teststreifen", "kapill", "capil", "strisc", "teststrook",
+  ]
+  private static let stripWords: Set<String> = ["smbg", "mbg", "bgm", "streifen", "tiras", "sticka"]
+  private static let trendWords: Set<String> = ["trend", "trendpfeil", "trends", "trendarrow"]
+  private static let identityWords: Set<String> = ["id", "serial", "number", "sn", "name", "nummer"]
   private static let mealStems: [StaticString] = [
     "breakfast", "lunch", "dinner", "supper", "bedtime", "meal", "snack", "frühstück", "mittag", "abend",
     "déjeuner", "dîner", "repas", "ontbijt", "avondeten", "desayuno", "almuerzo", "comida", "cena",
@@ -131,6 +162,13 @@ struct HeaderWords {
   private static let kindNames: Set<String> = [
     "type", "kind", "record type", "event type", "reading type", "typ", "art", "tipo", "soort", "slag",
     "item type", "entry type", "data type", "sample type", "test type", "measurement type", "metric",
+    "event", "ereignis", "événement", "evento", "gebeurtenis", "hændelse", "händelse", "hendelse",
+    "zdarzenie",
+    "analyte", "parameter", "parameter name", "test name", "result name", "measurement name", "rodzaj",
+  ]
+  /// Names of columns that may tell what a row's value is of, or whose it is.
+  private static let nameNames: Set<String> = [
+    "name", "nom", "nombre", "nome", "naam", "navn", "namn", "nazwa", "bezeichnung",
   ]
   private static let roles: [(role: GenericRole, names: Set<String>)] = [
     (.kind, kindNames),
@@ -139,7 +177,8 @@ struct HeaderWords {
       [
         "unit", "units", "glucose unit", "glucose units", "value unit", "unit of measure", "einheit",
         "einheiten",
-        "unité", "unités", "eenheid", "eenheden", "unidad", "unidades", "unità", "enhed", "enhet",
+        "unité", "unités", "eenheid", "eenheden", "unidad", "unidades", "unidade", "unità", "enhed", "enhet",
+        "jednostka",
       ]
     ),
     (

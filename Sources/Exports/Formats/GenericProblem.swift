@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the columns of a generic input cannot be told, and what a person could say instead.
+struct GenericProblem {
+  private static let maxChoices = 4
+
+  /// A sentence without its end.
+  let text: String
+  /// Columns that a person may name, the likely ones first.
+  var choices: [GenericColumns]
+  /// Whether the values of the choices may be something else than glucose.
+  var isDoubtful: Bool
+  /// Rows that a person may pick.
+  var rows: [RowFilter]
+
+  init(
+    _ text: String, choices: [GenericColumns] = [], isDoubtful: Bool = false, rows: [RowFilter] = []
+  ) {
+    self.text = text
+    self.choices = Array(choices.prefix(Self.maxChoices))
+    self.isDoubtful = isDoubtful
+    self.rows = Array(rows.prefix(Self.maxChoices))
+  }
+
+  /// A problem with times whose choices name the values, too: those that are found, or those of another problem.
+  func with(values found: GenericColumns, or other: GenericProblem?) -> GenericProblem {
+    var problem = self
+    let values = other?.choices ?? [found]
+    problem.choices = Array(
+      choices.flatMap { time in values.map { time.joined(with: $0) } }.prefix(Self.maxChoices))
+    problem.isDoubtful = other?.isDoubtful == true
+    return problem
+  }
+
+  /// A problem with values whose choices name these times, too.
+  func with(times: GenericColumns) -> GenericProblem {
+    var problem = self
+    problem.choices = choices.map { times.joined(with: $0) }
+    return problem
+  }
+}
+
+extension GenericColumns {
+  init(time: Int) { self[.time] = time }
+
+  init(date: Int, clock: Int) {
+    self[.date] = date
+    self[.clock] = clock
+  }
+
+  init(value: Int) { self[.value] = value }
+
+  /// These columns with the times and values of others, where those have any.
+  func joined(with other: GenericColumns) -> GenericColumns {
+    var joined = self
+    for role in [GenericRole.time, .date, .clock, .value, .ketone] where other[role] >= 0 {
+      joined[role] = other[role]
+    }
+    return joined
+  }
+}

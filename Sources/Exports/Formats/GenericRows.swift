@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A column that decides which rows of a generic input are read.
+struct GenericWatch {
+  enum Use {
+    /// Only rows with this value are read.
+    case pick(String)
+    /// It says whose the row is.
+    case person
+    /// It says whose the row is, or numbers or names the rows.
+    case perhapsPerson
+  }
+
+  /// The column in the header.
+  let place: Int
+  let name: String
+  let use: Use
+}
+
+/// Decides which rows of a generic input are read: those that a person picked, and only one person's.
+///
+/// An input with a column for persons is looked through before anything of it is read.
+struct GenericRows {
+  private static let maxValues = 4096
+  private static let maxShown = 4
+
+  /// What is known of a watched column.
+  private struct Column {
+    let watch: GenericWatch
+    /// The value that rows have to have; nil while any will do.
+    var wanted: [UInt8]?
+    var values: Set<[UInt8]> = []
+    /// The first values, in the order of the rows.
+    var first: [[UInt8]] = []
+    var count = 0
+    /// Whether the first rows look like several of one person each.
+    var repeats = false
+
+    mutating func note(_ cell: Field) {
+      guard !cell.isEmpty else { return }
+      count += 1
+      guard values.count < GenericRows.maxValues else { return }
+      let bytes = Array(cell.trimmed.bytes)
+      if values.insert(bytes).inserted, first.count < GenericRows.maxShown { first.append(bytes) }
+    }
+
+    var isPick: Bool { if case .pick = watch.use { true } else { false } }
+
+    var holdsSeveralPersons: Bool {
+      guard values.count > 1 else { return false }
+      switch watch.use {
+      case .pick: return false
+      case .person: return true
+      // Numbers of rows and names of meals come once or twice.
+      case .perhapsPerson: return values.count < GenericRows.maxValues && count > 2 * values.count
+      }
+    }
+  }
+
+  /// What is to be done with a row.
+  enum Choice: Equatable {
+    case read
+    /// It has another value than the picked one in the column of this name.
+    case leaveOut(String)
+    /// It is another person's, though the input held one person's rows when it was looked through.
+    case refuse
+  }
+
+  private var columns: [Column]
+  private(set) var isSettled = false
+  private var hasPicked = false
+
+  init(_ finding: GenericFinding) {
+    columns = finding.watches.map { watch in
+      var column = Column(watch: watch)
+      if case .pick(let value) = watch.use {
+        column.wanted = value.withField { Array($0.trimmed.bytes) }
+      }
+      let cells = finding.header.cells(watch.place)
+      column.repeats = cells.count > 1 && Set(cells).count * 2 <= cells.count
+      return column
+    }
+  }
+
+  /// Whether all rows have to be seen before one is read.
+  var isOpen: Bool {
+    !isSettled
+      && columns.contains {
+        switch $0.watch.use {
+        case .pick: false
+        case .person: true
+        case .perhapsPerson: $0.repeats
+        }
+      }
+  }
+
+  /// Whether seeing all rows tells more than the first ones.
+  var gainsBySurvey: Bool { !isSettled && columns.contains { !$0.isPick } }
+
+  /// Looks at a row for the persons in it. `watched`: where the columns stand in it.
+  mutating func survey(_ row: Row, _ watched: [Int]) {
+    for (index, place) in zip(columns.indices, watched) where !columns[index].isPick {
+      columns[index].note(row[place])
+    }
+  }
+
+  /// - Throws: `Failure` of category `badInput` that names the column and how to pick one person's rows.
+  mutating func settle(_ hint: ImportHint) throws {
+    isSettled = true
+    for index in columns.indices where !columns[index].isPick {
+      let column = columns[index]
+      if column.holdsSeveralPersons { throw Self.failure(column, hint) }
+      if case .person = column.watch.use { columns[index].wanted = column.first.first }
+      columns[index].values = []
+    }
+  }
+
+  private static func failure(_ column: Column, _ hint: ImportHint) -> Failure {
+    let names = column.first.map { String(decoding: $0, as: UTF8.self) }
+    // A number or an id says no more than the file's own name; a person's name is not for a log.
+    let isShown = names.allSatisfy { name in
+      name.count <= 40 && name.contains(where: \.isNumber)
+        && !name.unicodeScalars.contains { $0.value <= 0x20 || $0 == "@" || (0x7F..<0xA1).contains($0.value) }
+    }
+    let values = isShown ? names : ["VALUE"]
+    let commands = hint.lines(
+      values.map { value in { $0.rows.append(RowFilter(column: column.watch.name, value: value)) } })
+    return Failure(
+      .badInput,
+      "the column \(shownName(column.watch.name)) tells persons apart, and it has more than one; a store is for one "
+        + "person. Import the rows of one with --where COLUMN=VALUE:" + commands)
+  }
+
+  /// What is to be done with a row. `watched`: where the columns stand in it.
+  @inline(__always) mutating func choice(_ row: Row, _ watched: [Int]) -> Choice {
+    if columns.isEmpty { return .read }
+    return choiceByColumns(row, watched)
+  }
+
+  private mutating func choiceByColumns(_ row: Row, _ watched: [Int]) -> Choice {
+    for (column, place) in zip(columns, watched) {
+      guard let wanted = column.wanted else { continue }
+      let cell = row[place].trimmed
+      if cell.hasSameBytes(as: wanted) { continue }
+      if column.isPick { return .leaveOut(column.watch.name) }
+      if !cell.isEmpty { return .refuse }
+    }
+    hasPicked = true
+    return .read
+  }
+
+  /// What a person should know of the rows that were picked.
+  var warnings: [String] {
+    guard !hasPicked else { return [] }
+    return columns.compactMap { column in
+      guard column.isPick else { return nil }
+      return "no row has this value in \(shownName(column.watch.name)); compare it with those of that column"
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tells from the times of an input whether a sensor took its readings: one each 1 to 15 minutes, on and on.
+///
+/// Order, gaps and several devices do not matter: the times of each device are sorted before the steps between
+/// them are compared, and up to three devices that no column tells apart are looked through. Of an input with very
+/// many times only those of some days are kept, each day whole.
+struct Cadence {
+  private static let maxTimes = 1 << 16
+  private static let secondsPerDay: Int64 = 86_400
+  /// The shortest row of equal steps that shows a sensor where there is no other step.
+  private static let minSteps = 3
+  /// From this many regular steps on, others may be among them.
+  private static let minStepsAmongOthers = 10
+
+  private struct Time: Comparable {
+    let series: UInt64
+    let seconds: Int64
+
+    static func < (left: Time, right: Time) -> Bool {
+      (left.series, left.seconds) < (right.series, right.seconds)
+    }
+  }
+
+  private var times: [Time] = []
+  /// Times are kept of one day in so many.
+  private var daysPerKept: Int64 = 1
+
+  /// Notes the time of a reading. `series`: what tells its device from others.
+  mutating func note(_ seconds: Int64, series: UInt64) {
+    guard Self.isKept(seconds, oneDayIn: daysPerKept) else { return }
+    times.append(Time(series: series, seconds: seconds))
+    while times.count > Self.maxTimes {
+      daysPerKept *= 2
+      times = times.filter { [daysPerKept] in Self.isKept($0.seconds, oneDayIn: daysPerKept) }
+      // One day that holds all of it shows as much in part.
+      if daysPerKept > 1 << 20 { times.removeLast(times.count / 2) }
+    }
+  }
+
+  private static func isKept(_ seconds: Int64, oneDayIn days: Int64) -> Bool {
+    days == 1 || (seconds / secondsPerDay) % days == 0
+  }
+
+  /// Whether the times are a sensor's. Finger sticks are hours apart, or a few minutes now and then.
+  var isSensor: Bool {
+    let sorted = distinctTimes
+    return (1...3).contains { lag in
+      let steps = steps(of: sorted, lag: lag)
+      let regular = Self.regularCount(steps)
+      if regular < Self.minSteps { return false }
+      // Two readings close together at each meal leave long steps at every lag.
+      if regular < Self.minStepsAmongOthers { return regular == steps.count && lag == 1 }
+      return regular * 5 >= steps.count * 3
+    }
+  }
+
+  private var distinctTimes: [Time] {
+    var distinct: [Time] = []
+    for time in times.sorted() where distinct.last != time { distinct.append(time) }
+    return distinct
+  }
+
+  /// The seconds between each time and the one `lag` behind it, of one device and of days that are kept.
+  private func steps(of times: [Time], lag: Int) -> [Int64] {
+    zip(times, times.dropFirst(lag)).compactMap { first, second in
+      guard first.series == second.series else { return nil }
+      let step = second.seconds - first.seconds
+      return daysPerKept > 1 && step > Self.secondsPerDay ? nil : step
+    }
+  }
+
+  /// How many steps are of the commonest length from 1 to 15 minutes, as exactly as clocks and rounding leave it.
+  private static func regularCount(_ steps: [Int64]) -> Int {
+    (1...15).map { minutes in
+      let length = Int64(minutes) * 60
+      let slack = max(length / 5, 20)
+      return steps.count { abs($0 - length) <= slack }
+    }.max() ?? 0
+  }
+}

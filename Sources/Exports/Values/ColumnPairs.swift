@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The form in which the command line names columns: `time=ts,value=mgdl`. A backslash in front of a comma, an
+/// equals sign or another backslash makes it part of a name.
+public enum ColumnPairs {
+  /// The pairs of a list; nil when a part is no pair, or one side is empty.
+  public static func parse(_ text: String) -> [(name: String, value: String)]? {
+    var pairs: [(name: String, value: String)] = []
+    var pair = (name: "", value: "")
+    var (isValue, isEscaped) = (false, false)
+    for character in text + "," {
+      if !isEscaped {
+        switch character {
+        case "\\":
+          isEscaped = true
+          continue
+        case "=" where !isValue:
+          isValue = true
+          continue
+        case ",":
+          guard !pair.name.isEmpty, !pair.value.isEmpty else { return nil }
+          pairs.append(pair)
+          (pair, isValue) = (("", ""), false)
+          continue
+        default: break
+        }
+      }
+      isEscaped = false
+      if isValue { pair.value.append(character) } else { pair.name.append(character) }
+    }
+    // A backslash at the very end made the last comma part of a name.
+    return isValue || !pair.name.isEmpty ? nil : pairs
+  }
+
+  /// A list of pairs that `parse` takes apart again.
+  static func text(_ pairs: [(name: String, value: String)]) -> String {
+    pairs.map { "\(escaped($0.name, "\\,="))=\(escaped($0.value, "\\,"))" }.joined(separator: ",")
+  }
+
+  private static func escaped(_ text: String, _ signs: String) -> String {
+    text.reduce(into: "") { $0 += (signs.contains($1) ? "\\" : "") + String($1) }
+  }
+}
+
+extension String {
+  /// The text as one word of a POSIX shell.
+  public var shellWord: String {
+    let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@"
+    if !isEmpty, unicodeScalars.allSatisfy({ plain.unicodeScalars.contains($0) || $0.value >= 0xC0 }) {
+      return self
+    }
+    return "'" + replacing("'", with: #"'\''"#) + "'"
+  }
+}

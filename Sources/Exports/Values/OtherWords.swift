@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Column names of other substances, devices and measures, and of persons, in the languages of `HeaderWords`.
+extension HeaderWords {
+  /// Whether it names something that is measured, given or eaten and is not glucose.
+  var namesOther: Bool {
+    namesFood || hasStem(Self.otherStems) || !words.isDisjoint(with: Self.otherWords)
+  }
+
+  /// Whether it names a part of food, so that sugar beside it is one, too.
+  var namesFood: Bool { hasStem(Self.foodStems) || !words.isDisjoint(with: Self.foodWords) }
+
+  /// Whether it names the person whose row it is.
+  var isPerson: Bool {
+    if Self.personNames.contains(name) { return true }
+    // `patientid`, `id_patient`, `user no.`: a word for a person with one for its number or name.
+    let parts = name.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    return parts.count == 2 && parts.contains(where: Self.personWords.contains)
+      && parts.contains(where: Self.numberWords.contains)
+  }
+
+  /// Whether it is a bare `id`: of each row, or of the person.
+  var isBareID: Bool { name == "id" }
+
+  private static let otherStems: [StaticString] = [
+    // Insulin, its doses, and what gives them.
+    "insulin", "insuliin", "bolus", "basal", "bazal", "dose", "dosis", "dosi", "dosag", "dawk", "pump",
+    "pompe",
+    "bomba", "lantus", "tresiba", "levemir", "toujeo", "humalog", "novorapid", "novolog", "fiasp", "apidra",
+    // Medicines.
+    "medic", "médic", "medik", "drug", "läkemedel", "lægemiddel", "legemiddel", "farmac", "fármac",
+    "geneesmid", "metformin", "wirkstoff",
+    // Heart, pressure, breath.
+    "heart", "herz", "cardia", "cardía", "coeur", "cœur", "corazón", "cuore", "coração", "hjert", "hjärt",
+    "hartsl", "hartfr", "hartri", "serca", "pulse", "puls", "polso", "polssl", "pouls", "tętno", "pressure",
+    "blutdruck", "bloeddruk", "blodtryk", "blodtryc", "pressi", "presió", "presion", "pressã", "pressao",
+    "tension", "tensión", "ciśnien", "systol", "diastol", "sistól", "sistol", "mmhg", "oxygen", "spo2",
+    "sauerstoff", "oxíg", "rmssd", "respirat",
+    // Movement and sleep.
+    "step count", "stepcount", "schritt", "stappen", "skridt", "exercis", "workout", "activit", "aktivit",
+    "distance", "duration", "sleep", "schlaf",
+    // Ketones and what laboratories measure.
+    "keton", "ceton", "céton", "cheton", "a1c", "hba1", "hémoglob", "hemoglob", "hämoglob", "cholest",
+    "kolest",
+    "colest", "triglyc", "triglic", "creatin", "kreatin", "créatin", "lactat", "laktat", "potassium",
+    "kalium",
+    "potasio", "sodium", "natrium", "sodio", "calcium", "kalzium", "harnst", "harns", "bilirub", "albumin",
+    "peptid", "ferritin",
+    // The body.
+    "weight", "gewicht", "poids", "vikt", "vægt", "temperat",
+  ]
+  private static let otherWords: Set<String> = [
+    "bolo", "boli", "lek", "leki", "pill", "pills", "tablet", "tablets", "hr", "bpm", "hrv", "bp", "sys",
+    "step",
+    "steps", "pas", "pasos", "passi", "passos", "steg", "skritt", "kroki", "peso", "vekt", "waga", "bmi",
+    "kg",
+    "hdl", "ldl", "urea", "crp", "iob", "cob", "kwh",
+  ]
+  private static let foodStems: [StaticString] = [
+    "carb", "kohlenhydr", "glucid", "koolhydr", "kulhydr", "kolhydr", "karbohydr", "węglowod", "hydrate",
+    "hidrat",
+    "broteinh", "protein", "proteín", "protéin", "eiwei", "eiwit", "białk", "graisse", "lipid", "lípid",
+    "grassi",
+    "gordur", "tłuszcz", "calor", "kalor", "kcal", "fiber", "fibre", "fibra", "ballastst", "food", "nutri",
+    "aliment", "lebensmittel",
+  ]
+  private static let foodWords: Set<String> = [
+    "kh", "be", "ke", "fat", "fats", "fett", "grasa", "grasas", "vet", "fedt",
+  ]
+
+  private static let personWords: Set<String> = [
+    "user", "person", "subject", "patient", "participant", "member", "client", "benutzer", "nutzer",
+    "patientin",
+    "patienten", "proband", "teilnehmer", "utilisateur", "sujet", "personne", "usuario", "paciente", "sujeto",
+    "persona", "participante", "utente", "paziente", "soggetto", "partecipante", "gebruiker", "patiënt",
+    "persoon",
+    "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka", "użytkownik", "pacjent", "osoba",
+    "uczestnik",
+    "bruger", "deltager", "användare", "deltagare", "bruker", "pasient", "deltaker", "family", "pt",
+  ]
+  private static let numberWords: Set<String> = [
+    "id", "ids", "no", "nr", "number", "nummer", "num", "code", "name", "key", "uuid", "guid", "email",
+    "kennung",
+    "numéro", "número", "numero", "nom", "nombre", "nome", "naam", "navn", "namn", "ident", "identifier",
+  ]
+  private static let personNames: Set<String> = personWords.subtracting(["family", "pt"]).union([
+    "username", "userid", "patientid", "subjectid", "ptid", "pid", "subj", "subj id", "participantid",
+    "personid",
+    "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido", "apellidos",
+    "cognome",
+    "family member", "owner", "account", "email", "e mail", "deidentified id", "study id",
+  ])
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Tells whether 0 in a column says that there is no value: where nearly all of many cells are 0, and what a meter
+/// can show stands in the others.
+struct ZeroSurvey {
+  private static let minCells = 50
+
+  private var count = 0
+  private var zeros = 0
+  private var hasImplausible = false
+
+  /// Notes a filled cell. `isPlausible`: whether a meter can show this number.
+  mutating func note(_ number: Double, isPlausible: Bool) {
+    count += 1
+    if number == 0 {
+      zeros += 1
+    } else if !isPlausible {
+      hasImplausible = true
+    }
+  }
+
+  /// Whether 0 says that there is no value.
+  var zeroIsNone: Bool { count >= Self.minCells && zeros * 100 >= count * 95 && !hasImplausible }
+}
