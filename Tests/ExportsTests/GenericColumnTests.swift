@@ -115,6 +115,11 @@ import Testing
     "Timestamp,Value (mg/dL)\n2026-05-01 07:00,101\n", "Date,Time,Reading [mg/dl]\n2026-05-01,07:00,101\n",
     "Date;Time;Value;Unit;Notes\n20.09.2026;07:30;101;mg/dL;ok\n",
     "time,Pomiar (mg/dl)\n2026-05-01 07:00,101\n",
+    // A meter's own flags beside its values.
+    "Datum;Uhrzeit;Messwert;Einheit;Temperaturwarnung;Außerhalb Zielbereich;Vor Mahlzeit;Nüchtern;Schlafenszeit\n"
+      + "01.05.2026;07:00;101;mg/dL;;;X;;\n",
+    "Date,Time,Result,Unit,Temperature warning,Out of target range,Before meal,Fasting,Bedtime\n"
+      + "2026-05-01,07:00,101,mg/dL,,,X,,\n",
     // A title that names glucose.
     "Blood glucose log\ntime,value,note\n2026-05-01 07:00,101,a\n",
     "Glukosetagebuch;;\nZeitpunkt;Wert;Notiz\n2026-05-01 07:00;101;\n",

@@ -26,10 +26,10 @@ enum Rendering {
       case "--device": options.device = value
       case "--timezone": options.zone = try LogbookZone(name: value)
       case "--map":
-        for pair in value.split(separator: ",") {
-          let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
-          options.columns[parts[0]] = parts[1]
-        }
+        for pair in ColumnPairs.parse(value) ?? [] { options.columns[pair.name] = pair.value }
+      case "--where":
+        options.rows += (ColumnPairs.parse(value) ?? []).map { RowFilter(column: $0.name, value: $0.value) }
+      case "--kind": options.kind = ReadingKind(name: value)
       default: throw Failure(.usage, "\(path): \(words[index])")
       }
     }

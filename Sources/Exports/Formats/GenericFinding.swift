@@ -169,6 +169,8 @@ extension GenericFinding {
     let isNamed = columns[.value] >= 0 && header.words[columns[.value]].isGlucose
     for place in header.names.indices where !columns.hasRole(place) && !places.contains(place) {
       let words = header.words[place]
+      // An object is read through its members.
+      if header.names.contains(where: { $0.hasPrefix(header.names[place] + ".") }) { continue }
       if words.isPerson {
         watches.append(GenericWatch(place: place, name: header.names[place], use: .person))
       } else if words.isBareID || (words.isName && isNamed) {
@@ -284,7 +286,8 @@ extension GenericFinding {
     if nameless.count == 1 { return takeNameless(nameless[0]) }
     if columns[.ketone] >= 0 { return nil }
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
-    let others = free.filter { header.content($0) == .number && mayBeGlucose($0) }
+    let isOfOthers = header.words.contains(where: \.namesOther)
+    let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
     return GenericProblem(
       "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
   }

@@ -41,9 +41,10 @@ extension GenericFormat {
     guard let finding = found ?? GenericFinding.findByCells(head), let problem = finding.problem else {
       return GenericFinding.lacksHeader(head) ? "of no format that glucoport knows: \(noHeader)" : nil
     }
-    if head.isJSON, problem.choices.isEmpty, finding.columns[.time] < 0, finding.columns[.date] < 0 {
-      return
-        "of no format that glucoport knows: no object of this JSON holds a time and a glucose value side by side"
+    let holdsLists = head.objects.contains { $0.values.contains { $0.hasPrefix("[{") || $0.hasPrefix("[[") } }
+    if head.isJSON, holdsLists || (problem.choices.isEmpty && !finding.hasTimes) {
+      return "of no format that glucoport knows: no list of this JSON's own holds objects with a time and a "
+        + "glucose value side by side"
     }
     let advice = GenericAdvice(head: head, options: options, finding: finding).text(for: problem)
     return

@@ -77,6 +77,7 @@ extension GenericFormat {
 
   func isCut(_ row: Row) -> Bool {
     if row.count < columnCount { return true }
+    if rows.hasLongerValue, columns.watched.contains(columnCount - 1) { return true }
     guard row.count == columnCount, let lastRole else { return false }
     let cell = row[columnCount - 1]
     if !cell.isEmpty, cell.shape != .quoted {

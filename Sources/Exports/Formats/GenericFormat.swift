@@ -50,9 +50,13 @@ struct GenericFormat: ExportFormat {
 
   static func layout(of finding: GenericFinding) -> Layout {
     if let delimiter = finding.delimiter { return .table(delimiter: delimiter) }
-    let columns = finding.columns
-    return .objects(
-      columns: (columns.roles.map { columns[$0] } + columns.watched).map { finding.header.names[$0] })
+    return .objects(columns: members(of: finding).map { finding.header.names[$0] })
+  }
+
+  /// The members of objects that are read, each once, in the order of a row's cells.
+  private static func members(of finding: GenericFinding) -> [Int] {
+    let places = finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched
+    return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 
   init(layout: Layout, head: InputHead, options: ExportOptions) throws {
@@ -63,8 +67,8 @@ struct GenericFormat: ExportFormat {
     columns = finding.columns
     let roles = finding.columns.roles
     if case .objects = layout {
-      for (position, role) in roles.enumerated() { columns[role] = position }
-      columns.watched = finding.columns.watched.indices.map { roles.count + $0 }
+      let members = Self.members(of: finding)
+      columns = columns.moved { members.firstIndex(of: $0) ?? -1 }
     }
     place = finding.delimiter == nil ? .behindHeader : .beforeHeader
     times = GenericTimeReader(takesSerials: options.columns["time"] != nil, zone: options.zone)

@@ -71,6 +71,8 @@ struct GenericRows {
   private var columns: [Column]
   private(set) var isSettled = false
   private var hasPicked = false
+  /// Whether another value begins like the picked one, which a cut end may have made of it.
+  private(set) var hasLongerValue = false
 
   init(_ finding: GenericFinding) {
     columns = finding.watches.map { watch in
@@ -144,7 +146,10 @@ struct GenericRows {
       guard let wanted = column.wanted else { continue }
       let cell = row[place].trimmed
       if cell.hasSameBytes(as: wanted) { continue }
-      if column.isPick { return .leaveOut(column.watch.name) }
+      if column.isPick {
+        if cell.count > wanted.count, cell.bytes.starts(with: wanted) { hasLongerValue = true }
+        return .leaveOut(column.watch.name)
+      }
       if !cell.isEmpty { return .refuse }
     }
     hasPicked = true

@@ -135,7 +135,9 @@ struct HeaderWords {
     "mittel", "durchschnitt", "moyen", "promedio", "gemiddeld", "gennemsnit", "genomsnitt", "gjennomsnitt",
     "median", "predict", "forecast", "estimate", "interpol",
     // Values that adjust a sensor.
-    "calib", "kalib", "urin",
+    "calib", "kalib", "urin", "temperat",
+    // How a program shows them.
+    "color", "colour", "farbe",
   ]
   private static let noValueWords: Set<String> = [
     "rate", "change", "delta", "trend", "min", "max", "avg", "mean", "std", "sd", "stdev", "limit", "factor",

@@ -38,7 +38,7 @@ extension HeaderWords {
     "sauerstoff", "oxíg", "rmssd", "respirat",
     // Movement and sleep.
     "step count", "stepcount", "schritt", "stappen", "skridt", "exercis", "workout", "activit", "aktivit",
-    "distance", "duration", "sleep", "schlaf",
+    "distance", "duration", "sleep", "schlafd", "schlafp",
     // Ketones and what laboratories measure.
     "keton", "ceton", "céton", "cheton", "a1c", "hba1", "hémoglob", "hemoglob", "hämoglob", "cholest",
     "kolest",
@@ -47,7 +47,7 @@ extension HeaderWords {
     "potasio", "sodium", "natrium", "sodio", "calcium", "kalzium", "harnst", "harns", "bilirub", "albumin",
     "peptid", "ferritin",
     // The body.
-    "weight", "gewicht", "poids", "vikt", "vægt", "temperat",
+    "weight", "gewicht", "poids", "vikt", "vægt",
   ]
   private static let otherWords: Set<String> = [
     "bolo", "boli", "lek", "leki", "pill", "pills", "tablet", "tablets", "hr", "bpm", "hrv", "bp", "sys",
