@@ -36,6 +36,7 @@ struct ImportTests {
     ["import", "-", "--max-rejects", "-1"], ["import", "-", "--map", "time"], ["nonsense"],
     ["import", "-", "--rejects-append"], ["import", "-", "--rejects", "-", "--rejects-append"],
     ["import", "-", "--rejects", "-", "--json"],
+    ["import", "-", "--where", "userID"], ["import", "-", "--kind", "ketone"],
   ])
   func wrongArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
     let program = try Program()
