@@ -98,6 +98,14 @@ import Testing
     #expect(export.skipped == ["row without a kind": 1, "heart rate": 1])
   }
 
+  @Test func rowsOfOtherKindsDoNotSettleTheUnit() throws {
+    let text =
+      "time,type,value\n2026-05-01 07:00,blood glucose,5.4\n2026-05-01 07:10,heart rate,72\n"
+      + "2026-05-01 12:00,blood glucose,6.1\n"
+    let export = try TextExport(text)
+    #expect(export.readings.map(\.measurement.unit) == [.millimolesPerLitre, .millimolesPerLitre])
+  }
+
   // MARK: What must still be taken
 
   @Test(arguments: [

@@ -59,7 +59,7 @@ extension GenericFormat {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
       datesOfSticks.note(time, isHistory: false, line: row.line)
     }
-    if units.isOpen, kind.word(in: row[columns[.kind]])?.kind != .ketone {
+    if units.isOpen, let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone {
       units.note(row[columns[.value]], in: row[columns[.unit]])
     }
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
