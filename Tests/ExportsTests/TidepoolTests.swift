@@ -50,12 +50,47 @@ import Testing
     (
       #""[{'code': 'bg/out-of-range', 'value': 'high', 'threshold': 27.8}]""#, #""high":27.8,"unit":"mmol/L""#
     ),
-    (#"[{"code":"a"},{"code":"bg/out-of-range","value":"low"}]"#, #""low":null,"unit":"mmol/L""#),
+    (#"[{"code":"a"},{"code":"bg/out-of-range","value":"low"}]"#, #""low":5.5,"unit":"mmol/L""#),
+    (#"[{"code":"bg/out-of-range","value":"high","threshold":0}]"#, #""high":5.5,"unit":"mmol/L""#),
     (#"[{"code":"bg/unknown-value"}]"#, #""value":5.5,"unit":"mmol/L""#), (#""[{'code':""#, #""value":5.5"#),
   ])
   func annotationsTellLowAndHigh(_ annotations: String, _ expected: String) throws {
     let lines = try Rendering.items(ofText: item(#""type":"smbg","value":5.5,"annotations":\#(annotations)"#))
     #expect(lines.first?.contains(expected) == true)
+  }
+
+  @Test func aMarkWithoutAnyNumberIsStillAReading() throws {
+    let mark = #""annotations":[{"code":"bg/out-of-range","value":"low"}]"#
+    let lines = try Rendering.lines(ofText: item(#""type":"smbg","units":"mg/dL",\#(mark)"#))
+    #expect(lines[0].contains(#""skipped":{}"#))
+    #expect(lines[1].contains(#""low":null"#))
+    let valued = try Rendering.items(ofText: item(#""type":"smbg","units":"mg/dL","value":19,\#(mark)"#))
+    #expect(valued[0].contains(#""low":19,"unit":"mg/dL""#))
+  }
+
+  @Test(arguments: [
+    (#""percent":0.65"#, #"{"minutes":90,"subtype":"basal","text":"65 %"}"#),
+    (#""percent":0"#, #"{"minutes":90,"subtype":"basal","text":"0 %"}"#),
+    (#""percent":1.25,"rate":0.9"#, #"{"minutes":90,"rate":0.9,"subtype":"basal"}"#),
+  ])
+  func aTemporaryRateInPercentIsNoAmountOfInsulin(_ members: String, _ fields: String) throws {
+    let text = item(#""type":"basal","deliveryType":"temp","duration":5400000,\#(members)"#)
+    #expect(try Rendering.items(ofText: text).first?.contains("\"fields\":\(fields)") == true)
+  }
+
+  @Test(arguments: [
+    (#""type":"wizard","carbInput":3,"carbUnits":"exchanges""#, #""fields":{"servings":3}"#),
+    (#""type":"wizard","carbInput":30,"carbUnits":"grams""#, #""fields":{"carbs":30}"#),
+    (#""type":"wizard","carbInput":30"#, #""fields":{"carbs":30}"#),
+    (#""type":"wizard","carbInput":3,"carbUnits":"ounces""#, #""rejected""#),
+    (
+      #""type":"food","nutrition":{"carbohydrate":{"net":2,"units":"exchanges"}}"#,
+      #""fields":{"servings":2}"#
+    ),
+    (#""type":"food","nutrition":{"carbohydrate":{"net":2,"units":"ounces"}}"#, #""rejected""#),
+  ])
+  func carbohydratesAreGramsOnlyWhereTheUnitSaysSo(_ members: String, _ expected: String) throws {
+    #expect(try Rendering.items(ofText: item(members)).first?.contains(expected) == true)
   }
 
   @Test func aWrongUnitIsRejected() throws {

@@ -92,10 +92,15 @@ extension TidepoolFormat {
   private func basal(_ row: Row) -> Content {
     if isWrong(row, Name.rate, most: 100) { return .rejected("a basal rate that is no number from 0 to 100") }
     let isSuspended = row[columns[Name.deliveryType]].equals("suspend")
-    guard let rate = number(row, Name.rate, most: 100) ?? (isSuspended ? 0 : nil) else {
+    var fields: [String: FieldValue] = ["subtype": .text("basal")]
+    if let rate = number(row, Name.rate, most: 100) ?? (isSuspended ? 0 : nil) {
+      fields["rate"] = .number(rate)
+    } else if let share = number(row, Name.percent, most: 10) {
+      // 0.65 is 65 % of the rate that the pump would have given (device-data/types/basal/temp.md of the data model).
+      fields["text"] = .text(plainNumber((share * 1000).rounded() / 10) + " %")
+    } else {
       return .skipped("basal without a rate")
     }
-    var fields: [String: FieldValue] = ["subtype": .text("basal"), "rate": .number(rate)]
     if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
     return .record(.insulin, fields)
   }
@@ -109,8 +114,19 @@ extension TidepoolFormat {
     guard let carbs = number(row, Name.carbInput, most: 2000), carbs > 0 else {
       return .skipped("wizard without carbohydrates")
     }
-    let isExchanges = row[columns[Name.carbUnits]].equals("exchanges")
-    return .record(.food, [isExchanges ? "servings" : "carbs": .number(carbs)])
+    guard let field = Self.carbohydrateField(row[columns[Name.carbUnits]].text) else {
+      return .rejected("carbohydrates that are neither grams nor exchanges")
+    }
+    return .record(.food, [field: .number(carbs)])
+  }
+
+  /// The field for a number of carbohydrates in this unit; nil for a unit that Tidepool does not have.
+  private static func carbohydrateField(_ unit: String) -> String? {
+    switch unit.lowercased() {
+    case "", "grams", "gram", "g": "carbs"
+    case "exchanges", "servings", "portions": "servings"
+    default: nil
+    }
   }
 
   private func food(_ row: Row) -> Content {
@@ -122,7 +138,11 @@ extension TidepoolFormat {
         fields[field] = .number(factor == 1 ? number : (number * factor).rounded())
       }
     }
-    take("carbs", "carbohydrate.net", "carbohydrate.total")
+    if let field = Self.carbohydrateField(nutrition["carbohydrate.units"] ?? "") {
+      take(field, "carbohydrate.net", "carbohydrate.total")
+    } else {
+      return .rejected("carbohydrates that are neither grams nor exchanges")
+    }
     take("fat", "fat.total")
     take("protein", "protein.total")
     if let factor = Self.kilocalories[nutrition["energy.units"] ?? "kilocalories"] {

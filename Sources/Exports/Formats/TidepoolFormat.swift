@@ -19,7 +19,7 @@ struct TidepoolFormat: ExportFormat {
     static let units = 7, value = 8, annotations = 9, transmitter = 10, payload = 11, notes = 12
     static let normal = 13, extended = 14, duration = 15, rate = 16, deliveryType = 17
     static let carbInput = 18, carbUnits = 19, nutrition = 20, dose = 21, formulation = 22
-    static let name = 23, intensity = 24, step = 25, states = 26, location = 27
+    static let name = 23, intensity = 24, step = 25, states = 26, location = 27, percent = 28
   }
 
   private static let names = [
@@ -27,7 +27,7 @@ struct TidepoolFormat: ExportFormat {
     "units", "value", "annotations", "payload.transmitterId", "payload", "notes",
     "normal", "extended", "duration", "rate", "deliveryType",
     "carbInput", "carbUnits", "nutrition", "dose", "formulation",
-    "name", "reportedIntensity", "step", "states", "location",
+    "name", "reportedIntensity", "step", "states", "location", "percent",
   ]
 
   private static let types: Set<String> = [
@@ -105,17 +105,13 @@ struct TidepoolFormat: ExportFormat {
     _ row: Row, _ kind: ReadingKind, marks: ReadingMarks = [], into out: inout Collector
   ) {
     let value = row[columns[Name.value]]
-    if value.isEmpty {
-      addNotes(row, into: &out)
-      return out.skip(kind == .cbg ? "cbg without value" : "smbg without value")
-    }
+    if value.isEmpty, row[columns[Name.annotations]].isEmpty { return skip(kind, row, into: &out) }
     guard let reader = reader(for: row[columns[Name.units]]) else {
       return out.reject(row, "a unit that is neither mmol/L nor mg/dL")
     }
     var cell = reader.read(value)
-    if !row[columns[Name.annotations]].isEmpty, let limit = outOfRange(row, threshold: Self.glucoseLimit) {
-      cell = .measurement(limit)
-    }
+    if let limit = outOfRange(row, cell, threshold: Self.glucoseLimit) { cell = .measurement(limit) }
+    if case .empty = cell { return skip(kind, row, into: &out) }
     var marks = marks
     let subType = row[columns[Name.subType]]
     if subType.equals("manual") { marks.insert(.manual) }
@@ -123,11 +119,15 @@ struct TidepoolFormat: ExportFormat {
     add(kind, cell, marks: marks, row, into: &out)
   }
 
+  /// Counts a reading without a value, and keeps its notes.
+  private mutating func skip(_ kind: ReadingKind, _ row: Row, into out: inout Collector) {
+    addNotes(row, into: &out)
+    out.skip(kind == .cbg ? "cbg without value" : "smbg without value")
+  }
+
   private mutating func readKetone(_ row: Row, into out: inout Collector) {
     var cell = GlucoseReader.ketone(row[columns[Name.value]], mark: .point)
-    if !row[columns[Name.annotations]].isEmpty,
-      let limit = outOfRange(row, threshold: { ($0, .millimolesPerLitre) })
-    {
+    if let limit = outOfRange(row, cell, threshold: { Quantity($0, .millimolesPerLitre) }) {
       cell = .measurement(limit)
     }
     add(.ketone, cell, row, into: &out)
@@ -164,6 +164,9 @@ struct TidepoolFormat: ExportFormat {
 
   /// The instant and the time that the device showed then. Where its clock was off, they differ by more than
   /// a zone.
+  ///
+  /// `time` is in UTC also where a program that saved it again left the `Z` out: device-data/common.md of Tidepool's
+  /// data model defines it as the device's time converted to UTC.
   @inline(__always)
   mutating func moment(_ row: Row) -> (instant: Instant, shown: ShownTime)? {
     guard let instant = row[columns[Name.time]].instant else { return nil }
@@ -201,29 +204,43 @@ extension TidepoolFormat {
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI where an annotation says that the value only stands for one.
+  /// LO or HI where an annotation says that the value only stands for one. The threshold is the annotation's, else the
+  /// value: Tidepool keeps the end of the range there, or one step beyond it.
+  @inline(__always)
   private func outOfRange(
-    _ row: Row, threshold: (Double?) -> (Double?, GlucoseUnit)
+    _ row: Row, _ cell: CellValue, threshold: (Double) -> Quantity?
+  ) -> Measurement? {
+    row[columns[Name.annotations]].isEmpty ? nil : annotatedLimit(row, cell, threshold)
+  }
+
+  private func annotatedLimit(
+    _ row: Row, _ cell: CellValue, _ threshold: (Double) -> Quantity?
   ) -> Measurement? {
     let members = nested(row, Name.annotations)
     for index in 0..<8 {
       guard let code = members["\(index).code"] else { return nil }
       guard code == "bg/out-of-range" || code == "ketone/out-of-range" else { continue }
-      let (limit, unit) = threshold(members["\(index).threshold"].flatMap(Double.init))
+      let stated = members["\(index).threshold"].flatMap(Double.init).flatMap(threshold)
+      let limit = stated ?? Self.quantity(cell)
+      let unit = limit?.unit ?? .millimolesPerLitre
       switch members["\(index).value"] {
-      case "low": return .low(below: limit, unit)
-      case "high": return .high(above: limit, unit)
+      case "low": return .low(below: limit?.number, unit)
+      case "high": return .high(above: limit?.number, unit)
       default: continue
       }
     }
     return nil
   }
 
+  private static func quantity(_ cell: CellValue) -> Quantity? {
+    if case .measurement(let measurement) = cell { measurement.quantity } else { nil }
+  }
+
   /// Glucose thresholds are in mg/dL whatever the row's unit (docs/device-data/oor-values.md of TidepoolApi).
   /// Numbers that no threshold in mg/dL has are taken as mmol/L.
-  private static func glucoseLimit(_ number: Double?) -> (Double?, GlucoseUnit) {
-    guard let number, number.isFinite, number > 0, number <= 1000 else { return (nil, .millimolesPerLitre) }
+  private static func glucoseLimit(_ number: Double) -> Quantity? {
+    guard number.isFinite, number > 0, number <= 1000 else { return nil }
     let isMillimoles = number < 10 || (number > 20 && number < 36 && number != number.rounded())
-    return (number, isMillimoles ? .millimolesPerLitre : .milligramsPerDecilitre)
+    return Quantity(number, isMillimoles ? .millimolesPerLitre : .milligramsPerDecilitre)
   }
 }
