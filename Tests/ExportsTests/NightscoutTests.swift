@@ -30,7 +30,7 @@ import Testing
     ("1778068800000", 0), ("\"1778068800000\"", 0), ("1778068800", 0), ("1778068800.5", 500),
     ("1.7780688e12", 0),
     ("1778068800123.9", 123), ("{\"$numberLong\":\"1778068800000\"}", 0), ("\"2026-05-06T12:00:00Z\"", 0),
-    ("\"2026-05-06T12:00:00.04Z\"", 40), ("\"2026-05-06T12:00:00\"", 0),
+    ("\"2026-05-06T12:00:00.04Z\"", 40),
     ("\"2026-05-06T14:00:00,25+0200\"", 250),
     ("\"2026-05-06t12:00:00.123456789z\"", 123),
   ])
@@ -67,6 +67,105 @@ import Testing
     }
     let lines = try Rendering.items(ofText: "[\(dates.joined(separator: ","))]")
     #expect(lines.map { $0.contains("+02:00") } == [true, true, false, false])
+  }
+
+  // MARK: Times of a clock
+
+  @Test(arguments: [
+    #""date":"2026-05-06T12:00:00""#, #""date":"2026-05-06T12:00:00","utcOffset":0"#,
+    #""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00""#,
+    #""dateString":"2026-05-06 12:00:00""#,
+  ])
+  func aTimeWithoutAnOffsetIsPlacedByTheZoneOfTheLogbook(_ members: String) throws {
+    let text = #"[{"sgv":120,\#(members)}]"#
+    for (zone, offset) in [("Europe/Madrid", "+02:00"), ("America/Chicago", "-05:00")] {
+      let logbook = try LogbookZone(name: zone)
+      let lines = try Rendering.items(ofText: text) { $0.zone = logbook }
+      #expect(lines.first?.contains(#""time":"2026-05-06T12:00:00","offset":"\#(offset) zone""#) == true)
+      #expect(lines.first?.contains("tick") == false, "the place must not depend on the zone")
+    }
+  }
+
+  @Test(arguments: [
+    (#""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00+01:00""#, "+01:00 stated"),
+    (#""date":"2026-05-06T12:00:00","mills":1778068800000"#, "+02:00 stated"),
+    (#""date":"2026-05-06T12:00:00","utcOffset":60"#, "+01:00 stated"),
+    (#""date":"2026-05-06T12:00:00Z""#, "+02:00 stated"),
+  ])
+  func anOffsetOrInstantBesideItIsTaken(_ members: String, _ offset: String) throws {
+    let lines = try Rendering.items(ofText: #"[{"sgv":120,\#(members)}]"#)
+    #expect(lines.first?.contains(#""offset":"\#(offset)""#) == true)
+  }
+
+  @Test(arguments: [
+    (#""created_at":"2026-05-06T12:00:00""#, "2026-05-06T12:00:00", "+02:00 zone"),
+    (#""created_at":"2026-05-06T12:00:00","mills":1778068800000"#, "2026-05-06T14:00:00", "+02:00 stated"),
+    (
+      #""created_at":"2026-05-06T12:00:00","date":"2026-05-06T12:00:00Z""#, "2026-05-06T14:00:00",
+      "+02:00 stated"
+    ),
+  ])
+  func treatmentsArePlacedLikeEntries(_ members: String, _ time: String, _ offset: String) throws {
+    let lines = try Rendering.items(ofText: #"[{"eventType":"Note","notes":"n",\#(members)}]"#)
+    #expect(lines.first?.contains(#""time":"\#(time)","offset":"\#(offset)""#) == true)
+  }
+
+  // MARK: Units
+
+  private func entries(_ values: [String]) -> String {
+    "[" + values.map { #"{"date":1778068800000,"sgv":\#($0)}"# }.joined(separator: ",") + "]"
+  }
+
+  @Test func aValueLikeMillimolesIsNoErrorCode() throws {
+    let lines = try Rendering.lines(ofText: entries(["5.6", "5"]))
+    #expect(lines[0].contains(#""skipped":{"sensor error code":1}"#))
+    #expect(lines.count == 2 && lines[1].contains("say --unit mmol/L"))
+  }
+
+  @Test func aPersonOrTheRowSaysMillimoles() throws {
+    let given = try Rendering.lines(ofText: entries(["5.6", "6"])) { $0.unit = .millimolesPerLitre }
+    #expect(given[0].contains(#""unit":"mmol/L (given)""#))
+    #expect(given[1].contains(#""value":5.6,"unit":"mmol/L""#))
+    #expect(given[2].contains(#""value":6,"unit":"mmol/L""#))
+    let stated = try Rendering.items(ofText: entries([#"5.6,"units":"mmol""#]))
+    #expect(stated[0].contains(#""value":5.6,"unit":"mmol/L""#))
+    let table = try Rendering.items(ofText: "sgv,date,units\n5.6,1778068800000,mmol/L\n")
+    #expect(table[0].contains(#""value":5.6,"unit":"mmol/L""#))
+  }
+
+  @Test func noValueOfAFileInMillimolesPassesForMilligrams() throws {
+    let mbg = #"{"type":"mbg","date":1778068800000,"mbg":14}]"#
+    let lines = try Rendering.items(ofText: entries(["14.2", "15", "6.1"]).dropLast() + "," + mbg)
+    #expect(lines.count == 4 && lines.allSatisfy { $0.contains("say --unit mmol/L") })
+  }
+
+  @Test func aFractionAmongMilligramsIsOne() throws {
+    let lines = try Rendering.items(ofText: entries(["118.5", "31.7", "15", "5.6"]))
+    #expect(lines.filter { $0.contains(#""unit":"mg/dL""#) }.count == 3)
+    #expect(lines.last?.contains("say --unit mmol/L") == true)
+  }
+
+  @Test func aUnitForTreatmentsChangesNoEntryInMilligrams() throws {
+    let check = #"{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":6.1}]"#
+    let text = entries(["118", "39", "5"]).dropLast() + "," + check
+    let lines = try Rendering.lines(ofText: text) { $0.unit = .millimolesPerLitre }
+    #expect(lines[0].contains(#""unit":"mg/dL (fixed)""#) && lines[0].contains(#""sensor error code":1"#))
+    #expect(lines.filter { $0.contains(#""unit":"mg/dL","#) }.count == 2)
+    #expect(lines.filter { $0.contains(#""value":6.1,"unit":"mmol/L""#) }.count == 1)
+  }
+
+  @Test func milligramsUnderAUnitOfMillimolesAreRejected() throws {
+    let lines = try Rendering.items(ofText: entries([#"39,"units":"mmol/L""#]))
+    #expect(lines == [#"{"rejected":1,"reason":"a glucose value above 33.3 mmol/L: is it in mg/dL?"}"#])
+  }
+
+  // MARK: Treatments
+
+  @Test func aTemporaryRateInPercentKeepsItsNote() throws {
+    let basal = #""eventType":"Temp Basal","duration":30,"percent":-35,"notes":"walk""#
+    let lines = try Rendering.items(ofText: #"[{"created_at":"2026-05-06T12:00:00Z",\#(basal)}]"#)
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""fields":{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#))
   }
 
   @Test func treatmentsOfOneMomentHaveTheirOwnIDs() throws {

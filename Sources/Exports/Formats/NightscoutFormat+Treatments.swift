@@ -45,10 +45,8 @@ extension NightscoutFormat {
   }
 
   private func treatmentInstant(_ row: Row) -> Instant? {
-    for name in [Name.createdAt, Name.date, Name.timestamp, Name.mills] {
-      if let instant = row[columns[name]].instant { return instant }
-    }
-    return nil
+    let names = [Name.createdAt, Name.date, Name.timestamp, Name.mills]
+    return definite(row, names) ?? names.lazy.compactMap { row[columns[$0]].instant }.first
   }
 
   /// The server's own key. A document of API v1 has no `identifier` there, and its `_id` as one in API v3.
@@ -153,8 +151,9 @@ extension NightscoutFormat {
       fields["rate"] = .number(rate)
     } else if percent == -100 {
       fields["rate"] = .number(0)
-    } else if let percent, percent != 0, treatment.notes.isEmpty {
-      treatment.notes = (percent > 0 ? "+" : "") + plainNumber(percent) + " %"
+    } else if let percent, percent != 0 {
+      let change = (percent > 0 ? "+" : "") + plainNumber(percent) + " %"
+      treatment.notes = [change, treatment.notes].filter { !$0.isEmpty }.joined(separator: "\n")
     }
     add(.insulin, &treatment, fields, into: &out)
   }

@@ -5,8 +5,10 @@ import Logbook
 /// Nightscout entries and treatments, from API v1 and v3 or mongoexport: JSON, CSV and TSV, mixed as they
 /// come.
 ///
-/// `date` is the only time to trust, and it is UTC. What is shown beside it may come from the logbook's zone,
-/// so a reading's place is the instant itself: an import in another zone finds the same readings.
+/// `date` is the time to trust, and it is UTC: milliseconds since 1970, as lib/api3/swagger.yaml of cgm-remote-monitor has
+/// it. What is shown beside it may come from the logbook's zone, so a reading's place is the instant itself: an import
+/// in another zone finds the same readings. Other tools write the time of a clock there, without an offset; such a
+/// time is placed as it was shown, by the logbook's zone.
 struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
@@ -39,16 +41,13 @@ struct NightscoutFormat: ExportFormat {
   /// The columns of API v1's CSV and TSV, which have no header.
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
 
-  /// Smaller sensor values are error codes of Dexcom receivers, not glucose.
-  private static let leastGlucose = 13.0
-
   /// What Dexcom sends for below 40 and above 400.
   private static let clamped = (low: 39.0, high: 401.0)
 
   var columns: NamedColumns
   let unit: GlucoseUnit?
   private let isTable: Bool
-  private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
+  private var units: NightscoutUnits
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
@@ -57,13 +56,14 @@ struct NightscoutFormat: ExportFormat {
       let isOurs = head.objects.contains(where: isItem) || (head.objects.isEmpty && isEmptyAnswer(head))
       return isOurs ? .objects(columns: memberNames) : nil
     }
-    let row = head.firstRow { isHeader($0) || isPlainRow($0) }
-    return row.map { .table(delimiter: $0.delimiter) }
+    let found = head.firstRow(where: isHeader) ?? plainTable(head)
+    return found.map { .table(delimiter: $0.delimiter) }
   }
 
   init(layout: Layout, head: InputHead, options: ExportOptions) {
     zoneOffsets = ZoneOffsets(options.zone)
     unit = options.unit
+    units = NightscoutUnits(given: options.unit, values: Self.values(head))
     if case .table = layout {
       isTable = true
       let isPlain = head.firstRow(where: Self.isHeader) == nil
@@ -77,7 +77,8 @@ struct NightscoutFormat: ExportFormat {
 
   var decisions: [Decision] {
     [
-      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
+      units.given.map { Decision("unit", $0.name, .given) }
+        ?? Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
       Decision("date-order", "year first", .fixed),
     ]
   }
@@ -118,10 +119,21 @@ struct NightscoutFormat: ExportFormat {
 
   private mutating func readSensor(_ row: Row, _ sgv: Field, into out: inout Collector) {
     let number = sgv.jsonNumber
-    if let number, number < Self.leastGlucose { return out.skip("sensor error code") }
-    let cell = number.map(glucose.check) ?? glucose.read(sgv)
+    if let number, units.isErrorCode(number, unit: row[columns[Name.units]]) {
+      return out.skip("sensor error code")
+    }
+    let cell = value(sgv, number, row)
     let isClamped = number == Self.clamped.low || number == Self.clamped.high
     add(.cbg, cell, row, marks: isClamped ? .atLimit : [], into: &out)
+  }
+
+  /// The value of an entry, which may be the word for a limit.
+  @inline(__always)
+  private mutating func value(_ cell: Field, _ number: Double?, _ row: Row) -> CellValue {
+    guard let number else {
+      return GlucoseReader(unit: units.given ?? .milligramsPerDecilitre).read(cell)
+    }
+    return units.check(number, unit: row[columns[Name.units]])
   }
 
   /// Entries that are no sensor reading with a value.
@@ -131,7 +143,7 @@ struct NightscoutFormat: ExportFormat {
       if mbg.isEmpty || mbg.equals("0") {
         out.skip("entry without a value")
       } else {
-        add(.smbg, mbg.jsonNumber.map(glucose.check) ?? glucose.read(mbg), row, into: &out)
+        add(.smbg, value(mbg, mbg.jsonNumber, row), row, into: &out)
       }
     } else if type.equals("cal") {
       out.skip("calibration line")
@@ -167,32 +179,51 @@ struct NightscoutFormat: ExportFormat {
     marks: ReadingMarks,
     _ row: Row, into out: inout Collector
   ) {
-    let device = row[columns[Name.device]]
+    let model = row[columns[Name.device]]
+    let device = out.device(
+      vendor: "Nightscout", model: model.isEmpty ? .fixed("Nightscout") : model, serial: .absent)
+    let placement = out.place(shown)
     out.add(
-      Reading(
-        device: out.device(
-          vendor: "Nightscout", model: device.isEmpty ? .fixed("Nightscout") : device, serial: .absent),
-        kind: kind, tick: instant.milliseconds, at: shown.deviceTime, placement: out.place(shown),
-        measurement,
-        marks: marks, line: row.line))
+      instant.isWallClock
+        ? Reading(
+          device: device, kind: kind, at: shown.deviceTime, placement: placement, measurement, marks: marks,
+          line: row.line)
+        : Reading(
+          device: device, kind: kind, tick: instant.milliseconds, at: shown.deviceTime, placement: placement,
+          measurement, marks: marks, line: row.line))
   }
 
-  /// The instant of an entry; its text counts only where there is no `date` and the text says its offset.
+  /// The instant of an entry. Its text counts where there is no `date`, or one without an offset.
   @inline(__always)
   private func entryInstant(_ row: Row) -> Instant? {
     let date = row[columns[Name.date]]
-    if !date.isEmpty { return date.instant }
-    guard let instant = row[columns[Name.dateString]].instant, instant.utcOffset != nil else { return nil }
-    return instant
+    if date.isEmpty { return row[columns[Name.dateString]].instant }
+    guard let instant = date.instant else { return nil }
+    return instant.isWallClock ? definite(row, [Name.dateString, Name.mills]) ?? instant : instant
+  }
+
+  /// The first of these times that leaves no question of its offset.
+  func definite(_ row: Row, _ names: [Int]) -> Instant? {
+    for name in names {
+      if let instant = row[columns[name]].instant, !instant.isWallClock { return instant }
+    }
+    return nil
   }
 
   /// The time to show for an instant: with the offset that the row states, else that of the logbook's zone.
   @inline(__always)
   mutating func shown(_ instant: Instant, _ row: Row) -> ShownTime {
+    if instant.isWallClock { return wallClock(instant, row) }
     let text = row[columns[Name.dateString]]
     let stated = statedOffset(row, beside: text.isEmpty ? row[columns[Name.createdAt]] : text)
     let offset = stated ?? instant.utcOffset.flatMap { $0 == 0 ? nil : $0 }
     return ShownTime(utc: instant.seconds, offset: offset ?? zoneOffsets.offset(atUTC: instant.seconds))
+  }
+
+  /// A time that somebody's clock showed. Servers write an offset of 0 beside every one; another was meant.
+  private func wallClock(_ instant: Instant, _ row: Row) -> ShownTime {
+    let minutes = row[columns[Name.utcOffset]].jsonNumber.flatMap { $0 != 0 && abs($0) < 1440 ? $0 : nil }
+    return ShownTime(DeviceTime(seconds: instant.seconds), utcOffset: minutes.map { Int32($0 * 60) })
   }
 
   /// The person's offset in seconds. A time in UTC states none: servers rewrite times so, and then write 0
@@ -222,14 +253,48 @@ extension NightscoutFormat {
     return head.isWhole && text.contains("\"status\"") && text.contains("\"result\"")
   }
 
+  /// The first values of entries that state no unit.
+  private static func values(_ head: InputHead) -> [Double] {
+    if head.isJSON {
+      return head.objects.filter { $0["units"] == nil }.compactMap {
+        ($0["sgv"] ?? $0["mbg"]).flatMap(Double.init)
+      }
+    }
+    if let found = head.firstRow(where: isHeader) {
+      let rows = head.rows(found.delimiter)
+      let cells = rows[found.index].map(foldedHeader)
+      guard !cells.contains("units") else { return [] }
+      let columns = ["sgv", "mbg"].compactMap { cells.firstIndex(of: $0) }
+      return rows[(found.index + 1)...].flatMap { row in
+        columns.compactMap { $0 < row.count ? Double(row[$0]) : nil }
+      }
+    }
+    guard let found = plainTable(head) else { return [] }
+    return head.rows(found.delimiter).compactMap { $0.count > 2 ? Double($0[2]) : nil }
+  }
+
   private static func isHeader(_ cells: [String]) -> Bool {
     cells.contains("date") && (cells.contains("sgv") || cells.contains("mbg"))
       || cells.contains("eventtype") && cells.contains("created_at")
   }
 
-  /// Five cells, the second thirteen digits, perhaps with a fraction.
+  /// The table of API v1, which begins with its data: the rows below another table's header may look like it.
+  private static func plainTable(_ head: InputHead) -> (delimiter: UInt8, index: Int)? {
+    let delimiter = InputHead.delimiters.first { delimiter in
+      head.rows(delimiter).first.map { isPlainRow($0.map(foldedHeader)) } ?? false
+    }
+    return delimiter.map { ($0, 0) }
+  }
+
+  /// The words in the fourth column of API v1's table, folded.
+  private static let directions: Set<String> = [
+    "", "none", "flat", "singleup", "doubleup", "tripleup", "fortyfiveup", "singledown", "doubledown",
+    "tripledown", "fortyfivedown", "not computable", "rate out of range", "null", "undefined",
+  ]
+
+  /// Five cells, the second thirteen digits, perhaps with a fraction, the fourth a direction.
   private static func isPlainRow(_ cells: [String]) -> Bool {
-    guard cells.count == plainColumns.count else { return false }
+    guard cells.count == plainColumns.count, directions.contains(cells[3]) else { return false }
     let date = cells[1].prefix { $0 != "." }
     return date.utf8.count == 13 && date.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
       && cells[2].utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }

@@ -7,6 +7,9 @@ struct Instant {
   var milliseconds: Int64
   /// Seconds east of Greenwich; nil when it was written without one.
   var utcOffset: Int32?
+  /// Whether it was written as a time of day without an offset. The milliseconds are right only where the format's
+  /// documentation says that such a time is in UTC; else it is the time that somebody's clock showed.
+  var isWallClock = false
 
   /// UTC seconds.
   @inline(__always) var seconds: Int64 {
@@ -20,8 +23,8 @@ extension Field {
   /// The end of the year 9999.
   private static let mostMilliseconds: Int64 = 253_402_300_799_999
 
-  /// The instant written here: seconds or milliseconds since 1970, or a time year first, in UTC unless it
-  /// says otherwise. Nil for 0, which means that there is none.
+  /// The instant written here: seconds or milliseconds since 1970, or a time year first, as if in UTC where it says
+  /// no offset. Nil for 0, which means that there is none.
   @inline(__always)
   var instant: Instant? {
     if count > 4, start[4] == UInt8(ascii: "-") { return yearFirstInstant }
@@ -43,7 +46,9 @@ extension Field {
   private var yearFirstInstant: Instant? {
     guard let shown = yearFirstTime else { return nil }
     let seconds = shown.deviceTime.seconds - Int64(shown.utcOffset ?? 0)
-    return Instant(milliseconds: seconds * 1000 + millisecondsOfSecond, utcOffset: shown.utcOffset)
+    return Instant(
+      milliseconds: seconds * 1000 + millisecondsOfSecond, utcOffset: shown.utcOffset,
+      isWallClock: shown.utcOffset == nil)
   }
 
   /// The first three digits of a fraction of a second, behind `YYYY-MM-DDThh:mm`.

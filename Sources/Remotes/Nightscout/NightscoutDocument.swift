@@ -42,12 +42,13 @@ struct NightscoutDocument: Hashable, Sendable {
 
   var isDeleted: Bool { members["isValid"] == .flag(false) }
 
-  /// The event's time in milliseconds, with the offset where its text states one.
+  /// The event's time in milliseconds, with the offset where its text states one. A text without an offset counts where
+  /// no other member says the instant.
   var instant: (milliseconds: Int64, offset: Int32?)? {
-    for name in ["created_at", "date", "timestamp", "mills"] {
-      if let instant = NightscoutTime.instant(members[name]) { return instant }
+    let found = ["created_at", "date", "timestamp", "mills"].compactMap { name in
+      NightscoutTime.instant(members[name]).map { (instant: $0, isNumber: members[name]?.number != nil) }
     }
-    return nil
+    return (found.first { $0.isNumber || $0.instant.offset != nil } ?? found.first)?.instant
   }
 
   /// When the server stored it; nil for what only API v1 touched: its documents have no such mark, and a search shows

@@ -106,8 +106,9 @@ extension NightscoutTreatment {
       fields["rate"] = .number(rate)
     } else if percent == -100 {
       fields["rate"] = .number(0)
-    } else if let percent, percent != 0, notes(document) == nil {
-      fields["text"] = .text((percent > 0 ? "+" : "") + plainNumber(percent) + " %")
+    } else if let percent, percent != 0 {
+      let change = (percent > 0 ? "+" : "") + plainNumber(percent) + " %"
+      fields["text"] = .text([change, notes(document)].compactMap(\.self).joined(separator: "\n"))
     }
     return fields
   }
