@@ -83,6 +83,7 @@ struct RecordTests {
     let program = try Program()
     let adds = [
       ("insulin 12 --subtype long", "12 U · long"), ("food 45 g 300 kcal", "45 g · energy 300"),
+      ("food 2.5 servings", "2.5 servings"), ("food 1 servings", "1 serving"),
       ("exercise 1.5 h --set intensity=light", "90 min · intensity light"),
       ("note early --set tags=b,a", "early · a, b"),
     ]
@@ -92,8 +93,8 @@ struct RecordTests {
           + line.split(separator: " ").map(String.init))
       #expect(outcome.output.contains(expected), "\(outcome.output) \(outcome.errors)")
     }
-    #expect(try await list(program).count == 4)
-    #expect(try await list(program, "--kind", "food,note").count == 2)
+    #expect(try await list(program).count == 6)
+    #expect(try await list(program, "--kind", "food,note").count == 4)
     let table = try await program.run("record", "list", "--limit", "1")
     #expect(table.output.contains("early"))
   }

@@ -113,6 +113,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("Transmitter Time (Long Integer)", "Transmiter Time (Long Integer)", "transmitter time"),
+    ("Event Type", "Event Typ", "event type"), ("Transmitter ID", "Transmitter", "transmitter id"),
+  ])
+  func aMisspeltNameIsNamedAndItsColumnRead(_ name: String, _ unusual: String, _ usual: String) throws {
+    let row = Self.estimate("2026-05-01T08:00:00", "110", 600)
+    let plain = try TextExport("\(Self.header)\n\(row)\n")
+    let header = Self.header.replacing(name, with: unusual)
+    try #require(header != Self.header)
+    let misspelt = try TextExport("\(header)\n\(row)\n")
+    #expect(misspelt.readingTexts == plain.readingTexts && !plain.readings.isEmpty)
+    #expect(misspelt.warnings == ["unknown column '\(unusual)': read as '\(usual)', whose place it has"])
+  }
+
+  @Test func aColumnThatSomebodyAppendedIsNotTakenForOneThatIsMissing() throws {
+    let export = try TextExport(
+      Self.shortHeader + ",Mood\n" + Self.shortEstimate("2026-05-01T08:00:00", "110") + ",7\n")
+    #expect(export.readings.map(\.axis) == [.time])
+    #expect(export.warnings == ["unknown column 'Mood': not read"])
+  }
+
+  @Test func portionsStayPortions() throws {
+    let header = Self.header.replacing("(grams)", with: "(servings)")
+    try #require(header != Self.header)
+    let export = try TextExport("\(header)\n1,2026-05-01T08:00:00,Carbs,,,,Android G6,,,2,,,,\n")
+    #expect(export.records.map(\.fields) == [RecordFields(["servings": .number(2)])])
+  }
+
   @Test func aHeaderWithoutUnitIsRefused() throws {
     let lines = [
       Self.header.replacing(" (mg/dL)", with: ""), Self.estimate("2026-05-01T08:00:00", "110", 600),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
 import Foundation
 import Logbook
 import Testing
+
+@testable import Exports
 
 @Suite struct LibreDesktopTests {
   private func read(_ unit: String, _ rows: String...) throws -> [String] {
@@ -38,6 +39,61 @@ import Testing
       LibreExport.desktopRow(207, "2018/02/03 10:00", 4, "", "", "", "", "", "", "", "32.0"))
     #expect(lines[1].contains("207 2018-02-03T10:00:00 rapid"))
     #expect(lines[2].contains("207 2018-02-03T10:00:00 long"))
+  }
+
+  // MARK: Carbohydrates
+
+  @Test(arguments: [
+    ("Carbohydrates (grams)", #"{"carbs":2.5}"#), ("Carbohydrates (servings)", #"{"servings":2.5}"#),
+    ("Carbohidratos (raciones)", #"{"servings":2.5}"#), ("Kohlenhydrate (Portionen)", #"{"servings":2.5}"#),
+    ("Kohlenhydrate (Gramm)", #"{"carbs":2.5}"#), ("Glucides (portions)", #"{"servings":2.5}"#),
+    ("Węglowodany", #"{"servings":2.5}"#),
+  ])
+  func carbohydratesAreGramsOnlyWhereTheHeaderSaysSo(_ name: String, _ fields: String) throws {
+    let header = LibreExport.desktopHeader("mg/dL").replacing("Carbohydrates (grams)", with: name)
+    let lines = try LibreExport.read([
+      header, LibreExport.desktopRow(7, "2018/02/03 10:00", 5, "", "", "", "", "", "2.5"),
+    ])
+    #expect(lines[1].contains("\"fields\":\(fields)"))
+  }
+
+  @Test(arguments: [
+    ("carbohydrates (grams)", CarbohydrateUnit.grams), ("koolhydraten (gram)", .grams),
+    ("糖質 (グラム)", .grams), ("carbohydrates (servings)", .servings), ("koolhydraten (porties)", .servings),
+    ("carboidrati (porzioni)", .servings), ("hidratos de carbono (porções)", .servings),
+    ("kolhydrater (portioner)", .servings), ("węglowodany (porcje)", .servings),
+    ("kohlenhydrate (be)", .servings), ("carbohidratos (ración)", .servings), ("carbohydrates", nil),
+    ("węglowodany", nil),
+  ])
+  func theNameOfAColumnTellsWhatItCounts(_ name: String, _ unit: CarbohydrateUnit?) {
+    #expect(CarbohydrateUnit(header: name) == unit)
+  }
+
+  // MARK: Unusual names
+
+  @Test(arguments: [
+    ("ID\t", "SID\t", "unknown column 'SID': read as 'id', whose place it has"),
+    ("Record Type", "Record Tpye", "unknown column 'Record Tpye': read as 'record type', whose place it has"),
+    ("Scan Glucose (mg/dL)", "Scan Glucose", nil),
+    ("Notes", "Remarks", "unknown column 'Remarks': read as 'notes', whose place it has"),
+    ("Updated Time", "Updated Time\tMood", "unknown column 'Mood': not read"),
+  ])
+  func oneUnusualNameIsNoReasonToRefuse(_ name: String, _ unusual: String, _ warning: String?) throws {
+    let header = LibreExport.desktopHeader("mg/dL").replacing(name, with: unusual)
+    let lines = try LibreExport.read([header, LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99")])
+    #expect(LibreExport.readings(lines).count == 1)
+    let expected = warning.map { #""warnings":[\#(jsonText($0))]"# }
+    #expect(expected.map { lines[0].contains($0) } ?? !lines[0].contains("warnings"))
+  }
+
+  @Test func aTableWhoseFirstColumnIsNoIDNeedsAllItsUnits() {
+    let header = LibreExport.desktopHeader("mg/dL").replacing("ID\t", with: "Number\t")
+      .replacing("Strip Glucose (mg/dL)", with: "Strip")
+    #expect(throws: Failure.self) {
+      try LibreExport.read([header, LibreExport.desktopRow(7, "2018/02/03 10:00", 0, "99")]) {
+        $0.format = "libre-desktop"
+      }
+    }
   }
 
   @Test func aClockChangeIsCountedAndItsNoteKept() throws {

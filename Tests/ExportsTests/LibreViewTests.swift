@@ -41,6 +41,43 @@ import Testing
     #expect(lines[1].contains(time))
   }
 
+  // MARK: Unusual names
+
+  @Test func columnsBehindTheKnownOnesAreNamedAndNotRead() throws {
+    let lines = try LibreExport.read([
+      LibreExport.header("mmol/L") + ",Historic Ketone mmol/L,Scan Ketone mmol/L",
+      LibreExport.row("13-04-2025 08:00", 0, "5.6") + ",,",
+      LibreExport.row("13-04-2025 08:15", 0, "5.7") + ",0.2,",
+    ])
+    #expect(LibreExport.readings(lines).count == 2)
+    #expect(lines[0].contains(#""skipped":{"value in a column that is not read":1}"#))
+    for name in ["Historic Ketone mmol/L", "Scan Ketone mmol/L"] {
+      #expect(lines[0].contains("unknown column '\(name)': not read"))
+    }
+  }
+
+  @Test(arguments: [
+    ("Historic Glucose mg/dL", "Historic Glucose"), ("Scan Glucose mg/dL", "Scan"),
+    ("Record Type", "Recordtype"), ("Serial Number", "Serialnumber"),
+  ])
+  func oneUnusualNameIsNoReasonToRefuse(_ name: String, _ unusual: String) throws {
+    let header = LibreExport.header("mg/dL").replacing(name, with: unusual)
+    let lines = try LibreExport.read([header, LibreExport.row("13-04-2025 08:00", 0, "99")])
+    #expect(LibreExport.readings(lines).count == 1)
+  }
+
+  @Test func aUnitWhereNoneBelongsSaysThatColumnsWereMoved() {
+    let header = LibreExport.header("mg/dL").replacing("Notes,", with: "")
+    let lines = [header, LibreExport.row("13-04-2025 08:00", 0, "99")]
+    #expect(refusal(lines) { $0.format = "libreview" } != nil)
+  }
+
+  @Test func portionsInTheColumnOfGramsStayPortions() throws {
+    let header = LibreExport.header("mg/dL").replacing("(grams)", with: "(servings)")
+    let row = LibreExport.row("13-04-2025 08:00", 5, "", "", "", "", "", "2")
+    #expect(try LibreExport.read([header, row])[1].contains(#""fields":{"servings":2}"#))
+  }
+
   @Test func anOrderOfAnotherNameIsAUsageError() {
     #expect(refusal(openRows) { $0.dateOrder = "ymd" }?.category == .usage)
   }

@@ -70,13 +70,56 @@ import Testing
     ("(Grams, Factor 1)", "carbs", 2.5), ("(Exchanges, Factor 12)", "carbs", 30),
     ("(Exchanges, Factor 10)", "carbs", 25),
     ("(Portions, Factor 1)", "servings", 2.5), ("(Portions, Factor)", "servings", 2.5),
+    ("(g, Factor 1)", "carbs", 2.5),
   ])
   func theHeaderTellsTheUnitOfCarbohydrates(_ carbs: String, _ field: String, _ value: Double) throws {
     let export = try Self.read([
       Self.header(carbs: carbs), Self.row("Aug 7, 2025", "9:00:00 AM", [11: "2.5"]),
     ])
     #expect(export.records.first?.fields == RecordFields([field: .number(value)]))
-    #expect((export.decision("carbohydrates") == nil) == carbs.contains("Grams"))
+    #expect((export.decision("carbohydrates") == nil) == (carbs.contains("Grams") || carbs.contains("(g,")))
+  }
+
+  // MARK: Temporary basal rates
+
+  @Test(arguments: ["65%", "65", " 65 % "])
+  func aTemporaryRateIsAPercentage(_ percent: String) throws {
+    let export = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent, 10: "90"]),
+    ])
+    #expect(export.rejections.isEmpty)
+    #expect(
+      export.recordTexts == [#"insulin 2025-08-07T09:00:00 {"minutes":90,"subtype":"basal","text":"65 %"}"#])
+  }
+
+  @Test(arguments: ["%", "65%%", "x%", "-5%", "4500%", "65 U"])
+  func whatIsNoPercentageIsRejected(_ percent: String) throws {
+    let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent])])
+    #expect(export.records.isEmpty && export.rejections.map(\.line) == [2])
+  }
+
+  // MARK: Unusual names
+
+  @Test func columnsBehindTheKnownOnesAreNotRead() throws {
+    let places = ["Timezone", "Latitude", "Longitude"]
+    let row = Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])
+    let export = try Self.read([Self.header() + places, row + ["Sample/Zone", "1.5", "2.5"]])
+    #expect(export.readings.count == 1 && export.records.isEmpty)
+    #expect(export.skipped == ["value in a column that is not read": 1])
+    #expect(export.warnings.isEmpty)
+    let other = try Self.read([Self.header() + ["Mood"], row + ["3"]])
+    #expect(other.warnings == ["unknown column 'Mood': not read"])
+  }
+
+  @Test func aMisspeltNameIsNamedAndItsColumnRead() throws {
+    var header = Self.header()
+    header[4] = "Insulin Injektion Units (Pen)"
+    let row = Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6"])
+    let export = try Self.read([header, row])
+    #expect(export.records.first?.fields["units"] == .number(6))
+    let use = "read as 'insulin injection units', whose place it has"
+    #expect(export.warnings == ["unknown column 'Insulin Injektion Units (Pen)': \(use)"])
+    #expect(try Self.read([Self.header(), row]).warnings.isEmpty)
   }
 
   // MARK: Notes

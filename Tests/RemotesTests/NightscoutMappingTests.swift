@@ -112,6 +112,41 @@ import Testing
     #expect(shown["insulin"] == units.map(JSONValue.number) && shown["notes"] == .text(notes))
   }
 
+  @Test(arguments: [
+    (2.5, nil as String?, "2.5 servings"), (1, nil, "1 serving"), (2, "rice", "2 servings · rice"),
+  ])
+  func portionsAreToldInWordsAndComeBackAsPortions(_ servings: Double, _ text: String?, _ notes: String)
+    throws
+  {
+    var state = Sample.bolus
+    state.kind = .food
+    state.fields = RecordFields(["servings": .number(servings)])
+    state.fields["text"] = text.map { .text($0) }
+    let shown = NightscoutTreatment.shown(state)
+    #expect(shown["notes"] == .text(notes) && shown["carbs"] == nil, "a portion is no gram")
+    let record = try edited(state, [:])
+    #expect(record.isOwn && record.state.fields == state.fields)
+  }
+
+  @Test func aForeignTemporaryRateInPercentKeepsItsNote() throws {
+    let document = try document([
+      "identifier": .text("a"), "eventType": .text("Temp Basal"), "percent": .number(-35),
+      "duration": .number(30), "notes": .text("walk"), "created_at": .text("2026-05-06T16:30:00.000Z"),
+    ])
+    let found = NightscoutTreatment.foreign(document, Self.zone)
+    #expect(
+      found.records.map(\.state.fields.json)
+        == [#"{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#])
+  }
+
+  @Test func anInstantCountsBeforeATextWithoutAnOffset() throws {
+    let document = try document([
+      "identifier": .text("a"), "created_at": .text("2026-05-06T18:30:00"),
+      "date": .number(1_778_085_000_000),
+    ])
+    #expect(document.instant?.milliseconds == 1_778_085_000_000)
+  }
+
   @Test func aForeignTreatmentHoldsWhatAnImportOfItGives() throws {
     let document = try document([
       "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),

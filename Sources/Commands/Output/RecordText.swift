@@ -18,8 +18,10 @@ enum RecordText {
     return values.sorted { precedes($0.key, $1.key) }.map(part).joined(separator: " · ")
   }
 
-  private static let order = ["units", "carbs", "minutes", "subtype", "text", "tags"]
-  private static let units = ["units": "U", "carbs": "g", "minutes": "min", "rate": "U/h"]
+  private static let order = ["units", "carbs", "servings", "minutes", "subtype", "text", "tags"]
+  private static let units = [
+    "units": "U", "carbs": "g", "servings": "servings", "minutes": "min", "rate": "U/h",
+  ]
 
   private static func precedes(_ left: String, _ right: String) -> Bool {
     (order.firstIndex(of: left) ?? order.count, left) < (order.firstIndex(of: right) ?? order.count, right)
@@ -34,6 +36,7 @@ enum RecordText {
       case .words(let words): words.joined(separator: ", ")
       }
     if case .flag = value { return text }
+    if name == "servings", value == .number(1) { return "1 serving" }
     if let unit = units[name] { return "\(text) \(unit)" }
     return ["subtype", "text", "tags"].contains(name) ? text : "\(name) \(text)"
   }

@@ -30,10 +30,10 @@ extension ClarityFormat {
   }
 
   private mutating func readCarbs(_ row: Row, at shown: ShownTime, into out: inout Collector) {
-    guard let grams = number(row[columns.carbs]), (0...Self.mostGrams).contains(grams) else {
-      return out.reject(row, "carbohydrates that are no number of grams")
+    guard let amount = number(row[columns.carbs]), (0...Self.mostGrams).contains(amount) else {
+      return out.reject(row, "carbohydrates that are no number from 0 to \(plainNumber(Self.mostGrams))")
     }
-    add(.food, ["carbs": .number(grams)], row, at: shown, into: &out)
+    add(.food, [columns.carbUnit.field: .number(amount)], row, at: shown, into: &out)
   }
 
   private func readExercise(_ row: Row, at shown: ShownTime, into out: inout Collector) {

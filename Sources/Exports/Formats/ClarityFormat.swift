@@ -30,6 +30,7 @@ struct ClarityFormat: ExportFormat {
   private let hasOpenDates: Bool
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Ground)?
+  private let unusualNames: [String]
 
   static func recognise(_ head: InputHead) -> Layout? {
     head.firstRow(where: { ClarityColumns(header: $0) != nil }).map { .table(delimiter: $0.delimiter) }
@@ -37,11 +38,12 @@ struct ClarityFormat: ExportFormat {
 
   init(layout: Layout, head: InputHead, options: ExportOptions) throws {
     guard case .table(let delimiter) = layout, let found = Self.findHeader(head, delimiter) else {
-      throw Failure(.badInput, "no header of \(Self.title) was found")
+      throw HeaderMissing(message: "no header of \(Self.title) was found")
     }
     self.layout = layout
     self.options = options
     columns = found.columns
+    unusualNames = found.columns.warnings(found.names)
     units = [found.columns.unit]
     decimalMark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
     glucose = Self.reader(found.columns.unit, mark: decimalMark.mark)
@@ -75,8 +77,8 @@ struct ClarityFormat: ExportFormat {
   }
 
   var warnings: [String] {
-    units.count > 1
-      ? ["the input has headers with different units; each row is read by the header above it"] : []
+    let mixed = "the input has headers with different units; each row is read by the header above it"
+    return (units.count > 1 ? [mixed] : []) + unusualNames
   }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
@@ -116,15 +118,15 @@ struct ClarityFormat: ExportFormat {
 // MARK: - Headers and rows that are no events
 
 extension ClarityFormat {
-  /// The header among the first rows, and the times of the rows below it.
+  /// The header among the first rows, the names in it, and the times of the rows below it.
   private static func findHeader(
     _ head: InputHead, _ delimiter: UInt8
-  ) -> (columns: ClarityColumns, times: [String])? {
+  ) -> (columns: ClarityColumns, names: [String], times: [String])? {
     let rows = head.rows(delimiter)
     for (index, row) in rows.enumerated() {
       guard let columns = ClarityColumns(header: row.map(foldedHeader)) else { continue }
       let times = rows[(index + 1)...].map { $0.indices.contains(columns.time) ? $0[columns.time] : "" }
-      return (columns, times)
+      return (columns, row, times)
     }
     return nil
   }

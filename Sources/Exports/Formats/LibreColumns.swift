@@ -7,6 +7,8 @@ struct LibreColumns {
   let time: Int, type: Int, historic: Int, scan: Int
   let rapidTaken: Int, rapid: Int, foodText: Int, carbs: Int, servings: Int, longTaken: Int, long: Int
   let notes: Int, strip: Int, ketone: Int, meal: Int, correction: Int, userChange: Int
+  /// How many columns it has; what stands behind them is not known.
+  let count: Int
 
   /// Sets of columns, one bit each.
   let historicBit: UInt64
@@ -39,6 +41,7 @@ struct LibreColumns {
     meal = longTaken + 5
     correction = longTaken + 6
     userChange = longTaken + 7
+    count = longTaken + (hasClock ? 10 : 8)
     historicBit = Self.bits([historic])
     scanBit = Self.bits([scan])
     stripBit = Self.bits([strip])
@@ -69,6 +72,16 @@ struct LibreColumns {
     }
     return bits
   }
+
+  /// The column that all languages call first.
+  var first: Int { time - (servings >= 0 ? 2 : 1) }
+
+  /// The names of the columns from the first on, by language.
+  var names: [[String]] { servings >= 0 ? LibreNames.libreView : LibreNames.desktop }
+
+  /// What the column of carbohydrates counts where its name says nothing that is known: LibreView has one of grams and one
+  /// of portions, in this order; the desktop software has one, of what the person counts in.
+  var usualCarbs: CarbohydrateUnit { servings >= 0 ? .grams : .servings }
 
   /// The bit of one column.
   @inline(__always) func bit(_ column: Int) -> UInt64 { column >= 0 ? 1 << UInt64(column) : 0 }
@@ -112,6 +125,15 @@ struct LibreHeader {
   let columns: LibreColumns
   let count: Int
   let unit: GlucoseUnit
+  /// What the column of carbohydrates counts, and whether its name says it.
+  let carbs: CarbohydrateUnit
+  let carbsAreStated: Bool
+  /// Whether all four columns with a unit are where they belong: more than any other table can show.
+  let hasAllUnits: Bool
+  /// Columns behind the known ones, one bit each. LibreView appends some as sensors learn to measure more.
+  let unreadBits: UInt64
+  /// Unusual names of columns.
+  let warnings: [String]
   /// Whether the language always puts the day in front of the month.
   let putsDayFirst: Bool
 
@@ -122,30 +144,62 @@ struct LibreHeader {
     "tipo di registrazione": true,
   ]
 
-  /// The cells of a row in the form in which headers are compared, as many as a header can have.
-  static func cells(_ row: Row) -> [String] { row.fields.prefix(64).map(\.folded) }
+  /// The cells of a row, as many as a header can have.
+  static func cells(_ row: Row) -> [String] { row.fields.prefix(64).map(\.text) }
 
-  /// - Parameter cells: the folded cells of a row.
-  /// - Returns: nil when the row is no header with the columns in these places. In a language that is not
-  /// known the four columns with a unit tell it.
-  init?(_ cells: [String], columns: LibreColumns) {
+  /// - Parameters:
+  ///   - texts: the cells of a row.
+  ///   - columns: where the columns stand.
+  /// - Returns: nil when the row is no header with the columns in these places. The record type and a unit tell it,
+  ///   or, in a language that is not known, the four columns with a unit. So one name may be misspelt.
+  init?(_ texts: [String], columns: LibreColumns) {
+    let cells = texts.prefix(64).map(foldedHeader)
     let count = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
-    guard count > columns.historic, let unit = Self.unit(cells[columns.historic]) else { return nil }
-    let glucose = [columns.historic, columns.scan, columns.strip]
-    var united = 0
-    for index in 0..<count {
-      guard let here = Self.unit(cells[index]) else { continue }
-      let wanted = glucose.contains(index) ? unit : index == columns.ketone ? .millimolesPerLitre : nil
-      guard here == wanted else { return nil }
-      united += 1
-    }
+    guard count > columns.historic, let units = Self.units(cells, columns) else { return nil }
     let recordType = cells[columns.type].replacing("\u{2019}", with: "'")
     let known = Self.recordTypes[recordType]
-    guard known != nil || united == 4 else { return nil }
+    hasAllUnits = units.count == 4
+    let isTold = known != nil && (units.count > 1 || Self.unit(cells[columns.historic]) != nil)
+    guard isTold || hasAllUnits else { return nil }
     self.columns = columns
     self.count = count
-    self.unit = unit
+    unit = units.glucose
+    let carbsName = columns.carbs < count ? cells[columns.carbs] : ""
+    let stated = CarbohydrateUnit(header: carbsName)
+    carbs = stated ?? columns.usualCarbs
+    carbsAreStated = stated != nil
     putsDayFirst = known ?? false || cells[columns.time] == "timestamp del dispositivo"
+    let unread = (columns.count..<max(columns.count, count)).filter { !cells[$0].isEmpty }
+    unreadBits = unread.reduce(0) { $0 | 1 << UInt64($1) }
+    let names = HeaderNames(Array(cells.dropFirst(columns.first)), among: columns.names)
+    warnings =
+      (names?.warnings(Array(texts.dropFirst(columns.first))) ?? [])
+      + unread.map { HeaderNames.warning(texts[$0], readAs: nil) }
+  }
+
+  /// The unit of glucose, and how many columns state one; nil when one stands where it does not belong.
+  private static func units(
+    _ cells: [String], _ columns: LibreColumns
+  ) -> (glucose: GlucoseUnit, count: Int)? {
+    let glucose = [columns.historic, columns.scan, columns.strip]
+    var (found, count): (GlucoseUnit?, Int) = (nil, 0)
+    for index in 0..<min(cells.count, columns.count) {
+      guard let here = unit(cells[index]) else { continue }
+      count += 1
+      if index == columns.ketone, here == .millimolesPerLitre { continue }
+      guard glucose.contains(index), found == nil || found == here else { return nil }
+      found = here
+    }
+    return found.map { ($0, count) }
+  }
+
+  /// The known columns with values or text that a row fills. Others are counted: what they hold is not known.
+  @inline(__always)
+  func filled(_ row: Row, into out: inout Collector) -> UInt64 {
+    let filled = columns.filled(row)
+    if filled & unreadBits == 0 { return filled }
+    out.skip("value in a column that is not read")
+    return filled & ~unreadBits
   }
 
   private static func unit(_ cell: String) -> GlucoseUnit? {

@@ -29,7 +29,8 @@ struct LibreDesktopFormat: ExportFormat {
   private var isSecondPass = false
 
   private static func header(_ cells: [String]) -> LibreHeader? {
-    cells.first == "id" ? LibreHeader(cells, columns: .desktop) : nil
+    guard let header = LibreHeader(cells, columns: .desktop) else { return nil }
+    return header.hasAllUnits || cells.first.map(foldedHeader) == "id" ? header : nil
   }
 
   static func recognise(_ head: InputHead) -> Layout? {
@@ -38,8 +39,8 @@ struct LibreDesktopFormat: ExportFormat {
 
   init(layout: Layout, head: InputHead, options: ExportOptions) throws {
     guard case .table(let delimiter) = layout, let found = head.firstRow(where: { Self.header($0) != nil }),
-      let header = Self.header(head.rows(delimiter)[found.index].map(foldedHeader))
-    else { throw Failure(.badInput, "this is no text of the \(Self.title)") }
+      let header = Self.header(head.rows(delimiter)[found.index])
+    else { throw HeaderMissing(message: "no header of the \(Self.title) was found") }
     self.options = options
     self.header = header
     units = [header.unit]
@@ -55,8 +56,13 @@ struct LibreDesktopFormat: ExportFormat {
       Decision("date-order", "year first", .fixed),
     ]
     if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
+    if header.carbs == .servings {
+      decisions.append(Decision("carbohydrates", "servings", header.carbsAreStated ? .read : .inferred))
+    }
     return decisions
   }
+
+  var warnings: [String] { header.warnings }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let type = row[header.columns.type]
@@ -74,7 +80,7 @@ struct LibreDesktopFormat: ExportFormat {
       header.columns.look(at: row, for: &mark)
       glucose.mark = mark.mark
     }
-    let filled = header.columns.filled(row)
+    let filled = header.filled(row, into: &out)
     guard let own = header.columns.own(type[0]) else {
       out.reject(row, "a record type that the desktop software does not have")
       return .data
@@ -190,7 +196,7 @@ extension LibreDesktopFormat {
   /// Two readers count from the same numbers and the file names neither, so the time goes with the ID.
   private func diaryRow(_ row: Row, _ id: Int64, _ time: ShownTime) -> LibreDiaryRow {
     LibreDiaryRow(
-      row: row, columns: header.columns, mark: mark.mark, time: time, owner: "",
+      row: row, columns: header.columns, mark: mark.mark, carbs: header.carbs, time: time, owner: "",
       sourceID: "\(id) \(time.deviceTime.text)")
   }
 }

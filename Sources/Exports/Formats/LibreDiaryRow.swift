@@ -7,6 +7,8 @@ struct LibreDiaryRow {
   let row: Row
   let columns: LibreColumns
   let mark: DecimalMark
+  /// What the column of carbohydrates counts.
+  let carbs: CarbohydrateUnit
   let time: ShownTime
   let owner: String
   /// What the export calls this row; empty where it does not. One row can hold two records.
@@ -59,18 +61,18 @@ struct LibreDiaryRow {
   /// The record of a row of type 5.
   func addFood(to out: inout Collector) {
     var fields: [String: FieldValue] = [:]
-    let (carbs, servings) = (row[columns.carbs], row[columns.servings])
-    if !carbs.isEmpty {
-      guard let grams = carbs.number(mark), grams >= 0, grams <= 2000 else {
-        return out.reject(row, "carbohydrates that are no number of grams")
+    let (amount, servings) = (row[columns.carbs], row[columns.servings])
+    if !amount.isEmpty {
+      guard let number = amount.number(mark), number >= 0, number <= 2000 else {
+        return out.reject(row, "carbohydrates that are no number from 0 to 2000")
       }
-      fields["carbs"] = .number(grams)
+      fields[carbs.field] = .number(number)
     }
     if !servings.isEmpty {
       guard let count = servings.number(mark), count >= 0, count <= 500 else {
-        return out.reject(row, "servings that are no number")
+        return out.reject(row, "servings that are no number from 0 to 500")
       }
-      if count > 0 || carbs.isEmpty { fields["servings"] = .number(count) }
+      if count > 0 || amount.isEmpty { fields["servings"] = .number(count) }
     }
     if let text = words(columns.foodText) { fields["text"] = .text(text) }
     guard !fields.isEmpty || isTaken(columns.foodText) else { return out.skip("empty food") }

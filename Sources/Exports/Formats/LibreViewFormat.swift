@@ -31,9 +31,9 @@ struct LibreViewFormat: ExportFormat {
   private static func header(_ cells: [String]) -> LibreHeader? {
     if let header = LibreHeader(cells, columns: .libreView(shift: 0)) { return header }
     // A data frame saved with its row numbers.
-    guard let first = cells.first, first.isEmpty || first == "index" || first.hasPrefix("unnamed") else {
-      return nil
-    }
+    guard let first = cells.first.map(foldedHeader),
+      first.isEmpty || first == "index" || first.hasPrefix("unnamed")
+    else { return nil }
     return LibreHeader(cells, columns: .libreView(shift: 1))
   }
 
@@ -43,8 +43,8 @@ struct LibreViewFormat: ExportFormat {
 
   init(layout: Layout, head: InputHead, options: ExportOptions) throws {
     guard case .table(let delimiter) = layout, let found = head.firstRow(where: { Self.header($0) != nil }),
-      let header = Self.header(head.rows(delimiter)[found.index].map(foldedHeader))
-    else { throw Failure(.badInput, "this is no \(Self.title)") }
+      let header = Self.header(head.rows(delimiter)[found.index])
+    else { throw HeaderMissing(message: "no header of \(Self.title) was found") }
     self.header = header
     putsDayFirst = header.putsDayFirst
     units = [header.unit]
@@ -98,8 +98,9 @@ struct LibreViewFormat: ExportFormat {
   }
 
   var warnings: [String] {
-    isDamaged
-      ? ["the file is damaged: decimal commas became column separators; export it again from LibreView"] : []
+    let damage =
+      "the file is damaged: decimal commas became column separators; export it again from LibreView"
+    return (isDamaged ? [damage] : []) + header.warnings
   }
 
   var generatedAt: Int64? { [generated[nil], generated[order]].compactMap(\.self).min() }
@@ -119,7 +120,7 @@ struct LibreViewFormat: ExportFormat {
       header.columns.look(at: row, for: &mark)
       glucose.mark = mark.mark
     }
-    let filled = header.columns.filled(row)
+    let filled = header.filled(row, into: &out)
     if type == UInt8(ascii: "0"), filled == header.columns.historicBit {
       add(.cbg, header.columns.historic, row, at: time, into: &out)
     } else if type == UInt8(ascii: "1"), filled == header.columns.scanBit {
@@ -215,7 +216,8 @@ extension LibreViewFormat {
         row, "a value in a column that rows of its type leave empty: a decimal comma without quotes?")
     }
     let diary = LibreDiaryRow(
-      row: row, columns: columns, mark: mark.mark, time: time, owner: owner(row), sourceID: "")
+      row: row, columns: columns, mark: mark.mark, carbs: header.carbs, time: time, owner: owner(row),
+      sourceID: "")
     switch type {
     case UInt8(ascii: "4") where filled & own & ~spill.bit & ~columns.bit(columns.notes) != 0:
       diary.addInsulin(to: &out)

@@ -25,6 +25,7 @@ extension MySugrFormat {
     readExercise(row, at: shown, into: &out)
     readNote(row, at: shown, into: &out)
     for (column, name) in Self.skipped where !row[column].trimmed.isEmpty { out.skip(name) }
+    if !row.isEmpty(from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
   }
 
   /// The file does not tell values of a linked meter from those typed by hand.
@@ -70,15 +71,17 @@ extension MySugrFormat {
     add(.insulin, ["subtype": .text(subtype), "units": .number(units)], row, at: shown, into: &out)
   }
 
-  /// A temporary basal rate is told as a percentage of a rate that the file does not hold, so it has no
-  /// units.
+  /// A temporary basal rate is a percentage of a rate that the file does not hold, so it has no units. The app writes it
+  /// with or without the sign.
   private mutating func readTemporaryBasal(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let (percent, duration) = (row[Column.basalPercent].trimmed, row[Column.basalMinutes].trimmed)
     if percent.isEmpty, duration.isEmpty { return }
     var fields: [String: FieldValue] = ["subtype": .text("basal")]
     if !percent.isEmpty {
-      guard let number = number(percent), (0...1000).contains(number) else {
-        return out.reject(row, "a temporary basal rate that is no percentage")
+      let isSigned = percent[percent.count - 1] == UInt8(ascii: "%")
+      let digits = isSigned ? percent.slice(0, percent.count - 1).trimmed : percent
+      guard let number = number(digits), (0...1000).contains(number) else {
+        return out.reject(row, "a temporary basal rate that is no percentage from 0 to 1000")
       }
       fields["text"] = .text("\(plainNumber(number)) %")
     }

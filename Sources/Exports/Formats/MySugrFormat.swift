@@ -23,22 +23,23 @@ struct MySugrFormat: ExportFormat {
   private let hasOpenDates: Bool
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Ground)?
+  let warnings: [String]
 
   static func recognise(_ head: InputHead) -> Layout? {
     // One whose columns were moved is recognised, too, so that no other format takes the half of it that it understands.
-    head.firstRow(where: { MySugrHeader($0) != nil || MySugrHeader.isReordered($0) })
-      .map { .table(delimiter: $0.delimiter) }
+    let found = head.headerRow(width: MySugrHeader.columnCount) {
+      MySugrHeader($0) != nil || MySugrHeader.isReordered($0)
+    }
+    return found.map { .table(delimiter: $0.delimiter) }
   }
 
   init(layout: Layout, head: InputHead, options: ExportOptions) throws {
-    guard case .table(let delimiter) = layout, let found = Self.findHeader(head, delimiter) else {
-      throw Failure(
-        .badInput,
-        "no header of \(Self.title) was found, whose columns always stand in the same order; export it once more, or name each column with --format generic --map"
-      )
+    guard case .table(let delimiter) = layout, let found = try Self.findHeader(head, delimiter) else {
+      throw HeaderMissing(message: "no header of \(Self.title) was found")
     }
     self.options = options
     header = found.header
+    warnings = found.header.warnings(found.names)
     decimalMark = DecimalMarkSurvey(presumed: header.isEnglish ? .point : .comma)
     for row in found.rows where row.count >= MySugrHeader.columnCount {
       for column in Self.numbers { decimalMark.note(row[column].utf8) }
@@ -123,14 +124,21 @@ extension MySugrFormat {
     case open(OpenTime)
   }
 
+  /// The header line, the names in it, and the rows below it.
+  ///
+  /// - Throws: `Failure` of category `badInput` where its columns were moved.
   private static func findHeader(
     _ head: InputHead, _ delimiter: UInt8
-  ) -> (header: MySugrHeader, rows: [[String]])? {
+  ) throws -> (header: MySugrHeader, names: [String], rows: [[String]])? {
     let rows = head.rows(delimiter)
-    for (index, row) in rows.enumerated() {
-      if let header = MySugrHeader(row.map(foldedHeader)) { return (header, Array(rows[(index + 1)...])) }
-    }
-    return nil
+    guard let index = rows.firstIndex(where: { $0.count >= MySugrHeader.columnCount }) else { return nil }
+    let cells = rows[index].map(foldedHeader)
+    if let header = MySugrHeader(cells) { return (header, rows[index], Array(rows[(index + 1)...])) }
+    guard MySugrHeader.isReordered(cells) else { return nil }
+    throw Failure(
+      .badInput,
+      "the columns of this \(title) were moved, and it always has them in the same order; export it again, or name each column with --format generic --map"
+    )
   }
 
   private mutating func takeHeader(_ row: Row) -> Bool {

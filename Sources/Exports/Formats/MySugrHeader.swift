@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What the header of a mySugr table says, in any language: its 25 columns always stand in the same order.
+/// What the header of a mySugr table says, in any language: its first 25 columns always stand in the same order.
 struct MySugrHeader {
   static let columnCount = 25
 
@@ -15,7 +15,7 @@ struct MySugrHeader {
     case servings
   }
 
-  /// The columns of this table: more where a spreadsheet padded them.
+  /// The columns of this table: more where a spreadsheet padded them, or where the app writes some that are newer.
   let width: Int
   let unit: GlucoseUnit
   let carbs: Carbs
@@ -23,11 +23,19 @@ struct MySugrHeader {
 
   /// The word before the factor, in the languages in which it is known.
   private static let factorWords = ["factor", "faktor", "facteur", "fattore", "fator"]
+  /// Columns behind the 25 that newer exports have. They say where the person was, and are never read.
+  private static let newColumns: Set<String> = ["timezone", "time zone", "latitude", "longitude"]
+  private static let english: [String] = [
+    "date", "time", "tags", "blood glucose measurement|blood sugar measurement", "insulin injection units",
+    "basal injection units", "insulin injection units", "insulin", "insulin", "temporary basal percentage",
+    "temporary basal duration", "meal carbohydrates", "meal descriptions", "activity duration",
+    "activity intensity", "activity description", "steps", "note", "location", "blood pressure",
+    "body weight", "hba1c", "ketones", "food type", "medication",
+  ]
 
   /// The header of folded cells; nil when it is none of mySugr.
   init?(_ cells: [String]) {
-    guard cells.count >= Self.columnCount, cells[Self.columnCount...].allSatisfy(\.isEmpty),
-      let unit = Self.unit(in: cells[MySugrFormat.Column.glucose]),
+    guard cells.count >= Self.columnCount, let unit = Self.unit(in: cells[MySugrFormat.Column.glucose]),
       let carbs = Self.carbs(in: cells[MySugrFormat.Column.carbs])
     else { return nil }
     width = cells.count
@@ -36,10 +44,23 @@ struct MySugrHeader {
     isEnglish = cells[MySugrFormat.Column.date] == "date" && cells[MySugrFormat.Column.time] == "time"
   }
 
-  /// Whether folded cells are a header of mySugr whose columns somebody moved.
+  /// Whether folded cells are a header of mySugr whose columns somebody moved: as many names as it has, one of a unit
+  /// of glucose and one of a factor of carbohydrates, both as mySugr writes them.
   static func isReordered(_ cells: [String]) -> Bool {
-    cells.count >= columnCount && MySugrHeader(cells) == nil && cells.contains { unit(in: $0) != nil }
+    let names = cells.filter { !$0.isEmpty }.count
+    return (columnCount...columnCount + newColumns.count).contains(names) && MySugrHeader(cells) == nil
+      && cells.contains { $0.hasSuffix(")") && unit(in: $0) != nil }
       && cells.contains { carbs(in: $0) != nil }
+  }
+
+  /// What a person should know of unusual names in the header line.
+  func warnings(_ names: [String]) -> [String] {
+    let cells = names.map(foldedHeader)
+    let unusual = HeaderNames(cells, among: [Self.english])?.warnings(names) ?? []
+    let unread = zip(names, cells).dropFirst(Self.columnCount).filter {
+      !$1.isEmpty && !Self.newColumns.contains($1)
+    }
+    return unusual + unread.map { HeaderNames.warning($0.0, readAs: nil) }
   }
 
   private static func unit(in cell: String) -> GlucoseUnit? {
@@ -47,11 +68,17 @@ struct MySugrHeader {
     return cell.contains("mg/dl") ? .milligramsPerDecilitre : nil
   }
 
+  /// What a name such as `meal carbohydrates (grams, factor 1)` says; nil for any other.
   private static func carbs(in cell: String) -> Carbs? {
-    guard let word = factorWords.lazy.compactMap({ cell.firstRange(of: $0) }).first else { return nil }
-    if cell.contains("gram") { return .grams }
-    let digits = cell[word.upperBound...].drop { $0 == " " || $0 == ":" }
-      .prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
+    guard cell.last == ")", let open = cell.lastIndex(of: "(") else { return nil }
+    let inside = cell[cell.index(after: open)...].dropLast()
+    guard let word = factorWords.lazy.compactMap({ inside.firstRange(of: $0) }).first else { return nil }
+    let named = inside[..<word.lowerBound].filter { $0 != "," && $0 != " " }
+    let digits = inside[word.upperBound...].drop { $0 == " " || $0 == ":" }
+    guard !named.isEmpty, digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }) else {
+      return nil
+    }
+    if named == "g" || CarbohydrateUnit(header: String(named)) == .grams { return .grams }
     guard let grams = Double(digits.replacing(",", with: ".")), (1.5...100).contains(grams) else {
       return .servings
     }

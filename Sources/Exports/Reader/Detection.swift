@@ -4,35 +4,60 @@ import Logbook
 
 /// Decides on the format of an input from its content alone.
 enum Detection {
-  /// The format and the layout of its rows.
+  /// A format that reads the input, and how its rows are found.
+  typealias Found = (parser: any ExportFormat, layout: Layout)
+
+  /// The first format that recognises the input and finds its header.
   ///
+  /// - Parameter formats: the formats in the order of detection.
   /// - Throws: `Failure` of category `badInput` that says what was seen and what would settle it.
-  static func format(
-    of input: Input, options: ExportOptions
-  ) throws -> (any ExportFormat.Type, Layout) {
+  static func parser(
+    for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type] = ExportRegister.formats
+  ) throws -> Found {
     let head = input.head
-    let name = input.source.name
-    if !options.columns.isEmpty { return (GenericFormat.self, try namedColumns(of: input, options: options)) }
-    if let wanted = options.format {
-      guard let type = ExportRegister.formats.first(where: { $0.id == wanted }) else {
-        throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
-      }
-      if type.readsJSON, GenericFormat.isEmptyList(head) { return (type, .objects(columns: [])) }
-      try refuseRows(of: type, options: options)
-      guard let layout = layout(of: head, as: type, options: options) else {
-        let reason = wanted == GenericFormat.id ? GenericFormat.explain(head, options: options) : nil
-        throw Failure(.badInput, "\(name): \(reason ?? "this is no \(type.title)")")
-      }
-      return (type, layout)
+    if !options.columns.isEmpty {
+      let layout = try namedColumns(of: input, options: options)
+      return (try GenericFormat(layout: layout, head: head, options: options), layout)
     }
-    for type in ExportRegister.formats {
+    if let wanted = options.format { return try parser(wanted, for: input, options: options, among: formats) }
+    var missing: HeaderMissing?
+    for type in formats {
       guard let layout = layout(of: head, as: type, options: options) else { continue }
-      try refuseRows(of: type, options: options)
-      return (type, layout)
+      do {
+        let parser = try type.init(layout: layout, head: head, options: options)
+        try refuseRows(of: type, options: options)
+        return (parser, layout)
+      } catch let error as HeaderMissing {
+        missing = missing ?? error
+      }
     }
     let advice = "of no format that glucoport knows; 'glucoport formats' lists those that it does"
-    let reason = GenericFormat.explain(head, options: options)
-    throw Failure(.badInput, "\(name): \(reason ?? advice)")
+    let reason = GenericFormat.explain(head, options: options) ?? missing?.message ?? advice
+    throw Failure(.badInput, "\(input.source.name): \(reason)")
+  }
+
+  /// The format that a person named.
+  private static func parser(
+    _ wanted: String, for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type]
+  ) throws -> Found {
+    let (head, name) = (input.head, input.source.name)
+    guard let type = formats.first(where: { $0.id == wanted }) else {
+      throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
+    }
+    if type.readsJSON, GenericFormat.isEmptyList(head) {
+      let layout = Layout.objects(columns: [])
+      return (try type.init(layout: layout, head: head, options: options), layout)
+    }
+    try refuseRows(of: type, options: options)
+    guard let layout = layout(of: head, as: type, options: options) else {
+      let reason = wanted == GenericFormat.id ? GenericFormat.explain(head, options: options) : nil
+      throw Failure(.badInput, "\(name): \(reason ?? "this is no \(type.title)")")
+    }
+    do {
+      return (try type.init(layout: layout, head: head, options: options), layout)
+    } catch let error as HeaderMissing {
+      throw Failure(.badInput, "\(name): \(error.message)")
+    }
   }
 
   /// Only the generic format asks the options what its rows are.

@@ -37,6 +37,8 @@ protocol ExportFormat: SendableMetatype {
   /// How the input's rows are found when it certainly is of this format; else nil.
   static func recognise(_ head: InputHead) -> Layout?
 
+  /// - Throws: `HeaderMissing` when the input has no header of this format after all, so that another format may
+  ///   read it; `Failure` for an input that is of this format and cannot be read.
   init(layout: Layout, head: InputHead, options: ExportOptions) throws
 
   /// Whether the whole input has to be surveyed before its first row can be read.
@@ -70,6 +72,11 @@ extension ExportFormat {
   var warnings: [String] { [] }
   var generatedAt: Int64? { nil }
   mutating func finish(into out: inout Collector) {}
+}
+
+/// Why an input that a format recognised is none of its exports. Detection goes on with the next format.
+struct HeaderMissing: Error {
+  let message: String
 }
 
 /// A format's name for people and for `--format`, as `glucoport formats` lists it.

@@ -51,14 +51,12 @@ public struct ExportReader: Ingestor {
     options.inputName = source.name
     self.options = options
     input = try Input(source)
-    let (type, layout) = try Detection.format(of: input, options: options)
-    self.layout = layout
-    parser = try type.init(layout: layout, head: input.head, options: options)
+    (parser, layout) = try Detection.parser(for: input, options: options)
     if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {
       try Self.survey(&parser, layout: layout, input: input)
     }
     rows = try Self.makeRows(layout, input: input)
-    collector = Collector(format: type.id, options: options)
+    collector = Collector(format: type(of: parser).id, options: options)
   }
 
   /// Waits for the whole of a pipe, so that nobody waits for its writer later. Before the first `read` only.

@@ -63,6 +63,17 @@ struct InputHead {
     return nil
   }
 
+  /// The delimiter and index of the header line of a table with at least so many columns, if its folded cells satisfy a
+  /// test: the first row that is as wide, which rows of data come behind.
+  func headerRow(width: Int, where test: ([String]) -> Bool) -> (delimiter: UInt8, index: Int)? {
+    for delimiter in Self.delimiters {
+      let rows = rows(delimiter)
+      guard let index = rows.firstIndex(where: { $0.count >= width }) else { continue }
+      if test(rows[index].map(foldedHeader)) { return (delimiter, index) }
+    }
+    return nil
+  }
+
   private static func readTable(_ text: [UInt8], _ delimiter: UInt8) throws -> [[String]] {
     let reader = TableReader(
       TextBuffer(ReplaySource(head: text, rest: nil), name: ""), delimiter: delimiter)

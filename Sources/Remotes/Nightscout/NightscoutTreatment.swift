@@ -51,6 +51,10 @@ enum NightscoutTreatment {
       }
     }
     if state.kind == .insulin { hideFromCalculators(&shown, state) }
+    if case .number(let servings)? = state.fields["servings"], state.kind == .food {
+      let text = [plainNumber(servings) + (servings == 1 ? " serving" : " servings"), shown["notes"]?.text]
+      shown["notes"] = .text(text.compactMap(\.self).joined(separator: " · "))
+    }
     return shown
   }
 
