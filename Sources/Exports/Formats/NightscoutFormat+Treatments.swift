@@ -68,7 +68,7 @@ extension NightscoutFormat {
     if treatment.taken.contains(kind) { return }
     out.add(
       kind, at: treatment.time, owner: treatment.owner, sourceID: "\(treatment.sourceID)/\(kind.rawValue)",
-      line: treatment.row.line, fields)
+      line: treatment.row.line, byClock: treatment.instant.isWallClock, fields)
   }
 
   /// A number from 0 to `most`; nil where there is none. Another is refused.

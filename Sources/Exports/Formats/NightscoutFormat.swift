@@ -48,6 +48,7 @@ struct NightscoutFormat: ExportFormat {
   let unit: GlucoseUnit?
   private let isTable: Bool
   private var units: NightscoutUnits
+  private let entriesStateUnits: Bool
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
@@ -64,6 +65,7 @@ struct NightscoutFormat: ExportFormat {
     zoneOffsets = ZoneOffsets(options.zone)
     unit = options.unit
     units = NightscoutUnits(given: options.unit, values: Self.values(head))
+    entriesStateUnits = head.objects.contains { $0["units"] != nil && ($0["sgv"] ?? $0["mbg"]) != nil }
     if case .table = layout {
       isTable = true
       let isPlain = head.firstRow(where: Self.isHeader) == nil
@@ -76,9 +78,11 @@ struct NightscoutFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    [
-      units.given.map { Decision("unit", $0.name, .given) }
-        ?? Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
+    let usual = units.given ?? .milligramsPerDecilitre
+    return [
+      entriesStateUnits
+        ? Decision("unit", "as each row says, else \(usual.name)", .read)
+        : Decision("unit", usual.name, units.given == nil ? .fixed : .given),
       Decision("date-order", "year first", .fixed),
     ]
   }
@@ -190,7 +194,7 @@ struct NightscoutFormat: ExportFormat {
           line: row.line)
         : Reading(
           device: device, kind: kind, tick: instant.milliseconds, at: shown.deviceTime, placement: placement,
-          measurement, marks: marks, line: row.line))
+          measurement, marks: marks, line: row.line), byClock: instant.isWallClock)
   }
 
   /// The instant of an entry. Its text counts where there is no `date`, or one without an offset.

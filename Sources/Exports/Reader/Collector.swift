@@ -9,6 +9,7 @@ struct CollectorMark {
   let rejections: Int
   let skipped: [String: Int]
   let newestItem: Int64?
+  let newestShown: Int64?
 }
 
 /// Takes what a format reads: places times, tells devices apart, and fills the batch.
@@ -18,8 +19,12 @@ struct Collector {
   private var zone: LogbookZone
   private let times: PlausibleTimes
   private var devices = DeviceTable()
-  /// The newest time among the items so far, in UTC seconds: no export is older than what it holds.
-  private(set) var newestItem: Int64?
+  private var newest: Int64?
+  /// Of items that are placed by a clock alone, in a format whose others state their instant.
+  private var newestShown: Int64?
+  /// The newest time among the items so far, in UTC seconds: no export is older than what it holds. An instant counts
+  /// before a time that moves with the zone of the import.
+  var newestItem: Int64? { newest ?? newestShown }
 
   init(format: String, options: ExportOptions) {
     self.format = format
@@ -44,14 +49,18 @@ struct Collector {
   }
 
   /// Adds a reading and marks it when its time cannot be right.
+  ///
+  /// - Parameter byClock: whether a zone places it in a format whose items state their instant.
   @inline(__always)
-  mutating func add(_ reading: Reading) {
+  mutating func add(_ reading: Reading, byClock: Bool = false) {
     var reading = reading
     let utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
     if !times.contains(utc) {
       reading.marks.insert(.doubtfulTime)
-    } else if utc > newestItem ?? .min {
-      newestItem = utc
+    } else if byClock {
+      newestShown = max(newestShown ?? utc, utc)
+    } else if utc > newest ?? .min {
+      newest = utc
     }
     batch.readings.append(reading)
   }
@@ -79,21 +88,25 @@ struct Collector {
   }
 
   /// Adds a record.
-  mutating func add(_ record: ImportedRecord) {
+  mutating func add(_ record: ImportedRecord, byClock: Bool = false) {
     let utc = record.deviceTime.seconds - Int64(record.placement.utcOffset)
-    if times.contains(utc), utc > newestItem ?? .min { newestItem = utc }
+    if times.contains(utc), byClock {
+      newestShown = max(newestShown ?? utc, utc)
+    } else if times.contains(utc), utc > newest ?? .min {
+      newest = utc
+    }
     batch.records.append(record)
   }
 
   /// Adds a record of this kind with these fields at a shown time.
   mutating func add(
     _ kind: RecordKind, at time: ShownTime, owner: String, sourceID: String = "", line: Int64,
-    _ fields: [String: FieldValue]
+    byClock: Bool = false, _ fields: [String: FieldValue]
   ) {
     add(
       ImportedRecord(
         kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
-        sourceID: sourceID, owner: owner, line: line))
+        sourceID: sourceID, owner: owner, line: line), byClock: byClock)
   }
 
   /// Refuses a row, with the reason in words that hold none of its values.
@@ -110,7 +123,7 @@ struct Collector {
   func mark() -> CollectorMark {
     CollectorMark(
       readings: batch.readings.count, records: batch.records.count, rejections: batch.rejections.count,
-      skipped: batch.skipped, newestItem: newestItem)
+      skipped: batch.skipped, newestItem: newest, newestShown: newestShown)
   }
 
   /// Forgets what a row gave, when the row turned out to be cut off.
@@ -119,7 +132,7 @@ struct Collector {
     batch.records.removeSubrange(mark.records...)
     batch.rejections.removeSubrange(mark.rejections...)
     batch.skipped = mark.skipped
-    newestItem = mark.newestItem
+    (newest, newestShown) = (mark.newestItem, mark.newestShown)
   }
 
   /// Counts an item that glucoport has no kind for, or that says nothing.
