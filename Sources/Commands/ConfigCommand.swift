@@ -61,7 +61,7 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .timezone: "timezone is an IANA name."
     case .unit: "unit is mg/dL, mmol/L or none."
-    case .pullInterval: "pull-interval is a time such as 12h, 90m or 0."
+    case .pullInterval: "pull-interval is a number with its unit, h, m or s, such as 12h or 90m; or 0."
     case .history: "history is full or on-demand."
     case .attachmentLimit: "attachment-limit is a number of bytes, such as 500KiB, 25MiB or 1GiB."
     }
@@ -71,7 +71,9 @@ enum ConfigSetting: String, CaseIterable {
     switch self {
     case .timezone: true
     case .unit: value == "none" || GlucoseUnit(name: value) != nil
-    case .pullInterval: DurationArgument(argument: value) != nil
+    // Without its unit nobody would know whether 5 is hours or seconds.
+    case .pullInterval:
+      value == "0" || value.last?.isLetter == true && DurationArgument(argument: value) != nil
     case .history: value == "full" || value == "on-demand"
     case .attachmentLimit: ByteCountArgument(argument: value) != nil
     }
