@@ -39,7 +39,10 @@ struct ExportCommand: ClassifiedCommand {
       case .nightscout: NightscoutWriter(output: output)
       }
     writer.begin()
-    try store.forEachItem(filter) { writer.write($0) }
+    try store.forEachItem(filter) {
+      writer.write($0)
+      try output.checkReader()
+    }
     for message in writer.end() { output.message("glucoport: \(message)") }
     try output.finish()
   }

@@ -58,6 +58,7 @@ public struct Glucoport: ParsableCommand {
     let status: ExitStatus
     switch error {
     case let known as ExitStatus: status = known
+    case is ReaderLeft: status = .done
     case let failure as Failure:
       output.message("glucoport: \(failure.message)\(failureEnd)")
       status = ExitStatus(failure.category)

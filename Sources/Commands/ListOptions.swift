@@ -55,7 +55,10 @@ struct ListOptions: ParsableArguments {
           activity: try store.activity())
       }
     writer.begin()
-    try store.forEachItem(filter) { writer.write($0) }
+    try store.forEachItem(filter) {
+      writer.write($0)
+      try output.checkReader()
+    }
     for message in writer.end() { output.message("glucoport: \(message)") }
   }
 }

@@ -65,6 +65,18 @@ struct PipelineTests {
     #expect(outcome.errors == "")
   }
 
+  /// Also where the signal for closed pipes is switched off, as systemd does it, nothing more is read or said.
+  @Test(arguments: ["csv", "ndjson", "nightscout"], ["", "trap '' PIPE; "])
+  func aReaderThatLeavesEndsTheExportQuietly(_ form: String, trap: String) async throws {
+    let program = try Program()
+    _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 20_000))
+    _ = try await program.run("record", "add", "note", "this is no entry of Nightscout")
+    let outcome = try await program.shell(
+      "\(trap)glucoport export --format \(form) | head -n 1 >first; echo ${PIPESTATUS[0]}; wc -l <first")
+    #expect(outcome.output == (trap.isEmpty ? "141" : "0") + "\n1\n", "\(outcome)")
+    #expect(outcome.errors == "")
+  }
+
   @Test func anImportWhoseReaderLeftStillStoresEverything() async throws {
     let program = try Program()
     try program.write(GeneratedExport.csv(rows: 9), to: "rows.csv")

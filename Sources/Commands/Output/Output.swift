@@ -8,6 +8,9 @@ import Logbook
   import Musl
 #endif
 
+/// The reader of standard output has left.
+struct ReaderLeft: Error {}
+
 /// The one place that writes to standard output and standard error.
 final class Output {
   private static let bufferSize = 64 * 1024
@@ -44,6 +47,13 @@ final class Output {
   func progress(_ text: String) {
     let line = fitting(text, columns: Host.terminalColumns(STDERR_FILENO))
     send(Array(("\r\u{1B}[K" + line).utf8), to: STDERR_FILENO)
+  }
+
+  /// Ends work whose results nobody reads any more, as behind 'head': quietly, since that is no failure.
+  ///
+  /// - Throws: `ReaderLeft`.
+  func checkReader() throws {
+    if hasReaderLeft { throw ReaderLeft() }
   }
 
   /// Passes on what is buffered; false when nobody takes it any more.
