@@ -15,8 +15,8 @@ extension ImportCommand {
       throw ValidationError("Name at least one file, - for standard input, or --meter.")
     }
     if sources > 1 { throw ValidationError("Import files, --meter or --transcript, one at a time.") }
-    if !meter, ifPresent || meterOptions.driver != nil || meterOptions.serial != nil {
-      throw ValidationError("--driver, --serial and --if-present belong to --meter.")
+    if !meter, ifPresent || meterOptions.isGiven {
+      throw ValidationError("--driver, --usb, --serial and --if-present belong to --meter.")
     }
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
@@ -86,7 +86,8 @@ extension Transcript {
     guard let driver = DriverRegister.driver(driver) else {
       throw Failure(.badInput, "\(path): this glucoport has no driver '\(driver)'")
     }
-    let model = driver.models.first { $0.vendorID == vendorID && $0.productID == productID }
+    let model =
+      driver.knownModel(vendorID, productID) ?? link.flatMap { driver.model(vendorID, productID, over: $0) }
     guard let model else {
       let ids = MeterListing.ids(vendorID, productID)
       throw Failure(.badInput, "\(path): the driver '\(driver.id)' knows no meter with the USB ids \(ids)")

@@ -16,6 +16,33 @@ public enum MeterLink: Hashable, Sendable {
   case terminal(LineSettings)
 }
 
+extension MeterLink {
+  /// What a link is, without its settings.
+  public enum Kind: String, CaseIterable, Sendable {
+    case hid, bulk, disk, cdc, cp2110, terminal
+  }
+
+  /// What it is.
+  public var kind: Kind {
+    switch self {
+    case .hid: .hid
+    case .bulk: .bulk
+    case .disk: .disk
+    case .cdc: .cdc
+    case .cp2110: .cp2110
+    case .terminal: .terminal
+    }
+  }
+
+  /// How its serial line is set; nil where it is none.
+  public var line: LineSettings? {
+    switch self {
+    case .cdc(let line), .cp2110(let line), .terminal(let line): line
+    case .hid, .bulk, .disk: nil
+    }
+  }
+}
+
 /// A device that a driver knows by its USB ids.
 public struct MeterModel: Hashable, Sendable {
   /// What is printed on it, for people.

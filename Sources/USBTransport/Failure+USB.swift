@@ -5,9 +5,12 @@ import Logbook
 extension USBBus {
   /// The one command that gives people and their cron jobs the permission to open meters.
   ///
-  /// - Parameter isShared: whether the rules are also for cables and chips whose ids other devices use, too.
-  public static func permissionCommand(isShared: Bool) -> String {
-    "glucoport meter udev-rules\(isShared ? " --shared" : "") | sudo tee /etc/udev/rules.d/70-glucoport.rules "
+  /// - Parameters:
+  ///   - isShared: whether the rules are also for cables and chips whose ids other devices use, too.
+  ///   - ids: the ids of a device that no driver knows, for which there is else no rule.
+  public static func permissionCommand(isShared: Bool, ids: String? = nil) -> String {
+    let options = (isShared ? " --shared" : "") + (ids.map { " --usb " + $0 } ?? "")
+    return "glucoport meter udev-rules\(options) | sudo tee /etc/udev/rules.d/70-glucoport.rules "
       + "&& sudo udevadm control --reload && sudo udevadm trigger"
   }
 }

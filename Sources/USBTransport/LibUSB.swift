@@ -39,7 +39,7 @@ final class LibUSB {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue
     try forEachDevice { pointer, described in
-      guard described == device.undescribed else { return true }
+      guard described.isSame(as: device) else { return true }
       code = libusb_open(pointer, &handle)
       return false
     }
@@ -84,18 +84,33 @@ final class LibUSB {
       let digits = String(number)
       return String(repeating: "0", count: 3 - digits.count) + digits
     }
-    return PluggedDevice(
+    var described = PluggedDevice(
       bus: bus, address: address, port: depth > 0 ? "\(bus)-\(path)" : "usb\(bus)",
       vendorID: descriptor.idVendor, productID: descriptor.idProduct,
       node: "/dev/bus/usb/\(padded(bus))/\(padded(address))")
+    described.interfaceClasses = Set(interfaces(of: device).map(\.interfaceClass))
+    return described
   }
-}
 
-extension PluggedDevice {
-  /// What libusb alone tells.
-  fileprivate var undescribed: PluggedDevice {
-    PluggedDevice(
-      bus: bus, address: address, port: port, vendorID: vendorID, productID: productID, node: node)
+  /// The interfaces of a device's active configuration; none where the system does not tell. Nothing is sent to it.
+  fileprivate static func interfaces(of device: OpaquePointer) -> [USBInterface] {
+    var descriptor: UnsafeMutablePointer<libusb_config_descriptor>?
+    guard libusb_get_active_config_descriptor(device, &descriptor) == 0, let descriptor else {
+      return []
+    }
+    defer { libusb_free_config_descriptor(descriptor) }
+    let list = UnsafeBufferPointer(
+      start: descriptor.pointee.interface, count: Int(descriptor.pointee.bNumInterfaces))
+    return list.compactMap { interface in
+      guard interface.num_altsetting > 0, let setting = interface.altsetting?.pointee else { return nil }
+      let endpoints = UnsafeBufferPointer(start: setting.endpoint, count: Int(setting.bNumEndpoints))
+      return USBInterface(
+        number: setting.bInterfaceNumber, interfaceClass: setting.bInterfaceClass,
+        endpoints: endpoints.map {
+          USBEndpoint(
+            address: $0.bEndpointAddress, attributes: $0.bmAttributes, maxPacketSize: $0.wMaxPacketSize)
+        })
+    }
   }
 }
 
@@ -269,7 +284,7 @@ extension LibUSBPort {
     var code = libusb_get_configuration(handle, &configuration)
     if code == 0, configuration == 0 { code = libusb_set_configuration(handle, 1) }
     guard code == 0 else { throw failure(code) }
-    interfaces = LibUSBPort.interfaces(of: handle)
+    interfaces = LibUSB.interfaces(of: libusb_get_device(handle))
   }
 
   /// Gives everything back, and tells what could not be.
@@ -319,27 +334,6 @@ extension LibUSBPort {
     case LIBUSB_ERROR_INTERRUPTED: .interrupted
     case LIBUSB_ERROR_NOT_SUPPORTED: .unsupported
     default: .failed(LibUSB.words(code))
-    }
-  }
-
-  private static func interfaces(of handle: OpaquePointer) -> [USBInterface] {
-    var descriptor: UnsafeMutablePointer<libusb_config_descriptor>?
-    guard libusb_get_active_config_descriptor(libusb_get_device(handle), &descriptor) == 0, let descriptor
-    else {
-      return []
-    }
-    defer { libusb_free_config_descriptor(descriptor) }
-    let list = UnsafeBufferPointer(
-      start: descriptor.pointee.interface, count: Int(descriptor.pointee.bNumInterfaces))
-    return list.compactMap { interface in
-      guard interface.num_altsetting > 0, let setting = interface.altsetting?.pointee else { return nil }
-      let endpoints = UnsafeBufferPointer(start: setting.endpoint, count: Int(setting.bNumEndpoints))
-      return USBInterface(
-        number: setting.bInterfaceNumber, interfaceClass: setting.bInterfaceClass,
-        endpoints: endpoints.map {
-          USBEndpoint(
-            address: $0.bEndpointAddress, attributes: $0.bmAttributes, maxPacketSize: $0.wMaxPacketSize)
-        })
     }
   }
 }

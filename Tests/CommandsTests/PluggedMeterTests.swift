@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logbook
+import Meters
 import Testing
 import USBTransport
 
@@ -118,15 +120,87 @@ import USBTransport
 
   @Test func aTerminalIsOpenedByItsOwnFile() {
     #expect(
-      rules()[3].hasPrefix(
+      rules()[4].hasPrefix(
         #"SUBSYSTEM=="tty", ATTRS{idVendor}=="1209", ATTRS{idProduct}=="0003", MODE="0660""#))
   }
 
+  @Test func nobodyAsksASerialLineWhetherItIsAModem() throws {
+    #expect(
+      rules()[3]
+        == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0003", ENV{ID_MM_DEVICE_IGNORE}="1""#
+    )
+    let all = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
+    for driver in DriverRegister.all {
+      for model in driver.models {
+        let ids =
+          #"ATTR{idVendor}=="\#(MeterListing.digits(model.vendorID))", "#
+          + #"ATTR{idProduct}=="\#(MeterListing.digits(model.productID))""#
+        let ignored = all.contains { $0.contains(ids) && $0.contains(#"ENV{ID_MM_DEVICE_IGNORE}="1""#) }
+        let isLine = [.cdc, .terminal].contains(model.link.kind)
+        #expect(ignored == isLine, "\(model.name)")
+      }
+    }
+  }
+
   @Test func idsThatOthersUseAreLeftOutUnlessAsked() {
-    #expect(rules().count == 4)
-    #expect(rules(shared: true).count == 5)
+    #expect(rules().count == 5)
+    #expect(rules(shared: true).count == 7)
     #expect(!rules().contains { $0.contains("10c4") })
     #expect(rules(shared: true).contains { $0.contains("10c4") })
+  }
+
+  @Test func aDeviceThatNoDriverKnowsHasItsRulesWhenAsked() throws {
+    let other = try #require(USBArgument(argument: "0403:6015"))
+    let lines = UdevRules.lines(drivers, group: "plugdev", shared: false, others: [other, other])
+    let rules = lines.filter { $0.contains("6015") && $0.hasPrefix("SUBSYSTEM") }
+    #expect(
+      rules == [
+        #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="0403", ATTR{idProduct}=="6015", MODE="0660", GROUP="plugdev", TAG+="uaccess", ENV{ID_MM_DEVICE_IGNORE}="1""#,
+        #"SUBSYSTEM=="tty", ATTRS{idVendor}=="0403", ATTRS{idProduct}=="6015", MODE="0660", GROUP="plugdev", TAG+="uaccess""#,
+      ])
+  }
+
+  @Test func oneGuardHoldsForAllRules() {
+    let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
+    #expect(lines.filter { $0.contains("ACTION") } == [#"ACTION=="remove", GOTO="glucoport_end""#])
+    let first = lines.firstIndex { $0.contains("ACTION") } ?? .max
+    #expect(lines[..<first].allSatisfy { $0.hasPrefix("#") })
+    #expect(lines.last == #"LABEL="glucoport_end""#)
+  }
+
+  /// What `udevadm verify` of systemd 254 and later checks, as far as these rules can break it.
+  @Test func everyRuleIsOneThatUdevReads() throws {
+    let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: true)
+    let matches: Set<String> = [
+      "SUBSYSTEM", "ACTION", "ENV{DEVTYPE}", "ATTR{idVendor}", "ATTR{idProduct}", "ATTRS{idVendor}",
+      "ATTRS{idProduct}",
+    ]
+    let assignments = [
+      "MODE": "=", "GROUP": "=", "TAG": "+=", "GOTO": "=", "LABEL": "=", "ENV{ID_MM_DEVICE_IGNORE}": "=",
+      "ENV{UDISKS_IGNORE}": "=",
+    ]
+    for line in lines where !line.isEmpty && !line.hasPrefix("#") {
+      var hasAssigned = false
+      for token in line.components(separatedBy: ", ") {
+        let parts = try #require(
+          try /([A-Z]+(?:\{[A-Za-z_]+\})?)(==|\+=|=)"([^"]+)"/.wholeMatch(in: token), "\(token)")
+        let (key, operation) = (String(parts.1), String(parts.2))
+        if operation == "==" {
+          #expect(matches.contains(key) && !hasAssigned, "\(token)")
+        } else {
+          hasAssigned = true
+          #expect(assignments[key] == operation, "\(token)")
+        }
+      }
+    }
+  }
+
+  /// The person at the seat gets in by a rule of systemd's file 73-seat-late.rules, ModemManager asks from 77 on.
+  @Test func theFileSortsBeforeThoseThatReadItsTags() throws {
+    let command = USBBus.permissionCommand(isShared: false)
+    let file = try #require(command.split(separator: " ").first { $0.hasSuffix(".rules") })
+    #expect(file == "/etc/udev/rules.d/70-glucoport.rules")
+    #expect(try #require(file.split(separator: "/").last) < "73-seat-late.rules")
   }
 
   @Test func noRuleOpensAMeterToEverybody() {

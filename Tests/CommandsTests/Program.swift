@@ -105,6 +105,12 @@ final class Program: Sendable {
   func runUnprivileged(
     _ arguments: String..., environment: [String: String] = [:]
   ) async throws -> Outcome {
+    try await runUnprivileged(arguments: arguments, environment: environment)
+  }
+
+  func runUnprivileged(
+    arguments: [String], environment: [String: String] = [:]
+  ) async throws -> Outcome {
     let isRoot = geteuid() == 0
     let prefix = isRoot ? ["--bounding-set", "-dac_override,-dac_read_search", "glucoport"] : []
     return try await run(

@@ -59,6 +59,11 @@ import Testing
     var anonymised = Self.everything
     anonymised.isAnonymised = true
     #expect(try read(anonymised.text) == anonymised)
+    for link in MeterLink.Kind.allCases {
+      var forced = anonymised
+      forced.link = link
+      #expect(try read(forced.text) == forced)
+    }
   }
 
   @Test func aLineOfEachSortReadsAsTheManualSays() {
@@ -118,6 +123,16 @@ import Testing
   func aStepThatIsNotAsDescribedIsRefusedWithItsLine(_ line: String, _ reason: String) {
     let message = refusal(Self.head + "# first\n" + line + "\n")
     #expect(message.hasPrefix("file:6: ") && message.contains(reason), "\(message)")
+  }
+
+  @Test(arguments: [
+    ("link usb\n", "file:5: a link is one of hid, bulk, disk, cdc, cp2110, terminal"),
+    ("link \n", "file:5: a link is one of"), ("link hid\nlink hid\n", "file:6: "),
+    ("anonymised\nlink hid\n", "file:6: "), ("7 discard = -\nlink hid\n", "file:6: "), ("link hid\n", ""),
+  ])
+  func aLinkStandsOnceAtItsPlace(_ lines: String, _ message: String) {
+    let refusal = refusal(Self.head + lines)
+    #expect(message.isEmpty ? refusal.isEmpty : refusal.hasPrefix(message), "\(refusal)")
   }
 
   @Test func timeGoesForwardOnly() {

@@ -29,7 +29,8 @@ struct USBProbe {
       let drivers = device.kernelDrivers.joined(separator: ",")
       say(
         "\(device.port) \(ids) '\(device.manufacturer)' '\(device.product)' '\(device.serial)' [\(drivers)] "
-          + "\(device.node) \(device.mayOpenNode) \(device.terminal ?? "-")")
+          + "\(device.node) \(device.mayOpenNode) \(device.terminal ?? "-") "
+          + device.interfaceClasses.sorted().map { hex($0) }.joined(separator: ","))
     }
   }
 

@@ -15,8 +15,8 @@ struct BusTests {
     let lines = try Probe.run(bus, "list")
     #expect(
       lines == [
-        "1-1 1234:5678 'Maker' 'Echo' 'E-1' [usbhid] /dev/bus/usb/001/002 true -",
-        "1-2 10C4:85A7 'Silicon Labs' 'USB to UART Bridge Controller' '' [cp210x] /dev/bus/usb/001/003 true /dev/ttyUSB0",
+        "1-1 1234:5678 'Maker' 'Echo' 'E-1' [usbhid] /dev/bus/usb/001/002 true - 03",
+        "1-2 10C4:85A7 'Silicon Labs' 'USB to UART Bridge Controller' '' [cp210x] /dev/bus/usb/001/003 true /dev/ttyUSB0 FF",
       ])
     #expect(server.events == [])
   }

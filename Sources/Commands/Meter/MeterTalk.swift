@@ -38,7 +38,8 @@ struct MeterTalk {
     let devices = try bus.devices()
     let meters = try meant(devices, allowsObstacle: allowsObstacle)
     guard !meters.isEmpty else {
-      throw PluggedMeter.none(devices, drivers: DriverRegister.all, driver: options.driver)
+      throw PluggedMeter.none(
+        devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
     }
     guard let result = try perform(meters, wrap, work) else {
       throw Failure(
@@ -56,19 +57,22 @@ struct MeterTalk {
 }
 
 extension MeterTalk {
+  private func candidates(_ devices: [PluggedDevice]) throws -> [PluggedMeter] {
+    if let usb = options.usb, let driver = options.driver.flatMap(DriverRegister.driver) {
+      return try PluggedMeter.forced(usb, among: devices, driver: driver)
+    }
+    return PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
+  }
+
   /// One meter, or those that a serial number leaves to be asked; none where none is plugged in.
   private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
-    let candidates = PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
+    let candidates = try candidates(devices)
     let readable = allowsObstacle ? candidates : candidates.filter { $0.model.obstacle == nil }
     if readable.isEmpty, let meter = candidates.first, let obstacle = meter.model.obstacle {
       throw Failure(.unavailable, "\(meter.place) cannot be read: \(obstacle)")
     }
     guard let serial = options.serial else {
-      guard !readable.isEmpty else { return [] }
-      return [
-        try PluggedMeter.only(
-          of: readable.map(\.device), drivers: DriverRegister.all, driver: options.driver)
-      ]
+      return readable.isEmpty ? [] : [try PluggedMeter.only(of: readable)]
     }
     return readable.first { $0.device.serial == serial }.map { [$0] } ?? readable
   }
@@ -103,6 +107,10 @@ extension MeterTalk {
         }
         return try work(meter, connection)
       }
+    } catch let failure as Failure where failure.category == .permission && meter.isUnknown {
+      let ids = MeterListing.ids(meter.device.vendorID, meter.device.productID)
+      let command = USBBus.permissionCommand(isShared: false, ids: ids)
+      throw Failure(.permission, "opening the meter: no permission for \(meter.node); run: \(command)")
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
     }

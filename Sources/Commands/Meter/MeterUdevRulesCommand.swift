@@ -18,13 +18,21 @@ struct MeterUdevRulesCommand: ClassifiedCommand {
   @Flag(help: "Also for cables and chips whose ids other devices use, too.")
   var shared = false
 
+  @Option(
+    help: ArgumentHelp("Also for this device, whose ids no driver knows.", valueName: "vendor:product"))
+  var usb: [USBArgument] = []
+
   func validate() throws {
+    if usb.contains(where: { $0.port != nil }) {
+      throw ValidationError("A rule holds at every port: --usb takes the ids without one.")
+    }
     guard UdevRules.isGroup(group) else { throw ValidationError("'\(group)' is no name of a group.") }
   }
 
   func run() throws {
     let output = Output()
-    for line in UdevRules.lines(DriverRegister.all, group: group, shared: shared) { output.line(line) }
+    let lines = UdevRules.lines(DriverRegister.all, group: group, shared: shared, others: usb)
+    for line in lines { output.line(line) }
     try output.finish()
   }
 }

@@ -46,14 +46,22 @@ struct PluggedMeter {
     of devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
   ) throws(Failure) -> PluggedMeter {
     let meters = candidates(devices, drivers: drivers, driver: driver)
-    guard let meter = meters.first else { throw none(devices, drivers: drivers, driver: driver) }
+    guard !meters.isEmpty else { throw none(devices, drivers: drivers, driver: driver) }
+    return try only(of: meters)
+  }
+
+  /// The one meter of those that may be meant.
+  ///
+  /// - Throws: `Failure` of category `usage` where a person has to choose.
+  static func only(of meters: [PluggedMeter]) throws(Failure) -> PluggedMeter {
     guard meters.count == 1 else {
       let names = meters.map { "\(displayed($0.place)) (\($0.driver.id))" }.joined(separator: ", ")
       throw Failure(
-        .usage, "several meters are plugged in: \(names); choose one with --serial, or its kind with --driver"
-      )
+        .usage,
+        "several meters are plugged in: \(names); choose one with --serial, its kind with --driver, or its port "
+          + "with --driver and --usb")
     }
-    return meter
+    return meters[0]
   }
 
   /// The meters that a driver's id leaves to choose from. Whoever names a driver means its shared ids, too.
@@ -66,12 +74,16 @@ struct PluggedMeter {
 
   /// What to say where no meter is found.
   static func none(
-    _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?
+    _ devices: [PluggedDevice], drivers: [any MeterDriver.Type], driver: String?, usb: USBArgument? = nil
   ) -> Failure {
+    if let usb {
+      return Failure(.unavailable, "no device \(usb.text) is plugged in; plug it in, or see 'lsusb'")
+    }
     if let driver {
       return Failure(
         .unavailable,
-        "no meter of the driver '\(driver)' is plugged in; plug it in, or see 'glucoport meter list'")
+        "no meter of the driver '\(driver)' is plugged in; plug it in, see 'glucoport meter list', or name a device "
+          + "with other ids with --usb")
     }
     let cables = among(devices, drivers: drivers, shared: true)
     guard let cable = cables.first else {

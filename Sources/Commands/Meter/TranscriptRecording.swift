@@ -21,9 +21,10 @@ final class TranscriptRecording {
 
   /// Begins with a meter that was just opened.
   func begin(_ meter: PluggedMeter, _ transport: any Transport) throws -> any Transport {
-    let empty = Transcript(
-      driver: meter.driver.id, vendorID: meter.device.vendorID, productID: meter.device.productID,
-      startedAt: Host.now())
+    let (vendorID, productID) = (meter.device.vendorID, meter.device.productID)
+    var empty = Transcript(
+      driver: meter.driver.id, vendorID: vendorID, productID: productID, startedAt: Host.now())
+    if meter.isUnknown { empty.link = meter.model.link.kind }
     if isAnonymous { _ = try empty.anonymised(by: meter.driver) }
     let file = try TranscriptFile(creating: path)
     (self.file, driver, transcript) = (file, meter.driver, empty)

@@ -6,14 +6,22 @@ import Logbook
 ///
 /// The person at the seat gets in by `uaccess`, a cron job by the group; nobody else does.
 enum UdevRules {
-  static func lines(_ drivers: [any MeterDriver.Type], group: String, shared: Bool) -> [String] {
+  /// - Parameter others: devices that no driver knows, and that are opened by one all the same.
+  static func lines(
+    _ drivers: [any MeterDriver.Type], group: String, shared: Bool, others: [USBArgument] = []
+  ) -> [String] {
     var seen: Set<String> = []
+    // Whatever else happens to a device, such as the binding of a driver, may not take the rules off it.
     var lines = ["# Blood-glucose meters, by glucoport.", "ACTION==\"remove\", GOTO=\"glucoport_end\""]
     for driver in drivers {
       let own = driver.models.filter { shared || !$0.isShared }.flatMap { model in
         rules(for: model, group: group).filter { seen.insert($0).inserted }
       }
       if !own.isEmpty { lines += ["", "# \(driver.name)"] + own }
+    }
+    for device in others {
+      let rules = [rule(for: device, group), terminalRule(for: device, group)]
+      lines += ["", "# \(device.text)"] + rules.filter { seen.insert($0).inserted }
     }
     return lines + ["", "LABEL=\"glucoport_end\""]
   }
@@ -28,17 +36,46 @@ enum UdevRules {
   }
 
   private static func rules(for model: MeterModel, group: String) -> [String] {
-    let ids = [("idVendor", model.vendorID), ("idProduct", model.productID)]
-    func match(_ attribute: String) -> String {
-      ids.map { "\(attribute){\($0.0)}==\"\(MeterListing.digits($0.1))\"" }.joined(separator: ", ")
-    }
-    let access = "MODE=\"0660\", GROUP=\"\(group)\", TAG+=\"uaccess\""
-    let device = "SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", \(match("ATTR")), \(access)"
+    let ids = (model.vendorID, model.productID)
+    let device = deviceMatch(ids) + access(group)
     switch model.link {
-    case .terminal: return ["SUBSYSTEM==\"tty\", \(match("ATTRS")), \(access)"]
+    case .terminal: return [deviceMatch(ids) + ignoredByModems, terminalMatch(ids) + access(group)]
+    case .cdc: return [device + ", " + ignoredByModems]
     // A disk that the desktop mounts is one that a driver may not have.
-    case .disk: return [device, "SUBSYSTEM==\"block\", \(match("ATTRS")), ENV{UDISKS_IGNORE}=\"1\""]
-    default: return [device]
+    case .disk: return [device, "SUBSYSTEM==\"block\", \(match("ATTRS", ids)), ENV{UDISKS_IGNORE}=\"1\""]
+    case .hid, .bulk, .cp2110: return [device]
     }
+  }
+}
+
+extension UdevRules {
+  private typealias IDs = (vendor: UInt16, product: UInt16)
+
+  /// ModemManager would ask every serial line whether it is a modem, and the meter behind it would not answer.
+  private static let ignoredByModems = "ENV{ID_MM_DEVICE_IGNORE}=\"1\""
+
+  private static func rule(for device: USBArgument, _ group: String) -> String {
+    deviceMatch((device.vendorID, device.productID)) + access(group) + ", " + ignoredByModems
+  }
+
+  private static func terminalRule(for device: USBArgument, _ group: String) -> String {
+    terminalMatch((device.vendorID, device.productID)) + access(group)
+  }
+
+  private static func deviceMatch(_ ids: IDs) -> String {
+    "SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\", \(match("ATTR", ids)), "
+  }
+
+  private static func terminalMatch(_ ids: IDs) -> String {
+    "SUBSYSTEM==\"tty\", \(match("ATTRS", ids)), "
+  }
+
+  private static func match(_ attribute: String, _ ids: IDs) -> String {
+    [("idVendor", ids.vendor), ("idProduct", ids.product)]
+      .map { "\(attribute){\($0.0)}==\"\(MeterListing.digits($0.1))\"" }.joined(separator: ", ")
+  }
+
+  private static func access(_ group: String) -> String {
+    "MODE=\"0660\", GROUP=\"\(group)\", TAG+=\"uaccess\""
   }
 }

@@ -15,7 +15,7 @@ extension Transcript {
   public var head: String {
     let ids = Self.digits(vendorID, 4) + ":" + Self.digits(productID, 4)
     return "\(Self.title)\ndriver \(driver)\nusb \(ids)\nstarted \(DeviceTime(seconds: startedAt).text)Z\n"
-      + (isAnonymised ? "anonymised\n" : "")
+      + (link.map { "link \($0.rawValue)\n" } ?? "") + (isAnonymised ? "anonymised\n" : "")
   }
 
   /// One step as a line with its end.

@@ -37,6 +37,8 @@ public struct Transcript: Hashable, Sendable {
   public var startedAt: Int64
   /// Whether serial number and values are not those of the meter.
   public var isAnonymised = false
+  /// How the meter was reached, where the driver does not know it by its USB ids; else nil.
+  public var link: MeterLink.Kind?
   /// The steps, in order.
   public var steps: [Step] = []
 

@@ -45,6 +45,13 @@ private struct TranscriptReader {
     if transcript == nil { return try takeHead(line) }
     if line == "anonymised", count == 0, transcript?.isAnonymised == false {
       transcript?.isAnonymised = true
+    } else if line.hasPrefix("link "), count == 0, transcript?.link == nil, transcript?.isAnonymised == false
+    {
+      guard let link = MeterLink.Kind(rawValue: String(line.dropFirst(5))) else {
+        let links = MeterLink.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        throw refusal("a link is one of \(links)")
+      }
+      transcript?.link = link
     } else {
       try takeStep(line)
     }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import USBTransport
+
+/// Meters whose USB ids are in no table, read by the driver that a person names.
+extension PluggedMeter {
+  /// Whether the driver does not know it by its ids.
+  var isUnknown: Bool { driver.knownModel(device.vendorID, device.productID) == nil }
+
+  /// The devices with these ids. Where the driver knows the ids, what it knows of them holds.
+  ///
+  /// - Throws: `Failure` of category `usage` for a device that has nothing over which the driver could reach a meter.
+  static func forced(
+    _ usb: USBArgument, among devices: [PluggedDevice], driver: any MeterDriver.Type
+  ) throws(Failure) -> [PluggedMeter] {
+    var meters: [PluggedMeter] = []
+    for device in devices where usb.matches(device) {
+      guard let model = driver.model(of: device) else {
+        let links = Set(driver.models.map(\.link.kind.words)).sorted().joined(separator: " or ")
+        throw Failure(
+          .usage,
+          "the driver '\(driver.id)' reads \(links); \(usb.text) at \(device.port) is none: "
+            + "choose another with --driver, or another device with --usb")
+      }
+      meters.append(PluggedMeter(device: device, driver: driver, model: model))
+    }
+    return meters
+  }
+}
+
+extension MeterDriver {
+  /// The model with these ids; nil where the driver does not know them.
+  static func knownModel(_ vendorID: UInt16, _ productID: UInt16) -> MeterModel? {
+    models.first { $0.vendorID == vendorID && $0.productID == productID }
+  }
+
+  /// A model with ids that the driver does not know, reached over a link of this kind; nil where it has none like it.
+  ///
+  /// Bytes for one serial line suit another that is set the same: a cable's chip is no part of the protocol.
+  static func model(_ vendorID: UInt16, _ productID: UInt16, over kind: MeterLink.Kind) -> MeterModel? {
+    let alike = models.filter { $0.link.kind == kind }
+    let template = alike.first { $0.obstacle == nil } ?? alike.first
+    let line = models.lazy.compactMap(\.link.line).first
+    let link =
+      switch kind {
+      case .cdc: template?.link ?? line.map { .cdc($0) }
+      case .terminal: template?.link ?? line.map { .terminal($0) }
+      default: template?.link
+      }
+    return link.map {
+      MeterModel(name, vendorID: vendorID, productID: productID, link: $0, obstacle: template?.obstacle)
+    }
+  }
+
+  fileprivate static func model(of device: PluggedDevice) -> MeterModel? {
+    if let known = knownModel(device.vendorID, device.productID) { return known }
+    let models = MeterLink.Kind.allCases.compactMap { kind in
+      model(device.vendorID, device.productID, over: kind)
+    }
+    return models.first { $0.link.fits(device) }
+  }
+}
+
+extension MeterLink {
+  /// Whether the device has an interface for it, as far as the system tells without opening it.
+  fileprivate func fits(_ device: PluggedDevice) -> Bool {
+    let classes = device.interfaceClasses
+    if classes.isEmpty { return true }
+    return switch self {
+    case .hid, .cp2110: classes.contains(3)
+    case .disk: classes.contains(8)
+    case .cdc: classes.contains(2)
+    case .bulk(let interfaceClass): classes.contains(interfaceClass)
+    // A chip of its own class may lack only its driver in the kernel, which opening it tells.
+    case .terminal: device.terminal != nil || classes.contains(0xFF)
+    }
+  }
+}
+
+extension MeterLink.Kind {
+  fileprivate var words: String {
+    switch self {
+    case .hid: "HID devices"
+    case .bulk: "devices with bulk endpoints"
+    case .disk: "disks"
+    case .cdc, .cp2110, .terminal: "serial lines"
+    }
+  }
+}

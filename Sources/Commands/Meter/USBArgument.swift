@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import USBTransport
+
+/// A device at the USB plug by its ids, as `lsusb` prints them, and by its port where two have the same ids:
+/// `0403:6015`, `0403:6015@1-1.4`.
+struct USBArgument: ExpressibleByArgument, Equatable {
+  let vendorID: UInt16
+  let productID: UInt16
+  let port: String?
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    let ids = parts[0].split(separator: ":", omittingEmptySubsequences: false).compactMap(Self.id)
+    guard ids.count == 2, parts[0].utf8.count(where: { $0 == UInt8(ascii: ":") }) == 1 else { return nil }
+    if parts.count == 2, !Self.isPort(parts[1]) { return nil }
+    (vendorID, productID) = (ids[0], ids[1])
+    port = parts.count == 2 ? String(parts[1]) : nil
+  }
+
+  /// The ids and the port as they are typed.
+  var text: String { MeterListing.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
+
+  func matches(_ device: PluggedDevice) -> Bool {
+    device.vendorID == vendorID && device.productID == productID && (port == nil || device.port == port)
+  }
+
+  private static func id(_ text: Substring) -> UInt16? {
+    guard text.utf8.count == 4, text.allSatisfy(\.isHexDigit) else { return nil }
+    return UInt16(text, radix: 16)
+  }
+
+  /// `1-1.4`, as the kernel names a port.
+  private static func isPort(_ text: Substring) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.count == 2
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+      }
+  }
+}

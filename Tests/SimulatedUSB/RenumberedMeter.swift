@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import SimulatedMeters
+
+/// A meter with other USB ids than those of its kind, as a model that came later.
+package final class RenumberedMeter: SimulatedMeter {
+  private let meter: any SimulatedMeter
+  package let deviceDescriptor: [UInt8]
+
+  package init(_ meter: any SimulatedMeter, vendorID: UInt16, productID: UInt16) {
+    self.meter = meter
+    let ids = [vendorID, productID].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    deviceDescriptor = meter.deviceDescriptor[..<8] + ids + meter.deviceDescriptor[12...]
+  }
+
+  package var configurationDescriptor: [UInt8] { meter.configurationDescriptor }
+  package var strings: [String] { meter.strings }
+
+  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+    meter.control(request, most: most, data: data)
+  }
+
+  package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { meter.take(packet, endpoint: endpoint) }
+
+  package func give(endpoint: UInt8, most: Int) -> PacketAnswer { meter.give(endpoint: endpoint, most: most) }
+}
