@@ -47,6 +47,7 @@ final class ImportTarget {
   }
 
   private static func openExisting(path: String) throws -> Store? {
+    guard try Store.exists(path: path) else { return nil }
     do {
       return try Store(path: path, role: .reader)
     } catch let failure as Failure where failure.category == .missingInput {

@@ -32,7 +32,7 @@ struct StoreOptions: ParsableArguments {
 
   /// The zone of the logbook; without a store that of the system.
   func zone() throws -> LogbookZone {
-    guard named != nil else { return try LogbookZone(name: Host.systemZone) }
+    guard named != nil, try Store.exists(path: path) else { return try LogbookZone(name: Host.systemZone) }
     do {
       return try open(.reader).timezone()
     } catch let failure as Failure where failure.category == .missingInput {

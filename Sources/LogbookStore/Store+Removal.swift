@@ -23,7 +23,7 @@ extension Store {
     try write { _ in }
     try translatingErrors(path) { try queue.close() }
     for suffix in Self.companions {
-      guard unlink(path + suffix) == 0 || errno == ENOENT else {
+      guard unlink(PathText.bytes(path + suffix)) == 0 || errno == ENOENT else {
         throw Failure(
           .inputOutput, "\(path + suffix): cannot remove the file: \(String(cString: strerror(errno)))")
       }

@@ -41,20 +41,25 @@ public final class Store {
 
   /// Opens an existing store.
   ///
-  /// - Throws: `Failure`: `missingInput` without a file, `configuration` for a newer schema or a library of SQLite that
-  ///   is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
+  /// - Throws: `Failure`: `missingInput` without a file and for a folder, `configuration` for a newer schema or a
+  ///   library of SQLite that is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
   public convenience init(path: String, role: StoreRole) throws {
-    guard access(path, F_OK) == 0 else {
+    guard try StoreFile.exists(path) else {
       throw Failure(.missingInput, "\(path): there is no store; 'glucoport import' creates one")
     }
     try self.init(opening: path, role: role)
   }
 
+  /// Whether there is a file that may be a store.
+  ///
+  /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` for what is no regular file.
+  public static func exists(path: String) throws -> Bool { try StoreFile.exists(path) }
+
   /// Opens a store, or creates it with the zone of its logbook.
   ///
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
   public static func openOrCreate(path: String, role: StoreRole, zone: LogbookZone) throws -> Store {
-    if access(path, F_OK) != 0 { try create(path: path) }
+    if try !StoreFile.exists(path) { try StoreFile.create(path) }
     let store = try Store(opening: path, role: role, zone: zone)
     return store
   }
@@ -99,34 +104,13 @@ public final class Store {
     }
   }
 
-  private static func create(path: String) throws {
-    let folder = (path as NSString).deletingLastPathComponent
-    if !folder.isEmpty, access(folder, F_OK) != 0 {
-      do {
-        try FileManager.default.createDirectory(
-          atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      } catch {
-        throw Failure(
-          errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
-          "\(folder): cannot create the folder: \(String(cString: strerror(errno)))")
-      }
-    }
-    let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else {
-      throw Failure(
-        errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
-        "\(path): cannot create the store: \(String(cString: strerror(errno)))")
-    }
-    close(descriptor)
-  }
-
   /// Opens the file, again where two processes turn a new one to its write-ahead log at once: SQLite refuses one
   /// of them without waiting, since each holds what the other waits for.
   private static func openQueue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
     let end = ContinuousClock.now + .seconds(busyTimeoutSeconds)
     while true {
       do {
-        return try DatabaseQueue(path: path, configuration: configuration)
+        return try StoreFile.withText(path) { try DatabaseQueue(path: $0, configuration: configuration) }
       } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
         usleep(2000)
       }
@@ -192,8 +176,9 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
     return Failure(
       .permission, "\(name): the store cannot be written; check the permissions of the file and its folder")
   case .SQLITE_CANTOPEN:
-    return Failure(
-      .cannotCreate, "\(name): the store cannot be opened; check that its folder exists and can be written")
+    return path.isEmpty
+      ? Failure(.cannotCreate, "\(name): cannot be created in the folder of temporary files")
+      : StoreFile.refusal(path)
   case .SQLITE_NOTADB:
     return Failure(.badInput, "\(name): this is no glucoport store")
   case .SQLITE_CORRUPT:

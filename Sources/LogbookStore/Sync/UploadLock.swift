@@ -18,7 +18,7 @@ public struct UploadLock: Sendable {
   /// - Throws: `Failure`: `permission`, `cannotCreate` when the lock's file cannot be made beside the store.
   public static func take(storePath: String) throws -> UploadLock? {
     let path = Self.path(storePath)
-    let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw Failure(
         errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
@@ -42,7 +42,7 @@ public struct UploadLock: Sendable {
   /// - Throws: `Failure`: `permission`, `inputOutput` when the lock's file is there and cannot be asked.
   public static func isHeld(storePath: String) throws -> Bool {
     let path = Self.path(storePath)
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return false }
       throw Failure(

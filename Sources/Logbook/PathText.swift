@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names of files as text, without losing a byte.
+///
+/// To Linux a name is any bytes; text is Unicode. A byte that is no UTF-8 is kept as one character from the end of the
+/// last private area of Unicode, U+10FF00 and the byte; so are the bytes of those characters themselves. Whoever calls
+/// the system takes `bytes`, whoever shows a name takes `shown`.
+public enum PathText {
+  private static let escapes: ClosedRange<UInt32> = 0x10FF00...0x10FFFF
+
+  /// The text of a name that the system gave.
+  public static func text(_ bytes: [UInt8]) -> String {
+    if let text = String(validating: bytes, as: UTF8.self), !isEscaped(text) { return text }
+    var text = String.UnicodeScalarView()
+    func escape(_ byte: UInt8) {
+      if let scalar = Unicode.Scalar(escapes.lowerBound + UInt32(byte)) { text.append(scalar) }
+    }
+    var parser = Unicode.UTF8.ForwardParser()
+    var rest = bytes.makeIterator()
+    var position = 0
+    while true {
+      switch parser.parseScalar(from: &rest) {
+      case .valid(let code):
+        let scalar = Unicode.UTF8.decode(code)
+        if escapes.contains(scalar.value) { code.forEach(escape) } else { text.append(scalar) }
+        position += code.count
+      case .error(let length):
+        bytes[position..<position + length].forEach(escape)
+        position += length
+      case .emptyInput: return String(text)
+      }
+    }
+  }
+
+  /// The text of a name that the system gave, as a C string.
+  public static func text(_ name: UnsafePointer<CChar>) -> String {
+    var bytes: [UInt8] = []
+    var next = name
+    while next.pointee != 0 {
+      bytes.append(UInt8(bitPattern: next.pointee))
+      next += 1
+    }
+    return text(bytes)
+  }
+
+  /// Whether the text stands for a name that is no UTF-8.
+  public static func isEscaped(_ text: String) -> Bool {
+    // Few texts have a character beyond the first sixteen planes, and those begin with this byte.
+    text.utf8.contains(0xF4) && text.unicodeScalars.contains { escapes.contains($0.value) }
+  }
+
+  /// The name for the system, with its final zero.
+  public static func bytes(_ text: String) -> [CChar] {
+    guard isEscaped(text) else { return Array(text.utf8CString) }
+    var bytes: [UInt8] = []
+    for scalar in text.unicodeScalars {
+      if let byte = byte(scalar) { bytes.append(byte) } else { bytes += UTF8.encode(scalar) ?? .init() }
+    }
+    return (bytes + [0]).map { CChar(bitPattern: $0) }
+  }
+
+  /// The name for people and for files: each byte that is no UTF-8 as `\xE4`.
+  public static func shown(_ text: String) -> String {
+    guard isEscaped(text) else { return text }
+    return text.unicodeScalars.map { scalar in
+      guard let byte = byte(scalar) else { return String(scalar) }
+      return (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
+
+  private static func byte(_ scalar: Unicode.Scalar) -> UInt8? {
+    escapes.contains(scalar.value) ? UInt8(scalar.value - escapes.lowerBound) : nil
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The file of a store, as the system has it: what SQLite would say of it leaves out the reason.
+enum StoreFile {
+  /// `O_PATH` of Linux, which Swift does not import: a descriptor that names a file and opens nothing.
+  private static let pathOnly: Int32 = 0x20_0000
+
+  /// Whether there is a file that may be read.
+  ///
+  /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` for what is no regular file.
+  static func exists(_ path: String) throws(Failure) -> Bool {
+    var status = stat()
+    guard stat(PathText.bytes(path), &status) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return false }
+      throw failure(errno, path, else: .inputOutput)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR:
+      throw Failure(.missingInput, "\(path): Is a directory; name the file of the store in it")
+    default: throw Failure(.badInput, "\(path): this is no regular file, and no glucoport store")
+    }
+    guard access(PathText.bytes(path), R_OK) == 0 else { throw failure(errno, path, else: .inputOutput) }
+    return true
+  }
+
+  /// Makes an empty file, and the folders that lead to it, its owner's alone. One that is there stays.
+  static func create(_ path: String) throws(Failure) {
+    try makeFolder(folder(of: path))
+    let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw failure(errno, "\(path): cannot create the store", else: .cannotCreate)
+    }
+    close(descriptor)
+  }
+
+  /// Why SQLite cannot open a file: it says only that it cannot.
+  static func refusal(_ path: String) -> Failure {
+    for (name, mode) in [(path, R_OK | W_OK), (folder(of: path), W_OK | X_OK)] {
+      if access(PathText.bytes(name), mode) != 0 { return failure(errno, name, else: .cannotCreate) }
+    }
+    return Failure(
+      .cannotCreate, "\(path): the store cannot be opened; look for '\(path)-wal' and '\(path)-shm' of others"
+    )
+  }
+
+  /// Gives SQLite's binding a path that is text. One that is not goes by a descriptor, whose link SQLite follows to the
+  /// file's own name, so that its log stands beside the file. Closing such a descriptor releases no lock.
+  static func withText<Value>(_ path: String, _ work: (String) throws -> Value) throws -> Value {
+    guard PathText.isEscaped(path) else { return try work(path) }
+    let descriptor = open(PathText.bytes(path), pathOnly | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(errno, path, else: .inputOutput) }
+    defer { close(descriptor) }
+    return try work("/proc/self/fd/\(descriptor)")
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func makeFolder(_ path: String) throws(Failure) {
+    if access(PathText.bytes(path), F_OK) == 0 { return }
+    let reason = errno
+    if reason == ENOENT, path != ".", path != "/" {
+      try makeFolder(folder(of: path))
+      if mkdir(PathText.bytes(path), 0o700) == 0 || errno == EEXIST { return }
+    }
+    throw failure(
+      reason == ENOENT ? errno : reason, "\(path): cannot create the folder", else: .cannotCreate)
+  }
+
+  private static func failure(_ reason: Int32, _ what: String, else category: FailureCategory) -> Failure {
+    Failure(
+      reason == EACCES || reason == EPERM ? .permission : category,
+      "\(what): \(String(cString: strerror(reason)))")
+  }
+}
