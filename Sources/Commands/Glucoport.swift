@@ -41,7 +41,7 @@ public struct Glucoport: ParsableCommand {
     let output = Output()
     var failureEnd = ""
     do {
-      var command = try parseAsRoot()
+      var command = try CommandArguments(words: Host.arguments).parse()
       failureEnd = (command as? any ClassifiedCommand).map { type(of: $0).failureEnd } ?? ""
       if var waiting = command as? any AsyncParsableCommand {
         try await waiting.run()

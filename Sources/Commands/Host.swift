@@ -20,10 +20,17 @@ enum Host {
   /// Makes every file and folder that this process creates its owner's alone.
   static func keepFilesPrivate() { umask(0o077) }
 
-  /// The value of an environment variable; nil when it is unset or empty.
+  /// The arguments of this process behind the program's name, as `PathText` has them.
+  static var arguments: [String] {
+    CommandLine.arguments.indices.dropFirst().compactMap { index in
+      CommandLine.unsafeArgv[index].map { PathText.text($0) }
+    }
+  }
+
+  /// The value of an environment variable, as `PathText` has it; nil when it is unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
-    return String(cString: value)
+    return PathText.text(value)
   }
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }

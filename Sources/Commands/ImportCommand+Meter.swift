@@ -32,7 +32,7 @@ extension ImportCommand {
   /// Reads a meter or a transcript, and stores what it holds.
   func importMeter(_ output: Output) throws {
     let status = try namingRejections(output) {
-      try transcript.map { try importTranscript($0, output) } ?? importPlugged(output)
+      try transcript.map { try importTranscript($0.path, output) } ?? importPlugged(output)
     }
     try output.finish()
     if status != .done { throw status }
@@ -63,7 +63,7 @@ extension ImportCommand {
     }
     var digest = Digest()
     bytes.withUnsafeBytes { digest.update($0) }
-    let source = MeterSource(name: path, digest: digest.hexadecimal())
+    let source = MeterSource(name: PathText.shown(path), digest: digest.hexadecimal())
     let target = try ImportTarget(self, output)
     return tell(try session(driver, source, target).run(connection, into: target.store), output)
   }

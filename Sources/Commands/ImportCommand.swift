@@ -25,13 +25,13 @@ struct ImportCommand: ClassifiedCommand {
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: ArgumentHelp("Files to import; - for standard input.", valueName: "path"))
-  var paths: [String] = []
+  var paths: [PathArgument] = []
 
   @Flag(help: "Read the meter that is plugged in.")
   var meter = false
 
   @Option(help: ArgumentHelp("Read the talk with a meter that this transcript holds.", valueName: "file"))
-  var transcript: String?
+  var transcript: PathArgument?
 
   @OptionGroup var meterOptions: MeterOptions
 
@@ -77,7 +77,7 @@ struct ImportCommand: ClassifiedCommand {
   @Option(
     help: ArgumentHelp(
       "Write rejected rows to this new file, as they stood; - for standard output.", valueName: "file"))
-  var rejects: String?
+  var rejects: PathArgument?
 
   @Flag(help: "Append rejected rows to the file of --rejects.")
   var rejectsAppend = false
@@ -99,10 +99,10 @@ struct ImportCommand: ClassifiedCommand {
 
   func validate() throws {
     try validateSource()
-    if rejectsAppend, rejects == nil || rejects == RejectsFile.standardOutput {
+    if rejectsAppend, rejects == nil || rejects?.path == RejectsFile.standardOutput {
       throw ValidationError("--rejects-append needs --rejects with a file.")
     }
-    if json, rejects == RejectsFile.standardOutput {
+    if json, rejects?.path == RejectsFile.standardOutput {
       throw ValidationError("--json and --rejects - both write to standard output; choose one.")
     }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects takes a number from 0.") }
@@ -126,7 +126,7 @@ struct ImportCommand: ClassifiedCommand {
     let rejectsFile = try makeRejectsFile(output)
     let target = try ImportTarget(self, output)
     var statuses: [ExitStatus] = []
-    for path in paths {
+    for path in paths.map(\.path) {
       do {
         statuses.append(try namingRejections(output) { try importOne(path, target, rejectsFile, output) })
       } catch let failure as Failure {
@@ -143,10 +143,10 @@ struct ImportCommand: ClassifiedCommand {
   /// The file of `--rejects`; none for a dry run, which writes to no file at all.
   private func makeRejectsFile(_ output: Output) throws -> RejectsFile? {
     guard let rejects else { return nil }
-    if rejects == RejectsFile.standardOutput { return RejectsFile(output) }
+    if rejects.path == RejectsFile.standardOutput { return RejectsFile(output) }
     if dryRun { return nil }
     return try RejectsFile(
-      path: rejects, appends: rejectsAppend, apartFrom: paths + [try storeOptions.path])
+      path: rejects.path, appends: rejectsAppend, apartFrom: paths.map(\.path) + [try storeOptions.path])
   }
 
   private func importOne(
@@ -197,8 +197,8 @@ struct ImportCommand: ClassifiedCommand {
     if json {
       output.line(ImportSummary.json(report, isDryRun: dryRun))
     } else if !quiet {
-      let isOnOutput = rejects == RejectsFile.standardOutput
-      let rejectsFile = dryRun || isOnOutput ? nil : rejects
+      let isOnOutput = rejects?.path == RejectsFile.standardOutput
+      let rejectsFile = dryRun || isOnOutput ? nil : rejects?.path
       let lines = ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejectsFile)
       // Standard output holds the rejected rows and nothing else.
       for line in lines { isOnOutput ? output.message(line) : output.line(line) }
@@ -250,7 +250,7 @@ struct ImportCommand: ClassifiedCommand {
   /// The command up to the options about an input, as a hint repeats it.
   var start: String {
     var words = ["glucoport", "import"]
-    if let store = storeOptions.store { words += ["--store", store] }
+    if let store = storeOptions.store { words += ["--store", store.path] }
     if let maxRejects { words += ["--max-rejects", String(maxRejects)] }
     for (flag, isSet) in [("--strict", strict), ("--dry-run", dryRun), ("--json", json), ("--quiet", quiet)]
     where isSet { words.append(flag) }

@@ -36,7 +36,8 @@ final class RejectsFile {
       throw Failure(
         .usage, "\(path): the rejected rows would overwrite this file; name another with --rejects")
     }
-    let descriptor = open(path, O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY), 0o600)
+    let flags = O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY)
+    let descriptor = open(PathText.bytes(path), flags, 0o600)
     guard descriptor >= 0 else { throw Self.cannotCreate(path, String(cString: strerror(errno))) }
     let lastLine: LastLine
     do {
@@ -104,7 +105,9 @@ extension RejectsFile {
   private static func isSameFile(_ path: String, _ other: String) -> Bool {
     var first = stat()
     var second = stat()
-    guard stat(path, &first) == 0, stat(other, &second) == 0 else { return false }
+    guard stat(PathText.bytes(path), &first) == 0, stat(PathText.bytes(other), &second) == 0 else {
+      return false
+    }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 

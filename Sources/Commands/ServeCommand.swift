@@ -9,7 +9,8 @@ import ServerStore
 struct DataOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The folder with everything the server keeps; else 'server' in the data folder.", valueName: "folder"))
+      "The folder with everything the server keeps; else 'server' in the data folder.", valueName: "folder"),
+    completion: .directory)
   var data: String?
 
   /// The path of that folder.
@@ -51,10 +52,13 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
       "Listen on this address; port 0 lets the system choose one.", valueName: "address:port"))
   var listen = ListeningAddress(host: "127.0.0.1", port: 8077)
 
-  @Option(help: ArgumentHelp("The certificate of the server with its chain, PEM.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The certificate of the server with its chain, PEM.", valueName: "file"),
+    completion: .file())
   var tlsCert: String?
 
-  @Option(help: ArgumentHelp("The private key of the certificate, PEM.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The private key of the certificate, PEM.", valueName: "file"), completion: .file())
   var tlsKey: String?
 
   @Flag(help: "Listen for other machines without TLS, as behind a proxy that has it.")

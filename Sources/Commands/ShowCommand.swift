@@ -21,7 +21,7 @@ struct ShowCommand: ClassifiedCommand {
   @Option(
     help: ArgumentHelp(
       "Write the content of an attachment to this file; - is standard output.", valueName: "file"))
-  var save: String?
+  var save: PathArgument?
 
   @Flag(help: "With --save: replace a file that is there.")
   var force = false
@@ -31,13 +31,13 @@ struct ShowCommand: ClassifiedCommand {
     if save != nil, json {
       throw ValidationError("--save writes a content and --json an object; choose one.")
     }
-    if save == "" { throw ValidationError("--save takes the name of a file.") }
+    if save?.path == "" { throw ValidationError("--save takes the name of a file.") }
   }
 
   func run() throws {
     let output = Output()
     if let save {
-      try AttachmentSaving(options: storeOptions, target: save, replaces: force).save(id, output)
+      try AttachmentSaving(options: storeOptions, target: save.path, replaces: force).save(id, output)
       return try output.finish()
     }
     let store = try storeOptions.open(.reader)

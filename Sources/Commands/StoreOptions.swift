@@ -9,7 +9,7 @@ struct StoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The store to use; else $GLUCOPORT_STORE, else the one in the data folder.", valueName: "file"))
-  var store: String?
+  var store: PathArgument?
 
   /// The path of the store.
   ///
@@ -25,7 +25,7 @@ struct StoreOptions: ParsableArguments {
   }
 
   private var named: String? {
-    store ?? Host.environment("GLUCOPORT_STORE") ?? Host.dataFolder.map { $0 + "/logbook.db" }
+    store?.path ?? Host.environment("GLUCOPORT_STORE") ?? Host.dataFolder.map { $0 + "/logbook.db" }
   }
 
   func open(_ role: StoreRole) throws -> Store { try Store(path: path, role: role) }

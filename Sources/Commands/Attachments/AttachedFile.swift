@@ -20,7 +20,7 @@ struct AttachedFile {
   /// - Throws: `Failure`: `missingInput`, `permission`, `badInput` for a folder, `inputOutput`.
   init(_ path: String) throws {
     self.path = path
-    descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    descriptor = path == "-" ? STDIN_FILENO : open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.failure(path, "cannot be opened") }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.failure(path, "cannot be read") }
@@ -29,8 +29,11 @@ struct AttachedFile {
     }
   }
 
-  /// The last part of the path.
-  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+  /// The last part of the path; what is no text in it is replaced.
+  var name: String {
+    let bytes = PathText.bytes(path).dropLast().map { UInt8(bitPattern: $0) }
+    return String(decoding: bytes.split(separator: UInt8(ascii: "/")).last ?? bytes[...], as: UTF8.self)
+  }
 
   /// Takes the bytes into the store's intake.
   ///

@@ -20,11 +20,11 @@ struct SavedFile {
   ///   what the closure throws.
   func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
     var status = stat()
-    if !replaces, lstat(path, &status) == 0 { throw existing }
-    var template = Array("\(path).XXXXXX".utf8CString)
+    if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
+    var template = PathText.bytes(path + ".XXXXXX")
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw failure(.cannotCreate, "cannot be created") }
-    let temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let temporary = template
     do {
       defer { close(descriptor) }
       try fill { try send($0, to: descriptor) }
@@ -43,18 +43,20 @@ extension SavedFile {
   }
 
   /// Gives the whole file its name. A link does not replace what came there meanwhile.
-  private func place(_ temporary: String) throws {
+  private func place(_ temporary: [CChar]) throws {
     if replaces {
-      guard rename(temporary, path) == 0 else { throw failure(.cannotCreate, "cannot be created") }
+      guard rename(temporary, PathText.bytes(path)) == 0 else {
+        throw failure(.cannotCreate, "cannot be created")
+      }
       return
     }
-    if link(temporary, path) == 0 {
+    if link(temporary, PathText.bytes(path)) == 0 {
       unlink(temporary)
       return
     }
     guard errno != EEXIST else { throw existing }
     // A file system without links, as those of memory cards.
-    guard errno == EPERM || errno == ENOTSUP, rename(temporary, path) == 0 else {
+    guard errno == EPERM || errno == ENOTSUP, rename(temporary, PathText.bytes(path)) == 0 else {
       throw failure(.cannotCreate, "cannot be created")
     }
   }

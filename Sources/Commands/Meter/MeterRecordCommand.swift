@@ -17,7 +17,7 @@ struct MeterRecordCommand: ClassifiedCommand {
   @OptionGroup var meterOptions: MeterOptions
 
   @Argument(help: "The file to write; it must not be there yet.")
-  var file: String
+  var file: PathArgument
 
   @Flag(help: "Replace serial number and values, where the driver knows how.")
   var anonymise = false
@@ -28,7 +28,7 @@ struct MeterRecordCommand: ClassifiedCommand {
   func run() throws {
     Host.keepFilesPrivate()
     let output = Output()
-    let recording = TranscriptRecording(to: file, isAnonymous: anonymise)
+    let recording = TranscriptRecording(to: file.path, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {
       // A driver's own ids may be known and its talk not: then a person who names it wants to find out.
@@ -53,7 +53,7 @@ struct MeterRecordCommand: ClassifiedCommand {
     case .success(let contents):
       if !quiet {
         output.line(
-          "\(displayed(file)): \(exchanges) exchanges, \(grouped(contents.readings.count)) readings")
+          "\(displayed(file.path)): \(exchanges) exchanges, \(grouped(contents.readings.count)) readings")
         if !anonymise {
           output.line("  it holds the serial number and all values: send it to nobody unasked")
         }
@@ -61,7 +61,8 @@ struct MeterRecordCommand: ClassifiedCommand {
       try output.finish()
     case .failure(let error):
       if transcript != nil {
-        output.message("glucoport: \(displayed(file)) keeps the \(exchanges) exchanges before the failure")
+        output.message(
+          "glucoport: \(displayed(file.path)) keeps the \(exchanges) exchanges before the failure")
       }
       throw error
     }

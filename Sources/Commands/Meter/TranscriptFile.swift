@@ -19,7 +19,7 @@ final class TranscriptFile {
   /// A new file, its owner's alone.
   init(creating path: String) throws(Failure) {
     self.path = path
-    descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    descriptor = open(PathText.bytes(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let reason =
         errno == EEXIST ? "it is there already; choose another name" : String(cString: strerror(errno))
@@ -46,7 +46,7 @@ final class TranscriptFile {
   }
 
   /// Takes the file away.
-  func remove() { unlink(path) }
+  func remove() { unlink(PathText.bytes(path)) }
 
   private func failure() -> Failure {
     Failure(.inputOutput, "\(path): cannot write the transcript: \(String(cString: strerror(errno)))")
@@ -54,7 +54,7 @@ final class TranscriptFile {
 
   /// The bytes of a transcript.
   static func read(_ path: String) throws(Failure) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       let category: FailureCategory =
         errno == ENOENT ? .missingInput : errno == EACCES ? .permission : .inputOutput

@@ -40,7 +40,7 @@ final class Output {
   /// A message on standard error, behind the results so far.
   func message(_ text: String) {
     flush()
-    send(Array((text + "\n").utf8), to: STDERR_FILENO)
+    send(Array((PathText.shown(text) + "\n").utf8), to: STDERR_FILENO)
   }
 
   /// Rewrites the last line of a terminal's standard error, cut to its width: only the last line can be rewritten.
@@ -99,7 +99,7 @@ final class Output {
 /// Text from a file or device as it may be shown: without what a terminal would obey, and marks that turn text round.
 func displayed(_ text: String) -> String {
   var shown = ""
-  for scalar in text.unicodeScalars {
+  for scalar in PathText.shown(text).unicodeScalars {
     switch scalar.value {
     case 0x09, 0x0A, 0x0D: shown += " "
     case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069:

@@ -23,7 +23,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   var id: String
 
   @Argument(help: ArgumentHelp("The files; - is standard input.", valueName: "file"))
-  var files: [String]
+  var files: [PathArgument]
 
   @Option(help: ArgumentHelp("The name under which a single file is kept.", valueName: "name"))
   var name: String?
@@ -33,7 +33,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func validate() throws {
     if name != nil, files.count != 1 { throw ValidationError("--name names one file.") }
-    if files.contains("-"), name == nil || files.count > 1 {
+    if files.contains(where: { $0.path == "-" }), name == nil || files.count > 1 {
       throw ValidationError("Give standard input a --name, and attach it alone.")
     }
     if let name, name.isEmpty || name.utf8.count > Self.mostNameBytes {
@@ -52,7 +52,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     // Contents go up in the order of their ids where they were attached at the same time.
     let guids = files.map { _ in Host.randomUUID() }.sorted()
     let drafts = try zip(files, guids).map { path, guid in
-      let file = try AttachedFile(path)
+      let file = try AttachedFile(path.path)
       let (content, head) = try file.read(into: intake, limit: limit)
       let name = name ?? file.name
       var draft = RecordDraft(

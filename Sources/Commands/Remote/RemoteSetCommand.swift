@@ -25,7 +25,8 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     help: ArgumentHelp("What is there: glucoport or nightscout; else the address tells.", valueName: "type"))
   var type: String?
 
-  @Option(help: ArgumentHelp("The file with the token in its first line.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The file with the token in its first line.", valueName: "file"), completion: .file())
   var tokenFile: String?
 
   @Option(help: ArgumentHelp("The command of the shell that prints the token.", valueName: "command"))
@@ -33,8 +34,8 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Trust the certificates of this file (PEM), and no others, to vouch for the server.", valueName: "file")
-  )
+      "Trust the certificates of this file (PEM), and no others, to vouch for the server.", valueName: "file"),
+    completion: .file())
   var caFile: String?
 
   @Flag(help: "Allow another logbook than the one so far; everything is sent to it.")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logbook
 import LogbookStore
 
 /// `glucoport status`: what the store holds and what waits to be sent.
@@ -58,7 +59,8 @@ struct StatusCommand: ClassifiedCommand {
       overview: overview, sync: sync, contents: contents, clocks: try store.meterClocks(now: now),
       zone: try store.timezone(), maxAge: maxAge.map { Int64($0.seconds) }, ignored: Set(ignore), now: now
     ).findings
-    let text = StatusText(path: store.path, overview: overview, sync: sync, contents: contents)
+    let text = StatusText(
+      path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)
     if json {
       output.line(text.json(findings))
     } else if !quiet {

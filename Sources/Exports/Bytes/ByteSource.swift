@@ -42,9 +42,9 @@ final class FileSource: ByteSource {
   ///
   /// - Throws: `Failure` of category `missingInput`, `permission` or `inputOutput`.
   convenience init(path: String) throws {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.failure("open", path, errno) }
-    try self.init(descriptor: descriptor, name: path)
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.failure("open", PathText.shown(path), errno) }
+    try self.init(descriptor: descriptor, name: PathText.shown(path))
   }
 
   /// Takes over an open descriptor and closes it when it goes.

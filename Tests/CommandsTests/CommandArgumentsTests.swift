@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Commands
+
+/// Command lines that the parser would misunderstand.
+@Suite struct CommandArgumentsTests {
+  @Test(arguments: [
+    ("lst", "Unknown command 'lst'; did you mean 'list'?"),
+    ("imprt a.csv", "Unknown command 'imprt'; did you mean 'import'?"),
+    ("help imprt", "Unknown command 'imprt'; did you mean 'import'?"),
+    ("exprot --format csv", "Unknown command 'exprot'; did you mean 'export'?"),
+    ("stat", "Unknown command 'stat'; did you mean 'status'?"),
+    ("meter lst", "Unknown command 'meter lst'; did you mean 'meter list'?"),
+    ("help meter lst", "Unknown command 'meter lst'; did you mean 'meter list'?"),
+    ("serve token ad", "Unknown command 'serve token ad'; did you mean 'serve token add'?"),
+    ("frobnicate", "Unknown command 'frobnicate'; 'glucoport help' lists the commands."),
+    ("remote frobnicate", "Unknown command 'remote frobnicate'; 'glucoport help remote' lists the commands."),
+    ("x", "Unknown command 'x'; 'glucoport help' lists the commands."),
+  ])
+  func anUnknownCommandIsAnErrorWithTheNearest(_ line: String, _ message: String) async throws {
+    let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("Error: \(message)\n"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: ["help", "help import", "help meter list", "help help", "--help", "meter --help", "meter"])
+  func helpIsShownForWhatThereIs(_ line: String) async throws {
+    let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
+    #expect(
+      outcome.status == 0 && outcome.errors == "" && outcome.output.contains("USAGE: glucoport"), "\(outcome)"
+    )
+  }
+
+  @Test(arguments: ["import -dash.csv", "import -h.csv", "list -hx", "-help"])
+  func aNameThatBeginsWithADashIsNoWishForHelp(_ line: String) async throws {
+    let outcome = try await Program().run(arguments: line.split(separator: " ").map(String.init))
+    let word = try #require(line.split(separator: " ").last)
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(
+      outcome.errors.hasPrefix(
+        "Error: Unknown option '\(word)'; to name a file like this write './\(word)'.\n"), "\(outcome.errors)"
+    )
+  }
+
+  @Test func aFileWhoseNameBeginsWithADashIsImported() async throws {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: 3), to: "-dash.csv")
+    let outcome = try await program.shell("glucoport import ./-dash.csv; glucoport import -- -dash.csv")
+    #expect(outcome.status == 0 && outcome.output.contains("known 3"), "\(outcome)")
+  }
+
+  @Test func theNearestWordIsNearOrNone() {
+    #expect(NearestWord.of("stauts", among: ["list", "status"]) == "status")
+    #expect(NearestWord.of("con", among: ["config", "conflict"]) == "config")
+    #expect(NearestWord.of("upolad", among: ["upload"]) == "upload")
+    #expect(NearestWord.of("tsil", among: ["list", "show"]) == nil)
+    #expect(NearestWord.of("", among: ["list"]) == nil)
+    #expect(NearestWord.of("l", among: ["list"]) == nil)
+    #expect(NearestWord.distance("", "abc") == 3 && NearestWord.distance("abc", "") == 3)
+    #expect(NearestWord.distance("abcd", "abdc") == 1 && NearestWord.distance("same", "same") == 0)
+  }
+}
+
+/// Names of files in bytes that are no UTF-8, as old disks and archives have them.
+@Suite struct ByteNameTests {
+  /// Märkte and Möhre in Latin-1, which differ in one such byte.
+  private static let setup = """
+    a=$(printf 'M\\344r.csv'); b=$(printf 'M\\366h.csv')
+    printf 'time,glucose (mg/dL)\\n2026-01-01T10:00,100\\n' >"$a"
+    printf 'time,glucose (mg/dL)\\n2026-01-02T10:00,110\\n2026-99-02T10:00,110\\n' >"$b"
+
+    """
+
+  @Test func filesAreImportedByTheirOwnNames() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(Self.setup + #"glucoport import "$a" "$b" --json"#)
+    let sources = try outcome.objects().compactMap { $0["source"] as? String }
+    #expect(sources == ["M\\xE4r.csv", "M\\xF6h.csv"], "\(outcome)")
+    #expect(try outcome.objects().map { $0["new"] as? Int } == [1, 1])
+    #expect(outcome.errors.contains("M\\xF6h.csv:3: "), "\(outcome.errors)")
+    let log = try await program.run("log", "--json")
+    #expect(log.output.contains(#""source":"M\\xE4r.csv""#), "\(log.output)")
+  }
+
+  @Test func aMissingFileIsNamedAsItIs() async throws {
+    let outcome = try await Program().shell(#"glucoport import "$(printf 'M\344r.csv')""#)
+    #expect(outcome.status == 66 && outcome.errors.contains("M\\xE4r.csv: cannot open: "), "\(outcome)")
+  }
+
+  @Test func theRejectedRowsGoToTheFileOfThisName() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.setup
+        + #"glucoport import "$b" --rejects "$(printf 'r\344.csv')"; cat "$(printf 'r\344.csv')"; ls | wc -l"#
+    )
+    #expect(outcome.output.contains("2026-99-02T10:00,110\n4\n"), "\(outcome)")
+  }
+
+  @Test(arguments: [#"--store "$s""#, #"--store "$(printf 'ordn\344r')/$s""#])
+  func aStoreOfThisNameIsCreatedAndFoundAgain(_ store: String) async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.setup + """
+        s=$(printf 'st\\344re.db')
+        glucoport import "$a" \(store) --quiet && glucoport import "$a" \(store) && glucoport list --format csv \(store)
+        find . -name '*re.db*' | wc -l; find . -name '*re.db' -perm 600 | wc -l
+        GLUCOPORT_STORE=\(store.dropFirst(8)) glucoport record add note x >/dev/null; echo $?
+        glucoport status --json \(store) | head -c 20
+        """)
+    #expect(outcome.output.contains("known 1") && outcome.errors == "", "\(outcome)")
+    // Its log and the log's index stood beside it, and were taken away at the end.
+    #expect(outcome.output.contains("\n1\n1\n0\n{\"store\":"), "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
+  @Test func aFileIsAttachedAndSavedUnderThisName() async throws {
+    let outcome = try await Program().shell(
+      #"""
+      f=$(printf 'n\344me.txt'); echo content >"$f"
+      id=$(glucoport record add note x --json | grep -o '"guid":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+      glucoport record attach "$id" "$f" --json >attached || exit
+      attachment=$(grep -o '"guid":"[^"]*"' attached | head -n 1 | cut -d '"' -f 4)
+      glucoport show "$attachment" --save "$(printf 's\344ved')" && cmp "$f" "$(printf 's\344ved')" && echo same
+      """#)
+    #expect(outcome.output.hasSuffix("same\n"), "\(outcome)")
+  }
+
+  /// Text is stored, sent and shown: it would be altered.
+  @Test(arguments: [
+    #"record add note "$(printf 'caf\351')""#, #"import "$a" --device "$(printf 'caf\351')""#,
+    #"remote set https://example.org --token-file "$(printf 'caf\351')""#,
+  ])
+  func textThatIsNoUTF8IsRefused(_ line: String) async throws {
+    let program = try Program()
+    let outcome = try await program.shell(Self.setup + "glucoport \(line)")
+    #expect(outcome.status == 64 && outcome.errors.contains("'caf\\xE9' is not valid UTF-8"), "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
+  @Test func charactersOfAnyPlaneAreText() async throws {
+    let program = try Program()
+    let added = try await program.run("record", "add", "note", "a 😀 \u{10FE00} \u{F8FF}")
+    #expect(added.status == 0, "\(added)")
+    #expect(try await program.run("export", "--format", "ndjson").output.contains("a 😀 \u{10FE00} \u{F8FF}"))
+  }
+}
