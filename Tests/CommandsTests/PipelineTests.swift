@@ -25,6 +25,46 @@ struct PipelineTests {
     #expect(outcome.output.contains("new 4"))
   }
 
+  /// A writer that never pauses for a second, as sensors and `tail -f` do.
+  @Test(arguments: [("0.3", false), ("0.1", false), ("0.3", true)])
+  func rowsOfABusyPipeShowInTheStoreWhileTheyCome(_ gap: String, _ isJSON: Bool) async throws {
+    let program = try Program()
+    let row =
+      isJSON
+      ? #"{"type":"sgv","date":%s000,"sgv":120,"device":"d"}\n' $((1767225600 + i * 300))"#
+      : #"2026-01-01T%02d:%02d,120\n' $((i / 60)) $((i % 60))"#
+    let outcome = try await program.shell(
+      """
+      rows() {
+        \(isJSON ? "" : "echo 'time,glucose (mg/dL)'")
+        for i in $(seq 400); do [ -e stop ] && break; printf '\(row); sleep \(gap); done
+      }
+      rows | glucoport import - --timezone UTC >report &
+      for _ in $(seq 200); do
+        [ -e data/glucoport/logbook.db ] && [ "$(glucoport list --format ndjson 2>/dev/null | wc -l)" -ge 5 ] && break
+        sleep 0.1
+      done
+      glucoport list --format ndjson | wc -l; jobs -r | wc -l; touch stop; wait; cat report
+      """)
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    try #require(lines.count > 2, "\(outcome)")
+    let shown = try #require(Int(lines[0]))
+    #expect((5..<300).contains(shown) && lines[1] == "1", "\(outcome)")
+  }
+
+  @Test func aBusyPipeIsRefusedWhenOnlyAllOfItWouldSettleItsDates() async throws {
+    let outcome = try await Program().shell(
+      """
+      rows() {
+        echo 'time,glucose (mg/dL)'
+        for i in $(seq 400); do printf '03/04/2026 10:%02d,100\\n' $((i % 60)) || break; sleep 0.1; done
+      }
+      rows 2>/dev/null | glucoport import -
+      """)
+    #expect(outcome.status == 65 && outcome.errors.contains("--date-order"), "\(outcome)")
+    #expect(outcome.seconds < 30)
+  }
+
   private static func shows(_ count: Int, _ program: Program) async throws -> Bool {
     try await eventually(within: .seconds(20)) {
       let list = try await program.run("list", "--format", "ndjson")

@@ -134,14 +134,28 @@ final class ReplaySource: ByteSource {
   }
 }
 
+/// The first bytes of an input.
+struct Head {
+  /// How long to wait for more, once something came.
+  static let longestWait = Duration.seconds(1)
+  /// A pipe that gives less in its first second is live: a person or a sensor writes it, and it may never end.
+  static let leastBytesOfDownload = 4096
+
+  var bytes: [UInt8] = []
+  /// Whether they are all.
+  var ended = false
+  /// Whether the writer is too slow for a file that is on its way.
+  var isLive = false
+}
+
 extension ByteSource {
-  /// The first bytes, up to `limit`: all that comes until the limit, the end, or a pause of a second.
+  /// The first bytes, up to `limit`: all that comes until the limit, the end, or for a second.
   ///
   /// A pipe that has given nothing yet is waited for: its writer may still be starting.
-  func readHead(limit: Int) throws -> (bytes: [UInt8], ended: Bool, paused: Bool) {
+  func readHead(limit: Int, now: () -> ContinuousClock.Instant = { .now }) throws -> Head {
     var bytes = [UInt8](repeating: 0, count: limit)
-    var count = 0
-    var pauses = 0
+    var (count, pauses) = (0, 0)
+    var start: ContinuousClock.Instant?
     while count < limit {
       let outcome = try bytes.withUnsafeMutableBytes { buffer in
         try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
@@ -151,12 +165,17 @@ extension ByteSource {
         count += more
         pauses = 0
       case .paused where count == 0: continue
-      case .paused:
-        pauses += 1
-        if pauses >= 5 { return (Array(bytes[..<count]), false, true) }
-      case .end: return (Array(bytes[..<count]), true, false)
+      case .paused: pauses += 1
+      case .end: return Head(bytes: Array(bytes[..<count]), ended: true)
+      }
+      let begin = start ?? now()
+      start = begin
+      // A download may pause at this very moment: whether it stopped shows in the second from there.
+      let isSlow = count < Head.leastBytesOfDownload
+      if pauses >= 5 || (now() - begin >= Head.longestWait && (isSlow || pauses == 0)) {
+        return Head(bytes: Array(bytes[..<count]), isLive: isSlow || pauses > 0)
       }
     }
-    return (bytes, false, false)
+    return Head(bytes: bytes)
   }
 }

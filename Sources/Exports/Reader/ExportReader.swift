@@ -10,8 +10,8 @@ public struct ExportReader: Ingestor {
   /// The most items of a batch. Sorting and writing work best on many; two batches, one being read and one being stored,
   /// take some 4 MiB.
   static let batchSize = 20_000
-  /// A live pipe's readings are handed on after this long.
-  static let longestWait = Duration.seconds(1)
+  /// A live pipe's readings are handed on after this long, so that they are stored within a second.
+  static let longestWait = Duration.milliseconds(750)
   /// The most readings that are kept for the next batch: more than two hours of any sensor.
   static let mostHeldBack = 5000
   /// The most rows of a preamble in front of a header.
@@ -30,6 +30,8 @@ public struct ExportReader: Ingestor {
   /// How the input ended; meaningful after `read` returned false.
   public private(set) var end = InputEnd.whole
   private let clock = ContinuousClock()
+  /// Since when the rows of a pipe wait that came before the first batch was asked for.
+  private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it stood; nil for inputs without one.
   public private(set) var header: String?
   private let layout: Layout
@@ -50,6 +52,7 @@ public struct ExportReader: Ingestor {
     var options = options
     options.inputName = source.name
     self.options = options
+    waitingSince = source.isRegularFile ? nil : clock.now
     input = try Input(source)
     (parser, layout) = try Detection.parser(for: input, options: options)
     if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {
@@ -95,8 +98,9 @@ public struct ExportReader: Ingestor {
     defer { swap(&collector.batch, &batch) }
     collector.batch.readings += heldBack
     heldBack.removeAll(keepingCapacity: true)
-    let start = clock.now
-    var sinceLook = 0
+    let start = input.source.isRegularFile ? clock.now : waitingSince ?? clock.now
+    waitingSince = nil
+    var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
     while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
       < Self.batchSize
     {
@@ -111,8 +115,9 @@ public struct ExportReader: Ingestor {
         return false
       }
       sinceLook += 1
-      if sinceLook == 1024 {
-        sinceLook = 0
+      // Time passes while a pipe is waited for, and with many rows.
+      if sinceLook == 1024 || (!input.source.isRegularFile && input.source.bytesRead != bytesAtLook) {
+        (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
         if clock.now - start > Self.longestWait { break }
       }
     }

@@ -13,7 +13,7 @@ final class Input {
   private let markLength: Int
   private var gzip: GzipSource?
   private var decoder: DecodingSource?
-  /// Whether the writer of a pipe paused before the head was full: someone watches, and nothing may wait.
+  /// Whether the writer of a pipe is slow: someone watches, and nothing may wait.
   let isLive: Bool
   private let headBytes: [UInt8]
   private let headEnded: Bool
@@ -25,7 +25,7 @@ final class Input {
     var ended = first.ended
     headBytes = first.bytes
     headEnded = first.ended
-    isLive = first.paused
+    isLive = first.isLive
     isGzip = bytes.starts(with: [0x1F, 0x8B])
     if isGzip {
       let packed = ReplaySource(head: first.bytes, rest: nil)
