@@ -5,6 +5,7 @@ import Exports
 import Ingest
 import Logbook
 import LogbookStore
+import USBTransport
 
 #if canImport(Glibc)
   import Glibc
@@ -125,13 +126,22 @@ struct ImportCommand: ClassifiedCommand {
     if meter || transcript != nil { return try importMeter(output) }
     let rejectsFile = try makeRejectsFile(output)
     let target = try ImportTarget(self, output)
+    SignalFlag.watch(endsOnSecond: true)
     var statuses: [ExitStatus] = []
     for path in paths.map(\.path) {
       do {
         statuses.append(try namingRejections(output) { try importOne(path, target, rejectsFile, output) })
+      } catch let interruption as ImportInterruption {
+        output.message("glucoport: \(ImportSummary.line(interruption, isDryRun: dryRun))")
       } catch let failure as Failure {
-        output.message("glucoport: \(failure.message)")
-        statuses.append(ExitStatus(failure.category))
+        let isInterrupted = SignalFlag.isRaised
+        output.message("glucoport: \(failure.message)" + (isInterrupted ? "; nothing was stored" : ""))
+        if !isInterrupted { statuses.append(ExitStatus(failure.category)) }
+      }
+      if let signal = SignalFlag.signal {
+        // An input that was stored to its end before the signal ended as it did.
+        if statuses.count < paths.count { statuses.append(ExitStatus(signal: signal)) }
+        break
       }
     }
     try rejectsFile?.close()
@@ -161,7 +171,7 @@ struct ImportCommand: ClassifiedCommand {
     let session = ImportSession(
       store: try target.store(), policy: policy, clock: Host.now,
       onProgress: { meter.show(Self.progress(path, $0, $1)) },
-      onRejection: { try rejectsFile?.add($0, header: $1) })
+      onRejection: { try rejectsFile?.add($0, header: $1) }, isInterrupted: { SignalFlag.isRaised })
     let report: ImportReport
     do {
       report = try session.run(reader)

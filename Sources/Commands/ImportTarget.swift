@@ -3,6 +3,7 @@
 import Exports
 import Logbook
 import LogbookStore
+import USBTransport
 
 /// Where an import goes, and by which zone and clock: settled once for all of its inputs.
 ///
@@ -23,6 +24,7 @@ final class ImportTarget {
       try command.timezone.map { try LogbookZone(name: $0) }
       ?? existing?.timezone() ?? LogbookZone(name: Host.systemZone)
     options = ExportOptions(zone: zone, now: try Self.trustedClock(existing, output))
+    options.isInterrupted = { SignalFlag.isRaised }
     options.zoneIsGiven = command.timezone != nil
     options.format = command.format
     options.unit = command.unit

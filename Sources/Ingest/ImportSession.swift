@@ -74,6 +74,14 @@ public struct ImportReport: Sendable {
   public var clock: ClockJudgement?
 }
 
+/// The end of an import by a signal.
+public struct ImportInterruption: Error {
+  /// The path, or `-`.
+  public let source: String
+  /// What became of the items that are stored; nothing of a strict import is.
+  public let stored: IngestCounts
+}
+
 /// Carries an export into a store, batch by batch.
 public struct ImportSession {
   /// How many rejections a report names.
@@ -86,24 +94,28 @@ public struct ImportSession {
   private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
   /// Told each rejected item as it comes, with the header under which it stands.
   private let onRejection: (Rejection, String?) throws -> Void
+  /// Asked after each batch: whether the program is to end.
+  private let isInterrupted: () -> Bool
 
   /// - Parameter clock: gives the host's time in UTC seconds.
   public init(
     store: Store, policy: ImportPolicy, clock: @escaping () -> Int64,
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
-    onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
+    onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in },
+    isInterrupted: @escaping () -> Bool = { false }
   ) {
     self.store = store
     self.policy = policy
     self.clock = clock
     self.onProgress = onProgress
     self.onRejection = onRejection
+    self.isInterrupted = isInterrupted
   }
 
   /// Stores all that the reader yields.
   ///
-  /// - Throws: `RejectedInput` where the policy takes no more rejections, else `Failure`; what was committed before stays,
-  ///   except for a strict import.
+  /// - Throws: `RejectedInput` where the policy takes no more rejections, `ImportInterruption` after a signal, else
+  ///   `Failure`; what was committed before stays, except for a strict import.
   public func run(_ reader: consuming ExportReader) throws -> ImportReport {
     let source = IngestSource(
       name: reader.name, format: reader.format, startedAt: clock(), modifiedAt: reader.modifiedAt,
@@ -113,41 +125,55 @@ public struct ImportSession {
     var duplicates: [LikelyDuplicate] = []
     let ahead = ReadAhead(reader)
     try store.ingest(source, isAtomic: policy.isStrict) { writer in
-      var header: String?
-      func tell(_ rejected: [Rejection], at progress: (done: Int64, total: Int64?)) throws {
-        for rejection in rejected {
-          try onRejection(rejection, header)
-          if rejections.count < Self.mostReported { rejections.append(rejection) }
+      try interruptible(writer, source.name) {
+        var header: String?
+        func tell(_ rejected: [Rejection], at progress: (done: Int64, total: Int64?)) throws {
+          for rejection in rejected {
+            try onRejection(rejection, header)
+            if rejections.count < Self.mostReported { rejections.append(rejection) }
+          }
+          onProgress(writer.counts, progress)
+          if isInterrupted() { throw Failure(.temporary, "\(source.name): interrupted") }
         }
-        onProgress(writer.counts, progress)
-      }
-      var batch = IngestBatch()
-      ahead.begin()
-      while let place = try ahead.next(for: &batch) {
-        if !place.isLast { ahead.begin() }
-        let refused = try writer.write(batch)
-        header = place.header
-        try tell(batch.rejections + refused, at: place.progress)
-        if writer.hasEnoughScattered { try writer.storeScattered { try tell($0, at: place.progress) } }
+        var batch = IngestBatch()
+        ahead.begin()
+        while let place = try ahead.next(for: &batch) {
+          if !place.isLast { ahead.begin() }
+          let refused = try writer.write(batch)
+          header = place.header
+          try tell(batch.rejections + refused, at: place.progress)
+          if writer.hasEnoughScattered { try writer.storeScattered { try tell($0, at: place.progress) } }
+          try judge(writer, of: source.name, rejections)
+        }
+        let reader = ahead.reader
+        try writer.storeScattered { try tell($0, at: reader.progress) }
         try judge(writer, of: source.name, rejections)
+        if policy.isStrict, case .truncated(let line, let detail) = reader.end {
+          let place = line > 0 ? ":\(line)" : ""
+          throw Failure(.badInput, "\(reader.name)\(place): \(detail); nothing was stored")
+        }
+        try writer.finish(
+          end: reader.end, digest: reader.digest, generatedAt: reader.generatedAt, finishedAt: clock(),
+          decisions: reader.decisions)
+        counts = writer.counts
+        duplicates = try writer.likelyDuplicates()
       }
-      let reader = ahead.reader
-      try writer.storeScattered { try tell($0, at: reader.progress) }
-      try judge(writer, of: source.name, rejections)
-      if policy.isStrict, case .truncated(let line, let detail) = reader.end {
-        let place = line > 0 ? ":\(line)" : ""
-        throw Failure(.badInput, "\(reader.name)\(place): \(detail); nothing was stored")
-      }
-      try writer.finish(
-        end: reader.end, digest: reader.digest, generatedAt: reader.generatedAt, finishedAt: clock(),
-        decisions: reader.decisions)
-      counts = writer.counts
-      duplicates = try writer.likelyDuplicates()
     }
     let reader = ahead.reader
     return ImportReport(
       source: reader.name, format: reader.format, decisions: reader.decisions, warnings: reader.warnings,
       counts: counts, end: reader.end, rejections: rejections, likelyDuplicates: duplicates)
+  }
+
+  /// Whatever ends the work after a signal, the signal is the reason.
+  private func interruptible(_ writer: IngestWriter, _ name: String, _ work: () throws -> Void) throws {
+    do {
+      try work()
+    } catch {
+      guard isInterrupted() else { throw error }
+      writer.dropScattered()
+      throw ImportInterruption(source: name, stored: policy.isStrict ? IngestCounts() : writer.counts)
+    }
   }
 
   private func judge(_ writer: IngestWriter, of name: String, _ rejections: [Rejection]) throws {

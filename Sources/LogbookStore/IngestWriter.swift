@@ -170,6 +170,9 @@ public final class IngestWriter {
     }
   }
 
+  /// Leaves out the readings that wait: whoever interrupts an import does not wait for them.
+  public func dropScattered() { scattered = nil }
+
   /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
   ///
   /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.

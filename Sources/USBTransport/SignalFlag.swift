@@ -11,7 +11,10 @@ public enum SignalFlag {
   private static let raised = Atomic<Int32>(0)
 
   /// From here on SIGINT and SIGTERM end nothing by themselves; they raise the flag.
-  public static func watch() {
+  ///
+  /// - Parameter endsOnSecond: whether a second signal of the same number ends the process at once. Not while a meter
+  ///   is to be told good-bye.
+  public static func watch(endsOnSecond: Bool = false) {
     _ = raised.load(ordering: .relaxed)
     var unblocked = sigset_t()
     sigemptyset(&unblocked)
@@ -19,6 +22,7 @@ public enum SignalFlag {
       sigaddset(&unblocked, number)
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { SignalFlag.raised.store($0, ordering: .relaxed) }
+      action.sa_flags = endsOnSecond ? Int32(truncatingIfNeeded: SA_RESETHAND) : 0
       // Without SA_RESTART, so that a wait for a meter wakes up at once.
       sigaction(number, &action, nil)
     }

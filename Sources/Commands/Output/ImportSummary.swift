@@ -39,6 +39,18 @@ enum ImportSummary {
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
   }
 
+  /// What a signal left of an import.
+  static func line(_ interruption: ImportInterruption, isDryRun: Bool) -> String {
+    let counts = interruption.stored
+    let records = counts.newRecords + counts.updatedRecords
+    let stored = [(counts.newReadings, "reading"), (records, "record")].filter { $0.0 > 0 }
+      .map { "\(grouped($0.0)) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+    let outcome =
+      isDryRun || stored.isEmpty
+      ? "nothing was stored" : "\(stored) of it are stored; import it again for the rest"
+    return "\(displayed(interruption.source)): interrupted; \(outcome)"
+  }
+
   private static func title(_ report: ImportReport) -> String {
     let title =
       report.meter.map { displayed(MeterText.name($0.device, firmware: $0.firmware)) }

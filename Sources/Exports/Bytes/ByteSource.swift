@@ -36,6 +36,8 @@ final class FileSource: ByteSource {
   private var background = BackgroundDigest()
   /// Whether what is read goes into the digest.
   var isHashing = true
+  /// Whether a person or the system ends the program meanwhile; a pipe is asked for bytes no more then.
+  var isInterrupted: @Sendable () -> Bool = { false }
   private var descriptor: Int32
 
   /// Opens a file.
@@ -70,6 +72,7 @@ final class FileSource: ByteSource {
   var digest: Digest { background.digest }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
     if !isRegularFile, try !isReadable(withinMilliseconds: 200) { return .paused }
     while true {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

@@ -28,6 +28,8 @@ public struct ExportOptions: Sendable {
   public var zoneIsGiven = false
   /// The host's clock in UTC seconds, for telling doubtful times; nil when the clock itself is doubtful.
   public var now: Int64?
+  /// Asked while the input is read: once it is true, reading ends with a failure of category `temporary`.
+  public var isInterrupted: @Sendable () -> Bool = { false }
 
   /// Options that leave everything to the input but the zone and the clock.
   public init(zone: LogbookZone, now: Int64?) {

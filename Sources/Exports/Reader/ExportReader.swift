@@ -53,6 +53,7 @@ public struct ExportReader: Ingestor {
     options.inputName = source.name
     self.options = options
     waitingSince = source.isRegularFile ? nil : clock.now
+    source.isInterrupted = options.isInterrupted
     input = try Input(source)
     (parser, layout) = try Detection.parser(for: input, options: options)
     if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {

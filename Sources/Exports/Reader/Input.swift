@@ -92,7 +92,9 @@ final class Input {
         "\(source.name): only all of the input would settle how to read it, and a live pipe may never end; "
           + "pass --date-order, --unit, --timezone or --where, or import a file")
     }
+    let isInterrupted = source.isInterrupted
     source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)
+    source.isInterrupted = isInterrupted
     try rewind()
   }
 
