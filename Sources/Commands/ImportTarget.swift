@@ -18,12 +18,12 @@ final class ImportTarget {
   init(_ command: ImportCommand, _ output: Output) throws {
     path = try command.storeOptions.path
     isDryRun = command.dryRun
-    let existing = try Self.openExisting(path: path)
+    let existing = try command.storeOptions.existing()
     self.existing = existing
     let zone =
       try command.timezone.map { try LogbookZone(name: $0) }
       ?? existing?.timezone() ?? LogbookZone(name: Host.systemZone)
-    options = ExportOptions(zone: zone, now: try Self.trustedClock(existing, output))
+    options = ExportOptions(zone: zone, now: try TrustedClock.now(after: existing?.lastSuccess(), output))
     options.isInterrupted = { SignalFlag.isRaised }
     options.zoneIsGiven = command.timezone != nil
     options.format = command.format
@@ -46,25 +46,5 @@ final class ImportTarget {
     existing = nil
     opened = store
     return store
-  }
-
-  private static func openExisting(path: String) throws -> Store? {
-    guard try Store.exists(path: path) else { return nil }
-    do {
-      return try Store(path: path, role: .reader)
-    } catch let failure as Failure where failure.category == .missingInput {
-      return nil
-    }
-  }
-
-  /// The host's clock, unless it shows a time before this program was made or before the last import.
-  private static func trustedClock(_ store: Store?, _ output: Output) throws -> Int64? {
-    let now = Host.now()
-    let last = try store?.lastSuccess() ?? Release.date
-    if now >= max(Release.date, last) { return now }
-    output.message(
-      "glucoport: the clock of this computer shows \(DeviceTime(seconds: now).text)Z, which is in the past; it judges no times"
-    )
-    return nil
   }
 }

@@ -32,11 +32,19 @@ struct StoreOptions: ParsableArguments {
 
   /// The zone of the logbook; without a store that of the system.
   func zone() throws -> LogbookZone {
-    guard named != nil, try Store.exists(path: path) else { return try LogbookZone(name: Host.systemZone) }
-    do {
-      return try open(.reader).timezone()
-    } catch let failure as Failure where failure.category == .missingInput {
+    guard named != nil, let zone = try existing()?.timezone() else {
       return try LogbookZone(name: Host.systemZone)
+    }
+    return zone
+  }
+
+  /// The store for reading; nil where there is none yet.
+  func existing() throws -> Store? {
+    guard try Store.exists(path: path) else { return nil }
+    do {
+      return try open(.reader)
+    } catch let failure as Failure where failure.category == .missingInput {
+      return nil
     }
   }
 

@@ -35,6 +35,15 @@ import Testing
     #expect(throws: Failure.self) { try fields(.food, word) }
   }
 
+  @Test func everyNumberThatAPersonMaySetHasAPlausibleRange() {
+    for kind in RecordKind.allCases {
+      for field in kind.fields {
+        guard case .number = field.shape else { continue }
+        #expect(PlausibleAmounts.range(of: field.name, in: kind) != nil, "\(kind) \(field.name)")
+      }
+    }
+  }
+
   @Test func aUnitIsOneOfItsKind() {
     #expect(throws: Failure.self) { try fields(.insulin, "4", "g") }
     #expect(throws: Failure.self) { try fields(.food, "4", "5") }

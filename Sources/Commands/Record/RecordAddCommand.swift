@@ -42,6 +42,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
       let content = kind == .annotation ? "--exclude, --include" : kind == .note ? "its text" : "an amount"
       throw Failure(.usage, "\(kind.rawValue): there is nothing to keep; give \(content) or a --note")
     }
+    try content.checkTime(storeOptions, output)
     // Where it names a reading or an entry, that has to be there, and the store with it.
     let namesOthers = kind == .annotation || content.entry != nil
     let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor)

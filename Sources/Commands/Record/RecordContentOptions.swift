@@ -4,13 +4,13 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// Whether an annotation keeps its reading out of statistics.
+/// Whether an annotation withdraws its reading.
 enum Verdict: EnumerableFlag {
   case exclude, include
 
   static func help(for value: Verdict) -> ArgumentHelp? {
     value == .exclude
-      ? "Of an annotation: mark the reading as excluded." : "Of an annotation: take the mark away."
+      ? "Of an annotation: withdraw its reading." : "Of an annotation: let its reading count again."
   }
 }
 
@@ -39,6 +39,9 @@ struct RecordContentOptions: ParsableArguments {
 
   @Flag var verdict: Verdict?
 
+  @Flag(help: "Accept amounts and times that an import would question.")
+  var force = false
+
   /// Whether they say nothing.
   var isEmpty: Bool {
     at == nil && note == nil && subtype == nil && set.isEmpty && entry == nil && verdict == nil
@@ -57,7 +60,30 @@ struct RecordContentOptions: ParsableArguments {
       }
       try changes.set("excluded", to: .flag(verdict == .exclude))
     }
+    if !force { try check(changes, kind) }
     return changes
+  }
+
+  private func check(_ changes: FieldChanges, _ kind: RecordKind) throws {
+    for case (let name, .number(let number)?) in changes.values.sorted(by: { $0.key < $1.key }) {
+      guard let range = PlausibleAmounts.range(of: name, in: kind), !range.contains(number) else { continue }
+      throw Failure(
+        .usage,
+        "\(name): \(plainNumber(number)) is more than the \(plainNumber(range.upperBound)) that \(kind.rawValue) can plausibly have; correct it, or add --force"
+      )
+    }
+  }
+
+  /// Refuses a time that cannot be right, unless it is meant, before there is a store.
+  func checkTime(_ storeOptions: StoreOptions, _ output: Output) throws {
+    guard let at, !force else { return }
+    let zone = try storeOptions.zone()
+    let instant = at.instant(zone: zone, now: Host.now())
+    let lastImport = try storeOptions.existing()?.lastSuccess()
+    guard !PlausibleTimes(now: TrustedClock.now(after: lastImport, output)).contains(instant) else { return }
+    let shown = at.placed(zone: zone, now: Host.now()).time.text.replacing("T", with: " ")
+    let side = instant < Host.now() ? "before 1990" : "in the future"
+    throw Failure(.usage, "--at: \(shown) is \(side); correct it, or add --force")
   }
 
   /// Writes the time and the entry into a record's content, where the options name them.

@@ -32,6 +32,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
     let store = try storeOptions.open(.editor)
     let record = try store.record(named: id)
     let zone = try store.timezone()
+    try content.checkTime(storeOptions, output)
     let changes = try content.changes(record.kind, words: words)
     // The entry is looked up before the edit's transaction, the fields are changed inside it.
     var placed = RecordDraft(

@@ -4,8 +4,8 @@ import Logbook
 
 /// What a person entered: insulin, carbohydrates, exercise, health and notes.
 extension ClarityFormat {
-  private static let mostUnits = 500.0
-  private static let mostGrams = 2000.0
+  private static let mostUnits = PlausibleAmounts.units.upperBound
+  private static let mostGrams = PlausibleAmounts.grams.upperBound
 
   mutating func readDiary(_ row: Row, _ event: ClarityEvent, at shown: ShownTime, into out: inout Collector) {
     switch event {

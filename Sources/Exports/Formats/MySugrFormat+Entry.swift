@@ -5,9 +5,9 @@ import Logbook
 /// What stands in one row: up to two readings and six records of one time.
 extension MySugrFormat {
   private static let device = Device(vendor: "mySugr", model: "mySugr", format: id)
-  private static let mostUnits = 500.0
-  private static let mostGrams = 2000.0
-  private static let mostMinutes = 7 * 24 * 60.0
+  private static let mostUnits = PlausibleAmounts.units.upperBound
+  private static let mostGrams = PlausibleAmounts.grams.upperBound
+  private static let mostMinutes = PlausibleAmounts.minutes.upperBound
 
   /// Columns that glucoport has no kind for.
   private static let skipped = [
@@ -113,8 +113,10 @@ extension MySugrFormat {
 
   private mutating func readExercise(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     var fields: [String: FieldValue] = [:]
-    for (name, column, most) in [("minutes", Column.minutes, Self.mostMinutes), ("steps", Column.steps, 1e6)]
-    {
+    for (name, column, most) in [
+      ("minutes", Column.minutes, Self.mostMinutes),
+      ("steps", Column.steps, PlausibleAmounts.steps.upperBound),
+    ] {
       let cell = row[column].trimmed
       if cell.isEmpty { continue }
       guard let number = number(cell), (0...most).contains(number) else {

@@ -71,15 +71,16 @@ extension NightscoutFormat {
       line: treatment.row.line, byClock: treatment.instant.isWallClock, fields)
   }
 
-  /// A number from 0 to `most`; nil where there is none. Another is refused.
+  /// A number in this range; nil where there is none. Another is refused.
   private func number(
-    _ name: Int, most: Double, _ treatment: inout Treatment, _ what: String, into out: inout Collector
+    _ name: Int, in range: ClosedRange<Double>, _ treatment: inout Treatment, _ what: String,
+    into out: inout Collector
   ) -> Double? {
     let cell = treatment.row[columns[name]]
     if cell.isEmpty { return nil }
-    guard let number = cell.jsonNumber, number >= 0, number <= most else {
+    guard let number = cell.jsonNumber, range.contains(number) else {
       treatment.isUsed = true
-      out.reject(treatment.row, "\(what) that is no number from 0 to \(plainNumber(most))")
+      out.reject(treatment.row, "\(what) that is no number from 0 to \(plainNumber(range.upperBound))")
       return nil
     }
     return number
@@ -87,24 +88,27 @@ extension NightscoutFormat {
 
   /// The same, where 0 means that there is none.
   private func amount(
-    _ name: Int, most: Double, _ treatment: inout Treatment, _ what: String, into out: inout Collector
+    _ name: Int, in range: ClosedRange<Double>, _ treatment: inout Treatment, _ what: String,
+    into out: inout Collector
   ) -> Double? {
-    let number = number(name, most: most, &treatment, what, into: &out)
+    let number = number(name, in: range, &treatment, what, into: &out)
     return number == 0 ? nil : number
   }
 
   private func minutes(_ treatment: inout Treatment, into out: inout Collector) -> Double? {
-    if let minutes = amount(Name.duration, most: 100_000, &treatment, "a duration", into: &out) {
+    if let minutes = amount(Name.duration, in: PlausibleAmounts.minutes, &treatment, "a duration", into: &out)
+    {
       return minutes
     }
-    let span = amount(Name.milliseconds, most: 6e9, &treatment, "a duration", into: &out)
+    let span = amount(
+      Name.milliseconds, in: PlausibleAmounts.milliseconds, &treatment, "a duration", into: &out)
     return span.map { ($0 / 600).rounded() / 100 }
   }
 
   private func addFood(_ treatment: inout Treatment, into out: inout Collector) {
     var fields: [String: FieldValue] = [:]
     for (name, field) in [(Name.carbs, "carbs"), (Name.protein, "protein"), (Name.fat, "fat")] {
-      let grams = amount(name, most: 2000, &treatment, "an amount of food", into: &out)
+      let grams = amount(name, in: PlausibleAmounts.grams, &treatment, "an amount of food", into: &out)
       if let grams { fields[field] = .number(grams) }
     }
     if !fields.isEmpty { add(.food, &treatment, fields, into: &out) }
@@ -113,7 +117,7 @@ extension NightscoutFormat {
   /// A bolus: `units` at once, and of a combination bolus `extended` units over the minutes.
   private func addInsulin(_ treatment: inout Treatment, into out: inout Collector) {
     var fields: [String: FieldValue] = [:]
-    let units = amount(Name.insulin, most: 500, &treatment, "an insulin dose", into: &out)
+    let units = amount(Name.insulin, in: PlausibleAmounts.units, &treatment, "an insulin dose", into: &out)
     if let units { fields["units"] = .number(units) }
     if treatment.event == "Combo Bolus", let minutes = minutes(&treatment, into: &out) {
       if let extended = extendedUnits(&treatment, minutes, into: &out) {
@@ -131,9 +135,10 @@ extension NightscoutFormat {
   private func extendedUnits(
     _ treatment: inout Treatment, _ minutes: Double, into out: inout Collector
   ) -> Double? {
-    let all = amount(Name.enteredInsulin, most: 500, &treatment, "an insulin dose", into: &out)
-    let percent = amount(Name.splitExtended, most: 100, &treatment, "a share", into: &out)
-    let rate = amount(Name.relative, most: 500, &treatment, "a rate", into: &out)
+    let all = amount(
+      Name.enteredInsulin, in: PlausibleAmounts.units, &treatment, "an insulin dose", into: &out)
+    let percent = amount(Name.splitExtended, in: 0...100, &treatment, "a share", into: &out)
+    let rate = amount(Name.relative, in: PlausibleAmounts.units, &treatment, "a rate", into: &out)
     let units: Double? =
       if let all, let percent { all * percent / 100 } else { rate.map { $0 * minutes / 60 } }
     return units.map { ($0 * 1000).rounded() / 1000 }
@@ -145,8 +150,9 @@ extension NightscoutFormat {
     guard let minutes = minutes(&treatment, into: &out) else { return }
     var fields: [String: FieldValue] = ["subtype": .text("basal"), "minutes": .number(minutes)]
     let percent = treatment.row[columns[Name.percent]].jsonNumber
-    if let rate = number(Name.absolute, most: 100, &treatment, "a basal rate", into: &out)
-      ?? number(Name.rate, most: 100, &treatment, "a basal rate", into: &out)
+    if let rate = number(
+      Name.absolute, in: PlausibleAmounts.unitsPerHour, &treatment, "a basal rate", into: &out)
+      ?? number(Name.rate, in: PlausibleAmounts.unitsPerHour, &treatment, "a basal rate", into: &out)
     {
       fields["rate"] = .number(rate)
     } else if percent == -100 {

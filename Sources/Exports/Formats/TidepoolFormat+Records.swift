@@ -60,29 +60,33 @@ extension TidepoolFormat {
     }
   }
 
-  /// A number from 0 to `most`; nil where there is none or another.
-  private func number(_ row: Row, _ name: Int, most: Double) -> Double? {
-    row[columns[name]].jsonNumber.flatMap { (0...most).contains($0) ? $0 : nil }
+  /// A number in this range; nil where there is none or another.
+  private func number(_ row: Row, _ name: Int, in range: ClosedRange<Double>) -> Double? {
+    row[columns[name]].jsonNumber.flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Whether a cell is filled with something other than a number from 0 to `most`.
-  private func isWrong(_ row: Row, _ name: Int, most: Double) -> Bool {
-    !row[columns[name]].isEmpty && number(row, name, most: most) == nil
+  /// Whether a cell is filled with something other than a number in this range.
+  private func isWrong(_ row: Row, _ name: Int, in range: ClosedRange<Double>) -> Bool {
+    !row[columns[name]].isEmpty && number(row, name, in: range) == nil
   }
 
   /// Durations of pumps are in milliseconds; minutes keep two decimals.
   private func pumpMinutes(_ row: Row) -> Double? {
-    number(row, Name.duration, most: 6e9).map { ($0 / 600).rounded() / 100 }
+    number(row, Name.duration, in: PlausibleAmounts.milliseconds).map { ($0 / 600).rounded() / 100 }
   }
 
   /// A bolus: `units` at once, and `extended` units over the minutes.
   private func bolus(_ row: Row) -> Content {
-    if isWrong(row, Name.normal, most: 500) || isWrong(row, Name.extended, most: 500) {
+    if isWrong(row, Name.normal, in: PlausibleAmounts.units)
+      || isWrong(row, Name.extended, in: PlausibleAmounts.units)
+    {
       return .rejected("an insulin dose that is no number from 0 to 500")
     }
     var fields: [String: FieldValue] = ["subtype": .text("rapid")]
-    if let units = number(row, Name.normal, most: 500), units > 0 { fields["units"] = .number(units) }
-    if let units = number(row, Name.extended, most: 500), units > 0 {
+    if let units = number(row, Name.normal, in: PlausibleAmounts.units), units > 0 {
+      fields["units"] = .number(units)
+    }
+    if let units = number(row, Name.extended, in: PlausibleAmounts.units), units > 0 {
       fields["extended"] = .number(units)
       if let minutes = pumpMinutes(row) { fields["minutes"] = .number(minutes) }
     }
@@ -90,12 +94,14 @@ extension TidepoolFormat {
   }
 
   private func basal(_ row: Row) -> Content {
-    if isWrong(row, Name.rate, most: 100) { return .rejected("a basal rate that is no number from 0 to 100") }
+    if isWrong(row, Name.rate, in: PlausibleAmounts.unitsPerHour) {
+      return .rejected("a basal rate that is no number from 0 to 100")
+    }
     let isSuspended = row[columns[Name.deliveryType]].equals("suspend")
     var fields: [String: FieldValue] = ["subtype": .text("basal")]
-    if let rate = number(row, Name.rate, most: 100) ?? (isSuspended ? 0 : nil) {
+    if let rate = number(row, Name.rate, in: PlausibleAmounts.unitsPerHour) ?? (isSuspended ? 0 : nil) {
       fields["rate"] = .number(rate)
-    } else if let share = number(row, Name.percent, most: 10) {
+    } else if let share = number(row, Name.percent, in: 0...10) {
       // 0.65 is 65 % of the rate that the pump would have given (device-data/types/basal/temp.md of the data model).
       fields["text"] = .text(plainNumber((share * 1000).rounded() / 10) + " %")
     } else {
@@ -108,10 +114,10 @@ extension TidepoolFormat {
   /// A bolus calculator's carbohydrates. Its glucose is a copy, and its insulin stands in the bolus that it
   /// names.
   private func wizard(_ row: Row) -> Content {
-    if isWrong(row, Name.carbInput, most: 2000) {
+    if isWrong(row, Name.carbInput, in: PlausibleAmounts.grams) {
       return .rejected("carbohydrates that are no number from 0 to 2000")
     }
-    guard let carbs = number(row, Name.carbInput, most: 2000), carbs > 0 else {
+    guard let carbs = number(row, Name.carbInput, in: PlausibleAmounts.grams), carbs > 0 else {
       return .skipped("wizard without carbohydrates")
     }
     guard let field = Self.carbohydrateField(row[columns[Name.carbUnits]].text) else {
@@ -162,7 +168,7 @@ extension TidepoolFormat {
   /// An injection that a person entered.
   private func dose(_ row: Row) -> Content {
     let dose = nested(row, Name.dose)
-    guard let units = dose["total"].flatMap(Double.init), (0...500).contains(units) else {
+    guard let units = dose["total"].flatMap(Double.init), PlausibleAmounts.units.contains(units) else {
       return .rejected("an insulin dose that is no number from 0 to 500")
     }
     var fields: [String: FieldValue] = ["units": .number(units)]
@@ -189,7 +195,9 @@ extension TidepoolFormat {
     if !row[columns[Name.intensity]].isEmpty {
       fields["intensity"] = .text(row[columns[Name.intensity]].text)
     }
-    if let steps = nested(row, Name.step)["count"].flatMap(Double.init), (0...1e6).contains(steps) {
+    if let steps = nested(row, Name.step)["count"].flatMap(Double.init),
+      PlausibleAmounts.steps.contains(steps)
+    {
       fields["steps"] = .number(steps)
     }
     if !row[columns[Name.name]].isEmpty { fields["text"] = .text(row[columns[Name.name]].text) }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The host's clock as a judge of times.
+enum TrustedClock {
+  /// The host's time in UTC seconds; nil, and a message, where it is before this program was made or before the last
+  /// import.
+  static func now(after lastImport: Int64?, _ output: Output) -> Int64? {
+    let now = Host.now()
+    if now >= max(Release.date, lastImport ?? Release.date) { return now }
+    output.message(
+      "glucoport: the clock of this computer shows \(DeviceTime(seconds: now).text)Z, which is in the past; it judges no times"
+    )
+    return nil
+  }
+}
