@@ -43,17 +43,8 @@ struct LogCommand: ClassifiedCommand {
     guard let ingest = try store.ingest(number) else {
       throw Failure(.missingInput, "there is no import \(number); 'glucoport log' lists them")
     }
-    if json { return output.line(IngestText.json(ingest)) }
-    output.line(IngestText.line(ingest))
-    output.line("  digest \(ingest.digest ?? "unknown")")
-    if let meter = ingest.meter {
-      output.line("  meter \(displayed(MeterText.name(meter, firmware: ingest.firmware)))")
-    }
-    if let clock = ingest.clock { output.line("  clock \(MeterText.line(clock))") }
-    output.line("  counts \(displayed(ingest.counts))")
-    output.line("  decisions \(displayed(ingest.decisions))")
-    for rejection in try store.rejections(of: number) {
-      output.line("  line \(rejection.line): \(rejection.reason)")
-    }
+    let rejections = try store.rejections(of: number)
+    if json { return output.line(IngestText.json(ingest, rejections: rejections)) }
+    for line in try IngestText.details(ingest, rejections) { output.line(line) }
   }
 }

@@ -9,27 +9,12 @@ import LogbookStore
 enum ImportSummary {
   static func lines(_ report: ImportReport, isDryRun: Bool, rejectsFile: String?) -> [String] {
     let counts = report.counts
-    var lines = [title(report)]
-    lines.append(
-      "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
-        + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
-        + part("corrected at the source", counts.correctedReadings)
-        + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)
-        + part("doubtful time", counts.doubtfulTimes))
-    if counts.records > 0 {
-      lines.append(
-        "records: new \(grouped(counts.newRecords)) · known \(grouped(counts.knownRecords))"
-          + part("repeated", counts.repeatedRecords) + part("updated", counts.updatedRecords)
-          + part("kept", counts.keptRecords))
-    }
-    lines.append(decisions(report))
+    var lines = [title(report)] + self.lines(counts)
+    lines.append(decisions(report.decisions))
     if let clock = report.clock {
       lines.append("clock " + MeterText.line((clock.comparison, clock.difference)))
     }
-    if !counts.skipped.isEmpty {
-      let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
-      lines.append("not imported: " + names.joined(separator: ", "))
-    }
+    if let skipped = skipped(counts) { lines.append(skipped) }
     lines += report.warnings.map { "warning: \(displayed($0))" }
     lines += report.likelyDuplicates.map { duplicate in
       "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
@@ -44,11 +29,42 @@ enum ImportSummary {
     let counts = interruption.stored
     let records = counts.newRecords + counts.updatedRecords
     let stored = [(counts.newReadings, "reading"), (records, "record")].filter { $0.0 > 0 }
-      .map { "\(grouped($0.0)) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+      .map { counted($0.0, $0.1) }.joined(separator: " and ")
     let outcome =
       isDryRun || stored.isEmpty
       ? "nothing was stored" : "\(stored) of it are stored; import it again for the rest"
     return "\(displayed(interruption.source)): interrupted; \(outcome)"
+  }
+
+  /// What became of the readings, and of the records where there are any.
+  static func lines(_ counts: IngestCounts) -> [String] {
+    var lines = [
+      "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
+        + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
+        + part("corrected at the source", counts.correctedReadings)
+        + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)
+        + part("doubtful time", counts.doubtfulTimes)
+    ]
+    if counts.records > 0 {
+      lines.append(
+        "records: new \(grouped(counts.newRecords)) · known \(grouped(counts.knownRecords))"
+          + part("repeated", counts.repeatedRecords) + part("updated", counts.updatedRecords)
+          + part("kept", counts.keptRecords))
+    }
+    return lines
+  }
+
+  /// What was not imported, by name; nil for nothing.
+  static func skipped(_ counts: IngestCounts) -> String? {
+    if counts.skipped.isEmpty { return nil }
+    let names = counts.skipped.keys.sorted().map { "\(displayed($0)) \(grouped(counts.skipped[$0] ?? 0))" }
+    return "not imported: " + names.joined(separator: ", ")
+  }
+
+  /// What was decided about an input, without its format, which comes first.
+  static func decisions(_ decisions: [Decision]) -> String {
+    decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.ground.rawValue))" }
+      .joined(separator: " · ")
   }
 
   private static func title(_ report: ImportReport) -> String {
@@ -61,11 +77,6 @@ enum ImportSummary {
       text += ", \(DeviceTime(seconds: first).text.prefix(10)) … \(DeviceTime(seconds: last).text.prefix(10))"
     }
     return text
-  }
-
-  private static func decisions(_ report: ImportReport) -> String {
-    report.decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.ground.rawValue))" }
-      .joined(separator: " · ")
   }
 
   private static func part(_ name: String, _ count: Int) -> String {

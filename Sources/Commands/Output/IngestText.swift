@@ -11,14 +11,42 @@ enum IngestText {
       "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): new \(grouped(ingest.new)) · known \(grouped(ingest.known)) · rejected \(grouped(ingest.rejected))\(outcome)"
   }
 
-  static func json(_ ingest: IngestEntry) -> String {
+  /// Everything that the store knows of an ingest: one line for each part, and for each rejection that was kept.
+  static func details(_ ingest: IngestEntry, _ rejections: [Rejection]) throws -> [String] {
+    let counts = try ingest.readCounts()
+    var parts: [String] = []
+    if let finished = ingest.finishedAt { parts.append("finished \(time(finished))") }
+    parts.append("digest \(ingest.digest ?? "unknown")")
+    if let meter = ingest.meter {
+      parts.append("meter \(displayed(MeterText.name(meter, firmware: ingest.firmware)))")
+    }
+    if let clock = ingest.clock { parts.append("clock \(MeterText.line(clock))") }
+    parts += ImportSummary.lines(counts)
+    let decisions = ImportSummary.decisions(try ingest.readDecisions())
+    if !decisions.isEmpty { parts.append(decisions) }
+    if let skipped = ImportSummary.skipped(counts) { parts.append(skipped) }
+    parts += rejections.map { "line \($0.line): \(displayed($0.reason))" }
+    let others = counts.rejected - rejections.count
+    if others > 0 { parts.append("\(counted(others, "more rejection")), without their reasons") }
+    return [line(ingest)] + parts.map { "  " + $0 }
+  }
+
+  static func json(_ ingest: IngestEntry) -> String { "{\(members(ingest))}" }
+
+  /// The object with the rejections that were kept.
+  static func json(_ ingest: IngestEntry, rejections: [Rejection]) -> String {
+    let objects = rejections.map { "{\"line\":\($0.line),\"reason\":\(jsonText($0.reason))}" }
+    return "{\(members(ingest)),\"rejections\":[\(objects.joined(separator: ","))]}"
+  }
+
+  private static func members(_ ingest: IngestEntry) -> String {
     """
-    {"id":\(ingest.id),"source":\(jsonText(ingest.source)),"format":\(jsonText(ingest.format)),\
+    "id":\(ingest.id),"source":\(jsonText(ingest.source)),"format":\(jsonText(ingest.format)),\
     "digest":\(ingest.digest.map(jsonText) ?? "null"),"started_at":"\(time(ingest.startedAt))",\
     "finished_at":\(ingest.finishedAt.map { "\"\(time($0))\"" } ?? "null"),"outcome":"\(ingest.outcome)",\
     "counts":\(ingest.counts),"decisions":\(ingest.decisions),\
     "meter":\(ingest.meter.map { MeterText.json($0, firmware: ingest.firmware) } ?? "null"),\
-    "clock":\(ingest.clock.map(MeterText.json) ?? "null")}
+    "clock":\(ingest.clock.map(MeterText.json) ?? "null")
     """
   }
 
