@@ -31,9 +31,13 @@
     self.unit = unit
   }
 
-  /// mg/dL in one mmol/L of glucose: its molar mass of 180.1559 g/mol over ten, the constant that Tidepool
-  /// uses, too.
-  public static let milligramsPerDecilitreInMillimole = 18.01559
+  /// mg/dL in 100,000 mmol/L of glucose: the one constant of the conversion. Glucose has a molar mass of
+  /// 180.1559 g/mol; Tidepool converts by the same number.
+  public static let milligramsPerDecilitreIn100000Millimoles: Int64 = 1_801_559
+
+  /// mg/dL in one mmol/L of glucose.
+  public static let milligramsPerDecilitreInMillimole =
+    Double(milligramsPerDecilitreIn100000Millimoles) / 100_000
 
   /// The same value in `unit`, not rounded.
   public func converted(to unit: GlucoseUnit) -> Quantity {
@@ -55,14 +59,19 @@
       Int64((number * 10).rounded(.toNearestOrAwayFromZero))
     case .milligramsPerDecilitre:
       // number × 10 / 18.01559, with a thousandth of a mg/dL as the smallest step told apart.
-      (Int64((number * 1000).rounded()) * 2000 + 1_801_559) / (2 * 1_801_559)
+      (Int64((number * 1000).rounded()) * 2000 + Self.milligramsPerDecilitreIn100000Millimoles)
+        / (2 * Self.milligramsPerDecilitreIn100000Millimoles)
     }
   }
 
-  /// The number as a person reads it: as given in its own unit; converted, with one decimal in mmol/L and none
-  /// in mg/dL.
+  /// The number as a person reads it: as given in its own unit, but in mmol/L with one decimal at least, as meters show
+  /// it; converted, with one decimal in mmol/L and none in mg/dL.
   public func displayed(in unit: GlucoseUnit) -> String {
-    if unit == self.unit { return plainNumber(number) }
+    if unit == self.unit {
+      let text = plainNumber(number)
+      let isWhole = text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+      return unit == .millimolesPerLitre && isWhole ? text + ".0" : text
+    }
     let value = converted(to: unit).number
     if unit == .milligramsPerDecilitre {
       return plainNumber(value.rounded(.toNearestOrAwayFromZero))

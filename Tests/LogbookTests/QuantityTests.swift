@@ -49,6 +49,21 @@ import Testing
     #expect(Quantity(103, .milligramsPerDecilitre).displayed(in: .millimolesPerLitre) == "5.7")
   }
 
+  @Test(arguments: [
+    (6.0, GlucoseUnit.millimolesPerLitre, "6.0"), (0, .millimolesPerLitre, "0.0"),
+    (10, .millimolesPerLitre, "10.0"), (6.05, .millimolesPerLitre, "6.05"), (6, .milligramsPerDecilitre, "6"),
+    (120.5, .milligramsPerDecilitre, "120.5"),
+  ])
+  func aValueInMillimolesIsDisplayedWithOneDecimalAtLeast(
+    _ number: Double, _ unit: GlucoseUnit, _ text: String
+  ) {
+    #expect(Quantity(number, unit).displayed(in: unit) == text)
+  }
+
+  @Test func theTwoFormsOfTheFactorAreOneNumber() {
+    #expect(Quantity.milligramsPerDecilitreInMillimole == 18.01559)
+  }
+
   @Test func measurementsAgreeExactlyInOneUnitAndInTenthsAcrossUnits() {
     let milligrams = Measurement.value(Quantity(103, .milligramsPerDecilitre))
     #expect(milligrams.agrees(with: .value(Quantity(5.7, .millimolesPerLitre))))
