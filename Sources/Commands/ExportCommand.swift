@@ -24,7 +24,11 @@ struct ExportCommand: ClassifiedCommand {
   @Flag(help: "In CSV, put an apostrophe before cells that a spreadsheet would compute.")
   var spreadsheetSafe = false
 
+  @Flag(help: "In csv and ndjson, add the value in mg/dL and in mmol/L.")
+  var bothUnits = false
+
   func validate() throws {
+    if bothUnits, format == .nightscout { throw ValidationError("--both-units is for csv and ndjson.") }
     if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is for csv.") }
   }
 
@@ -34,8 +38,9 @@ struct ExportCommand: ClassifiedCommand {
     let filter = try items.filter(store)
     var writer: any ItemWriter =
       switch format {
-      case .csv: CSVWriter(output: output, isSpreadsheetSafe: spreadsheetSafe)
-      case .ndjson: NDJSONWriter(output: output)
+      case .csv:
+        CSVWriter(output: output, isSpreadsheetSafe: spreadsheetSafe, inBothUnits: bothUnits)
+      case .ndjson: NDJSONWriter(output: output, inBothUnits: bothUnits)
       case .nightscout: NightscoutWriter(output: output)
       }
     writer.begin()

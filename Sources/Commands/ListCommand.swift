@@ -18,13 +18,21 @@ struct ListCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
   var unit: GlucoseUnit?
 
+  @Flag(help: "In csv and ndjson, add the value in mg/dL and in mmol/L.")
+  var bothUnits = false
+
   @Flag(help: "One line for each day with readings.")
   var days = false
 
   func validate() throws {
     if days, listing.format == .csv { throw ValidationError("--days takes the forms table and ndjson.") }
     if listing.format != .table, unit != nil {
-      throw ValidationError("--unit is for tables; csv and ndjson hold each value as it was given.")
+      throw ValidationError(
+        "--unit is for tables; csv and ndjson hold each value as it was given, and --both-units adds it in both units."
+      )
+    }
+    if bothUnits, listing.format == .table || days {
+      throw ValidationError("--both-units is for readings in csv and ndjson.")
     }
   }
 
@@ -35,7 +43,7 @@ struct ListCommand: ClassifiedCommand {
     if days {
       try listing.writeDays(filter, of: store, output)
     } else {
-      try listing.write(filter, of: store, unit: unit, output)
+      try listing.write(filter, of: store, unit: unit, inBothUnits: bothUnits, output)
     }
     try output.finish()
   }

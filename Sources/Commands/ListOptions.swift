@@ -42,17 +42,18 @@ struct ListOptions: ParsableArguments {
   }
 
   /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
-  func write(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output) throws {
+  func write(
+    _ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, inBothUnits: Bool = false, _ output: Output
+  ) throws {
     let filter = limited(filter)
     var writer: any ItemWriter =
       switch format {
-      case .csv: CSVWriter(output: output, isSpreadsheetSafe: false)
-      case .ndjson: NDJSONWriter(output: output)
+      case .csv: CSVWriter(output: output, inBothUnits: inBothUnits)
+      case .ndjson: NDJSONWriter(output: output, inBothUnits: inBothUnits)
       case .table:
         TableWriter(
           output: output, unit: try unit ?? store.displayUnit(), isLong: long,
-          excluded: try store.excludedReadings(), marksQueued: try store.remote() != nil,
-          activity: try store.activity())
+          marksQueued: try store.remote() != nil, activity: try store.activity())
       }
     writer.begin()
     try store.forEachItem(filter) {

@@ -55,12 +55,20 @@ public struct ReadingIdentity: Hashable, Sendable {
 
   /// The canonical text, as glucoport-json(5) documents it: eight parts with `|` between them.
   public var text: String {
-    let device =
-      serial.isEmpty
-      ? [Self.byModel, Self.escaped(format), Self.escaped(model)]
-      : [Self.bySerial, Self.escaped(vendor), Self.escaped(serial)]
-    let place = [kind.name, axis.name, String(position), String(level), String(occurrence)]
-    return (device + place).joined(separator: "|")
+    let device = Device(vendor: vendor, model: model, serial: serial, format: format)
+    let parts = [
+      Self.text(of: device), kind.name, axis.name, String(position), String(level), String(occurrence),
+    ]
+    return parts.joined(separator: "|")
+  }
+
+  /// The first three parts of the canonical text: what identifies the device.
+  public static func text(of device: Device) -> String {
+    let parts =
+      device.serial.isEmpty
+      ? [byModel, escaped(device.format), escaped(device.model)]
+      : [bySerial, escaped(device.vendor), escaped(device.serial)]
+    return parts.joined(separator: "|")
   }
 
   /// A key for remotes that need one: a UUID of version 8 from SHA-256 over the canonical text.

@@ -18,8 +18,8 @@ extension Device {
         arguments: [vendor, serial])
     if let known { return known }
     try database.executeCached(
-      sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)",
-      arguments: [vendor, model, serial, format])
+      sql: "INSERT INTO device (vendor, model, serial, format, identity) VALUES (?, ?, ?, ?, ?)",
+      arguments: [vendor, model, serial, format, ReadingIdentity.text(of: self)])
     return database.lastInsertedRowID
   }
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Logbook
 
 /// The schema of a store, as steps that are never edited once released.
 enum Schema {
   /// The application id in the file's header: "GLUC".
   static let applicationID = 0x474C_5543
   /// The number of the newest step. A store with a larger one is from a newer program.
-  static let version = 4
+  static let version = 5
 
   /// Takes the steps that a store lacks.
   static func migrate(_ database: Database, to version: Int = version) throws {
     let current = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    // Views hold nothing, so every step makes them anew; in between they would name columns that come or go.
+    try database.execute(sql: ViewSchema.removal)
     if current < 1 { try createFirst(database) }
     if current < 2, version >= 2 { try database.execute(sql: meterColumns) }
     if current < 3, version >= 3 {
@@ -19,6 +22,8 @@ enum Schema {
       try database.execute(sql: QueueSchema.statements)
     }
     if current < 4, version >= 4 { try database.execute(sql: sharedSections) }
+    if current < 5, version >= 5 { try identifyDevices(database) }
+    try database.execute(sql: ViewSchema.statements)
     try database.execute(sql: "PRAGMA user_version = \(version)")
   }
 
@@ -26,7 +31,6 @@ enum Schema {
     try database.execute(sql: tables)
     try database.execute(sql: readingRules)
     try database.execute(sql: recordRules)
-    try database.execute(sql: views)
     try database.execute(sql: "PRAGMA application_id = \(applicationID)")
   }
 
@@ -56,6 +60,19 @@ enum Schema {
     CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, axis, is_instant ON series
     BEGIN SELECT RAISE(ABORT, 'device, kind and axis of a series never change'); END;
     """
+
+  /// A device's part of the canonical text by which annotations name readings, so that the views compare texts without
+  /// escaping them; and the index by which they find the annotations that withdraw a reading.
+  private static func identifyDevices(_ database: Database) throws {
+    try database.execute(sql: "ALTER TABLE device ADD COLUMN identity TEXT NOT NULL DEFAULT ''")
+    for row in try Row.fetchAll(database, sql: "SELECT id, vendor, model, serial, format FROM device") {
+      let device = Device(vendor: row[1], model: row[2], serial: row[3], format: row[4])
+      try database.execute(
+        sql: "UPDATE device SET identity = ? WHERE id = ?",
+        arguments: [ReadingIdentity.text(of: device), row[0] as Int64])
+    }
+    try database.execute(sql: WithdrawnReading.index)
+  }
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -299,61 +316,4 @@ enum Schema {
       AND NOT (OLD.version IS OLD.sent_version AND NEW.base IS NOT OLD.base AND NEW.revision IS NOT OLD.revision)
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
     """
-
-  /// The documented views: see glucoport-store(5). Their columns are stable.
-  private static let views = """
-    CREATE VIEW readings AS
-    SELECT
-      CASE s.kind WHEN 1 THEN 'smbg' WHEN 2 THEN 'cbg' WHEN 3 THEN 'scan' ELSE 'ketone' END AS kind,
-      strftime('%Y-%m-%dT%H:%M:%SZ', r.device_time - r.utc_offset, 'unixepoch') AS time,
-      strftime('%Y-%m-%dT%H:%M:%S', r.device_time, 'unixepoch') AS device_time,
-      CASE WHEN r.utc_offset = 0 THEN 'Z' ELSE
-        printf('%s%02d:%02d', CASE WHEN r.utc_offset < 0 THEN '-' ELSE '+' END,
-          abs(r.utc_offset) / 3600, abs(r.utc_offset) / 60 % 60) END AS utc_offset,
-      CASE r.offset_source WHEN 0 THEN 'stated' WHEN 1 THEN 'zone' WHEN 2 THEN 'zone-gap'
-        WHEN 3 THEN 'zone-overlap' ELSE 'ticks' END AS offset_source,
-      r.value AS value,
-      CASE r.unit WHEN 0 THEN 'mg/dL' ELSE 'mmol/L' END AS unit,
-      CASE r.beyond WHEN 1 THEN 'low' WHEN 2 THEN 'high' END AS range,
-      r.threshold AS threshold,
-      rtrim(
-        \(ReadingMarksSQL.concatenation), ',') AS marks,
-      d.vendor AS vendor, d.model AS model, d.serial AS serial, d.format AS format,
-      CASE s.axis WHEN 0 THEN 'time' ELSE 'tick' END AS axis,
-      r.position AS position, r.level AS level, r.occurrence AS occurrence,
-      r.ingest AS ingest, r.uploaded AS uploaded
-    -- CROSS: readings first, whatever is asked for, since no index leads from a series to its readings.
-    FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device;
-
-    CREATE VIEW records AS
-    SELECT
-      guid, kind, entry_guid,
-      strftime('%Y-%m-%dT%H:%M:%SZ', occurred_at - utc_offset, 'unixepoch') AS time,
-      strftime('%Y-%m-%dT%H:%M:%S', occurred_at, 'unixepoch') AS device_time,
-      CASE WHEN utc_offset = 0 THEN 'Z' ELSE
-        printf('%s%02d:%02d', CASE WHEN utc_offset < 0 THEN '-' ELSE '+' END,
-          abs(utc_offset) / 3600, abs(utc_offset) / 60 % 60) END AS utc_offset,
-      json_extract(fields, '$.subtype') AS subtype,
-      fields, deleted, version, version_synced, ingest
-    FROM record;
-    """
-}
-
-/// The text of a reading's marks as SQL, so that the views need no function of the program.
-enum ReadingMarksSQL {
-  static var concatenation: String {
-    StoredMarks.names.map { "CASE WHEN r.marks & \($0.bit) THEN '\($0.name),' ELSE '' END" }
-      .joined(separator: "\n        || ")
-  }
-}
-
-/// The marks with the bits under which version 1 of the schema keeps them. Not taken from the program's own type,
-/// since a released schema stays as it is whatever the program learns.
-private enum StoredMarks {
-  static let names: [(bit: Int, name: String)] = [
-    (1, "manual"), (2, "linked"), (4, "calibration"), (8, "control-solution"), (16, "at-limit"),
-    (32, "doubtful-time"), (64, "clock-set-back"), (128, "before-meal"), (256, "after-meal"),
-    (512, "fasting"),
-    (1024, "bedtime"), (2048, "temperature-warning"),
-  ]
 }

@@ -31,6 +31,8 @@ public struct StoredReading: Sendable {
   public let ingest: Int64
   /// Whether the remote has it.
   public let isUploaded: Bool
+  /// Whether an annotation keeps it out of statistics.
+  public let isWithdrawn: Bool
   /// The remote's words where it refused the reading for good; else nil.
   public let refusal: String?
   let section: Int64
@@ -49,7 +51,7 @@ public struct StoredReading: Sendable {
     CASE r.uploaded WHEN 0 THEN (
       SELECT f.reason FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
         AND f.level = r.level AND f.occurrence = r.occurrence) END,
-    r.section
+    r.section, \(WithdrawnReading.sql)
     """
 
   init(_ row: Row) {
@@ -69,6 +71,7 @@ public struct StoredReading: Sendable {
     device = Device(vendor: row[16], model: row[17], serial: row[18], format: row[19])
     refusal = row[20]
     section = row[21]
+    isWithdrawn = row[22]
   }
 }
 

@@ -121,6 +121,7 @@ import Testing
         ["import", "--timezone", "UTC", "--json"] + samples.prefix(2) + arguments, "Ss import --json")
       try check(["import", "--json", "--transcript", samples[2]] + arguments, "Ss import --json")
       try check(["log", "--json"] + arguments, "Ss log --json")
+      try check(["log", "2", "--json"] + arguments, "Ss log --json")
       try check(["status", "--json"] + arguments, "Ss status --json")
       try check(["formats", "--json"], "Ss formats --json")
       try check(["meter", "drivers", "--json"], "Ss meter drivers --json")

@@ -145,28 +145,30 @@ struct PipelineTests {
     "tidepool/tidepool.json", "libre-desktop/libre-desktop-mmol-en.tsv",
   ]
 
-  @Test(arguments: ["csv", "ndjson"])
-  func importingAnExportChangesNothingHereAndGivesTheSameElsewhere(form: String) async throws {
+  @Test(arguments: [["csv"], ["ndjson"], ["csv", "--both-units"], ["ndjson", "--both-units"]])
+  func importingAnExportChangesNothingHereAndGivesTheSameElsewhere(form: [String]) async throws {
     let program = try Program()
     for source in Self.sources {
       let outcome = try await program.run(
         "import", Samples.path(source), "--timezone", "Europe/Madrid", "--date-order", "mdy")
       #expect([0, 3].contains(outcome.status), "\(source): \(outcome.errors)")
     }
-    let export = try await program.run("export", "--format", form, "--deleted")
+    let command = ["export", "--deleted", "--format"] + form
+    let export = try await program.run(arguments: command)
     #expect(export.status == 0)
     #expect(export.output.split(whereSeparator: \.isNewline).count > 100)
+    #expect(try StoreFile(program.store).count("readings WHERE withdrawn") == 1)
 
     let again = try await program.run("import", "-", "--json", input: export.output)
     #expect(again.status == 0, "\(again.errors)")
     try Self.expectNothingNew(again)
-    let second = try await program.run("export", "--format", form, "--deleted")
+    let second = try await program.run(arguments: command)
     #expect(second.output == export.output)
 
     let other = try Program()
     let copy = try await other.run("import", "-", "--timezone", "Asia/Tokyo", input: export.output)
     #expect(copy.status == 0, "\(copy.errors)")
-    let third = try await other.run("export", "--format", form, "--deleted")
+    let third = try await other.run(arguments: command)
     #expect(
       third.output.split(whereSeparator: \.isNewline) == export.output.split(whereSeparator: \.isNewline))
   }

@@ -122,7 +122,7 @@ struct RecordTests {
     #expect(late.errors.contains("deleted"), "\(late.errors)")
   }
 
-  @Test func anAnnotationMarksItsReadingAsExcluded() async throws {
+  @Test func anAnnotationWithdrawsItsReading() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: Self.export)
     let table = try await program.run("list", "--long").output
@@ -133,15 +133,15 @@ struct RecordTests {
     #expect(fields["excluded"] as? Bool == true)
     #expect((fields["reading"] as? String)?.contains("|smbg|time|") == true, "\(fields)")
 
-    #expect(try await program.run("list", "--kind", "smbg").output.matches(of: /excluded/).count == 1)
-    #expect(try await program.run("show", String(address)).output.contains("excluded       yes"))
+    #expect(try await program.run("list", "--kind", "smbg").output.matches(of: /withdrawn/).count == 1)
+    #expect(try await program.run("show", String(address)).output.contains("withdrawn      yes"))
     let reading = try await program.run("show", String(address), "--json").objects().first
-    #expect(reading?["excluded"] as? Bool == true)
+    #expect(reading?["withdrawn"] as? Bool == true)
     _ = try await program.run("record", "edit", id, "--include")
-    #expect(try await program.run("list", "--kind", "smbg").output.contains("excluded") == false)
+    #expect(try await program.run("list", "--kind", "smbg").output.contains("withdrawn") == false)
     _ = try await program.run("record", "edit", id, "--exclude")
     _ = try await program.run("record", "delete", id)
-    #expect(try await program.run("list", "--kind", "smbg").output.contains("excluded") == false)
+    #expect(try await program.run("list", "--kind", "smbg").output.contains("withdrawn") == false)
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 

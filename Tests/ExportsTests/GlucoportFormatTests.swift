@@ -7,7 +7,14 @@ import Testing
 @testable import Exports
 
 @Suite struct GlucoportFormatTests {
-  private static let header = GlucoportColumns.names.joined(separator: ",")
+  /// The columns of an export without those that follow from others and came later.
+  private static let names = [
+    "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range",
+    "threshold",
+    "marks", "vendor", "model", "serial", "format", "axis", "position", "level", "occurrence", "guid",
+    "entry_guid", "fields", "deleted",
+  ]
+  private static let header = names.joined(separator: ",")
   private static let reading =
     "reading,smbg,2026-03-30T07:30:00Z,2026-03-30T09:30:00,+02:00,zone,121,mg/dL,,,,"
     + "Abbott,Libre,SN-1,libreview,time,1774863000,67,0,,,,"
@@ -19,18 +26,32 @@ import Testing
 
   private func changed(_ column: String, to value: String) -> String {
     var cells = Self.reading.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    if let place = GlucoportColumns.names.firstIndex(of: column) { cells[place] = value }
+    if let place = Self.names.firstIndex(of: column) { cells[place] = value }
     return cells.joined(separator: ",")
   }
 
   @Test func theColumnsAreTheOnesOfTheManual() {
     #expect(
       GlucoportColumns.names == [
-        "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range",
-        "threshold",
-        "marks", "vendor", "model", "serial", "format", "axis", "position", "level", "occurrence", "guid",
-        "entry_guid", "fields", "deleted",
+        "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "value_mgdl",
+        "value_mmoll", "range", "threshold", "marks", "withdrawn", "vendor", "model", "serial", "format",
+        "axis", "position", "level", "occurrence", "guid", "entry_guid", "fields", "deleted",
       ])
+    let onRequest = GlucoportColumn.allCases.filter(\.isOnRequest).map(\.name)
+    #expect(onRequest == ["value_mgdl", "value_mmoll"])
+  }
+
+  /// Whatever a spreadsheet made of them.
+  @Test(arguments: ["true", "false", "", "7", "TRUE", "=A1"])
+  func whatFollowsFromOtherColumnsIsNotRead(_ cell: String) throws {
+    let plain = try read(Self.reading)
+    let extra = ",value_mgdl,value_mmoll,withdrawn"
+    let file = try ScratchFile(
+      Self.header + extra + "\n" + Self.reading + ",\(cell),\(cell),\(cell)" + "\n")
+    let result = try file.readings()
+    #expect(
+      result.rejections.isEmpty && result.readings.map(\.measurement) == plain.readings.map(\.measurement))
+    #expect(result.readings.map(\.marks) == plain.readings.map(\.marks))
   }
 
   @Test func everyPartOfAReadingComesBackAsItWas() throws {
@@ -66,7 +87,7 @@ import Testing
   }
 
   @Test func aHeaderAgainWithOtherOrderIsFollowed() throws {
-    let reversed = GlucoportColumns.names.reversed().joined(separator: ",")
+    let reversed = Self.names.reversed().joined(separator: ",")
     let row = Self.reading.split(separator: ",", omittingEmptySubsequences: false).reversed().joined(
       separator: ",")
     let result = try read(Self.reading, reversed, row)

@@ -116,6 +116,16 @@ import Testing
     #expect(refusal?.contains("never change") == true)
   }
 
+  @Test func anAnnotationFindsTheReadingsOfAFormerSchema() throws {
+    try makeFirst()
+    var record = Make.record(
+      ["excluded": .flag(true), "reading": .text("serial|Test|S1|smbg|time|\(Make.noon)|56|0")],
+      kind: .annotation)
+    record.guid = "a-1"
+    try scratch.ingest(Make.batch([record]))
+    #expect(try scratch.rows("SELECT withdrawn, value_mgdl FROM readings") == ["1 100.0"])
+  }
+
   @Test func theClocksOfAnIngestAreThereTogetherOrNotAtAll() throws {
     try scratch.ingest()
     for columns in [

@@ -143,9 +143,9 @@ import Testing
     _ = try scratch.open()
     #expect(
       try scratch.rows("SELECT name FROM pragma_table_info('readings')") == [
-        "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range", "threshold",
-        "marks",
-        "vendor", "model", "serial", "format", "axis", "position", "level", "occurrence", "ingest",
+        "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "value_mgdl",
+        "value_mmoll", "range", "threshold", "marks", "withdrawn", "vendor", "model", "serial", "format",
+        "axis", "position", "level", "occurrence", "ingest",
         "uploaded",
       ])
     #expect(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Exports
 import Logbook
 import LogbookStore
 
@@ -15,20 +16,30 @@ struct ItemDetails {
 
   /// The object; glucoport-json(5) documents its members.
   func json(_ item: StoredItem) throws -> String {
-    let cells = ItemCells(item)
-    let members = ItemCells.names.compactMap { name in cells[name].map { "\"\(name)\":\($0.json)" } }
     let more = try moreMembers(item).map { "\"\($0.0)\":\($0.1)" }
-    return "{" + (members + more).joined(separator: ",") + "}"
+    return "{" + ([ItemCells(item).members] + more).joined(separator: ",") + "}"
   }
 
   /// One line for each part.
   func lines(_ item: StoredItem) throws -> [String] {
     let cells = ItemCells(item)
-    let parts = ItemCells.names.compactMap { name -> String? in
-      guard let text = cells[name]?.text, !text.isEmpty else { return nil }
-      return line(name, displayed(text))
+    let parts = GlucoportColumn.allCases.compactMap { column -> String? in
+      let text = shown(column, of: item) ?? cells[column].text
+      return text.isEmpty ? nil : line(column.name, displayed(text))
     }
     return try parts + moreLines(item)
+  }
+
+  /// What people read otherwise than programs do: numbers as the meter shows them, and a mark only where there is one.
+  private func shown(_ column: GlucoportColumn, of item: StoredItem) -> String? {
+    guard case .reading(let reading) = item else { return nil }
+    switch (column, reading.measurement) {
+    case (.withdrawn, _): return reading.isWithdrawn ? "yes" : ""
+    case (.value, .value(let quantity)): return quantity.displayed(in: quantity.unit)
+    case (.threshold, .low(let limit?, let unit)), (.threshold, .high(let limit?, let unit)):
+      return Quantity(limit, unit).displayed(in: unit)
+    default: return nil
+    }
   }
 }
 
@@ -44,7 +55,6 @@ extension ItemDetails {
         ("uploaded", reading.isUploaded ? "true" : "false"),
       ] + (try stateMembers(reading.syncState(store.activity()))) + [
         ("refused", reading.refusal.map(jsonText) ?? "null"),
-        ("excluded", try isExcluded(reading) ? "true" : "false"),
         ("revisions", "[\(others.joined(separator: ","))]"),
         ("clock", try store.ingest(reading.ingest)?.clock.map(MeterText.json) ?? "null"),
       ]
@@ -73,7 +83,7 @@ extension ItemDetails {
         line("uploaded", reading.isUploaded ? "yes" : "no"),
       ] + stateLine(try reading.syncState(store.activity())) + (try clockLine(reading.ingest))
         + refusalLine(reading.refusal)
-        + (try isExcluded(reading) ? [line("excluded", "yes")] : []) + changed
+        + changed
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
       return [line("version", "\(record.version), synced \(record.versionSynced)")]
@@ -107,10 +117,6 @@ extension ItemDetails {
 
   private func line(_ name: String, _ text: String) -> String {
     name + String(repeating: " ", count: 15 - name.count) + text
-  }
-
-  private func isExcluded(_ reading: StoredReading) throws -> Bool {
-    try store.excludedReadings().contains(reading.identity.text)
   }
 
   private func source(of ingest: Int64) throws -> String {

@@ -17,8 +17,6 @@ struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
-  /// The identities of readings that annotations exclude.
-  var excluded: Set<String> = []
   /// Whether what waits to be sent is marked. Without a remote that is everything, and says nothing.
   var marksQueued = false
   /// What an upload has under way.
@@ -39,9 +37,7 @@ struct TableWriter: ItemWriter {
 
   private func line(_ reading: StoredReading) -> String {
     let shownUnit = reading.kind == .ketone ? reading.measurement.unit : unit ?? reading.measurement.unit
-    // Most stores exclude nothing, and then no identity has to be written out.
-    let isExcluded = !excluded.isEmpty && excluded.contains(reading.identity.text)
-    let marks = (reading.marks.names + (isExcluded ? ["excluded"] : [])).joined(separator: " ")
+    let marks = (reading.marks.names + (reading.isWithdrawn ? ["withdrawn"] : [])).joined(separator: " ")
     var text =
       "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
@@ -90,12 +86,21 @@ struct CSVWriter: ItemWriter {
   let output: Output
   /// Whether cells that a spreadsheet would compute get an apostrophe in front.
   let isSpreadsheetSafe: Bool
+  let inBothUnits: Bool
+  private let columns: [(column: GlucoportColumn, name: String)]
 
-  func begin() { output.write(ItemCells.names.joined(separator: ",") + "\r\n") }
+  init(output: Output, isSpreadsheetSafe: Bool = false, inBothUnits: Bool = false) {
+    self.output = output
+    self.isSpreadsheetSafe = isSpreadsheetSafe
+    self.inBothUnits = inBothUnits
+    columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }.map { ($0, $0.name) }
+  }
+
+  func begin() { output.write(columns.map(\.name).joined(separator: ",") + "\r\n") }
 
   func write(_ item: StoredItem) {
-    let cells = ItemCells(item)
-    let texts = ItemCells.names.map { cell(cells[$0]?.text ?? "", of: $0) }
+    let cells = ItemCells(item, inBothUnits: inBothUnits)
+    let texts = columns.map { cell(cells[$0.column].text, of: $0.name) }
     output.write(texts.joined(separator: ",") + "\r\n")
   }
 
@@ -103,7 +108,9 @@ struct CSVWriter: ItemWriter {
 
   private func cell(_ text: String, of column: String) -> String {
     let text = isSpreadsheetSafe ? GlucoportColumns.guarding(text, in: column) : text
-    guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
+    // The bytes of most cells say at once that there is nothing to quote.
+    let isPlain = text.utf8.allSatisfy { $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }
+    if isPlain || !text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) { return text }
     return "\"" + text.replacing("\"", with: "\"\"") + "\""
   }
 }
@@ -111,90 +118,13 @@ struct CSVWriter: ItemWriter {
 /// One JSON object a line, with the same names.
 struct NDJSONWriter: ItemWriter {
   let output: Output
+  var inBothUnits = false
 
   func begin() {}
 
-  func write(_ item: StoredItem) {
-    let cells = ItemCells(item)
-    let members = ItemCells.names.compactMap { name in cells[name].map { "\"\(name)\":\($0.json)" } }
-    output.line("{" + members.joined(separator: ",") + "}")
-  }
+  func write(_ item: StoredItem) { output.line("{\(ItemCells(item, inBothUnits: inBothUnits).members)}") }
 
   func end() -> [String] { [] }
-}
-
-/// An item's cells by column name: the text for CSV, and the value for JSON.
-struct ItemCells {
-  struct Cell {
-    let text: String
-    let json: String
-
-    init(_ text: String) {
-      self.text = text
-      json = jsonText(text)
-    }
-
-    init(number: String) { (text, json) = (number, number) }
-    init(object: String) { (text, json) = (object, object) }
-    init(_ flag: Bool) { (text, json) = (flag ? "true" : "false", flag ? "true" : "false") }
-  }
-
-  /// The columns in their order, as `import` reads them back.
-  static let names = GlucoportColumns.names
-
-  private var cells: [String: Cell] = [:]
-
-  subscript(name: String) -> Cell? { cells[name] }
-
-  init(_ item: StoredItem) {
-    switch item {
-    case .reading(let reading): fill(reading)
-    case .record(let record): fill(record)
-    }
-  }
-
-  private mutating func fill(_ reading: StoredReading) {
-    cells["item"] = Cell("reading")
-    cells["kind"] = Cell(reading.kind.name)
-    fill(reading.utc, reading.deviceTime, reading.placement)
-    fill(reading.measurement)
-    cells["marks"] = Cell(reading.marks.names.joined(separator: " "))
-    cells["vendor"] = Cell(reading.device.vendor)
-    cells["model"] = Cell(reading.device.model)
-    cells["serial"] = Cell(reading.device.serial)
-    cells["format"] = Cell(reading.device.format)
-    cells["axis"] = Cell(reading.axis.name)
-    cells["position"] = Cell(number: String(reading.position))
-    cells["level"] = Cell(number: String(reading.level))
-    cells["occurrence"] = Cell(number: String(reading.occurrence))
-  }
-
-  private mutating func fill(_ record: StoredRecord) {
-    cells["item"] = Cell("record")
-    cells["kind"] = Cell(record.kind.rawValue)
-    fill(record.utc, record.deviceTime, record.placement)
-    cells["guid"] = Cell(record.guid)
-    if let entry = record.entryGuid { cells["entry_guid"] = Cell(entry) }
-    cells["fields"] = Cell(object: record.fields)
-    cells["deleted"] = Cell(record.isDeleted)
-  }
-
-  private mutating func fill(_ utc: Int64, _ deviceTime: DeviceTime, _ placement: Placement) {
-    cells["time"] = Cell(DeviceTime(seconds: utc).text + "Z")
-    cells["device_time"] = Cell(deviceTime.text)
-    cells["utc_offset"] = Cell(DeviceTime.offsetText(placement.utcOffset))
-    cells["offset_source"] = Cell(placement.source.name)
-  }
-
-  private mutating func fill(_ measurement: Measurement) {
-    cells["unit"] = Cell(measurement.unit.name)
-    switch measurement {
-    case .value(let quantity): cells["value"] = Cell(number: plainNumber(quantity.number))
-    case .low(let limit, _), .high(let limit, _):
-      cells["range"] = if case .low = measurement { Cell("low") } else { Cell("high") }
-      if let limit { cells["threshold"] = Cell(number: plainNumber(limit)) }
-    }
-  }
 }
 
 /// Nightscout entries in one JSON array, with all parts of the identity in the member `glucoport`.
@@ -203,6 +133,7 @@ struct NightscoutWriter: ItemWriter {
   private var count = 0
   private var records = 0
   private var ketones = 0
+  private var withdrawn = 0
 
   init(output: Output) { self.output = output }
 
@@ -217,6 +148,11 @@ struct NightscoutWriter: ItemWriter {
       ketones += 1
       return
     }
+    // An entry cannot say that it does not count.
+    guard !reading.isWithdrawn else {
+      withdrawn += 1
+      return
+    }
     output.write(count == 0 ? "\n" : ",\n")
     count += 1
     output.write(entry(reading))
@@ -224,24 +160,19 @@ struct NightscoutWriter: ItemWriter {
 
   func end() -> [String] {
     output.write("\n]\n")
-    var messages: [String] = []
-    if records > 0 { messages.append("\(grouped(records)) records are no entries and were left out") }
-    if ketones > 0 {
-      messages.append(
-        "\(grouped(ketones)) ketone and control-solution readings have no entry type and were left out")
-    }
-    return messages
+    let leftOut = [
+      (records, "record"), (ketones, "ketone or control-solution reading"), (withdrawn, "withdrawn reading"),
+    ]
+    return leftOut.filter { $0.0 > 0 }.map { "left out \(counted($0.0, $0.1))" }
   }
 
   private func entry(_ reading: StoredReading) -> String {
     let type = reading.kind == .smbg ? "mbg" : "sgv"
-    let cells = ItemCells(.reading(reading))
-    let identity = ItemCells.names.compactMap { name in cells[name].map { "\"\(name)\":\($0.json)" } }
     return """
       {"type":"\(type)","date":\(reading.utc * 1000),"dateString":"\(DeviceTime(seconds: reading.utc).text).000Z",\
       "utcOffset":\(reading.placement.utcOffset / 60),"\(type)":\(Self.milligrams(reading.measurement)),\
       "device":\(jsonText(deviceName(reading.device))),"app":"glucoport",\
-      "glucoport":{\(identity.joined(separator: ","))}}
+      "glucoport":{\(ItemCells(.reading(reading)).filledMembers)}}
       """
   }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The columns of glucoport's own exports, which its writer and its reader share.
+///
+/// The reader takes nothing from those that follow from others: `time`, the values in one unit, and `withdrawn`, which is
+/// what the annotations in the same export say.
 public enum GlucoportColumns {
-  /// The names in their order: the header of the CSV, the keys of the NDJSON.
+  /// The names in their order: the header of the CSV, the keys of the NDJSON, with those that are there on request.
   public static let names: [String] = GlucoportColumn.allCases.map(\.name)
 
   /// The mark that keeps spreadsheets from running a text cell of the CSV as a formula. The writer puts it in
@@ -31,18 +34,24 @@ public enum GlucoportColumns {
 }
 
 /// One column of glucoport's own exports.
-enum GlucoportColumn: Int, CaseIterable {
-  case item, kind, time, deviceTime, utcOffset, offsetSource, value, unit, range, threshold, marks, vendor,
-    model
+public enum GlucoportColumn: Int, CaseIterable, Sendable {
+  case item, kind, time, deviceTime, utcOffset, offsetSource, value, unit, valueMgdl, valueMmoll, range,
+    threshold, marks, withdrawn, vendor, model
   case serial, format, axis, position, level, occurrence, guid, entryGuid, fields, deleted
 
-  var name: String {
+  /// The column's name in the header of the CSV, and the key in NDJSON.
+  public var name: String {
     switch self {
     case .deviceTime: "device_time"
     case .utcOffset: "utc_offset"
     case .offsetSource: "offset_source"
+    case .valueMgdl: "value_mgdl"
+    case .valueMmoll: "value_mmoll"
     case .entryGuid: "entry_guid"
     default: String(describing: self)
     }
   }
+
+  /// Whether an export has it only when a person asks for it: the value in one unit, whatever the source gave.
+  public var isOnRequest: Bool { self == .valueMgdl || self == .valueMmoll }
 }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Exports
+import Logbook
+import LogbookStore
+
+/// An item's cells by column: the text for CSV, and the value for JSON.
+struct ItemCells {
+  enum Cell {
+    /// Items of this sort do not have the column.
+    case absent
+    /// This item has nothing there.
+    case null
+    case text(String)
+    /// A number, a flag or an object, as it stands in JSON.
+    case literal(String)
+
+    init(_ text: String?) { self = text.map(Self.text) ?? .null }
+    init(number: String?) { self = number.map(Self.literal) ?? .null }
+    init(_ flag: Bool) { self = .literal(flag ? "true" : "false") }
+
+    var text: String {
+      switch self {
+      case .absent, .null: ""
+      case .text(let text), .literal(let text): text
+      }
+    }
+
+    var json: String {
+      switch self {
+      case .absent, .null: "null"
+      case .text(let text): jsonText(text)
+      case .literal(let text): text
+      }
+    }
+
+    var isAbsent: Bool { if case .absent = self { true } else { false } }
+    var isNull: Bool { if case .null = self { true } else { false } }
+  }
+
+  /// Each column's name as a JSON key.
+  private static let keys = GlucoportColumn.allCases.map { "\"\($0.name)\":" }
+
+  private var cells = [Cell](repeating: .absent, count: GlucoportColumn.allCases.count)
+
+  /// - Parameter inBothUnits: whether the columns are filled that hold the value in one unit, whatever the source gave.
+  init(_ item: StoredItem, inBothUnits: Bool = false) {
+    switch item {
+    case .reading(let reading):
+      fill(reading)
+      if inBothUnits { fillBothUnits(reading) }
+    case .record(let record): fill(record)
+    }
+  }
+
+  private(set) subscript(column: GlucoportColumn) -> Cell {
+    get { cells[column.rawValue] }
+    set { cells[column.rawValue] = newValue }
+  }
+
+  /// The members of the item's object: the same for all of its sort, null where it has nothing.
+  var members: String { members { !$0.isAbsent } }
+
+  /// Those that say something, without what follows from annotations.
+  var filledMembers: String {
+    var own = self
+    own[.withdrawn] = .absent
+    return own.members { !$0.isAbsent && !$0.isNull }
+  }
+
+  private func members(where isWritten: (Cell) -> Bool) -> String {
+    var text = ""
+    for (key, cell) in zip(Self.keys, cells) where isWritten(cell) {
+      if !text.isEmpty { text += "," }
+      text += key + cell.json
+    }
+    return text
+  }
+}
+
+extension ItemCells {
+  private mutating func fill(_ reading: StoredReading) {
+    self[.item] = Cell("reading")
+    self[.kind] = Cell(reading.kind.name)
+    fill(reading.utc, reading.deviceTime, reading.placement)
+    fill(reading.measurement)
+    self[.marks] = Cell(reading.marks.names.joined(separator: " "))
+    self[.withdrawn] = Cell(reading.isWithdrawn)
+    self[.vendor] = Cell(reading.device.vendor)
+    self[.model] = Cell(reading.device.model)
+    self[.serial] = Cell(reading.device.serial)
+    self[.format] = Cell(reading.device.format)
+    self[.axis] = Cell(reading.axis.name)
+    self[.position] = Cell(number: String(reading.position))
+    self[.level] = Cell(number: String(reading.level))
+    self[.occurrence] = Cell(number: String(reading.occurrence))
+  }
+
+  private mutating func fill(_ record: StoredRecord) {
+    self[.item] = Cell("record")
+    self[.kind] = Cell(record.kind.rawValue)
+    fill(record.utc, record.deviceTime, record.placement)
+    self[.guid] = Cell(record.guid)
+    self[.entryGuid] = Cell(record.entryGuid)
+    self[.fields] = .literal(record.fields)
+    self[.deleted] = Cell(record.isDeleted)
+  }
+
+  private mutating func fill(_ utc: Int64, _ deviceTime: DeviceTime, _ placement: Placement) {
+    self[.time] = Cell(DeviceTime(seconds: utc).text + "Z")
+    self[.deviceTime] = Cell(deviceTime.text)
+    self[.utcOffset] = Cell(DeviceTime.offsetText(placement.utcOffset))
+    self[.offsetSource] = Cell(placement.source.name)
+  }
+
+  /// The numbers of the source in their shortest form, which reads back as the same number.
+  private mutating func fill(_ measurement: Measurement) {
+    self[.value] = Cell(number: measurement.quantity.map { plainNumber($0.number) })
+    self[.unit] = Cell(measurement.unit.name)
+    (self[.range], self[.threshold]) = (.null, .null)
+    switch measurement {
+    case .value: break
+    case .low(let limit, _), .high(let limit, _):
+      self[.range] = if case .low = measurement { Cell("low") } else { Cell("high") }
+      self[.threshold] = Cell(number: limit.map(plainNumber))
+    }
+  }
+
+  private mutating func fillBothUnits(_ reading: StoredReading) {
+    self[.valueMgdl] = Cell(number: number(of: reading, in: .milligramsPerDecilitre))
+    self[.valueMmoll] = Cell(number: number(of: reading, in: .millimolesPerLitre))
+  }
+
+  /// The value in a unit; nil beyond the range, and for a ketone value in another unit: the factor is that of glucose.
+  private func number(of reading: StoredReading, in unit: GlucoseUnit) -> String? {
+    let hasUnit =
+      reading.kind != .ketone || unit == .millimolesPerLitre && reading.measurement.unit == unit
+    guard hasUnit, let quantity = reading.measurement.quantity else { return nil }
+    return quantity.displayed(in: unit)
+  }
+}

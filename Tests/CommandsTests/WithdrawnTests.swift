@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A reading that an annotation excludes, wherever readings are shown or handed on.
+@Suite(.timeLimit(.minutes(10)))
+struct WithdrawnTests {
+  /// A store with three finger sticks, of which the second, of 300 mg/dL, is withdrawn.
+  private func program() async throws -> Program {
+    let program = try Program()
+    let rows =
+      "time,glucose (mg/dL)\n2026-03-01T08:00:00,110\n2026-03-01T08:05:00,300\n2026-03-01T08:10:00,112\n"
+    let imported = try await program.run("import", "-", "--timezone", "Europe/Madrid", input: rows)
+    #expect(imported.status == 0, "\(imported.errors)")
+    let list = try await program.run("list", "--long")
+    let line = try #require(list.output.split(separator: "\n").first { $0.contains(" 300 mg/dL") })
+    let id = try #require(line.split(separator: " ").first { $0.hasPrefix("r1.") })
+    let added = try await program.run("record", "add", "annotation", String(id), "--exclude", "--quiet")
+    #expect(added.status == 0, "\(added.errors)")
+    return program
+  }
+
+  @Test func ndjsonAndCSVHaveItAsAColumn() async throws {
+    let program = try await program()
+    for command in ["list", "export"] {
+      let objects = try await program.run(command, "--format", "ndjson", "--kind", "smbg").objects()
+      #expect(objects.map { $0["value"] as? Int } == [110, 300, 112])
+      #expect(objects.map { $0["withdrawn"] as? Bool } == [false, true, false])
+      let csv = try await program.run(command, "--format", "csv", "--kind", "smbg").output
+      let rows = csv.split(separator: "\r\n").map {
+        $0.split(separator: ",", omittingEmptySubsequences: false)
+      }
+      let column = try #require(rows.first?.firstIndex(of: "withdrawn"))
+      #expect(rows.dropFirst().map { $0[column] } == ["false", "true", "false"])
+    }
+  }
+
+  @Test func theNightscoutExportLeavesItOutAndSaysSo() async throws {
+    let program = try await program()
+    let export = try await program.run("export", "--format", "nightscout", "--kind", "smbg")
+    #expect(export.status == 0)
+    #expect(export.errors == "glucoport: left out 1 withdrawn reading\n")
+    let entries = try #require(
+      try JSONSerialization.jsonObject(with: Data(export.output.utf8)) as? [[String: Any]])
+    #expect(entries.map { $0["mbg"] as? Int } == [110, 112])
+    let own = try #require(entries.first?["glucoport"] as? [String: Any])
+    #expect(own["withdrawn"] == nil && own["position"] as? Int == 1_772_352_000)
+
+    let other = try Program()
+    let copy = try await other.run("import", "-", "--timezone", "UTC", input: export.output)
+    #expect(copy.status == 0, "\(copy.errors)")
+    #expect(try StoreFile(other.store).count("reading") == 2)
+  }
+
+  @Test func nothingIsLeftOutWhereNothingIsWithdrawn() async throws {
+    let program = try await program()
+    let annotation = try await program.run("record", "list", "--format", "ndjson").objects()
+    let guid = try #require(annotation.first?["guid"] as? String)
+    _ = try await program.run("record", "delete", guid)
+    let export = try await program.run("export", "--format", "nightscout")
+    #expect(export.errors == "" && export.output.matches(of: /"mbg":/).count == 3)
+    #expect(try await program.run("list").output.contains("withdrawn") == false)
+  }
+
+  @Test func itIsMarkedInAnotherStoreBecauseItsAnnotationTravels() async throws {
+    let program = try await program()
+    for form in ["csv", "ndjson"] {
+      let export = try await program.run("export", "--format", form)
+      let other = try Program()
+      let copy = try await other.run("import", "-", "--timezone", "Asia/Tokyo", input: export.output)
+      #expect(copy.status == 0, "\(copy.errors)")
+      #expect(try await other.run("export", "--format", form).output == export.output)
+      #expect(try StoreFile(other.store).count("readings WHERE withdrawn AND value = 300") == 1)
+
+      // Without the annotation the column alone says nothing.
+      let readings = try await program.run("export", "--format", form, "--kind", "smbg")
+      let third = try Program()
+      _ = try await third.run("import", "-", "--timezone", "Asia/Tokyo", input: readings.output)
+      #expect(try StoreFile(third.store).count("reading") == 3)
+      #expect(try StoreFile(third.store).count("readings WHERE withdrawn") == 0)
+    }
+  }
+}
