@@ -108,11 +108,35 @@ struct Field {
 /// A header cell as it is compared: lower case, blanks as one space, without quotes, byte order marks or the
 /// remains of a byte order mark that was encoded twice.
 func foldedHeader(_ text: String) -> String {
+  // Nearly every header is plain, and every cell of the first rows is looked at by every format.
+  if let plain = foldedPlainHeader(text) { return plain }
   // A quote that never closes in a line above swallows that line's end and the header's own first quote.
   let swallowed = text.firstRange(of: "\n\"") ?? text.firstRange(of: "\r\n\"")
   let own = swallowed.map { String(text[$0.upperBound...]) } ?? text
   let plain = own.replacing("ï»¿", with: "").filter { $0 != "\"" && $0 != "\u{FEFF}" }
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
+}
+
+/// The same for printable ASCII without quotes, of which the bytes tell; nil for any other text.
+private func foldedPlainHeader(_ text: String) -> String? {
+  var text = text
+  return text.withUTF8 { bytes in
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      guard byte >= 0x20, byte < 0x7F, byte != 0x22 else { return nil }
+      if byte != 0x20 {
+        out.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+      } else if let last = out.last, last != 0x20 {
+        out.append(byte)
+      }
+      index += 1
+    }
+    if out.last == 0x20 { out.removeLast() }
+    return String(decoding: out, as: UTF8.self)
+  }
 }
 
 /// One row of a table, or one JSON object seen as a row of the columns that a format asked for.
