@@ -70,7 +70,7 @@ import Testing
     let samples = try Self.samples()
     try Self.repeatSeeds(atMost: 2000) { seed in
       var generator = SeededGenerator(seed: seed)
-      guard let sample = samples.randomElement(using: &generator) else { return }
+      let sample = try #require(samples.randomElement(using: &generator))
       let other = samples.randomElement(using: &generator)?.bytes ?? []
       var bytes = sample.bytes
       for _ in 0..<Int.random(in: 1...4, using: &generator) { Self.damage(&bytes, other, using: &generator) }
@@ -86,7 +86,7 @@ import Testing
     let wholes = try samples.map { try Self.traces($0.bytes, $0.options) }
     try Self.repeatSeeds(atMost: 2000) { seed in
       var generator = SeededGenerator(seed: seed)
-      guard let index = samples.indices.randomElement(using: &generator) else { return }
+      let index = try #require(samples.indices.randomElement(using: &generator))
       let sample = samples[index]
       let length = Int.random(in: 0...sample.bytes.count, using: &generator)
       let traces = try Self.traces(sample.bytes.prefix(length), sample.options)

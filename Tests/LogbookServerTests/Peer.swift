@@ -5,6 +5,7 @@ import Logbook
 import LogbookAPI
 import LogbookServer
 import ServerStore
+import Testing
 
 #if canImport(Glibc)
   import Glibc
@@ -72,7 +73,7 @@ struct Peer: Sendable {
       group.addTask { try await server.run { continuation.yield($0) } }
       var iterator = urls.makeAsyncIterator()
       let url = await iterator.next() ?? ""
-      guard let login = try await storage.login(tokenHash: LoginToken(writeToken).hash) else { return }
+      let login = try #require(try await storage.login(tokenHash: LoginToken(writeToken).hash))
       try await body(
         Peer(port: UInt16(url.split(separator: ":").last ?? "") ?? 0, storage: storage, login: login))
       group.cancelAll()

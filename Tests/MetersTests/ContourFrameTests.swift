@@ -116,7 +116,10 @@ struct ContourFrameTests {
     }
     #expect(tokens.count == 3)
     #expect(tokens.first == .endOfTransmission && tokens.last == .enquiry)
-    guard case .frame(let frame) = tokens[1] else { return }
+    guard case .frame(let frame) = try #require(tokens.dropFirst().first) else {
+      Issue.record("\(tokens[1])")
+      return
+    }
     let header = try #require(ContourHeader(ASTMRecord(frame.text)))
     #expect(header.serial == "7390-1163170" && header.count == 209 && header.model == "Contour USB")
     #expect(header.clock?.text == "2011-02-14T22:49:00" && header.firmware == "01.20 01.04 04.02.19")

@@ -56,6 +56,10 @@ struct LifeScanModelTests {
     .data(Array("USBS".utf8) + Self.tag + littleEndian(UInt32(residue)) + [isGood ? 0 : 1])
   }
 
+  private func data(_ answer: PacketAnswer) -> [UInt8]? {
+    if case .data(let bytes) = answer { bytes } else { nil }
+  }
+
   private func give(_ disk: SimulatedOneTouchDisk, _ most: Int) -> PacketBytes {
     PacketBytes(disk.give(endpoint: 0x81, most: most))
   }
@@ -133,17 +137,17 @@ struct LifeScanModelTests {
     #expect(disk.wasErased)
   }
 
-  @Test func theDiskSaysWhoItIs() {
+  @Test func theDiskSaysWhoItIs() throws {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
     #expect(
       disk.take(
         hex("55 53 42 43 01 00 00 00 60 00 00 00 80 00 0a 12 00 00 00 00 00 00 00 60 00 00 00 00 00 00 00"),
         endpoint: 2))
-    guard case .data(let answer) = disk.give(endpoint: 0x81, most: 0x60) else { return }
+    let answer = try #require(data(disk.give(endpoint: 0x81, most: 0x60)))
     #expect(answer.count == 36 && Array(answer[8..<16]) == Array("LifeScan".utf8))
     #expect(give(disk, 13) == .data(hex("55 53 42 53 01 00 00 00 3c 00 00 00 00")))
     #expect(disk.take(block(512, reads: true, sectorCommand(0x28, 0)), endpoint: 2))
-    guard case .data(let sector) = disk.give(endpoint: 0x81, most: 512) else { return }
+    let sector = try #require(data(disk.give(endpoint: 0x81, most: 512)))
     #expect(Array(sector[0x2B...0x3A]) == Array("LIFESCAN   FAT16".utf8))
     #expect(disk.deviceDescriptor.count == 18 && disk.configurationDescriptor.count == 32)
     #expect(disk.strings.last == "LifeScan MSC")

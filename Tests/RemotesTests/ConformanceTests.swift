@@ -28,6 +28,14 @@ enum ConformanceServers {
 struct ConformanceTests {
   static let kinds = RemoteRegister.all.map(\.id)
 
+  /// The kinds with the calls that not every remote has.
+  static let comparable = RemoteRegister.kinds.filter { $0 is any VerifyingRemote.Type }.map { $0.id }
+  static let purgeable = RemoteRegister.kinds.filter { $0 is any PurgingRemote.Type }.map { $0.id }
+
+  @Test func aGlucoportServerHasEveryCall() {
+    #expect(Self.comparable.contains(GlucoportRemote.id) && Self.purgeable.contains(GlucoportRemote.id))
+  }
+
   @Test(arguments: kinds) func everyKindHasItsServer(_ kind: String) throws {
     #expect(try ConformanceServers.start(kind) != nil)
   }
@@ -129,9 +137,10 @@ struct ConformanceTests {
     }
   }
 
-  @Test(arguments: kinds) func aRemoteThatCanBeComparedTellsWhatIsInItsBuckets(_ kind: String) async throws {
+  @Test(arguments: comparable)
+  func aRemoteThatCanBeComparedTellsWhatIsInItsBuckets(_ kind: String) async throws {
     try await with(kind) { remote in
-      guard let verifying = remote as? any VerifyingRemote else { return }
+      let verifying = try #require(remote as? any VerifyingRemote)
       let batch = Sample.batch(50)
       _ = try await remote.push(batch, Login.run())
       let changes = ["0a", "0b", "0b"].enumerated().map { place, start in
@@ -161,11 +170,11 @@ struct ConformanceTests {
     }
   }
 
-  @Test(arguments: kinds) func aRemoteThatCanPurgeTellsEverybodyThatTheLogbookIsGone(_ kind: String)
+  @Test(arguments: purgeable) func aRemoteThatCanPurgeTellsEverybodyThatTheLogbookIsGone(_ kind: String)
     async throws
   {
     try await with(kind) { remote in
-      guard let purging = remote as? any PurgingRemote else { return }
+      let purging = try #require(remote as? any PurgingRemote)
       _ = try await remote.push(Sample.batch(3), Login.run())
       let logbook = try await remote.logbook()
       var other = logbook

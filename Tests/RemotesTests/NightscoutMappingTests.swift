@@ -53,7 +53,7 @@ import Testing
       let (guid, state) = (random.guid(), random.state())
       let part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
       let members = NightscoutTreatment.members(part, identifier: guid, shift: 0, Self.writer)
-      guard case .object(let rewritten) = Self.rewritten(.object(members)) else { return }
+      let rewritten = try #require(Self.rewritten(.object(members)).members)
       let records = NightscoutTreatment.records(
         try document(rewritten.merging(["utcOffset": .number(0)]) { $1 }), Self.zone)
       #expect(records.map(\.state) == [state], "seed \(seed): \(state.json)")
@@ -192,7 +192,7 @@ import Testing
   @Test func aDamagedMemberOfOursIsNoReadingAndNoRecord() throws {
     let (reading, device) = (Sample.batch(1).readings[0], Sample.batch(1).devices[0])
     let members = NightscoutEntry.members(reading, device, identifier: "a", shift: 0, Self.writer)
-    guard case .object(let own)? = members["glucoport"] else { return }
+    let own = try #require(members["glucoport"]?.members)
     for name in ["kind", "position", "device_time", "utc_offset", "offset_source", "unit", "value", "level"] {
       let damaged = own.merging([name: .text("?")]) { $1 }
       let document = try document(members.merging(["glucoport": .object(damaged)]) { $1 })

@@ -57,6 +57,11 @@ struct SourceFile {
     }
   }
 
+  /// Whether the function on this line is marked as a test, there or on the lines above it up to an empty one.
+  func isTest(at line: Int) -> Bool {
+    lines[..<line].reversed().prefix { !$0.isEmpty }.contains { $0.drop { $0 == " " }.hasPrefix("@Test") }
+  }
+
   private static func isDeclaration(_ line: String) -> Bool {
     let modifiers: Set<Substring> = [
       "public", "package", "internal", "fileprivate", "private", "static", "mutating", "override", "final",

@@ -109,6 +109,19 @@ enum SourceRules {
       }
   }
 
+  /// Tests that pass without testing: a function marked `@Test` that returns where a `guard` does not hold. What a test
+  /// needs is `#require`d, or decides by `.enabled(if:)` whether it runs.
+  static func silentReturns(_ file: SourceFile) -> [String] {
+    file.functions.filter { file.isTest(at: $0.line) }.flatMap { function in
+      let body = file.numbered[(function.line - 1)..<(function.line - 1 + function.length)]
+      return body.filter { number, line in
+        let next = file.lines.indices.contains(number) ? file.lines[number] : ""
+        return line.contains("else { return }")
+          || line.hasSuffix("else {") && next.drop { $0 == " " } == "return"
+      }.map { "\(file.path):\($0.number): a test that returns without a word" }
+    }
+  }
+
   static func licence(_ file: SourceFile) -> [String] {
     // The tools version of the manifest has to stand first.
     let line = file.path == "Package.swift" ? 1 : 0

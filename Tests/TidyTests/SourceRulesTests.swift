@@ -77,6 +77,24 @@ import Testing
     #expect(SourceRules.words(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
   }
 
+  @Test(arguments: [
+    "@Test func a() {\n  guard b else { return }\n  #expect(c)\n}",
+    "@Test(arguments: [\n  1,\n])\nfunc a(_ b: Int) {\n  each {\n    guard b > 1 else { return }\n  }\n}",
+    "@Test func a() {\n  guard let b = c,\n    d\n  else {\n    return\n  }\n  #expect(b)\n}",
+  ])
+  func aTestThatReturnsWithoutAWordIsFound(_ text: String) {
+    #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)).count == 1)
+  }
+
+  @Test(arguments: [
+    "@Test func a() {\n  #expect(b)\n}\n\nfunc c() {\n  guard b else { return }\n}",
+    "@Test func a() {\n  guard b else {\n    Issue.record(\"b\")\n    return\n  }\n}",
+    "@Test func a() {\n  for b in c {\n    guard b else { continue }\n  }\n}",
+  ])
+  func aHelperOrATestThatRecordsWhyItReturnsIsNot(_ text: String) {
+    #expect(SourceRules.silentReturns(SourceFile("Tests/A.swift", text)) == [])
+  }
+
   @Test func printIsForTheOutputAlone() {
     #expect(SourceRules.words(SourceFile("Sources/Commands/Output/Output.swift", "print(1)")) == [])
     #expect(SourceRules.words(SourceFile("Sources/Commands/A.swift", "fingerprint(1); _print(2)")) == [])

@@ -29,6 +29,12 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.words) == [])
   }
 
+  @Test func noTestPassesWithoutTesting() throws {
+    let files = try SourceFile.all(in: "Tests").filter(\.isSwift)
+    #expect(files.contains { file in file.functions.contains { file.isTest(at: $0.line) } })
+    #expect(files.flatMap(SourceRules.silentReturns) == [])
+  }
+
   @Test func everythingThatIsPulledComesInByOneWay() throws {
     let files = try swiftSources()
     #expect(files.flatMap(SourceRules.secondWaysIn) == [])
