@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads every simulated meter with the built binary through a real kernel's USB stack: in a QEMU guest with Debian's
 # kernel, whose vhci_hcd has the simulated meters at its plugs. Needs amd64 and, once, 75 MB of packages; no KVM. Not
-# part of Tests/run.sh. With a usable KVM: QEMU_ACCEL="-enable-kvm -cpu host"
+# part of Tests/run.sh, but of Tests/long.sh. With a usable KVM: QEMU_ACCEL="-enable-kvm -cpu host"
 #   Tests/usb-guest.sh [DRIVER]...     all meters, or those of some drivers
 set -euo pipefail
 cd "$(dirname "$0")/.."

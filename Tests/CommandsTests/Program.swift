@@ -202,14 +202,15 @@ final class Program: Sendable {
   }
 }
 
-/// Tries until the condition holds; false when it does not in time.
+/// Tries every few milliseconds until the condition holds; false when it does not in time. What is waited for needs the
+/// processor more than the question whether it is there.
 func eventually(
   within limit: Duration, _ condition: () async throws -> Bool
 ) async throws -> Bool {
   let start = ContinuousClock.now
   while ContinuousClock.now - start < limit {
     if try await condition() { return true }
-    await Task.yield()
+    try await Task.sleep(for: .milliseconds(2))
   }
   return false
 }

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What is run once for an issue and before a release, beside Tests/run.sh: many more seeds, large stores, and the meters
+# at a real kernel. Takes hours. Needs root where packages are missing.
+#   Tests/long.sh
+# The number of seeds is set by GLUCOPORT_SCHEDULES and GLUCOPORT_FUZZ_ROUNDS, the first ones by GLUCOPORT_FIRST_SEED and
+# GLUCOPORT_FUZZ_SEED, and the readings in a comparison by GLUCOPORT_VERIFY_READINGS.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source Tests/phases.sh
+
+phase "packages"
+require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
+Tests/install-packages.sh libsqlite3-dev zlib1g-dev libusb-1.0-0-dev
+
+# So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
+phase "optimised build of the simulation"
+"${swift_build[@]}" -c release --product simulate --scratch-path .build/simulation
+simulate=$(swift build -c release --scratch-path .build/simulation --show-bin-path)/simulate
+
+phase "simulated schedules"
+count=${GLUCOPORT_SCHEDULES:-100000} steps=${GLUCOPORT_STEPS:-8}
+first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * count + 1))}
+schedules "$simulate" "$count" "$first" "$steps"
+schedules "$simulate" $((count / 10)) "$first" $((3 * steps))
+schedules "$simulate" $((count / 10)) "$first" "$steps" site
+
+phase "build"
+build
+
+phase "many damaged exports"
+GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
+
+phase "what a comparison of large stores weighs"
+GLUCOPORT_VERIFY_READINGS=${GLUCOPORT_VERIFY_READINGS:-1000000} check --filter '\.VerifyTrafficTests/'
+
+phase "meters at a real kernel's USB stack"
+Tests/usb-guest.sh

@@ -1,0 +1,126 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the checks: phases with their times, tests whose failures are listed at the end, and schedules of the
+# simulation. Every check runs without a person: no standard input, and an exit status other than 0 when anything fails.
+
+exec </dev/null
+work=.build/checks
+mkdir -p "$work"
+swift_build=(swift build)
+# Nobody edits where CI is set, so nobody needs an index. Elsewhere the flags stay those of `swift build`, which shares
+# the folder.
+[ -z "${CI:-}" ] || swift_build+=(--disable-index-store)
+export CI=true
+
+# Tests that wait for servers and for whole programs; all others only compute.
+waiting='CommandsTests\.|LogbookServerTests\.|RemotesTests\.|TestServersTests\.|USBTransportTests\.'
+
+phase='' phase_began=0 phase_used=0 phase_times=() background=() scratch='' logs=()
+
+# used: sets `seconds_used` to the processor time of all that has ended, in tenths of a second.
+used() {
+  times >"$work/times"
+  seconds_used=$(awk 'function s(t) { split(t, p, /[ms]/); return p[1] * 60 + p[2] }
+    { sum += s($1) + s($2) } END { printf "%d", sum * 10 }' "$work/times")
+}
+
+end_phase() {
+  [ -n "$phase" ] || return 0
+  used
+  local tenths=$((seconds_used - phase_used))
+  phase_times+=("$(printf '%5d s, %5d.%d s of processor time: %s' \
+    $((SECONDS - phase_began)) $((tenths / 10)) $((tenths % 10)) "$phase")")
+  phase=''
+}
+
+# phase NAME: ends the phase before and begins the next one.
+phase() {
+  end_phase
+  phase=$1 phase_began=$SECONDS
+  used
+  phase_used=$seconds_used
+  printf '\n== %s\n' "$phase"
+}
+
+# failed_tests LOG…: the tests that failed, and those that did not end, as after a trap.
+failed_tests() {
+  # Not every awk knows that a sign of several bytes is one, so that the first word is whatever has no blank.
+  awk '
+    / started\.$/ && /^[^ ]+ Test / && !/^[^ ]+ Test (run|case) / {
+      name = $0; sub(/^[^ ]+ Test /, "", name); sub(/ started\.$/, "", name); begun[name]++ }
+    /^[^ ]+ Test .* (passed|failed) after / && !/^[^ ]+ Test run / {
+      name = $0; sub(/^[^ ]+ Test /, "", name); sub(/ (passed|failed) after .*/, "", name)
+      sub(/ with [0-9]+ test cases?$/, "", name); begun[name]--
+      if ($0 ~ / failed after /) print "failed: " name }
+    /^[^ ]+ Test run with / { ended = 1 }
+    END { if (!ended) for (name in begun) if (begun[name] > 0) print "did not end: " name }' "$@" | sort -u
+}
+
+finish() {
+  local status=$? last=$phase process
+  trap - EXIT
+  for process in "${background[@]}"; do kill "$process" 2>/dev/null || true; done
+  [ -z "$scratch" ] || rm -rf "$scratch"
+  end_phase
+  printf '\n== times\n'
+  printf '%s\n' "${phase_times[@]}"
+  printf '%5d s in all\n' "$SECONDS"
+  if [ "$status" -ne 0 ]; then
+    printf '\n== FAILED in: %s\n' "$last"
+    [ ${#logs[@]} -eq 0 ] || failed_tests "${logs[@]:(-1)}"
+  else
+    printf '\n== passed\n'
+  fi
+  exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# require COMMAND PACKAGE-OR-HINT: ends with what is missing.
+require() {
+  command -v "$1" >/dev/null || { echo "$1 is missing: $2" >&2; exit 69; }
+}
+
+# build OPTION…: the debug build of everything, in which warnings are errors.
+build() { "${swift_build[@]}" --build-tests "$@"; }
+
+# check OPTION…: runs tests that are built. What failed is printed again, where it is found among a thousand others.
+check() {
+  local log="$work/tests-${#logs[@]}.log"
+  logs+=("$log")
+  swift test --skip-build "$@" 2>&1 | tee "$log" && return
+  printf '\n== failures\n'
+  grep -A 20 -E '✘ |^error: |Fatal error' "$log" | grep -vE '^◇ |^✔ ' || true
+  return 1
+}
+
+# memory_folder: lets temporary files be in memory where there is room for them. Tests kill processes and no machines, so
+# none needs a disk below its files; waiting for one is most of what they would do.
+memory_folder() {
+  local parent=/dev/shm free
+  free=$(df --output=avail -k "$parent" 2>/dev/null | tail -1 || echo 0)
+  [ "${free:-0}" -ge 1048576 ] && [ -w "$parent" ] || return 0
+  [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -ge 3145728 ] || return 0
+  scratch=$(mktemp -d "$parent/glucoport.XXXXXX")
+  # Some tests run programs as nobody, and some from copies of their own.
+  chmod 755 "$scratch"
+  if cp /bin/true "$scratch/true" && "$scratch/true"; then export TMPDIR=$scratch; fi
+}
+
+# schedules SIMULATE COUNT FIRST-SEED STEPS [site]: in a process for each processor, since in one they wait for each
+# other's memory.
+schedules() {
+  local simulate=$1 count=$2 first=$3 steps=$4 lanes lane from process processes=() status=0
+  shift 4
+  lanes=$(nproc)
+  for ((lane = 0; lane < lanes; lane++)); do
+    from=$((count * lane / lanes))
+    "$simulate" "$@" $((count * (lane + 1) / lanes - from)) $((first + from)) "$steps" & processes+=($!)
+  done
+  for process in "${processes[@]}"; do wait "$process" || status=1; done
+  return "$status"
+}
+
+# commits: how many there are, by which each commit has seeds of its own.
+commits() { git rev-list --count HEAD 2>/dev/null || echo 0; }
