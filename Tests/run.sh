@@ -21,12 +21,11 @@ phase "build, warnings are errors"
 build
 
 memory_folder
-alone='\.(CrashTests|UploadKillTests|BusyStoreTests|PipelineTests)/'
+alone='\.(CrashTests|UploadKillTests)/'
 phase "tests that compute, side by side"
 check --skip "$waiting"
 
-# Tests that kill a program in the middle of its work, or measure how soon something happens, have the machine to
-# themselves.
+# Tests that kill a program in the middle of its work have the machine to themselves, so that they meet it there.
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
