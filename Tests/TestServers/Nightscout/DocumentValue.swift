@@ -11,6 +11,8 @@ package enum DocumentValue: Sendable, Equatable {
   case bool(Bool)
   case number(Double)
   case string(String)
+  /// A key that the database made; JSON shows it as text, and no text equals it.
+  case id(String)
   case array([DocumentValue])
   case object(NightscoutDocument)
 
@@ -41,7 +43,13 @@ package enum DocumentValue: Sendable, Equatable {
 }
 
 extension DocumentValue {
-  package var text: String? { if case .string(let text) = self { text } else { nil } }
+  /// A text, or the digits of a key.
+  package var text: String? {
+    switch self {
+    case .string(let text), .id(let text): text
+    default: nil
+    }
+  }
   package var number: Double? { if case .number(let number) = self { number } else { nil } }
   package var whole: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
   package var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
@@ -57,7 +65,7 @@ extension DocumentValue {
     case .null: "null"
     case .bool(let bool): bool ? "true" : "false"
     case .number(let number): Self.text(number)
-    case .string(let text): Self.quoted(text)
+    case .string(let text), .id(let text): Self.quoted(text)
     case .array(let array): "[" + array.map(\.json).joined(separator: ",") + "]"
     case .object(let object):
       "{"
@@ -68,7 +76,8 @@ extension DocumentValue {
 
   /// How a number is written: without a fraction where it has none.
   static func text(_ number: Double) -> String {
-    Int64(exactly: number).map(String.init) ?? String(number)
+    guard number.isFinite else { return "null" }
+    return Int64(exactly: number).map(String.init) ?? String(number)
   }
 
   private static func quoted(_ text: String) -> String {

@@ -7,6 +7,8 @@ struct NightscoutAccess {
     let name: String
     let roles: [String]
     let token: String
+    /// What the digits of the token begin.
+    let digest: String
   }
 
   /// Somebody whose credentials are good, with what they may do.
@@ -14,11 +16,13 @@ struct NightscoutAccess {
     /// The name that documents get as `subject`; the bearer of the secret has none.
     let name: String?
     let grants: [String]
+    /// Whether nobody sent credentials.
+    var isAnybody = false
 
     /// Whether the grants imply a right such as `api:entries:create`.
     func may(_ right: String) -> Bool { grants.contains { Self.implies($0, right) } }
 
-    /// Shiro's rule: part by part, commas are lists, `*` is anything, and missing parts are `*`.
+    /// Shiro's rule: part by part, commas are lists, `*` is anything, and missing parts are `*`. A blank is a letter.
     private static func implies(_ grant: String, _ right: String) -> Bool {
       let granted = grant.split(separator: ":").map { $0.split(separator: ",") }
       let wanted = right.split(separator: ":")
@@ -27,14 +31,26 @@ struct NightscoutAccess {
     }
   }
 
-  private struct Session {
-    let subject: String
-    let expires: Int64
+  /// Whom a token names: somebody, or a subject that is no more.
+  enum Bearer {
+    case caller(Caller)
+    case removed
+  }
+
+  /// A token, and what the site tells of it.
+  struct Session {
+    let token: String
+    let fields: NightscoutDocument
+    fileprivate let subject: String
+    fileprivate let expires: Int64
   }
 
   static let sessionSeconds: Int64 = 8 * 3600
+  /// The digits without which a text is no access token.
+  private static let minTokenDigits = 16
 
   let secret: String
+  /// Roles that everybody has; none of them is a role without a name and without rights.
   var defaultRoles: [String] = []
   private(set) var subjects: [Subject] = []
   private var roles: [String: [String]] = [
@@ -50,12 +66,18 @@ struct NightscoutAccess {
 
   mutating func setRole(_ name: String, _ rights: [String]) { roles[name] = rights }
 
+  /// A role as the page makes it of what is typed there: split at blanks, commas and semicolons.
+  mutating func setRole(_ name: String, typed text: String) {
+    setRole(name, text.split { $0.isWhitespace || $0 == "," || $0 == ";" }.map(String.init))
+  }
+
   mutating func addSubject(_ name: String, roles: [String]) -> Subject {
     lastSubject += 1
     let id = String(NightscoutDigest.sha1("subject \(lastSubject)").prefix(24))
     let letters = name.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "_" }.prefix(10)
-    let digits = NightscoutDigest.sha1(NightscoutDigest.sha1(secret) + id).prefix(16)
-    let subject = Subject(id: id, name: name, roles: roles, token: "\(letters)-\(digits)")
+    let digest = NightscoutDigest.sha1(NightscoutDigest.sha1(secret) + id)
+    let token = "\(letters)-\(digest.prefix(Self.minTokenDigits))"
+    let subject = Subject(id: id, name: name, roles: roles, token: token, digest: digest)
     subjects.append(subject)
     return subject
   }
@@ -69,44 +91,58 @@ struct NightscoutAccess {
   }
 
   /// A token for an access token, or for a token that is still good; nil for anything else.
-  mutating func session(for credential: String, at now: Int64) -> NightscoutDocument? {
-    let id = sessions[credential].flatMap { $0.expires > now ? $0.subject : nil }
-    guard let subject = subjects.first(where: { $0.token == credential || $0.id == id }) else { return nil }
+  func session(for credential: String, at now: Int64) -> Session? {
+    let known = sessions[credential].flatMap { $0.expires > now ? $0.subject : nil }
+    guard let subject = known.map(subject(id:)) ?? subject(accessToken: credential) else { return nil }
     let issued = now / 1000
     let expires = issued + Self.sessionSeconds
     let token = jwt(subject, issued)
-    sessions[token] = Session(subject: subject.id, expires: expires * 1000)
-    let groups = (defaultRoles + subject.roles).map { rights(of: $0) }
-    return [
+    let groups = (subject.roles + defaults.filter { !subject.roles.contains($0) }).map(rights)
+    let fields: NightscoutDocument = [
       "token": .string(token), "sub": .string(subject.name), "iat": DocumentValue(issued),
       "exp": DocumentValue(expires),
       "permissionGroups": .array(groups.map { .array($0.map(DocumentValue.string)) }),
     ]
+    return Session(token: token, fields: fields, subject: subject.id, expires: expires * 1000)
   }
 
-  /// The bearer of a token. A subject that was removed is known, and may nothing.
-  func caller(session token: String, at now: Int64) -> Caller? {
+  /// Remembers a token, which is good from now on.
+  mutating func keep(_ session: Session) { sessions[session.token] = session }
+
+  /// Whom a token names; nil where it is none, or no longer good.
+  func bearer(session token: String, at now: Int64) -> Bearer? {
     guard let session = sessions[token], session.expires > now else { return nil }
-    guard let subject = subjects.first(where: { $0.id == session.subject }) else {
-      return Caller(name: nil, grants: [])
-    }
-    return caller(subject)
+    return subject(id: session.subject).map { .caller(caller($0)) } ?? .removed
   }
 
-  func caller(accessToken: String) -> Caller? {
-    subjects.first { $0.token == accessToken }.map(caller)
-  }
+  func caller(accessToken: String) -> Caller? { subject(accessToken: accessToken).map(caller) }
 
   func caller(secretDigest: String) -> Caller? {
-    secretDigest.lowercased() == NightscoutDigest.sha1(secret) ? Caller(name: nil, grants: ["*"]) : nil
+    let isKnown =
+      secretDigest.lowercased() == NightscoutDigest.sha1(secret)
+      || secretDigest.count == 128 && secretDigest == NightscoutDigest.sha512(secret)
+    return isKnown ? Caller(name: nil, grants: ["*"]) : nil
   }
 
   /// Who sends no credentials.
-  var nobody: Caller { Caller(name: nil, grants: defaultRoles.flatMap(rights)) }
+  var nobody: Caller { Caller(name: nil, grants: defaultRoles.flatMap(rights), isAnybody: true) }
+
+  /// The digits behind the last hyphen count, whatever stands before them.
+  private func subject(accessToken: String) -> Subject? {
+    let digits = accessToken.split(separator: "-", omittingEmptySubsequences: false).last ?? ""
+    guard digits.count >= Self.minTokenDigits else { return nil }
+    return subjects.first {
+      $0.digest.hasPrefix(digits) || NightscoutDigest.sha1($0.token).hasPrefix(accessToken)
+    }
+  }
+
+  private func subject(id: String) -> Subject? { subjects.first { $0.id == id } }
 
   private func caller(_ subject: Subject) -> Caller {
-    Caller(name: subject.name, grants: (defaultRoles + subject.roles).flatMap(rights))
+    Caller(name: subject.name, grants: (subject.roles + defaultRoles).flatMap(rights))
   }
+
+  private var defaults: [String] { defaultRoles.isEmpty ? [""] : defaultRoles }
 
   private func rights(of role: String) -> [String] { roles[role] ?? [] }
 
@@ -121,15 +157,12 @@ struct NightscoutAccess {
 struct NightscoutPenalty {
   private var until: [String: ContinuousClock.Instant] = [:]
 
-  mutating func wait(_ client: String, penalty: Duration, at now: ContinuousClock.Instant) -> Duration? {
-    guard let end = until[client] else { return nil }
-    // The site forgets after a minute, which is twelve of its penalties.
-    if now > end + penalty * 12 { until[client] = nil }
-    return end > now ? end - now : nil
+  func wait(_ client: String, at now: ContinuousClock.Instant) -> Duration? {
+    until[client].flatMap { $0 > now ? $0 - now : nil }
   }
 
   mutating func failed(_ client: String, penalty: Duration, at now: ContinuousClock.Instant) {
-    until[client] = (until[client] ?? now) + penalty
+    until[client] = max(until[client] ?? now, now) + penalty
   }
 
   mutating func succeeded(_ client: String) { until[client] = nil }

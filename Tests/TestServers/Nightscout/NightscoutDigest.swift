@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SHA-1, which Nightscout asks of clients for the secret and uses for identifiers and access tokens.
+/// SHA-1, which Nightscout asks of clients for the secret and uses for identifiers and access tokens, and SHA-512, which
+/// it takes for the secret, too.
 package enum NightscoutDigest {
   /// The digest of a text as 40 hexadecimal digits.
   package static func sha1(_ text: String) -> String { hex(sha1(Array(text.utf8))) }
@@ -53,4 +54,9 @@ package enum NightscoutDigest {
   private static func rotated(_ word: UInt32, by count: UInt32) -> UInt32 {
     word << count | word >> (32 - count)
   }
+}
+
+extension NightscoutDigest {
+  /// Whether a text is a key of the database: 24 hexadecimal digits.
+  package static func isKey(_ text: String) -> Bool { NightscoutState.isKey(text) }
 }

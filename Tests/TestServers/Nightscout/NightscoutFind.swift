@@ -1,55 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
-/// One condition of a query by v1: `find[field][$operator]=value`.
+/// The conditions of a query by v1: `find[field][$operator]=value`, of which all count.
 struct NightscoutFind {
-  /// Fields whose conditions keep a query from being cut to the last days.
-  static let bounding = ["_id", "date", "dateString", "sysTime", "created_at"]
+  /// A time that is none.
+  struct BadTime: Error {}
 
-  let field: String
-  var comparison = "$eq"
-  let value: String
+  private static let fourDays: Int64 = 4 * 86_400_000
+  private static let wholeNumbers = [
+    "entries": ["date", "sgv", "filtered", "unfiltered", "rssi", "noise", "mbg"],
+    "treatments": ["insulin", "carbs", "glucose"],
+  ]
+  private static let patterns = ["treatments": ["notes", "eventType", "enteredBy"], "entries": []]
 
-  static func conditions(_ call: NightscoutCall) -> [NightscoutFind] {
-    call.query.compactMap { name, value in
-      let parts = name.split { $0 == "[" || $0 == "]" }.map(String.init)
-      guard parts.count > 1, parts[0] == "find" else { return nil }
-      return NightscoutFind(field: parts[1], comparison: parts.count > 2 ? parts[2] : "$eq", value: value)
+  let conditions: [NightscoutCondition]
+  /// The key that was asked for, where it was one key.
+  let id: String?
+
+  /// Without a condition on the time only the last four days are looked at.
+  init(_ sent: NightscoutDocument, in collection: String, at now: Int64) throws {
+    var find = sent
+    for field in Self.wholeNumbers[collection] ?? [] { find[field] = find[field].map(Self.whole) }
+    let timeField = collection == "entries" ? "date" : "created_at"
+    if !JavaScriptNumber.isTruthy(find["_id"]) {
+      if let time = find[timeField] {
+        find[timeField] = try Self.times(time)
+      } else if find["dateString"] == nil {
+        let start = now - Self.fourDays
+        let bound = timeField == "date" ? DocumentValue(start) : .string(NightscoutTime.iso(start))
+        find[timeField] = ["$gte": bound]
+      }
+    }
+    id = find["_id"]?.text.flatMap { NightscoutState.isKey($0) ? $0.lowercased() : nil }
+    conditions = try find.map { field, value in
+      if field == "_id", let text = value.text { return Self.keyed(text) }
+      if Self.patterns[collection]?.contains(field) == true, let pattern = try Self.pattern(value) {
+        return NightscoutCondition(field, [pattern])
+      }
+      return try NightscoutCondition(field, raw: value)
     }
   }
 
-  func takes(_ document: NightscoutDocument) -> Bool {
-    let stored = document[field]
-    if comparison == "$exists" { return (stored != nil) == (value == "true") }
-    if comparison == "$ne" { return !isEqual(stored) }
-    guard let stored else { return false }
-    switch comparison {
-    case "$gt", "$gte", "$lt", "$lte": return isOrdered(stored)
-    case "$in": return value.split(separator: "|").contains { stored.text == String($0) }
-    case "$regex": return stored.text?.range(of: value, options: .regularExpression) != nil
-    default: return isEqual(stored)
+  /// A UUID is looked for as the identifier.
+  private static func keyed(_ text: String) -> NightscoutCondition {
+    if NightscoutState.isKey(text) { return NightscoutCondition("_id", [.equal(.id(text.lowercased()))]) }
+    return NightscoutCondition(isUUID(text) ? "identifier" : "_id", [.equal(.string(text))])
+  }
+
+  static func isUUID(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }
+  }
+
+  /// Texts become the whole numbers that they begin with.
+  private static func whole(_ value: DocumentValue) -> DocumentValue {
+    switch value {
+    case .string(let text): .number(JavaScriptNumber.leadingInteger(text) ?? .nan)
+    case .object(let object): .object(object.mapValues(whole))
+    case .array(let items): .array(items.map(whole))
+    default: value
     }
   }
 
-  private func isEqual(_ stored: DocumentValue?) -> Bool {
-    switch stored {
-    case .number(let number)?: Double(value) == number
-    case .bool(let bool)?: Bool(value) == bool
-    case .string(let text)?: text == value
-    default: false
+  /// Bounds in UTC. A time without an operator is taken for its single characters, of which some are no time.
+  private static func times(_ value: DocumentValue) throws -> DocumentValue {
+    switch value {
+    case .object(let bounds):
+      return .object(
+        try bounds.mapValues { bound in
+          guard let text = bound.text, JavaScriptNumber.of(text).isNaN else {
+            if bound.number?.isNaN == true { throw BadTime() }
+            return bound
+          }
+          guard let time = NightscoutTime.parse(text.replacing(" ", with: "+", maxReplacements: 1)) else {
+            throw BadTime()
+          }
+          return .string(NightscoutTime.iso(time.milliseconds))
+        })
+    case .string: throw BadTime()
+    default: return value
     }
   }
 
-  private func isOrdered(_ stored: DocumentValue) -> Bool {
-    let limit = stored.number == nil ? DocumentValue.string(value) : Double(value).map(DocumentValue.number)
-    guard let limit else { return false }
-    let order = NightscoutFilter.order(stored, limit)
-    switch comparison {
-    case "$gt": return order > 0
-    case "$gte": return order >= 0
-    case "$lt": return order < 0
-    default: return order <= 0
-    }
+  /// `/pattern/i`
+  private static func pattern(_ value: DocumentValue) throws -> NightscoutCondition.Test? {
+    guard case .string(let text) = value, let start = text.firstIndex(of: "/"),
+      let end = text.lastIndex(of: "/"), start < end
+    else { return nil }
+    let flags = text[text.index(after: end)...]
+    let pattern = String(text[text.index(after: start)..<end])
+    return try NightscoutCondition.pattern(pattern, ignoringCase: flags.contains("i"))
   }
 }

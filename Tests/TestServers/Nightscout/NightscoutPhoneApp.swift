@@ -12,6 +12,8 @@ package struct NightscoutPhoneApp: Sendable {
   package func addEntry(_ entry: NightscoutDocument) -> String? {
     site.state.withLock { state in
       guard let stored = NightscoutV1.upsertEntry(entry, &state) else { return nil }
+      state.memory.update("entries", [NightscoutMemory.processed(stored)], now: state.now)
+      state.memory.mark(state.now)
       let id =
         stored["_id"]
         ?? state.seen("entries", "sysTime", stored["sysTime"] ?? .null)
@@ -23,7 +25,14 @@ package struct NightscoutPhoneApp: Sendable {
   /// Adds a treatment as a POST of v1 does; returns the `_id` of the first document that it became.
   @discardableResult
   package func addTreatment(_ treatment: NightscoutDocument) -> String? {
-    site.state.withLock { NightscoutV1.post(treatment, &$0).first?["_id"]?.text }
+    site.state.withLock { state in
+      guard let stored = NightscoutV1.post(treatment, &state)?.first else { return nil }
+      let id =
+        stored["_id"]
+        ?? state.seen("treatments", "created_at", stored["created_at"] ?? .null)
+        .first { $0.document["eventType"] == stored["eventType"] }?.document["_id"]
+      return id?.text
+    }
   }
 
   /// Sets fields of an entry as the web page does. False where there is none of this `_id` or identifier.
@@ -31,7 +40,10 @@ package struct NightscoutPhoneApp: Sendable {
   package func editEntry(_ id: String, _ fields: NightscoutDocument) -> Bool {
     site.state.withLock { state in
       guard let seen = Self.find(id, in: "entries", state) else { return false }
-      state.replace(seen.row, seen.document.merging(fields) { $1 }, in: "entries")
+      let edited = seen.document.merging(fields) { $1 }
+      state.replace(seen.row, edited, in: "entries")
+      state.memory.update("entries", [NightscoutMemory.processed(edited)], now: state.now)
+      state.memory.mark(state.now)
       return true
     }
   }
@@ -57,6 +69,8 @@ package struct NightscoutPhoneApp: Sendable {
     site.state.withLock { state in
       guard let seen = Self.find(id, in: collection, state) else { return false }
       state.remove(seen.row, in: collection)
+      if let key = seen.document["_id"]?.text { state.memory.remove(collection, id: key) }
+      state.memory.mark(state.now)
       return true
     }
   }
@@ -64,7 +78,7 @@ package struct NightscoutPhoneApp: Sendable {
   private static func find(
     _ id: String, in collection: String, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {
-    state.seen(collection, "_id", .string(id)).first
+    state.seen(collection, "_id", .id(id)).first
       ?? state.seen(collection, "identifier", .string(id)).first
   }
 }

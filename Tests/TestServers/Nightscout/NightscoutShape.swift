@@ -7,41 +7,51 @@ enum NightscoutShape {
     "modifiedBy", "isValid",
   ]
 
-  /// The document that a POST or PUT asks for, with what the server fills in.
-  static func filled(
-    _ sent: NightscoutDocument, serverOffset: Int
-  ) throws(NightscoutAnswer) -> NightscoutDocument {
+  /// The document that a POST or PUT asks for, with what the server fills in. Nothing is refused yet.
+  static func filled(_ sent: NightscoutDocument, serverOffset: Int) -> NightscoutDocument {
     var document = sent
-    let time = instant(sent["date"] ?? sent["created_at"], serverOffset)
-    guard let time, time.milliseconds > NightscoutV3.firstInstant else {
-      throw .error(400, "Bad or missing date field")
+    if let time = instant(sent["date"]) ?? instant(sent["created_at"]) {
+      document["date"] = DocumentValue(time.milliseconds)
+      document["created_at"] = .string(NightscoutTime.iso(time.milliseconds))
+      if sent["utcOffset"] == nil {
+        document["utcOffset"] = DocumentValue(Int64(time.offset ?? serverOffset))
+      }
     }
-    document["date"] = DocumentValue(time.milliseconds)
-    document["created_at"] = .string(NightscoutTime.iso(time.milliseconds))
-    if sent["utcOffset"] == nil {
-      document["utcOffset"] = DocumentValue(Int64(time.offset ?? serverOffset))
+    if !JavaScriptNumber.isTruthy(sent["identifier"]) {
+      document["identifier"] = .string(defaultIdentifier(document))
     }
-    guard let offset = document["utcOffset"]?.number, abs(offset) <= 1440 else {
-      throw .error(400, "Bad or missing utcOffset field")
-    }
-    guard isFilled(sent["app"]) else { throw .error(400, "Bad or missing app field") }
-    guard sent["identifier"] == nil || isFilled(sent["identifier"]) else {
-      throw .error(400, "Bad or missing identifier field")
-    }
-    if sent["identifier"] == nil { document["identifier"] = .string(defaultIdentifier(document)) }
-    document["_id"] = nil
     return document
   }
 
-  /// Ends a change that the stored document does not allow.
+  /// Ends the call where the server lacks what every document needs, or where that has a wrong kind.
+  static func check(_ document: NightscoutDocument, isPatch: Bool = false) throws(NightscoutAnswer) {
+    if !isPatch || document["date"] != nil {
+      guard let date = document["date"]?.number, date > Double(NightscoutV3.firstInstant) else {
+        throw .error(400, "Bad or missing date field")
+      }
+    }
+    if !isPatch || document["utcOffset"] != nil {
+      guard let offset = document["utcOffset"]?.number, abs(offset) <= 1440 else {
+        throw .error(400, "Bad or missing utcOffset field")
+      }
+    }
+    if !isPatch || document["app"] != nil {
+      guard isFilled(document["app"]) else { throw .error(400, "Bad or missing app field") }
+    }
+  }
+
+  static func checkIdentifier(_ document: NightscoutDocument) throws(NightscoutAnswer) {
+    guard isFilled(document["identifier"]) else { throw .error(400, "Bad or missing identifier field") }
+  }
+
+  /// Ends a change that the stored document, as v3 sees it, does not allow.
   static func checkChange(
     of stored: NightscoutDocument, to sent: NightscoutDocument, mayIdentify: Bool = false
   ) throws(NightscoutAnswer) {
     try checkReadOnly(stored)
     if stored["isValid"] == false { return }
     for field in immutable where !(mayIdentify && field == "identifier") {
-      let old = field == "identifier" ? stored[field] ?? stored["_id"] : stored[field]
-      if let value = sent[field], value != old {
+      if let value = sent[field], value != stored[field] {
         throw .error(400, "Field \(field) cannot be modified by the client")
       }
     }
@@ -53,47 +63,73 @@ enum NightscoutShape {
     }
   }
 
-  /// How v3 shows a document: by its identifier, and with a time of change that is made up where there is none.
-  static func shown(_ stored: NightscoutDocument) -> NightscoutDocument {
-    var shown = stored
-    shown["_id"] = nil
-    shown["identifier"] = stored["identifier"] ?? stored["_id"]
-    if stored["srvModified"] == nil { shown["srvModified"] = eventTime(stored).map { DocumentValue($0) } }
-    return shown
+  /// A stored document as v3 knows it: by its identifier, which for others' documents is the key of the database.
+  static func identified(_ stored: NightscoutDocument) -> NightscoutDocument {
+    var document = stored
+    document["_id"] = nil
+    if !JavaScriptNumber.isTruthy(stored["identifier"]) {
+      document["identifier"] = stored["_id"]?.text.map(DocumentValue.string)
+    }
+    return document
   }
 
-  /// When what the document tells of happened.
-  static func eventTime(_ document: NightscoutDocument) -> Int64? {
-    document["date"]?.whole ?? document["created_at"]?.text.flatMap { NightscoutTime.parse($0)?.milliseconds }
+  /// A document with the time of change that is made up where none is stored.
+  static func dated(_ document: NightscoutDocument, in collection: String) -> NightscoutDocument {
+    var dated = document
+    if !JavaScriptNumber.isTruthy(document["srvModified"]) {
+      dated["srvModified"] = eventTime(document, in: collection).map { DocumentValue($0) }
+    }
+    if let modified = dated["srvModified"], !JavaScriptNumber.isTruthy(document["srvCreated"]) {
+      dated["srvCreated"] = modified
+    }
+    return dated
   }
 
-  /// What the server derives from the length of a treatment in minutes.
-  static func addEnd(_ document: inout NightscoutDocument) {
-    guard let minutes = document["duration"]?.number, let start = eventTime(document) else { return }
-    document["durationInMilliseconds"] = .number(minutes * 60_000)
-    document["endmills"] = .number(Double(start) + minutes * 60_000)
-  }
-
-  private static func instant(_ value: DocumentValue?, _ serverOffset: Int) -> NightscoutTime.Parsed? {
-    switch value {
-    case .number(let number)?:
-      let isSeconds = number < Double(NightscoutV3.firstInstant)
-      return Int64(exactly: (isSeconds ? number * 1000 : number).rounded(.down)).map {
-        NightscoutTime.Parsed(milliseconds: $0, offset: nil)
-      }
-    case .string(let text)?: return NightscoutTime.parse(text, serverOffset: serverOffset)
-    default: return nil
+  /// When what the document tells of happened: the field that the collection goes by.
+  static func eventTime(_ document: NightscoutDocument, in collection: String) -> Int64? {
+    switch collection {
+    case "settings": nil
+    case "entries": instant(document["date"])?.milliseconds
+    default: instant(document["created_at"])?.milliseconds
     }
   }
 
+  /// Milliseconds, seconds or a text; nil for anything before the year 2000.
+  static func instant(_ value: DocumentValue?) -> NightscoutTime.Parsed? {
+    switch value {
+    case .number(let number)?: instant(number)
+    case .string(let text)?:
+      if let number = JavaScriptNumber.whole(text) {
+        instant(number)
+      } else {
+        NightscoutTime.parse(text).flatMap { $0.milliseconds < NightscoutV3.firstInstant ? nil : zoned($0) }
+      }
+    case .array(let items)?: items.lazy.compactMap(instant).first
+    default: nil
+    }
+  }
+
+  /// A text without a zone is in UTC.
+  private static func zoned(_ time: NightscoutTime.Parsed) -> NightscoutTime.Parsed {
+    NightscoutTime.Parsed(milliseconds: time.milliseconds, offset: time.offset ?? 0)
+  }
+
+  private static func instant(_ number: Double) -> NightscoutTime.Parsed? {
+    let first = Double(NightscoutV3.firstInstant)
+    let milliseconds = (number < first ? number * 1000 : number).rounded(.towardZero)
+    guard milliseconds >= first, milliseconds <= 8.64e15 else { return nil }
+    return NightscoutTime.Parsed(milliseconds: Int64(milliseconds), offset: nil)
+  }
+
   private static func isFilled(_ value: DocumentValue?) -> Bool {
-    value?.text.map { !$0.allSatisfy(\.isWhitespace) } ?? false
+    guard case .string(let text)? = value else { return false }
+    return !text.allSatisfy(\.isWhitespace)
   }
 
   /// The kind of an entry is no part of it.
   private static func defaultIdentifier(_ document: NightscoutDocument) -> String {
-    let device = document["device"]?.text ?? "undefined"
-    let event = document["eventType"]?.text.map { "_" + $0 } ?? ""
-    return NightscoutDigest.identifier("\(device)_\(document["date"]?.json ?? "")\(event)")
+    let parts = ["device", "date"].map { document[$0].map { $0.text ?? $0.json } ?? "undefined" }
+    let event = document["eventType"]?.text.map { $0.isEmpty ? "" : "_" + $0 } ?? ""
+    return NightscoutDigest.identifier(parts.joined(separator: "_") + event)
   }
 }

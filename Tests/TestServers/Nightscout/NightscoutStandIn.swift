@@ -77,6 +77,11 @@ extension NightscoutStandIn {
     site.state.withLock { $0.access.setRole(name, rights) }
   }
 
+  /// Makes a role of what is typed into the page, which splits it at blanks, commas and semicolons.
+  package func setRole(_ name: String, typed text: String) {
+    site.state.withLock { $0.access.setRole(name, typed: text) }
+  }
+
   /// Makes a subject and returns its access token.
   package func addSubject(_ name: String, roles: [String]) -> String {
     site.state.withLock { $0.access.addSubject(name, roles: roles).token }
@@ -97,6 +102,37 @@ extension NightscoutStandIn {
 
   /// Voids every token given out, as an installation anew does.
   package func redeploy() { site.state.withLock { $0.access.redeploy() } }
+}
+
+// MARK: Process
+
+extension NightscoutStandIn {
+  /// Whether the server's process ended. Nobody gets an answer any more.
+  package var isDown: Bool { site.state.withLock { $0.isDown } }
+
+  /// Starts the process anew: all that is in memory comes from the database.
+  package func restart() {
+    site.state.withLock { state in
+      state.isDown = false
+      state.memory.restart()
+      state.settle()
+    }
+  }
+
+  /// Lets the running site read its data anew, as it does within seconds after each write.
+  package func settle() { site.state.withLock { $0.settle() } }
+
+  /// Units that still act, as the site computes them now.
+  package var insulinOnBoard: Double {
+    settle()
+    return site.state.withLock { $0.onBoard.insulin }
+  }
+
+  /// Grams that still act, as the site computes them now; nil without a profile.
+  package var carbsOnBoard: Double? {
+    settle()
+    return site.state.withLock { $0.onBoard.carbs }
+  }
 }
 
 // MARK: Faults

@@ -17,6 +17,9 @@ struct NightscoutState {
   var access: NightscoutAccess
   var penalty = NightscoutPenalty()
   var collections: [String: NightscoutCollection]
+  var memory = NightscoutMemory()
+  /// Whether the server's process ended.
+  var isDown = false
   var counts = NightscoutCounts()
   var faults: [Planned] = []
   /// How many writes of v3 have looked for their document.
@@ -35,12 +38,67 @@ struct NightscoutState {
     clock.frozen ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)) + clock.ahead
   }
 
+  /// 24 hexadecimal digits, which may be a key of the database.
+  static func isKey(_ text: String) -> Bool { text.utf8.count == 24 && text.allSatisfy(\.isHexDigit) }
+
+  /// A key as the database makes them: the first 8 digits are the time.
+  mutating func objectID() -> DocumentValue {
+    lastObject += 1
+    let time = Self.padded(String(now / 1000, radix: 16), 8).suffix(8)
+    return .id(time + "5ca1ab1e00" + Self.padded(String(lastObject, radix: 16), 6))
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    String(repeating: "0", count: max(0, width - text.count)) + text
+  }
+
+  /// The first planned fault that concerns the request.
+  mutating func fault(for request: ReceivedRequest) -> NightscoutFault? {
+    guard let index = faults.firstIndex(where: { $0.concerns(request) }) else { return nil }
+    let fault = faults[index].fault
+    faults[index].times -= 1
+    if faults[index].times == 0 { faults.remove(at: index) }
+    return fault
+  }
+}
+
+// MARK: Database
+
+extension NightscoutState {
   func seen(_ collection: String) -> [NightscoutCollection.Seen] {
     collections[collection]?.seen(at: now) ?? []
   }
 
   func seen(_ collection: String, _ field: String, _ value: DocumentValue) -> [NightscoutCollection.Seen] {
     collections[collection]?.seen(field, value, at: now) ?? []
+  }
+
+  /// All that a name fits: an identifier, or a key; those with the identifier first.
+  func allNamed(_ name: String, in collection: String) -> [NightscoutCollection.Seen] {
+    let found = seen(collection, "identifier", .string(name))
+    guard Self.isKey(name) else { return found }
+    return found
+      + seen(collection, "_id", .id(name.lowercased())).filter { $0.document["identifier"] != .string(name) }
+  }
+
+  /// The first that a name fits.
+  /// - Parameter byIdentifierFirst: else the one that came in first.
+  func named(
+    _ name: String, in collection: String, byIdentifierFirst: Bool = true
+  ) -> NightscoutCollection.Seen? {
+    let found = allNamed(name, in: collection)
+    return byIdentifierFirst ? found.first : found.min { $0.row < $1.row }
+  }
+
+  /// What passes all conditions, in an order, and of that one page.
+  func found(
+    _ collection: String, _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int = 0,
+    limit: Int = .max
+  ) -> [NightscoutDocument] {
+    let found = seen(collection).lazy.map(\.document).filter { document in
+      conditions.allSatisfy { $0.takes(document) }
+    }
+    return Array(order.sorted(Array(found)).dropFirst(skip).prefix(limit))
   }
 
   mutating func insert(_ document: NightscoutDocument, in collection: String, hiddenUntil: Int64? = nil) {
@@ -56,40 +114,43 @@ struct NightscoutState {
 
   mutating func remove(_ row: Int, in collection: String) { collections[collection]?.remove(row) }
 
-  /// 24 hexadecimal digits, the first 8 of which are the time, as the database makes them.
-  mutating func objectID() -> DocumentValue {
-    lastObject += 1
-    let time = Self.padded(String(now / 1000, radix: 16), 8).suffix(8)
-    return .string(time + "5ca1ab1e00" + Self.padded(String(lastObject, radix: 16), 6))
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    String(repeating: "0", count: max(0, width - text.count)) + text
-  }
-
-  /// The first planned fault that concerns the request.
-  mutating func fault(for request: ReceivedRequest) -> NightscoutFault? {
-    guard let index = faults.firstIndex(where: { $0.concerns(request) }) else { return nil }
-    let fault = faults[index].fault
-    faults[index].times -= 1
-    if faults[index].times == 0 { faults.remove(at: index) }
-    return fault
-  }
-
-  /// Removes what is too old by any of its times, at most once an hour and without a tombstone.
-  mutating func prune(_ collection: String) {
-    guard let days = settings.autopruneDays[collection] else { return }
-    if let last = lastPrune[collection], now - last < 3_600_000 { return }
+  /// Removes what is too old by any of its times, at most once an hour and without a tombstone; returns how much, or
+  /// nil where it is not the time for it.
+  @discardableResult
+  mutating func prune(_ collection: String) -> Int? {
+    guard let days = settings.autopruneDays[collection] else { return nil }
+    if let last = lastPrune[collection], now - last < 3_600_000 { return nil }
     lastPrune[collection] = now
     let border = now - Int64(days * 86_400_000)
-    for seen in seen(collection) where Self.isOlder(seen.document, than: border) {
-      remove(seen.row, in: collection)
-    }
+    let old = seen(collection).filter { Self.isOlder($0.document, than: border) }
+    for seen in old { remove(seen.row, in: collection) }
+    return old.count
   }
 
   private static func isOlder(_ document: NightscoutDocument, than border: Int64) -> Bool {
     let created = document["created_at"]?.text.flatMap { NightscoutTime.parse($0)?.milliseconds }
     let times = [document["srvCreated"]?.whole, document["date"]?.whole, created]
     return times.contains { ($0 ?? border) < border }
+  }
+}
+
+// MARK: Memory
+
+extension NightscoutState {
+  /// Lets the running site read its data anew, as it does within seconds after each write.
+  mutating func settle() {
+    let (treatments, entries) = (now - memory.window("treatments"), now - memory.window("entries"))
+    let recent = NightscoutCondition(
+      "created_at", [.ordered("gte", .string(NightscoutTime.iso(treatments)))])
+    let read = NightscoutCondition("date", [.ordered("gte", DocumentValue(entries))])
+    memory.load(
+      treatments: found("treatments", [recent], NightscoutOrder(fields: ["created_at"])),
+      entries: found("entries", [read], NightscoutOrder(fields: ["date"])), now: now)
+  }
+
+  /// What acts by now.
+  var onBoard: NightscoutOnBoard {
+    let profile = NightscoutProfile(seen("profile").map(\.document), at: now)
+    return NightscoutOnBoard(memory.loaded.treatments, profile, at: now)
   }
 }

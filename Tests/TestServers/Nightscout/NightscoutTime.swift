@@ -18,7 +18,8 @@ package enum NightscoutTime {
   /// `2026-01-02T03:04:05.678Z`
   package static func iso(_ milliseconds: Int64) -> String {
     let (year, month, dayOfMonth) = civil(floorDivided(milliseconds, day))
-    let date = [pad(year, 4), pad(month, 2), pad(dayOfMonth, 2)].joined(separator: "-")
+    let shownYear = year > 9999 ? "+" + pad(year, 6) : pad(year, 4)
+    let date = [shownYear, pad(month, 2), pad(dayOfMonth, 2)].joined(separator: "-")
     let rest = milliseconds - floorDivided(milliseconds, day) * day
     return "\(date)T\(clock(rest)).\(pad(rest % 1000, 3))Z"
   }
@@ -32,11 +33,11 @@ package enum NightscoutTime {
     return "\(date) \(clock(milliseconds - days * day)) GMT"
   }
 
-  /// Reads ISO 8601 and the dates of HTTP and mail; nil for anything else.
-  package static func parse(_ text: String, serverOffset: Int = 0) -> Parsed? {
+  /// Reads ISO 8601 and the dates of HTTP and mail; nil for anything else. Without a zone a text is in UTC.
+  package static func parse(_ text: String) -> Parsed? {
     let trimmed = text.split(separator: " ").map(String.init)
     if trimmed.count >= 5, let parsed = mail(trimmed) { return parsed }
-    return iso8601(Array(text.utf8), serverOffset)
+    return iso8601(Array(text.utf8))
   }
 
   /// `milliseconds` without those of the second.
@@ -97,7 +98,7 @@ extension NightscoutTime {
     return Parsed(milliseconds: instant, offset: offset)
   }
 
-  private static func iso8601(_ text: [UInt8], _ serverOffset: Int) -> Parsed? {
+  private static func iso8601(_ text: [UInt8]) -> Parsed? {
     guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       let year = number(text[0..<4]), let month = number(text[5..<7]), let day = number(text[8..<10])
     else { return nil }
@@ -110,7 +111,7 @@ extension NightscoutTime {
     }
     let offset = rest.isEmpty ? nil : zone(Array(rest))
     guard rest.isEmpty || offset != nil,
-      let instant = instant([year, month, day], time, offset ?? serverOffset)
+      let instant = instant([year, month, day], time, offset ?? 0)
     else { return nil }
     return Parsed(milliseconds: instant, offset: offset)
   }

@@ -3,33 +3,35 @@
 extension NightscoutV1 {
   /// One after the other: what stands before a bad one is stored.
   func postEntries(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
-    let sent = try Self.body(call)
     let entries = sent.array ?? (sent["date"] == nil ? [] : [sent])
-    var answer: [DocumentValue] = []
+    var answer: [NightscoutDocument] = []
     for (index, entry) in entries.enumerated() {
       guard let entry = entry.object, let stored = Self.upsertEntry(entry, &state) else {
         throw Self.mongoError(index)
       }
-      answer.append(.object(stored))
+      answer.append(stored)
     }
-    return .bare(.array(answer))
+    if !answer.isEmpty {
+      state.memory.update("entries", answer.map(NightscoutMemory.processed), now: state.now)
+      state.memory.mark(state.now)
+    }
+    return .bare(.array(answer.map { .object($0) }))
   }
 
   static func mongoError(_ index: Int) -> NightscoutAnswer {
-    let problem: DocumentValue = ["index": DocumentValue(Int64(index)), "code": 66, "errmsg": "not storable"]
-    return .v1(500, "Mongo Error", ["writeErrors": [problem]])
+    let text: DocumentValue = "Performing an update on the path '_id' would modify the immutable field '_id'"
+    let problem: DocumentValue = ["index": DocumentValue(Int64(index)), "code": 66, "errmsg": text]
+    return .v1(500, "Mongo Error", ["code": 66, "writeErrors": [problem]])
   }
 
-  /// Merges an entry into the one of the same time and kind, or adds it; `_id` is shown where it was added. Nil for
-  /// what the database does not take.
-  static func upsertEntry(
-    _ sent: NightscoutDocument, _ state: inout NightscoutState
-  ) -> NightscoutDocument? {
-    guard !sent.keys.contains(where: { $0.hasPrefix("$") || $0.isEmpty }) else { return nil }
-    let entry = timed(sent, state)
+  /// Merges an entry into the one of the same time and kind, or adds it; `_id` is shown where it was sent or added. Nil
+  /// for what the database refuses.
+  static func upsertEntry(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument? {
+    let entry = timed(keyed(sent.mapValues(HTMLText.cleaned)), state)
     guard let met = met(by: entry, state) else {
       var added = entry
       added["_id"] = entry["_id"] ?? state.objectID()
+      if let id = entry["_id"], !state.seen("entries", "_id", id).isEmpty { return nil }
       state.insert(added, in: "entries")
       return added
     }
@@ -38,26 +40,46 @@ extension NightscoutV1 {
     return entry
   }
 
+  /// A key of 24 digits is the database's; another text is the identifier, where none was sent.
+  static func keyed(_ sent: NightscoutDocument) -> NightscoutDocument {
+    guard case .string(let text)? = sent["_id"] else { return sent }
+    var document = sent
+    document["_id"] = NightscoutState.isKey(text) ? .id(text.lowercased()) : nil
+    if document["_id"] == nil, !text.isEmpty, !JavaScriptNumber.isTruthy(sent["identifier"]) {
+      document["identifier"] = .string(text)
+    }
+    return document
+  }
+
   /// The entry with its `sysTime`: from its text, else its number, else the server's clock.
   private static func timed(_ sent: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument {
     var entry = sent
-    let text = sent["dateString"]?.text.flatMap { NightscoutTime.parse($0) }
-    let time = text?.milliseconds ?? sent["date"]?.whole ?? state.now
-    let system = DocumentValue.string(NightscoutTime.iso(time))
-    entry["sysTime"] = system
-    let offset = text.map { $0.offset ?? 0 } ?? state.settings.serverOffsetMinutes
-    entry["utcOffset"] = DocumentValue(Int64(offset))
-    if sent["dateString"] != nil { entry["dateString"] = system }
+    let hasText = JavaScriptNumber.isTruthy(sent["dateString"])
+    let hasDate = !hasText && JavaScriptNumber.isTruthy(sent["date"])
+    var (time, offset): (Int64?, Int?) = (state.now, state.settings.serverOffsetMinutes)
+    if hasText {
+      let parsed = sent["dateString"]?.text.flatMap { NightscoutTime.parse($0) }
+      (time, offset) = (parsed?.milliseconds, parsed.map { $0.offset ?? 0 })
+    } else if hasDate {
+      time = sent["date"]?.whole ?? sent["date"]?.text.flatMap { NightscoutTime.parse($0)?.milliseconds }
+      if time == nil { offset = nil }
+    }
+    entry["sysTime"] = time.map { .string(NightscoutTime.iso($0)) } ?? .null
+    entry["utcOffset"] = offset.map { DocumentValue(Int64($0)) } ?? .null
+    if hasText { entry["dateString"] = entry["sysTime"] }
     return entry
   }
 
+  /// By time and kind, else by the whole entry.
   private static func met(
     by entry: NightscoutDocument, _ state: NightscoutState
   ) -> NightscoutCollection.Seen? {
-    let same = state.seen("entries", "sysTime", entry["sysTime"] ?? .null)
-    guard let type = entry["type"] else {
-      return same.first { seen in entry.allSatisfy { seen.document[$0.key] == $0.value } }
+    if let time = entry["sysTime"], time != .null, let type = entry["type"], JavaScriptNumber.isTruthy(type) {
+      return state.seen("entries", "sysTime", time).first { $0.document["type"] == type }
     }
-    return same.first { $0.document["type"] == type }
+    let key = entry["date"].map { ("date", $0) } ?? ("sysTime", entry["sysTime"] ?? .null)
+    return state.seen("entries", key.0, key.1).first { seen in
+      entry.allSatisfy { seen.document[$0.key] ?? .null == $0.value }
+    }
   }
 }

@@ -2,104 +2,113 @@
 
 extension NightscoutV1 {
   private static let numbers = [
-    "carbs", "insulin", "glucose", "duration", "percent", "absolute", "relative", "preBolus", "targetTop",
-    "targetBottom",
+    "glucose", "targetTop", "targetBottom", "carbs", "insulin", "duration", "percent", "absolute", "relative",
+    "preBolus",
   ]
-  private static let droppedWhenEmpty = ["carbs", "insulin", "notes", "percent", "preBolus"]
+  private static let droppedWhenEmpty = [
+    "targetTop", "targetBottom", "carbs", "insulin", "percent", "relative", "notes", "preBolus",
+  ]
 
   func postTreatments(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
-    let sent = try Self.body(call)
-    var answer: [DocumentValue] = []
+    var answer: [NightscoutDocument] = []
     for (index, treatment) in (sent.array ?? [sent]).enumerated() {
-      guard let treatment = treatment.object, !treatment.keys.contains(where: { $0.hasPrefix("$") }) else {
+      guard let treatment = treatment.object, let stored = Self.post(treatment, &state) else {
         throw Self.mongoError(index)
       }
-      answer += Self.post(treatment, &state).map { .object($0) }
+      answer += stored
     }
-    return .bare(.array(answer))
+    return .bare(.array(answer.map { .object($0) }))
   }
 
-  func putTreatment(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
-    try require("treatments", "update")
-    guard let sent = try Self.body(call).object else { throw .v1(400, "Bad Request", "no object") }
-    return .bare(.object(Self.putTreatment(sent, &state)))
+  func putTreatment(_ state: inout NightscoutState) -> NightscoutAnswer {
+    guard let sent = sent.object, let stored = Self.putTreatment(sent, &state) else {
+      return Self.mongoError(0)
+    }
+    return .bare(.object(stored))
   }
 
   /// Replaces the treatment of the same identifier, else `_id`, else time and kind, or adds one; two documents where
-  /// the meal comes later than the bolus.
-  static func post(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> [NightscoutDocument] {
-    parts(of: sent, state).map { document in
-      let key = ["identifier", "_id"].first { document[$0] != nil }
-      return save(document, meeting: key.map { [$0] } ?? ["created_at", "eventType"], &state)
+  /// the meal comes later than the bolus. Nil for what the database refuses.
+  static func post(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> [NightscoutDocument]? {
+    var cleaned = sent
+    if !JavaScriptNumber.isTruthy(sent["created_at"]) {
+      cleaned["created_at"] = .string(NightscoutTime.iso(state.now))
     }
+    return parts(of: cleaned.mapValues(HTMLText.cleaned), state).map { save($0, &state) }
   }
 
-  /// Replaces the treatment of the same identifier, else `_id`, else time.
+  /// Replaces the treatment of the same identifier, else `_id`, else time and kind. Its texts stay as they are.
   @discardableResult
-  static func putTreatment(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument {
-    let document = normalised(sent, state)
-    let key = ["identifier", "_id"].first { document[$0] != nil } ?? "created_at"
-    return save(document, meeting: [key], &state)
+  static func putTreatment(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument?
+  {
+    save(normalised(sent, state), &state)
   }
 
   private static func parts(of sent: NightscoutDocument, _ state: NightscoutState) -> [NightscoutDocument] {
     var bolus = normalised(sent, state)
     guard let minutes = bolus["preBolus"]?.number, let carbs = bolus["carbs"],
-      let time = NightscoutShape.eventTime(["created_at": bolus["created_at"] ?? .null])
+      let time = bolus["created_at"]?.text.flatMap({ NightscoutTime.parse($0)?.milliseconds })
     else { return [bolus] }
     bolus["carbs"] = nil
     let later = NightscoutTime.iso(time + Int64(minutes * 60_000))
     var meal: NightscoutDocument = ["created_at": .string(later), "carbs": carbs]
-    for field in ["eventType", "notes", "utcOffset"] { meal[field] = bolus[field] }
+    for field in ["eventType", "notes"] { meal[field] = bolus[field] }
     return [bolus, meal]
   }
 
-  /// Replaces the first document that agrees in all keys, or adds one. All that was not sent is lost.
-  private static func save(
-    _ document: NightscoutDocument, meeting keys: [String], _ state: inout NightscoutState
-  ) -> NightscoutDocument {
-    var document = document
-    let met = state.seen("treatments", keys[0], document[keys[0]] ?? .null).first { seen in
-      keys.allSatisfy { seen.document[$0] == document[$0] }
-    }
-    guard let met else {
-      document["_id"] = document["_id"] ?? state.objectID()
+  /// Replaces the first document that is met, or adds one. All that was not sent is lost. `_id` is answered where it was
+  /// sent, where the document is new, and where the identifier met one.
+  private static func save(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument {
+    var document = sent
+    var answer = sent
+    if let met = met(by: sent, state) {
+      document["_id"] = met.document["_id"]
+      if sent["_id"] != nil || JavaScriptNumber.isTruthy(sent["identifier"]) {
+        answer["_id"] = document["_id"]
+      }
+      state.replace(met.row, document, in: "treatments")
+    } else {
+      document["_id"] = sent["_id"] ?? state.objectID()
+      answer = document
       state.insert(document, in: "treatments")
-      return document
     }
-    document["_id"] = met.document["_id"]
-    state.replace(met.row, document, in: "treatments")
-    return document
+    if answer["_id"] != nil {
+      state.memory.update("treatments", [NightscoutMemory.processed(answer)], now: state.now)
+    }
+    state.memory.mark(state.now)
+    return answer
   }
 
-  private static func normalised(
-    _ sent: NightscoutDocument, _ state: NightscoutState
-  ) -> NightscoutDocument {
-    var document = sent.mapValues(sanitised)
+  private static func met(
+    by sent: NightscoutDocument, _ state: NightscoutState
+  ) -> NightscoutCollection.Seen? {
+    if let identifier = sent["identifier"], JavaScriptNumber.isTruthy(identifier) {
+      return state.seen("treatments", "identifier", identifier).first
+    }
+    if let id = sent["_id"] { return state.seen("treatments", "_id", id).first }
+    return state.seen("treatments", "created_at", sent["created_at"] ?? .null).first {
+      $0.document["eventType"] ?? .null == sent["eventType"] ?? .null
+    }
+  }
+
+  private static func normalised(_ sent: NightscoutDocument, _ state: NightscoutState) -> NightscoutDocument {
+    var document = keyed(sent)
+    if JavaScriptNumber.isTruthy(document["identifier"]) { document["_id"] = nil }
     let time = sent["created_at"]?.text.flatMap { NightscoutTime.parse($0) }
-    document["created_at"] = .string(NightscoutTime.iso(time?.milliseconds ?? state.now))
+    let event = sent["eventTime"]?.text.flatMap { NightscoutTime.parse($0)?.milliseconds }
+    document["created_at"] = .string(NightscoutTime.iso(event ?? time?.milliseconds ?? state.now))
+    document["eventTime"] = nil
     let offset = time.map { $0.offset ?? 0 } ?? state.settings.serverOffsetMinutes
     document["utcOffset"] = DocumentValue(Int64(offset))
     for field in numbers {
-      guard let text = document[field]?.text else { continue }
-      document[field] = Double(text).map(DocumentValue.number)
+      let number = JavaScriptNumber.of(document[field])
+      document[field] = number.isNaN ? nil : .number(number)
     }
-    for field in droppedWhenEmpty where isEmpty(document[field]) { document[field] = nil }
-    if isEmpty(document["glucose"]) {
+    for field in droppedWhenEmpty where !JavaScriptNumber.isTruthy(document[field]) { document[field] = nil }
+    if !JavaScriptNumber.isTruthy(document["glucose"]) {
       for field in ["glucose", "glucoseType", "units"] { document[field] = nil }
     }
+    if document["eventType"] == "Announcement" { document["isAnnouncement"] = true }
     return document
-  }
-
-  private static func isEmpty(_ value: DocumentValue?) -> Bool {
-    value.map { $0 == .null || $0 == "" || $0 == 0 || $0 == false } ?? true
-  }
-
-  /// As a browser writes the text of a page: what is escaped stays so, the rest becomes so.
-  private static func sanitised(_ value: DocumentValue) -> DocumentValue {
-    guard case .string(let text) = value else { return value }
-    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
-    let plain = entities.reduce(text) { $0.replacing($1.0, with: $1.1) }
-    return .string(entities.reversed().reduce(plain) { $0.replacing($1.1, with: $1.0) })
   }
 }

@@ -1,108 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One call of API v1 by somebody, or by nobody.
+/// One call of API v1, or of v2 where it is the same, by somebody, or by nobody.
 struct NightscoutV1 {
-  static let denied = NightscoutAnswer.v1(401, "Unauthorized", "Invalid/Missing")
-  private static let fourDays: Int64 = 4 * 86_400_000
-
-  let call: NightscoutCall
+  /// A caller of v1, and the token beside the credentials that `status` tells of.
   let caller: NightscoutAccess.Caller
+  let call: NightscoutCall
+  let sent: DocumentValue
+  /// The parts of the path behind the version, without what tells the format.
+  let path: [String]
+  /// Whether the path asks for JSON.
+  let asksForJSON: Bool
 
-  static func body(_ call: NightscoutCall) throws(NightscoutAnswer) -> DocumentValue {
-    do {
-      return try DocumentValue(json: call.body)
-    } catch {
-      throw .v1(400, "Bad Request", .string("\(error)"))
+  init(_ call: NightscoutCall, _ sent: DocumentValue, by caller: NightscoutAccess.Caller) {
+    (self.call, self.sent, self.caller) = (call, sent, caller)
+    let (path, asksForJSON) = Self.parts(of: call)
+    (self.path, self.asksForJSON) = (path, asksForJSON)
+  }
+
+  private static func parts(of call: NightscoutCall) -> ([String], Bool) {
+    var path = Array(call.segments.dropFirst(2))
+    let asksForJSON = path.last?.lowercased().hasSuffix(".json") ?? false
+    if asksForJSON, let last = path.popLast() { path.append(String(last.dropLast(5))) }
+    if let first = path.first { path[0] = first.lowercased() }
+    return (path, asksForJSON)
+  }
+
+  /// Whether anybody serves the path, which is known before it is asked who calls.
+  static func serves(_ call: NightscoutCall) -> Bool {
+    let (path, _) = parts(of: call)
+    switch (call.method, path.first ?? "", path.count) {
+    case ("GET", "status", 1), ("GET", "verifyauth", 1), ("POST", "profile", 1), ("PUT", "treatments", 1):
+      return true
+    case ("GET", "entries", 1...2), ("DELETE", "entries", 1...2), ("POST", "entries", 1): return true
+    case ("GET", "treatments", 1), ("DELETE", "treatments", 1...2), ("POST", "treatments", 1): return true
+    default: return false
     }
   }
 
   func answer(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
-    var path = Array(call.segments.dropFirst(2))
-    if let last = path.last, last.hasSuffix(".json") { path[path.count - 1] = String(last.dropLast(5)) }
-    let collection = path.first ?? ""
-    if path == ["status"] { return try status(state) }
-    guard ["entries", "treatments"].contains(collection), path.count <= 2 else { throw .error(404) }
+    let collection = path[0]
+    if collection == "verifyauth" { return .bare(["status": 200, "message": .object(rights)]) }
+    try require(collection, "read")
     let id = path.count > 1 ? path[1] : nil
-    switch (call.method, id) {
-    case ("GET", _): return try read(collection, id, state)
-    case ("POST", nil):
+    switch (call.method, collection) {
+    case ("GET", "status"): return status(state)
+    case ("GET", "entries"): return try readEntries(id, state)
+    case ("GET", _): return try readTreatments(state)
+    case ("DELETE", _):
+      try require(collection, "delete")
+      return try delete(collection, id, &state)
+    case ("PUT", _):
+      try require(collection, "update")
+      return putTreatment(&state)
+    default:
       try require(collection, "create")
-      try require(collection, "read")
-      return collection == "entries" ? try postEntries(&state) : try postTreatments(&state)
-    case ("PUT", nil) where collection == "treatments": return try putTreatment(&state)
-    case ("DELETE", _): return try delete(collection, id, &state)
-    default: throw .error(404)
+      switch collection {
+      case "entries": return try postEntries(&state)
+      case "treatments": return try postTreatments(&state)
+      default: return postProfile(&state)
+      }
     }
   }
 
-  func require(_ collection: String, _ operation: String) throws(NightscoutAnswer) {
-    guard caller.may("api:\(collection):\(operation)") else { throw Self.denied }
+  private func require(_ collection: String, _ operation: String) throws(NightscoutAnswer) {
+    guard caller.may("api:\(collection):\(operation)") else { throw .unauthorized }
   }
 
-  private func status(_ state: NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
-    try require("status", "read")
+  private var rights: NightscoutDocument {
+    let mayRead = caller.may("*:*:read")
+    return [
+      "canRead": .bool(mayRead), "canWrite": .bool(caller.may("*:*:write")),
+      "isAdmin": .bool(caller.may("*:*:admin")), "message": mayRead ? "OK" : "UNAUTHORIZED",
+      "rolefound": caller.name == nil ? "NOTFOUND" : "FOUND",
+      "permissions": caller.isAnybody ? "DEFAULT" : "ROLE",
+    ]
+  }
+
+  private func status(_ state: NightscoutState) -> NightscoutAnswer {
+    let credential = call.parameter("token") ?? call.parameter("secret")
+    let session = credential.flatMap { state.access.session(for: $0, at: state.now) }
     return .bare([
       "status": "ok", "name": "nightscout", "version": .string(NightscoutStandIn.version),
       "serverTime": .string(NightscoutTime.iso(state.now)), "serverTimeEpoch": DocumentValue(state.now),
       "apiEnabled": true, "careportalEnabled": true, "settings": ["units": "mg/dl"],
+      "authorized": session.map { .object($0.fields) } ?? .null, "runtimeState": "loaded",
     ])
   }
 
-  private func read(
-    _ collection: String, _ id: String?, _ state: NightscoutState
-  ) throws(NightscoutAnswer) -> NightscoutAnswer {
-    try require(collection, "read")
-    var conditions = NightscoutFind.conditions(call)
-    let isFound = !conditions.isEmpty
-    if let id { conditions.append(NightscoutFind(field: Self.isObject(id) ? "_id" : "type", value: id)) }
-    let usual = collection == "entries" ? 10 : isFound ? 1000 : 100
-    let count = call.parameter("count").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? usual
-    let found = matching(conditions, collection, state).map(\.document)
-    let field = Self.timeField(collection)
-    let page = found.sorted { NightscoutFilter.order($0[field], $1[field]) > 0 }.prefix(count)
-    // Event times, so that a change to an old document is no change.
-    let newest = page.compactMap(NightscoutShape.eventTime).max()
-    let known = call.headers["if-modified-since"].flatMap { NightscoutTime.parse($0)?.milliseconds }
-    if let known, let newest, known >= NightscoutTime.cut(newest) {
-      return NightscoutAnswer(status: 304, body: nil)
+  private func postProfile(_ state: inout NightscoutState) -> NightscoutAnswer {
+    let profiles = (sent.array ?? [sent]).compactMap { $0.object }.map { profile in
+      var profile = profile
+      profile["_id"] = state.objectID()
+      profile["created_at"] = profile["created_at"] ?? .string(NightscoutTime.iso(state.now))
+      state.insert(profile, in: "profile")
+      return DocumentValue.object(profile)
     }
-    var answer = NightscoutAnswer.bare(.array(page.map { .object($0) }))
-    answer.headers = newest.map { ["Last-Modified: \(NightscoutTime.http($0))"] } ?? []
-    return answer
+    state.memory.mark(state.now)
+    return .bare(.array(profiles))
   }
+}
 
-  /// For good, and everything that matches, however little was asked for.
+extension NightscoutV1 {
+  /// Permanently, and everything that matches, however little was asked for.
   private func delete(
     _ collection: String, _ id: String?, _ state: inout NightscoutState
   ) throws(NightscoutAnswer) -> NightscoutAnswer {
-    try require(collection, "delete")
-    var conditions = NightscoutFind.conditions(call)
-    if let id { conditions.append(NightscoutFind(field: "_id", value: id)) }
-    let found = matching(conditions, collection, state)
-    for seen in found { state.remove(seen.row, in: collection) }
-    // The rows of the last four days are gone nevertheless.
-    guard !conditions.isEmpty else { throw .v1(500, "Mongo Error", "no query") }
-    let count = DocumentValue(Int64(found.count))
-    return .bare(["n": count, "ok": 1, "deletedCount": count])
-  }
-
-  /// Without a condition on the time only the last four days are looked at.
-  private func matching(
-    _ conditions: [NightscoutFind], _ collection: String, _ state: NightscoutState
-  ) -> [NightscoutCollection.Seen] {
-    var conditions = conditions
-    if !conditions.contains(where: { NightscoutFind.bounding.contains($0.field) }) {
-      let start = state.now - Self.fourDays
-      let text = collection == "entries" ? String(start) : NightscoutTime.iso(start)
-      conditions.append(
-        NightscoutFind(field: Self.timeField(collection), comparison: "$gte", value: text))
+    var sent = call.query["find"]?.object
+    if let id, id != "*" {
+      sent = (sent ?? [:]).merging([Self.nameField(collection, id): .string(id)]) { $1 }
     }
-    return state.seen(collection).filter { seen in conditions.allSatisfy { $0.takes(seen.document) } }
+    let find = try find(sent ?? [:], collection, state)
+    let found = matching(find, collection, state)
+    for seen in found { state.remove(seen.row, in: collection) }
+    // What was asked for is looked up once more, and is not there.
+    guard sent != nil || id != nil else {
+      throw .thrown(500, "Cannot read properties of undefined (reading '_id')")
+    }
+    if let key = find.id { state.memory.remove(collection, id: key) } else { state.memory.forget() }
+    state.memory.mark(state.now)
+    return .bare(["acknowledged": true, "deletedCount": DocumentValue(Int64(found.count))])
   }
 
-  private static func timeField(_ collection: String) -> String {
-    collection == "entries" ? "date" : "created_at"
+  /// What a name in the path is: treatments know keys and identifiers, entries keys and kinds.
+  private static func nameField(_ collection: String, _ id: String) -> String {
+    collection == "treatments" || NightscoutState.isKey(id) ? "_id" : "type"
   }
 
-  private static func isObject(_ id: String) -> Bool { id.count == 24 && id.allSatisfy(\.isHexDigit) }
+  private func matching(
+    _ find: NightscoutFind, _ collection: String, _ state: NightscoutState
+  ) -> [NightscoutCollection.Seen] {
+    state.seen(collection).filter { seen in find.conditions.allSatisfy { $0.takes(seen.document) } }
+  }
+
+  func find(
+    _ sent: NightscoutDocument, _ collection: String, _ state: NightscoutState
+  ) throws(NightscoutAnswer) -> NightscoutFind {
+    do {
+      return try NightscoutFind(sent, in: collection, at: state.now)
+    } catch {
+      throw .thrown(500, "\(error)")
+    }
+  }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// One call of API v3 by a caller who is known.
 struct NightscoutV3 {
   /// What a call comes to, before anything is written. Look and write are two steps, and nothing holds them together.
@@ -10,8 +12,19 @@ struct NightscoutV3 {
 
   enum Write {
     case insert(NightscoutDocument)
-    case replace(Int, NightscoutDocument)
-    case remove(Int)
+    /// Puts a whole document where the first one stands that the name fits.
+    case replace(String, NightscoutDocument)
+    /// Sets members of the first document that the name fits.
+    case set(String, NightscoutDocument)
+    case remove(String)
+  }
+
+  /// What a path asks for.
+  enum Route: Equatable {
+    case version, status, lastModified
+    case search, create
+    case history(after: String?)
+    case read(String), replace(String), patch(String), delete(String)
   }
 
   static let apiVersion = "3.0.3-alpha"
@@ -19,43 +32,80 @@ struct NightscoutV3 {
   static let firstInstant: Int64 = 946_684_800_000
 
   let call: NightscoutCall
-  let caller: NightscoutAccess.Caller
+  let route: Route
+  let collection: String
+  /// The path as the answers show it, without what tells the format.
+  let path: String
+  /// The format that the end of the path asks for.
+  private let askedType: String?
+  let sent: DocumentValue?
+  var caller = NightscoutAccess.Caller(name: nil, grants: [])
 
-  var collection: String { call.segments[2] }
-
-  static func version(_ state: NightscoutState) -> NightscoutAnswer {
-    .done(200, ["result": .object(versionFields(state))])
+  /// Reads the body and the path; neither asks who calls.
+  init(_ call: NightscoutCall, maxBodyBytes: Int) throws(NightscoutAnswer) {
+    self.call = call
+    sent = try NightscoutBody.v3(call, maxBytes: maxBodyBytes)
+    var raw = call.rawSegments.dropFirst(2).joined(separator: "/")
+    if let dot = raw.firstIndex(of: ".") {
+      let name = raw[dot...].split(separator: "/").last?.split(separator: ".").last.map { $0.lowercased() }
+      guard let type = Self.types[name ?? ""] else {
+        throw .error(406, "Unsupported output format requested")
+      }
+      askedType = type
+      raw = String(raw[..<dot])
+    } else {
+      askedType = nil
+    }
+    path = "/" + call.rawSegments.prefix(2).joined(separator: "/") + "/" + raw
+    let segments = raw.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+    collection = (segments.first ?? "").lowercased()
+    guard let route = Self.route(call.method, collection, Array(segments.dropFirst())) else {
+      throw .badOperation
+    }
+    self.route = route
   }
 
-  func step(_ state: inout NightscoutState) throws(NightscoutAnswer) -> Step {
-    if call.segments.count == 3, collection == "status" { return .answer(status(state)) }
-    if call.segments.count == 3, collection == "lastModified" { return .answer(lastModified(state)) }
-    guard NightscoutState.collectionNames.contains(collection) else {
-      throw .error(404, "Bad operation or collection")
+  private static let types = [
+    "json": "application/json", "csv": "text/csv", "xml": "application/xml", "txt": "text/plain",
+    "html": "text/html", "png": "image/png", "svg": "image/svg+xml", "js": "application/javascript",
+  ]
+
+  private static func route(_ method: String, _ first: String, _ rest: [String]) -> Route? {
+    if rest.isEmpty, method == "GET" {
+      switch first {
+      case "version": return .version
+      case "status": return .status
+      case "lastmodified": return .lastModified
+      default: break
+      }
     }
-    let identifier = call.segments.count > 3 ? call.segments[3] : nil
-    switch (call.method, identifier) {
-    case ("GET", nil): return .answer(try search(state))
-    case ("GET", "history"): return .answer(try history(state))
-    case ("GET", .some) where call.segments.count == 4: return .answer(try read(state))
-    case ("POST", nil): return try create(&state)
-    case ("PUT", let identifier?): return try replace(identifier, &state)
-    case ("PATCH", let identifier?): return try patch(identifier, state)
-    case ("DELETE", let identifier?): return try delete(identifier, state)
-    default: throw .error(404, "Bad operation or collection")
+    guard NightscoutState.collectionNames.contains(first), rest.count <= 2 else { return nil }
+    let isHistory = rest.first?.lowercased() == "history"
+    switch (method, rest.count) {
+    case ("GET", 0): return .search
+    case ("POST", 0): return .create
+    case ("GET", 1): return isHistory ? .history(after: nil) : .read(rest[0])
+    case ("GET", 2): return isHistory ? .history(after: rest[1]) : nil
+    case ("PUT", 1): return .replace(rest[0])
+    case ("PATCH", 1): return .patch(rest[0])
+    case ("DELETE", 1): return .delete(rest[0])
+    default: return nil
     }
   }
 
-  func commit(_ write: Write, _ state: inout NightscoutState) {
-    switch write {
-    case .insert(var document):
-      document["_id"] = state.objectID()
-      state.insert(document, in: collection, hiddenUntil: hiddenUntil(document, state))
-    case .replace(let row, let document):
-      state.replace(row, document, in: collection, hiddenUntil: hiddenUntil(document, state))
-    case .remove(let row): state.remove(row, in: collection)
+  func step(_ state: NightscoutState) throws(NightscoutAnswer) -> Step {
+    switch route {
+    case .version: .answer(Self.version(state))
+    case .status: .answer(status(state))
+    case .lastModified: .answer(lastModified(state))
+    case .search: .answer(try search(state))
+    case .history(let after): .answer(try history(after, state))
+    case .read(let identifier): .answer(try read(identifier, state))
+    case .create: try create(state)
+    case .replace(let identifier): try replace(identifier, state)
+    case .patch(let identifier): try patch(identifier, state)
+    case .delete(let identifier): try delete(identifier, state)
     }
-    state.prune(collection)
   }
 
   /// Ends the call where the caller lacks a right.
@@ -64,12 +114,23 @@ struct NightscoutV3 {
     guard caller.may(right) else { throw .error(403, "Missing permission \(right)") }
   }
 
-  private func hiddenUntil(_ document: NightscoutDocument, _ state: NightscoutState) -> Int64? {
-    let delay = state.settings.visibilityDelayMilliseconds
-    guard delay > 0, state.settings.lateSubject == nil || state.settings.lateSubject == caller.name else {
-      return nil
+  /// What was found, in the format that was asked for.
+  func rendered(_ result: DocumentValue, _ headers: [String] = []) throws(NightscoutAnswer)
+    -> NightscoutAnswer
+  {
+    let asked = askedType ?? call.headers["accept"] ?? "*/*"
+    let isTaken = asked.split(separator: ",").contains { item in
+      let type = item.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+      return ["*/*", "application/*", "application/json"].contains(type)
     }
-    return (document["srvModified"]?.whole ?? state.now) + delay
+    guard isTaken else { throw .error(406, "Unsupported output format requested") }
+    return .done(200, ["result": result], headers: headers)
+  }
+}
+
+extension NightscoutV3 {
+  static func version(_ state: NightscoutState) -> NightscoutAnswer {
+    .done(200, ["result": .object(versionFields(state))])
   }
 
   private static func versionFields(_ state: NightscoutState) -> NightscoutDocument {
@@ -94,11 +155,24 @@ struct NightscoutV3 {
   private func lastModified(_ state: NightscoutState) -> NightscoutAnswer {
     var latest: NightscoutDocument = [:]
     for name in NightscoutState.collectionNames where caller.may("api:\(name):read") {
-      let times = state.seen(name).flatMap { seen in
-        [seen.document["srvModified"]?.whole, NightscoutShape.eventTime(seen.document)].compactMap { $0 }
-      }
-      latest[name] = times.max().map { DocumentValue($0) }
+      latest[name] = Self.latest(in: name, state).map { DocumentValue($0) }
     }
     return .done(200, ["result": ["srvDate": DocumentValue(state.now), "collections": .object(latest)]])
+  }
+
+  private static func latest(in name: String, _ state: NightscoutState) -> Int64? {
+    let documents = state.seen(name).map(\.document)
+    let modified = documents.compactMap { $0["srvModified"]?.whole }.max()
+    // Texts sort behind numbers, and the one that sorts last is the latest.
+    let field = name == "entries" ? "date" : "created_at"
+    let last =
+      name == "settings" ? nil : documents.map { $0[field] }.max { NightscoutCondition.order($0, $1) < 0 }
+    let event: Int64? =
+      switch last ?? nil {
+      case .number?: last??.whole
+      case .string(let text)?: NightscoutTime.parse(text)?.milliseconds
+      default: nil
+      }
+    return [modified, event].compactMap { $0 }.max()
   }
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Numbers as the site's language reads them.
+enum JavaScriptNumber {
+  /// `Number(value)`: what is no number is NaN, and nothing is 0.
+  static func of(_ value: DocumentValue?) -> Double {
+    switch value {
+    case nil: .nan
+    case .null?: 0
+    case .bool(let bool)?: bool ? 1 : 0
+    case .number(let number)?: number
+    case .string(let text)?: of(text)
+    case .id?, .object?: .nan
+    case .array(let items)?: items.isEmpty ? 0 : items.count == 1 ? of(items[0]) : .nan
+    }
+  }
+
+  static func of(_ text: String) -> Double {
+    let plain = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if plain.isEmpty { return 0 }
+    guard plain.utf8.allSatisfy({ (48...57).contains($0) || "+-.eE".utf8.contains($0) }) else { return .nan }
+    return Double(plain) ?? .nan
+  }
+
+  /// `parseFloat` of what is a number from its first to its last character.
+  static func whole(_ text: String) -> Double? {
+    let number = text.isEmpty ? .nan : of(text)
+    return number.isFinite && text.contains(where: \.isNumber) ? number : nil
+  }
+
+  /// `parseInt`: the digits at the start, whatever follows.
+  static func leadingInteger(_ text: String) -> Double? {
+    let plain = text.drop(while: \.isWhitespace)
+    let sign = plain.first == "-" || plain.first == "+" ? String(plain.prefix(1)) : ""
+    let digits = plain.dropFirst(sign.count).prefix { $0.isASCII && $0.isNumber }
+    return digits.isEmpty ? nil : Double(sign + digits)
+  }
+
+  /// `Math.round`.
+  static func rounded(_ number: Double) -> Double { (number + 0.5).rounded(.down) }
+
+  /// Whether a condition takes the value as true.
+  static func isTruthy(_ value: DocumentValue?) -> Bool {
+    switch value {
+    case nil, .null?, .bool(false)?, .string("")?: false
+    case .number(let number)?: number != 0 && !number.isNaN
+    default: true
+    }
+  }
+}

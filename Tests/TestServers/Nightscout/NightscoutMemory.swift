@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the running site keeps beside the database: the newest documents as they passed by, and what it last made of
+/// them for its page. Insulin and carbs act by this alone, so that it matters where it differs from the database.
+struct NightscoutMemory {
+  /// A document as the memory has it. Its key is a text where the site read it from the database or got it by v1, and
+  /// a key where v3 wrote it; what bears a key is not found when it is to be forgotten.
+  typealias Item = NightscoutDocument
+
+  /// What the site made of its memory for page, insulin and carbs.
+  struct Loaded {
+    var treatments: [NightscoutDocument] = []
+    var readings: [NightscoutDocument] = []
+    var time: Int64 = 0
+  }
+
+  /// A memory of fewer documents is filled from the database again.
+  private static let minItems = 20
+  private static let recent: Int64 = 15 * 60_000
+  private static let retention: [String: Int64] = ["treatments": 60 * 3_600_000, "entries": 48 * 3_600_000]
+  /// How long after a write the site reads its data anew, at the latest where writes go on.
+  private static let quiet: Int64 = 1000
+
+  private(set) var items: [String: [Item]] = ["treatments": [], "entries": []]
+  private(set) var loaded = Loaded()
+  private var changed: Int64?
+
+  /// Notes that something was written: the site will read its data anew.
+  mutating func mark(_ now: Int64) { changed = now }
+
+  /// Whether the site has come to reading its data anew.
+  func isDue(_ now: Int64) -> Bool { changed.map { now - $0 > Self.quiet } ?? false }
+
+  var isChanged: Bool { changed != nil }
+
+  /// Puts documents in front of what they replace.
+  mutating func update(_ kind: String, _ documents: [NightscoutDocument], now: Int64) {
+    guard let old = items[kind], let retention = Self.retention[kind], !documents.isEmpty else { return }
+    let fresh = documents.filter { $0["_id"] != nil && Self.age($0) >= Double(now - retention) }
+    let kept = old.filter { item in
+      Self.age(item) >= Double(now - retention)
+        && !fresh.contains { new in
+          item["_id"]?.text == new["_id"]?.text
+            || item["identifier"] != nil && item["identifier"] == new["identifier"]
+        }
+    }
+    guard !fresh.isEmpty || kept.count != old.count else { return }
+    items[kind] = (fresh + kept).enumerated().sorted { left, right in
+      let (one, other) = (Self.age(left.element), Self.age(right.element))
+      return one == other ? left.offset < right.offset : one > other
+    }.map(\.element)
+  }
+
+  /// Forgets a document that was found to be gone; everything where there were several of its name.
+  mutating func remove(_ kind: String, _ documents: [NightscoutDocument]) {
+    guard items[kind] != nil, let first = documents.first else { return }
+    guard documents.count == 1, let id = first["_id"]?.text else { return forget() }
+    remove(kind, id: id)
+  }
+
+  mutating func remove(_ kind: String, id: String) {
+    guard let place = items[kind]?.firstIndex(where: { $0["_id"] == .string(id) }) else { return }
+    items[kind]?.remove(at: place)
+  }
+
+  /// Forgets everything: what a deletion by v1 does that names no key.
+  mutating func forget() { for kind in items.keys { items[kind] = [] } }
+
+  /// Starts with an empty memory, as a restart does.
+  mutating func restart() {
+    forget()
+    loaded = Loaded()
+    changed = nil
+  }
+
+  /// How far back the site reads when it reads its data anew.
+  func window(_ kind: String) -> Int64 {
+    guard (items[kind]?.count ?? 0) >= Self.minItems else {
+      return kind == "treatments" ? 60 * 3_600_000 : 48 * 3_600_000
+    }
+    return Self.recent
+  }
+
+  /// Reads what the database has of the last time, and makes page, insulin and carbs of all that is in memory.
+  mutating func load(treatments: [NightscoutDocument], entries: [NightscoutDocument], now: Int64) {
+    update("treatments", treatments.map(Self.processed), now: now)
+    update("entries", entries.map(Self.processed), now: now)
+    let known = items["treatments", default: []].enumerated().sorted { left, right in
+      let (one, other) = (Self.mills(left.element), Self.mills(right.element))
+      return one == other ? left.offset < right.offset : one < other
+    }
+    let readings = items["entries", default: []].reversed().filter {
+      !JavaScriptNumber.isTruthy($0["mbg"]) && JavaScriptNumber.isTruthy($0["sgv"])
+    }
+    loaded = Loaded(treatments: known.map { Self.plain($0.element) }, readings: Array(readings), time: now)
+    changed = nil
+  }
+
+  /// A document as the site keeps it for itself: its key is a text, and it bears the instant of its event.
+  static func processed(_ document: NightscoutDocument) -> NightscoutDocument {
+    var item = plain(document)
+    for field in ["created_at", "sysTime"] where item["mills"] == nil {
+      if let time = document[field]?.text.flatMap({ NightscoutTime.parse($0) }) {
+        item["mills"] = DocumentValue(time.milliseconds)
+      }
+    }
+    let length = JavaScriptNumber.of(item["durationInMilliseconds"])
+    if item["duration"] == nil, length > 0 {
+      item["duration"] = .number(JavaScriptNumber.rounded(length / 60_000))
+    }
+    let start = JavaScriptNumber.of(item["mills"])
+    guard item["endmills"] ?? .null == .null, start.isFinite else { return item }
+    if item["durationInMilliseconds"] != nil {
+      if length > 0 { item["endmills"] = .number(start + length) }
+    } else if let minutes = item["duration"] {
+      let number = JavaScriptNumber.of(minutes)
+      item["endmills"] = .number(start + (number.isNaN ? 0 : number) * 60_000)
+    }
+    return item
+  }
+
+  /// With its key as a text.
+  private static func plain(_ document: NightscoutDocument) -> NightscoutDocument {
+    var item = document
+    item["_id"] = document["_id"]?.text.map(DocumentValue.string)
+    return item
+  }
+
+  private static func mills(_ item: Item) -> Double {
+    let mills = JavaScriptNumber.of(item["mills"])
+    return mills.isNaN ? .infinity : mills
+  }
+
+  private static func age(_ item: Item) -> Double {
+    let time = JavaScriptNumber.isTruthy(item["mills"]) ? item["mills"] : item["date"]
+    let number = JavaScriptNumber.of(time)
+    if !number.isNaN { return number }
+    let created = item["created_at"]?.text.flatMap { NightscoutTime.parse($0)?.milliseconds }
+    return created.map { Double($0) } ?? -.infinity
+  }
+}
