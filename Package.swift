@@ -118,7 +118,9 @@ let package = Package(
     // Random numbers that a seed repeats, for every suite.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
 
-    .testTarget(name: "TestServersTests", dependencies: ["TestServers"], swiftSettings: settings),
+    .testTarget(
+      name: "TestServersTests", dependencies: ["TestServers"], exclude: ["Exchanges"], swiftSettings: settings
+    ),
 
     .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(

@@ -24,7 +24,7 @@ struct NightscoutAccessTests {
     let issued = try #require(answer?["iat"]?.whole)
     #expect(answer?["exp"]?.whole == issued + 8 * 3600)
     #expect(answer?["sub"] == "My uploader!")
-    #expect(answer?["permissionGroups"] == [["*:*:read"]])
+    #expect(answer?["permissionGroups"] == [["*:*:read"], []])
     let caller = bearer(site, answer?["token"]?.text)
     #expect(try caller.get("/api/v3/entries").status == 200)
     site.moveClock(by: 8 * Self.hour)

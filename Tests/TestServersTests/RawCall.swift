@@ -53,6 +53,12 @@ final class RawConnection {
   deinit { close(descriptor) }
 
   func send(_ method: String, _ path: String, _ headers: [String], _ body: [UInt8]) throws -> Reply {
+    try start(method, path, headers, body)
+    return try receive(hasBody: method != "HEAD")
+  }
+
+  /// Sends a request, whose answer is waited for by `receive`.
+  func start(_ method: String, _ path: String, _ headers: [String], _ body: [UInt8]) throws {
     let head = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Content-Length: \(body.count)"] + headers
     let bytes = Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
     var sent = 0
@@ -61,7 +67,6 @@ final class RawConnection {
       guard count > 0 else { throw NoAnswer() }
       sent += count
     }
-    return try receive()
   }
 
   /// Waits until the other side closes; false if it does not in time.
@@ -70,7 +75,7 @@ final class RawConnection {
     return recv(descriptor, &byte, 1, 0) == 0
   }
 
-  private func receive() throws -> Reply {
+  func receive(hasBody: Bool = true) throws -> Reply {
     var buffer: [UInt8] = []
     var end = buffer.firstRange(of: Array("\r\n\r\n".utf8))
     while end == nil {
@@ -84,10 +89,12 @@ final class RawConnection {
       let sides = line.split(separator: ":", maxSplits: 1)
       reply.headers[sides[0].lowercased()] = sides[1].trimmingCharacters(in: .whitespaces)
     }
-    let length = reply.headers["content-length"].flatMap { Int($0) } ?? 0
+    let length = hasBody ? reply.headers["content-length"].flatMap { Int($0) } ?? 0 : 0
     while buffer.count < end.upperBound + length { try more(&buffer) }
     reply.body = Array(buffer[end.upperBound...])
-    if reply.headers["content-type"]?.contains("json") == true, reply.headers["content-encoding"] == nil {
+    if reply.headers["content-type"]?.contains("json") == true, reply.headers["content-encoding"] == nil,
+      hasBody
+    {
       reply.json = try DocumentValue(json: reply.body)
     }
     return reply

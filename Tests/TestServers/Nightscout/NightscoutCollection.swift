@@ -24,6 +24,11 @@ struct NightscoutCollection {
   private var rows: [Row?] = []
   /// May name rows that do not match any more: who looks up compares again.
   private var index: [String: Set<Int>] = [:]
+  private var sorted: [String: SortedRows] = [
+    "date": SortedRows(), "created_at": SortedRows(), "srvModified": SortedRows(),
+  ]
+  /// When the last write is seen by all reads.
+  private var hiddenUntil: Int64 = .min
 
   func seen(at now: Int64) -> [Seen] {
     rows.compactMap { row in
@@ -40,28 +45,93 @@ struct NightscoutCollection {
     }
   }
 
+  /// What passes all conditions, in an order, and of that one page.
+  func found(
+    _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int, limit: Int, at now: Int64
+  ) -> [NightscoutDocument] {
+    let bound = conditions.lazy.compactMap { condition in
+      condition.bound.flatMap { bound in
+        sorted[condition.field].map { (condition.field, $0.rows(bound.comparison, bound.value)) }
+      }
+    }
+    let ranges = now < hiddenUntil ? [] : Array(bound)
+    let wanted = skip < .max - limit ? skip + limit : .max
+    let isPassed = { (document: NightscoutDocument) in conditions.allSatisfy { $0.takes(document) } }
+    if let range = ranges.first(where: { $0.0 == order.fields.first })?.1 {
+      return Array(page(range, order, wanted, isPassed).dropFirst(skip))
+    }
+    let found: [NightscoutDocument] =
+      if let range = ranges.min(by: { $0.1.count < $1.1.count })?.1 {
+        range.map(\.row).sorted().compactMap { rows[$0]?.document }.filter(isPassed)
+      } else {
+        rows.compactMap { $0?.visible(at: now) }.filter(isPassed)
+      }
+    return Array(order.sorted(found).dropFirst(skip).prefix(limit))
+  }
+
+  /// The first of a range that is in order already, but for what is equal.
+  private func page(
+    _ range: ArraySlice<(key: DocumentValue, row: Int)>, _ order: NightscoutOrder, _ wanted: Int,
+    _ isPassed: (NightscoutDocument) -> Bool
+  ) -> [NightscoutDocument] {
+    var page: [NightscoutDocument] = []
+    var rest = range
+    while page.count < wanted, let first = order.isDescending ? rest.last : rest.first {
+      var equal: [Int] = []
+      while let next = order.isDescending ? rest.last : rest.first,
+        NightscoutCondition.order(next.key, first.key) == 0
+      {
+        equal.append(next.row)
+        _ = order.isDescending ? rest.removeLast() : rest.removeFirst()
+      }
+      page += order.sorted(equal.sorted().compactMap { rows[$0]?.document }.filter(isPassed))
+    }
+    return Array(page.prefix(wanted))
+  }
+
+  /// The last value of a field that is kept in order, of what reads see.
+  func last(_ field: String, at now: Int64) -> DocumentValue? {
+    if now >= hiddenUntil, let index = sorted[field] { return index.last }
+    return seen(at: now).compactMap { $0.document[field] }.max { NightscoutCondition.order($0, $1) < 0 }
+  }
+
   /// All documents, whoever sees them.
   var documents: [NightscoutDocument] { rows.compactMap { $0?.document } }
 
   mutating func insert(_ document: NightscoutDocument, hiddenUntil: Int64?) {
     let number = rows.count
     rows.append(Row(number: number, document: document, hidden: hiddenUntil.map { ($0, nil) }))
+    self.hiddenUntil = max(self.hiddenUntil, hiddenUntil ?? .min)
     note(document, number)
   }
 
   mutating func replace(_ row: Int, _ document: NightscoutDocument, hiddenUntil: Int64?, at now: Int64) {
     guard let old = rows[row] else { return }
     let hidden = hiddenUntil.map { (until: $0, before: old.visible(at: now)) }
+    self.hiddenUntil = max(self.hiddenUntil, hiddenUntil ?? .min)
+    forget(old.document, row)
     rows[row] = Row(number: row, document: document, hidden: hidden)
     note(document, row)
   }
 
-  mutating func remove(_ row: Int) { rows[row] = nil }
+  mutating func remove(_ row: Int) {
+    if let old = rows[row] { forget(old.document, row) }
+    rows[row] = nil
+  }
 
   private mutating func note(_ document: NightscoutDocument, _ row: Int) {
     for field in Self.indexed {
       guard let value = document[field] else { continue }
       index[Self.key(field, value), default: []].insert(row)
+    }
+    for field in sorted.keys {
+      if let value = document[field] { sorted[field]?.insert(value, row) }
+    }
+  }
+
+  private mutating func forget(_ document: NightscoutDocument, _ row: Int) {
+    for field in sorted.keys {
+      if let value = document[field] { sorted[field]?.remove(value, row) }
     }
   }
 

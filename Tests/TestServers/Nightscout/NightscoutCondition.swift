@@ -35,6 +35,12 @@ struct NightscoutCondition {
     self.init(field, hasOperators ? try object.map { try Self.test($0.key, $0.value) } : [.equal(value)])
   }
 
+  /// A bound of the field, where the condition has one.
+  var bound: (comparison: String, value: DocumentValue)? {
+    for case .ordered(let comparison, let value) in tests { return (comparison, value) }
+    return nil
+  }
+
   func takes(_ document: NightscoutDocument) -> Bool {
     let stored = path.count == 1 ? document[field] : nil
     let values = path.count == 1 ? stored.map { [$0] } ?? [] : Self.values(.object(document), path[...])
@@ -119,7 +125,7 @@ struct NightscoutCondition {
     }
   }
 
-  private static func rank(_ value: DocumentValue?) -> Int {
+  static func rank(_ value: DocumentValue?) -> Int {
     switch value {
     case nil, .null: 0
     case .number: 1

@@ -95,10 +95,7 @@ extension NightscoutState {
     _ collection: String, _ conditions: [NightscoutCondition], _ order: NightscoutOrder, skip: Int = 0,
     limit: Int = .max
   ) -> [NightscoutDocument] {
-    let found = seen(collection).lazy.map(\.document).filter { document in
-      conditions.allSatisfy { $0.takes(document) }
-    }
-    return Array(order.sorted(Array(found)).dropFirst(skip).prefix(limit))
+    collections[collection]?.found(conditions, order, skip: skip, limit: limit, at: now) ?? []
   }
 
   mutating func insert(_ document: NightscoutDocument, in collection: String, hiddenUntil: Int64? = nil) {

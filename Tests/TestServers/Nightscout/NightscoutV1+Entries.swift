@@ -27,6 +27,7 @@ extension NightscoutV1 {
   /// Merges an entry into the one of the same time and kind, or adds it; `_id` is shown where it was sent or added. Nil
   /// for what the database refuses.
   static func upsertEntry(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> NightscoutDocument? {
+    guard isStorable(sent) else { return nil }
     let entry = timed(keyed(sent.mapValues(HTMLText.cleaned)), state)
     guard let met = met(by: entry, state) else {
       var added = entry
@@ -38,6 +39,11 @@ extension NightscoutV1 {
     if let id = entry["_id"], id != met.document["_id"] { return nil }
     state.replace(met.row, met.document.merging(entry) { $1 }, in: "entries")
     return entry
+  }
+
+  /// Names that begin with a dollar are none to the database.
+  static func isStorable(_ document: NightscoutDocument) -> Bool {
+    !document.keys.contains { $0.hasPrefix("$") || $0.isEmpty }
   }
 
   /// A key of 24 digits is the database's; another text is the identifier, where none was sent.

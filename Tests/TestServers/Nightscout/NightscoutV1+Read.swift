@@ -98,7 +98,11 @@ extension NightscoutV1 {
   }
 
   private func unmodified(_ time: Int64) -> NightscoutAnswer {
-    NightscoutAnswer(status: 304, body: nil, headers: ["Last-Modified: \(NightscoutTime.http(time))"])
+    // The tag is that of a text which is not sent.
+    let text: DocumentValue = ["status": 304, "message": "Not modified", "type": "internal"]
+    let tag = NightscoutAnswer.bare(text).tagged(for: call).headers
+    return NightscoutAnswer(
+      status: 304, body: nil, headers: ["Last-Modified: \(NightscoutTime.http(time))"] + tag)
   }
 }
 

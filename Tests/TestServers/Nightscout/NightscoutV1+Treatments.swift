@@ -30,6 +30,7 @@ extension NightscoutV1 {
   /// Replaces the treatment of the same identifier, else `_id`, else time and kind, or adds one; two documents where
   /// the meal comes later than the bolus. Nil for what the database refuses.
   static func post(_ sent: NightscoutDocument, _ state: inout NightscoutState) -> [NightscoutDocument]? {
+    guard isStorable(sent) else { return nil }
     var cleaned = sent
     if !JavaScriptNumber.isTruthy(sent["created_at"]) {
       cleaned["created_at"] = .string(NightscoutTime.iso(state.now))

@@ -34,11 +34,9 @@ extension NightscoutV3 {
     let first = try firstOfHistory(after)
     let limit = try limit(state)
     guard let first else { return try rendered([]) }
-    let changed = state.seen(collection).compactMap { seen in
-      seen.document["srvModified"]?.number.map { (time: $0, document: seen.document) }
-    }
-    let page = changed.filter { $0.time >= Double(first) }.sorted { $0.time < $1.time }.prefix(limit)
-    let found = page.map { dated($0.document) }
+    let changed = NightscoutCondition("srvModified", [.ordered("gte", DocumentValue(first))])
+    let page = state.found(collection, [changed], NightscoutOrder(fields: ["srvModified"]), limit: limit)
+    let found = page.map(dated)
     // Without its field in the list the time of change is that of the event.
     let headers = found.compactMap { $0["srvModified"]?.whole }.max().map {
       ["Last-Modified: \(NightscoutTime.http($0))", "ETag: W/\"\($0)\""]

@@ -161,15 +161,13 @@ extension NightscoutV3 {
   }
 
   private static func latest(in name: String, _ state: NightscoutState) -> Int64? {
-    let documents = state.seen(name).map(\.document)
-    let modified = documents.compactMap { $0["srvModified"]?.whole }.max()
+    let modified = state.collections[name]?.last("srvModified", at: state.now)?.whole
     // Texts sort behind numbers, and the one that sorts last is the latest.
     let field = name == "entries" ? "date" : "created_at"
-    let last =
-      name == "settings" ? nil : documents.map { $0[field] }.max { NightscoutCondition.order($0, $1) < 0 }
+    let last = name == "settings" ? nil : state.collections[name]?.last(field, at: state.now)
     let event: Int64? =
-      switch last ?? nil {
-      case .number?: last??.whole
+      switch last {
+      case .number?: last?.whole
       case .string(let text)?: NightscoutTime.parse(text)?.milliseconds
       default: nil
       }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestServers
+
+/// One request to a site and the answer of the real server 15.0.7, in other words and with other values.
+///
+/// What stands in braces is filled in: `{jwt full}`, `{token full}` and `{digits full}` are the credentials of a role,
+/// `{sha1}`, `{SHA1}`, `{sha512}` and `{secret}` those of the site, `{id 12}` is the twelfth key of the real database,
+/// `{tag}` the last ETag, `{now}` the second of the clock, `{later}` that of 8 h later, `{any}` whatever comes, and
+/// `{about 1.5}` a number that rounds to it.
+struct Exchange: Sendable {
+  /// Scenario and line.
+  let place: String
+  /// The time of the site's clock.
+  let time: Int64
+  let method: String
+  let path: String
+  /// The role whose token is sent, `secret` for the site's secret; nil for neither.
+  let role: String?
+  let headers: [String: String]
+  let body: [UInt8]
+  /// Whether it is sent at once with the one beside it.
+  let isTogether: Bool
+  /// A subject that is removed before.
+  let removed: String?
+  /// 0 where no answer comes.
+  let status: Int
+  let answerHeaders: [String: String]
+  /// The whole answer; nil where it was none, or is told by `part`.
+  let answer: DocumentValue?
+  /// Some members of the answer.
+  let part: DocumentValue?
+  /// How long the list is of which only the first items are told.
+  let count: Int?
+  /// Whether the answer comes late, for wrong credentials before.
+  let isLate: Bool
+
+  /// What is no exchange.
+  struct Unreadable: Error {
+    let place: String
+  }
+
+  /// - Parameter time: the clock of the exchange before, where this one tells none.
+  init(_ line: NightscoutDocument, place: String, after time: Int64) throws {
+    guard let ask = line["ask"]?.text, let status = line["is"]?.whole,
+      let space = ask.firstIndex(of: " ")
+    else { throw Unreadable(place: place) }
+    self.place = place
+    self.time = line["at"]?.whole ?? time
+    self.status = Int(status)
+    method = String(ask[..<space])
+    path = String(ask[ask.index(after: space)...])
+    role = line["by"]?.text
+    removed = line["removed"]?.text
+    isTogether = line["together"] == true
+    var headers = (line["with"]?.object ?? [:]).compactMapValues(\.text)
+    if line["send"] != nil || line["packed"] != nil, headers["Content-Type"] == nil {
+      headers["Content-Type"] = "application/json"
+    }
+    self.headers = headers
+    body = try Self.body(line, place)
+    answerHeaders = (line["has"]?.object ?? [:]).compactMapValues(\.text)
+    answer = line["gives"]
+    part = line["shows"]
+    count = line["count"]?.whole.map { Int($0) }
+    isLate = line["late"] == true
+  }
+
+  /// All of a scenario, in order.
+  static func scenario(_ name: String, in folder: URL) throws -> [Exchange] {
+    let text = try String(contentsOf: folder.appending(path: "\(name).ndjson"), encoding: .utf8)
+    var time: Int64 = 0
+    return try text.split(separator: "\n").enumerated().map { number, line in
+      let place = "\(name) \(number + 1)"
+      guard let object = try DocumentValue(json: Array(line.utf8)).object else {
+        throw Unreadable(place: place)
+      }
+      let exchange = try Exchange(object, place: place, after: time)
+      time = exchange.time
+      return exchange
+    }
+  }
+
+  /// A value as JSON, a text as it is, bytes in base64, or a text that is filled up to a length.
+  private static func body(_ line: NightscoutDocument, _ place: String) throws -> [UInt8] {
+    if let value = line["send"] { return Array(value.json.utf8) }
+    if let text = line["text"]?.text { return Array(text.utf8) }
+    if let packed = line["packed"]?.text {
+      guard let data = Data(base64Encoded: packed) else { throw Unreadable(place: place) }
+      return Array(data)
+    }
+    guard let filled = line["filled"] else { return [] }
+    let (start, end) = (Array((filled["start"]?.text ?? "").utf8), Array((filled["end"]?.text ?? "").utf8))
+    let length = Int(filled["bytes"]?.whole ?? 0) - start.count - end.count
+    return start + [UInt8](repeating: UInt8(ascii: "x"), count: max(0, length)) + end
+  }
+}
