@@ -37,12 +37,11 @@ struct NightscoutMemory {
   mutating func update(_ kind: String, _ documents: [NightscoutDocument], now: Int64) {
     guard let old = items[kind], let retention = Self.retention[kind], !documents.isEmpty else { return }
     let fresh = documents.filter { $0["_id"] != nil && Self.age($0) >= Double(now - retention) }
+    let keys = Set(fresh.compactMap { $0["_id"]?.text })
+    let identifiers = Set(fresh.compactMap { $0["identifier"]?.text })
     let kept = old.filter { item in
-      Self.age(item) >= Double(now - retention)
-        && !fresh.contains { new in
-          item["_id"]?.text == new["_id"]?.text
-            || item["identifier"] != nil && item["identifier"] == new["identifier"]
-        }
+      Self.age(item) >= Double(now - retention) && !keys.contains(item["_id"]?.text ?? "")
+        && !identifiers.contains(item["identifier"]?.text ?? "\0")
     }
     guard !fresh.isEmpty || kept.count != old.count else { return }
     items[kind] = (fresh + kept).enumerated().sorted { left, right in

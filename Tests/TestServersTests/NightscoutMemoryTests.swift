@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestServers
+import Testing
+
+/// What the running site keeps beside its database, and what ends it.
+@Suite(.timeLimit(.minutes(5)))
+struct NightscoutMemoryTests {
+  private static let treatments = "/api/v3/treatments"
+  private static let minute: Int64 = 60_000
+
+  private func bolus(_ identifier: String, minutesAgo: Int64, _ more: NightscoutDocument = [:])
+    -> DocumentValue
+  {
+    let fields: NightscoutDocument = ["eventType": "Correction Bolus", "insulin": 2]
+    return Draft.note(identifier, at: Caller.start - minutesAgo * Self.minute, fields.merging(more) { $1 })
+  }
+
+  /// A site that has seen as many treatments as make it read only the last minutes anew.
+  private func busySite() throws -> Caller {
+    let caller = try Caller.uploader()
+    let phone = caller.site.actAsPhoneApp()
+    for index in 1...20 {
+      let time = NightscoutTime.iso(Caller.start - Int64(index) * 60 * Self.minute)
+      phone.addTreatment(["eventType": "Note", "created_at": .string(time), "notes": "n"])
+    }
+    caller.site.settle()
+    return caller
+  }
+
+  @Test func aBolusThatComesLateActsAfterARestart() throws {
+    let caller = try busySite()
+    _ = try caller.post(Self.treatments, bolus("late", minutesAgo: 40))
+    #expect(caller.site.insulinOnBoard == 0)
+    caller.site.restart()
+    #expect(caller.site.insulinOnBoard > 1)
+  }
+
+  @Test func aBolusThatComesLateActsWithItsInstant() throws {
+    let caller = try busySite()
+    let mills = DocumentValue(Caller.start - 40 * Self.minute)
+    _ = try caller.post(Self.treatments, bolus("late", minutesAgo: 40, ["mills": mills]))
+    #expect(caller.site.insulinOnBoard > 1)
+  }
+
+  @Test func aBolusOfTheLastMinutesActs() throws {
+    let caller = try busySite()
+    _ = try caller.post(Self.treatments, bolus("now", minutesAgo: 2))
+    #expect(caller.site.insulinOnBoard > 1)
+  }
+
+  @Test(arguments: [("", true), ("?permanent=true", false)])
+  func onlyAPermanentDeletionStopsInsulin(_ query: String, _ acts: Bool) throws {
+    let caller = try Caller.uploader()
+    _ = try caller.post(Self.treatments, bolus("b", minutesAgo: 5))
+    let before = caller.site.insulinOnBoard
+    #expect(before > 1)
+    _ = try caller.delete("\(Self.treatments)/b\(query)")
+    #expect(caller.site.insulinOnBoard == (acts ? before : 0))
+  }
+
+  @Test func carbsNeedAProfile() throws {
+    let caller = try Caller.uploader()
+    _ = try caller.post(Self.treatments, bolus("b", minutesAgo: 5, ["carbs": 30]))
+    #expect(caller.site.carbsOnBoard == nil)
+    let profile: DocumentValue = [
+      "defaultProfile": "Day", "startDate": "2020-01-01T00:00:00.000Z",
+      "store": ["Day": ["dia": 4, "sens": 50, "carbratio": 10, "carbs_hr": 30]],
+    ]
+    let secret = Caller(secretOf: caller.site)
+    #expect(try secret.post("/api/v1/profile.json", profile).status == 200)
+    #expect(caller.site.carbsOnBoard == 30)
+  }
+
+  @Test func theTokenOfARemovedSubjectEndsTheProcessOnTheFirstVersion() throws {
+    let caller = try Caller.uploader()
+    caller.site.removeSubject("uploader")
+    #expect(try caller.get("/api/v3/entries").status == 403)
+    #expect(throws: RawConnection.NoAnswer.self) { try caller.get("/api/v1/entries.json") }
+    #expect(caller.site.isDown)
+    #expect(throws: RawConnection.NoAnswer.self) { try caller.get("/api/v3/version") }
+    caller.site.restart()
+    #expect(try caller.get("/api/v3/version").status == 200)
+  }
+
+  @Test(arguments: [
+    ("api:entries:create, read, update", [201, 403]), ("api:entries:create,read,update", [201, 403]),
+    ("api:entries:create api:entries:read", [201, 200]), ("api:entries:create;api:entries:read", [201, 200]),
+  ])
+  func aRoleThatIsTypedIsSplitAtBlanksAndCommas(_ text: String, _ statuses: [Int]) throws {
+    let site = try Caller.site()
+    site.setRole("typed", typed: text)
+    let token = site.addSubject("typist", roles: ["typed"])
+    let session = try Caller(site, headers: []).get("/api/v2/authorization/request/\(token)").json?["token"]
+    let caller = Caller(site, headers: ["Authorization: Bearer \(session?.text ?? "")"])
+    let created = try caller.post("/api/v3/entries", Draft.entry("e")).status
+    #expect([created, try caller.get("/api/v3/entries").status] == statuses)
+  }
+
+  /// Such a body has codes of its own, which short ones do not.
+  @Test func aBodyThatIsPackedWithCodesOfItsOwnIsTaken() throws {
+    let caller = try Caller.uploader()
+    let packed =
+      "H4sIAAAAAAACAz2MbWrDMBBErzLodwPW6mvVS/QMrr0OJtQ1iRoIIXfvyIUKIXaf3szTrbNtbV1Wu7p3uH2cLja7N7hx3w9g26mP"
+      + "JLPd18k6/LJm19PYYXvsf+jzfDhj66svOvwf4p82fSzLzRr/+t5tWoPnvH03u/WKAR4RFT5DEkJGrMgR6hEgEbGgCATBIwsqjYDC"
+      + "jCAFVNrMsoBzRBqgyAlSoIoUIQJlG6sSvIdmZCYUQeBpogZoQqkofMNxj5WQX7lLVBlgTLN7/QJaCPvlOAEAAA=="
+    let body = try #require(Data(base64Encoded: packed))
+    let headers = ["Content-Type: application/json", "Content-Encoding: gzip"]
+    #expect(try caller.call("POST", "/api/v3/entries", headers, Array(body)).status == 201)
+    let notes = (0..<60).map { String($0 * $0 % 97) }.joined(separator: " ")
+    #expect(caller.site.documents("entries").first?["notes"] == .string(notes))
+  }
+
+  /// Searches by a bound take rows that are kept in order; they show what a look at every document shows.
+  @Test(arguments: ["date", "srvModified", "created_at"])
+  func aSearchByABoundShowsWhatALookAtEachDocumentShows(_ field: String) throws {
+    let caller = try Caller.uploader()
+    for index in 0..<40 {
+      caller.site.moveClock(by: index % 3 == 0 ? 0 : 700)
+      let date = Caller.start - Int64(index * 7 % 11) * Self.minute
+      _ = try caller.post("/api/v3/entries", Draft.entry("e\(index % 29)x\(index * 7 % 11)", at: date))
+      if index % 9 == 4 {
+        _ = try caller.delete("/api/v3/entries/e\(index % 29)x\(index * 7 % 11)?permanent=true")
+      }
+    }
+    let documents = caller.site.documents("entries")
+    let bound = try #require(documents[documents.count / 2][field])
+    let text = bound.text ?? bound.json
+    for (name, isPassed) in Self.comparisons {
+      let wanted = documents.filter { isPassed(Self.number($0[field]), Self.number(bound)) }
+      let found = try caller.get("/api/v3/entries?\(field)$\(name)=\(text)&sort=\(field)").list
+      #expect(Set(found.map { $0["identifier"]?.text }) == Set(wanted.map { $0["identifier"]?.text }))
+      #expect(found.map { Self.number($0[field]) } == wanted.map { Self.number($0[field]) }.sorted())
+      let down = try caller.get("/api/v3/entries?\(field)$\(name)=\(text)&sort$desc=\(field)&limit=3&skip=2")
+        .list
+      #expect(down == Array(found.reversed().dropFirst(2).prefix(3)))
+    }
+  }
+
+  private static let comparisons: [(String, @Sendable (Int64, Int64) -> Bool)] = [
+    ("gte", { $0 >= $1 }), ("gt", { $0 > $1 }), ("lte", { $0 <= $1 }), ("lt", { $0 < $1 }),
+  ]
+
+  private static func number(_ value: DocumentValue?) -> Int64 {
+    value?.whole ?? value?.text.flatMap { NightscoutTime.parse($0)?.milliseconds } ?? 0
+  }
+}
