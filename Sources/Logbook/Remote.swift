@@ -177,6 +177,8 @@ public struct RemoteLogbook: Hashable, Sendable {
   public var mostReadings: Int
   /// The most records in one request.
   public var mostRecords: Int
+  /// What the login lacks of what an upload needs, in the remote's own words; empty where nothing is missing or known.
+  public var missingPermissions: [String]
   /// The remote's latest position.
   public var mark: String?
   /// The remote's clock in UTC seconds, where it tells.
@@ -184,14 +186,15 @@ public struct RemoteLogbook: Hashable, Sendable {
 
   /// A logbook behind a login.
   public init(
-    id: String, name: String, isWritable: Bool, mostReadings: Int, mostRecords: Int, mark: String? = nil,
-    time: Int64? = nil
+    id: String, name: String, isWritable: Bool, mostReadings: Int, mostRecords: Int,
+    missingPermissions: [String] = [], mark: String? = nil, time: Int64? = nil
   ) {
     self.id = id
     self.name = name
     self.isWritable = isWritable
     self.mostReadings = mostReadings
     self.mostRecords = mostRecords
+    self.missingPermissions = missingPermissions
     self.mark = mark
     self.time = time
   }
@@ -225,8 +228,24 @@ public enum RemoteError: Error, Hashable, Sendable {
   case purged
 }
 
+/// The most items that one push may hold.
+public struct BatchLimits: Hashable, Sendable {
+  /// Readings in one push.
+  public var readings: Int
+  /// Changes of records in one push.
+  public var records: Int
+
+  /// Limits of at least one item each; without arguments none that a store comes near.
+  public init(readings: Int = .max, records: Int = .max) {
+    self.readings = readings
+    self.records = records
+  }
+}
+
 /// A server that a store syncs with. Requests are safe to repeat; none is repeated by the remote itself.
 public protocol Remote: Sendable {
+  /// How many items one push may hold; what is pushed together is acknowledged together.
+  var batchLimits: BatchLimits { get }
   /// What the login gives access to.
   func logbook() async throws(RemoteError) -> RemoteLogbook
   /// Sends readings; known ones are not stored again.
@@ -239,4 +258,9 @@ public protocol Remote: Sendable {
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage?
   /// Digests over the identities of the readings that the remote has.
   func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests
+}
+
+extension Remote {
+  /// No limit but the caller's.
+  public var batchLimits: BatchLimits { BatchLimits() }
 }

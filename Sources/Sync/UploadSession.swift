@@ -68,6 +68,9 @@ public final class UploadSession {
     self.remote = remote
     self.remoteName = remoteName
     self.environment = environment
+    var options = options
+    options.mostReadings = min(options.mostReadings, remote.batchLimits.readings)
+    options.mostRecords = min(options.mostRecords, remote.batchLimits.records)
     plan = UploadPlan(options)
     attachments = AttachmentLane(PartSize(most: options.mostPartBytes))
   }

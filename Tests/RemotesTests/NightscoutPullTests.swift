@@ -196,10 +196,10 @@ struct NightscoutPullTests {
     let date = Self.now - 5_000
     let before = Self.note("6634c7c1d2f6b5a3e8f0a002", "old", date: date)
     let script = try Self.site(treatments: [
-      Self.note("6634c7c1d2f6b5a3e8f0a002", "new &amp; better", date: date)
+      Self.note("6634c7c1d2f6b5a3e8f0a002", "old &lt; new &amp; better", date: date)
     ])
     let found = try await pull(script, Self.cursor(seen: [before]))
-    #expect(found.records.map(\.state.fields["text"]) == [.text("new & better")])
+    #expect(found.records.map(\.state.fields["text"]) == [.text("old < new & better")])
   }
 
   @Test(arguments: [true, false])

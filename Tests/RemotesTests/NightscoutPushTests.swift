@@ -30,7 +30,7 @@ struct NightscoutPushTests {
   /// The treatment that glucoport makes of a state, as the server gives it back.
   static func treatment(_ state: RecordState, _ more: [String: JSONValue] = [:]) -> [String: JSONValue] {
     var part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
-    part.note(change(state))
+    part.note(change(state), at: stored)
     let members = NightscoutTreatment.members(
       part, identifier: guid, shift: 0, NightscoutWriter(Login.run(node: 2)))
     let server: [String: JSONValue] = [
@@ -397,7 +397,10 @@ struct NightscoutPushTests {
     let made = try #require(try script.bodies("POST").first)
     let key = try #require(made["identifier"]?.text)
     #expect(key != Self.guid && revision.hasSuffix("." + key))
-    #expect(script.calls.map { $0.prefix { $0 != " " } } == ["GET", "PATCH", "GET", "GET", "POST", "DELETE"])
+    #expect(
+      script.calls.map { $0.prefix { $0 != " " } } == [
+        "GET", "PATCH", "GET", "GET", "POST", "PATCH", "DELETE",
+      ])
     let own = try #require(try script.bodies("PATCH").first?["glucoport"])
     let left = try #require(NightscoutDocument(.object(Self.treatment(Sample.bolus, ["glucoport": own]))))
     #expect(

@@ -10,6 +10,11 @@ enum RemoteText {
     "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
   }
 
+  /// What the login lacks, a line for each permission; none where nothing is missing.
+  static func missingPermissions(_ logbook: RemoteLogbook) -> [String] {
+    logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
+  }
+
   /// How the server's clock stands to the host's.
   static func clock(_ difference: Int64) -> String {
     if abs(difference) <= 1 { return "its clock agrees with this one" }

@@ -64,6 +64,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let output = Output()
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
+    for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
     if change == .requeued { output.line("  everything is pending and goes to this logbook") }
     try LateFailure.marking { try output.finish() }
   }

@@ -23,6 +23,7 @@ struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
     output.line(setting.access.url)
     output.line("  \(RemoteText.line(logbook))")
     if let time = logbook.time { output.line("  \(RemoteText.clock(time - Host.now()))") }
+    for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
     try output.finish()
   }
 }

@@ -28,6 +28,9 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let overlap: Int64 = 60_000
   /// The site tells its clock in whole seconds, and with the delay of an answer.
   static let slack: Int64 = 10_000
+  /// While no latest time moves, what became visible late can only stand in the overlap, and the history is left alone
+  /// for so long. The sweeps of each run see the events of the last days all the same.
+  static let patience: Int64 = 6 * 3_600_000
   /// How far back a sweep looks.
   static let sweptBack: Int64 = 2 * 86_400_000
   /// By how much its start lags behind before it moves.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logbook
 
 /// The two collections that hold what a store holds.
@@ -90,6 +91,19 @@ struct NightscoutDocument: Hashable, Sendable {
     }.joined()
   }
 
+  /// A text that has to come back as it is, whoever rewrites the document by API v1: that one takes a `<` for HTML.
+  static func sealed(_ text: String) -> JSONValue {
+    guard text.contains("<") else { return .text(text) }
+    return .object(["base64": .text(Data(text.utf8).base64EncodedString())])
+  }
+
+  /// The text of a sealed one; nil for what is none.
+  static func opened(_ value: JSONValue?) -> String? {
+    if let text = value?.text { return text }
+    guard let bytes = value?["base64"]?.text.flatMap({ Data(base64Encoded: $0) }) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
   /// A text of a person as a record can hold it.
   static func bounded(_ text: String) -> String {
     let text = text.replacing("\0", with: " ")
@@ -97,9 +111,10 @@ struct NightscoutDocument: Hashable, Sendable {
     return String(decoding: text.utf8.prefix(longestText), as: UTF8.self)
   }
 
-  /// A text as API v1 keeps it, with the signs back that it replaces.
+  /// A text as API v1 keeps it, with the signs back that it replaces. It reads a text with a `<` in it as HTML and writes
+  /// it anew, so that signs are escaped; any other text stays as it was typed.
   static func unescaped(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
+    guard text.contains("&lt;") || text.contains("<") else { return text }
     return [
       ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", "\u{A0}"), ("&amp;", "&"),
     ]

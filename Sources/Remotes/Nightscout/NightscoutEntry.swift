@@ -55,7 +55,8 @@ enum NightscoutEntry {
   /// Constant for a device: the server lets nobody change it.
   private static func name(_ device: Device) -> String {
     let name = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
-    return name.isEmpty ? NightscoutDocument.app : name
+    // API v1 would take the sign for HTML, and another name for another device.
+    return name.isEmpty ? NightscoutDocument.app : name.replacing("<", with: "‹")
   }
 
   /// Whole mg/dL, whatever the site shows; a ketone value in mmol/L.
@@ -78,8 +79,8 @@ enum NightscoutEntry {
       "occurrence": .number(Double(reading.occurrence)), "device_time": .text(reading.deviceTime.text),
       "utc_offset": .text(DeviceTime.offsetText(reading.placement.utcOffset)),
       "offset_source": .text(reading.placement.source.name), "unit": .text(reading.measurement.unit.name),
-      "vendor": .text(device.vendor), "model": .text(device.model), "serial": .text(device.serial),
-      "format": .text(device.format),
+      "vendor": NightscoutDocument.sealed(device.vendor), "model": NightscoutDocument.sealed(device.model),
+      "serial": NightscoutDocument.sealed(device.serial), "format": .text(device.format),
     ]
     // A Double holds every whole number up to here.
     if reading.position.magnitude > 1 << 53 { parts["position"] = .text(String(reading.position)) }
@@ -174,7 +175,7 @@ extension NightscoutEntry {
     guard axis == .tick || position == time.seconds, own["level"]?.integer == reading.level else {
       return nil
     }
-    let texts = ["vendor", "model", "serial", "format"].map { own[$0]?.text ?? "" }
+    let texts = ["vendor", "model", "serial", "format"].map { NightscoutDocument.opened(own[$0]) ?? "" }
     guard texts.allSatisfy({ $0.utf8.count <= 256 && !$0.utf8.contains(0) }) else { return nil }
     return (reading, Device(vendor: texts[0], model: texts[1], serial: texts[2], format: texts[3]))
   }

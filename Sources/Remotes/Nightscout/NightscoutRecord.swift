@@ -27,6 +27,8 @@ struct NightscoutPart: Hashable, Sendable {
   var seen: [String: JSONValue]
   /// For each node the last change that was accepted: its id, version and digest.
   var sent: [String]
+  /// The server's clock when it was written, in milliseconds; nil where nobody noted it.
+  var writtenAt: Int64?
 
   init(guid: String, state: RecordState, seen: [String: JSONValue], sent: [String]) {
     (self.guid, self.state, self.seen, self.sent) = (guid, state, seen, sent)
@@ -41,6 +43,7 @@ struct NightscoutPart: Hashable, Sendable {
     self.state = state
     seen = if case .object(let seen)? = value["seen"] { seen } else { [:] }
     sent = value["sent"]?.items?.compactMap(\.text) ?? []
+    writtenAt = value["written_at"]?.integer
   }
 
   private static func state(_ text: String, digest: String?) -> RecordState? {
@@ -60,14 +63,29 @@ struct NightscoutPart: Hashable, Sendable {
 
   /// A text, since a database may change the order and the numbers of an object, and takes not every name of a field.
   var json: JSONValue {
-    .object([
-      "guid": .text(guid), "state": .text(state.json), "digest": .text(state.digest), "seen": .object(seen),
+    var members: [String: JSONValue] = [
+      "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),
       "sent": .list(sent.suffix(Self.mostSent).map(JSONValue.text)),
-    ])
+    ]
+    if let writtenAt { members["written_at"] = .number(Double(writtenAt)) }
+    return .object(members)
+  }
+
+  /// The state's JSON without a `<`, which API v1 takes for HTML and rewrites.
+  private var sealedState: String { state.json.replacing("<", with: "\\u003c") }
+
+  /// When somebody else changed the document by API v3; nil where it was API v1, which leaves the server's mark as it was.
+  func editTime(_ document: NightscoutDocument) -> Int64? {
+    guard let writtenAt, let modified = document.modified, modified > writtenAt + NightscoutCursor.slack
+    else { return nil }
+    return modified / 1000
   }
 
   /// Remembers a change as accepted.
-  mutating func note(_ change: RecordChange) {
+  ///
+  /// - Parameter now: the server's clock in milliseconds.
+  mutating func note(_ change: RecordChange, at now: Int64) {
+    writtenAt = now
     sent.removeAll { $0.hasPrefix(change.node) }
     sent.append(Self.mark(change))
   }

@@ -26,7 +26,8 @@ extension NightscoutRemote {
       readings: page.readings, records: page.records, cursor: now.text, hasMore: now.round != nil)
   }
 
-  /// The first step of a round, chosen so that one in which nothing is new takes two more requests.
+  /// The first step of a round, chosen so that one in which nothing is new takes two more requests: the history is read
+  /// where a latest time moved or says nothing, being that of an event of the future, and every few hours.
   private func begin(_ before: NightscoutCursor?) async throws(RemoteError) -> NightscoutCursor {
     let latest = try await latestTimes()
     let asked = try await session.now()
@@ -48,7 +49,7 @@ extension NightscoutRemote {
     let isComplete = latest.values.allSatisfy { $0 <= cursor.complete }
     let canWait =
       latest.values.allSatisfy { $0 <= cursor.asked + NightscoutCursor.slack }
-      && asked <= cursor.asked + NightscoutCursor.overlap
+      && asked <= cursor.asked + NightscoutCursor.patience
     let isSetBack = asked < cursor.asked - NightscoutCursor.slack
     let readsHistory = isSetBack || !(isUnchanged && (isComplete || canWait))
     var steps: [NightscoutRound.Step] = []
@@ -58,15 +59,12 @@ extension NightscoutRemote {
         .init(task: .history, walk: .history(of: .treatments, from: start)),
       ]
     }
-    // An event of the future hides whatever comes before it.
-    let isPinned = latest.values.contains { $0 > asked + NightscoutCursor.slack }
-    if !readsHistory || !isUnchanged || isPinned || isSetBack {
-      let from = cursor.window.start
-      steps += [
-        .init(task: .sweep, walk: .events(of: .entries, from: from)),
-        .init(task: .sweep, walk: .events(of: .treatments, from: from)),
-      ]
-    }
+    // What is deleted on the web page moves no mark and no latest time: only a sweep sees it.
+    let from = cursor.window.start
+    steps += [
+      .init(task: .sweep, walk: .events(of: .entries, from: from)),
+      .init(task: .sweep, walk: .events(of: .treatments, from: from)),
+    ]
     cursor.round = NightscoutRound(asked: asked, latest: latest, steps: steps, readsHistory: readsHistory)
     return cursor
   }
@@ -92,6 +90,7 @@ extension NightscoutRemote {
   ) async throws(RemoteError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
     let documents = try await next(&step.walk, limit: limit)
+    if step.walk.collection == .treatments { try await removeDoubles(among: documents, page.writer) }
     switch (step.task, step.walk.collection) {
     case (.sweep, .entries): sweepEntries(documents, step, &cursor, round.asked, &page)
     case (.sweep, .treatments): try await sweepTreatments(documents, &step, &cursor, round.asked, &page)

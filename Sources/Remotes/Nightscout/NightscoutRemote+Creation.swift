@@ -84,13 +84,11 @@ extension NightscoutRemote {
   /// The valid treatments in the second of the event.
   func neighbours(of change: RecordChange) async throws(RemoteError) -> [NightscoutDocument] {
     let date = NightscoutTreatment.milliseconds(change.state)
-    return try await search(
-      .treatments,
-      [
-        ("created_at$gte", NightscoutTime.utcText(date)),
-        ("created_at$lt", NightscoutTime.utcText(date + 1000)),
-        ("limit", "100"),
-      ])
+    // A pattern holds both bounds: of two conditions on one field the site takes the last one alone.
+    let second = NightscoutTime.utcText(date).prefix(19)
+    return try await list(
+      Self.path(.treatments), [("created_at$re", "^\(second)")], limit: Self.mostDocuments
+    ).items.compactMap(NightscoutDocument.init)
   }
 
   /// Nil when there is a document by now.
@@ -108,7 +106,7 @@ extension NightscoutRemote {
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.instant?.milliseconds })
     let shift = (0..<1000).first { !taken.contains(date + $0) } ?? 0
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
-    part.note(change)
+    part.note(change, at: try await session.now())
     var members = NightscoutTreatment.members(part, identifier: identifier, shift: shift, writer)
     // A POST replaces the valid document that it meets, unless it states a mark that differs: then it only creates.
     members["srvModified"] = .number(1)

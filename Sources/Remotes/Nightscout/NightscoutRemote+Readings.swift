@@ -9,7 +9,7 @@ extension NightscoutRemote {
   /// More new readings than these go up at once through API v1.
   private static let mostSingles = 20
   /// Entries in one request of API v1, which stores them one after the other.
-  private static let mostInBulk = 500
+  static let mostInBulk = 500
   /// Pages of entries in the stretch of time of one request.
   private static let mostPages = 10_000
   private static let bulkPath = "/api/v1/entries.json"
@@ -92,9 +92,8 @@ extension NightscoutRemote {
     for _ in 0..<Self.mostPages {
       let page = try await list(
         Self.path(.entries),
-        [
-          ("type$eq", type), ("date$gte", String(start)), ("date$lt", String(last + 1000)), ("sort", "date"),
-        ], limit: Self.mostDocuments)
+        // One condition for each field: of several the site takes the last one alone.
+        [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.mostDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) {
         if let date = document["date"]?.integer { taken.insert(date) }
         if let (reading, device) = NightscoutEntry.reading(document, zone) {
@@ -102,8 +101,8 @@ extension NightscoutRemote {
         }
       }
       // From the last time on once more: more than one may stand there. A thousand cannot, since ours move aside.
-      let end = page.items.last?["date"]?.integer ?? last
-      guard page.items.count >= page.limit else { return (known, taken) }
+      let end = page.items.last?["date"]?.integer ?? start
+      guard page.items.count >= page.limit, end < last + 1000 else { return (known, taken) }
       start = max(end, start + 1)
     }
     throw session.violation("it gives more entries of one stretch of time than can be")

@@ -52,9 +52,16 @@ extension NightscoutRemote {
     let records = NightscoutTreatment.records(document, zone)
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
+    if let verdict = try await afterMove(change, document) { return verdict }
+    let isOnly =
+      !records.contains { $0.guid != change.guid && !$0.state.isDeleted }
+      && reading(document, of: .treatments) == nil
     // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that broke off goes
     // on below.
-    if holds(document, change), document.own?["moved"] == nil { return .accepted(revision: revision) }
+    if holds(document, change), document.own?["moved"] == nil {
+      if change.state.isDeleted, isOnly { try await remove(document) }
+      return .accepted(revision: revision)
+    }
     guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
       return conflict(with: change)
     }
@@ -62,15 +69,16 @@ extension NightscoutRemote {
     guard change.base == mine.revision else {
       return .conflict(revision: mine.revision, state: mine.state, isBaseKnown: change.base != nil)
     }
-    let isOnly =
-      !records.contains { $0.guid != change.guid && !$0.state.isDeleted }
-      && reading(document, of: .treatments) == nil
-    if change.state.isDeleted, isOnly { return try await delete(change, document) }
     guard change.state.isDeleted || isInPlace(change.state, mine.state) else {
       return try await move(change, document, isOnly: isOnly, writer)
     }
-    switch try await patch(document, changed(change, mine, document, parts, writer)) {
-    case .done: return .accepted(revision: revision)
+    let isRemoved = change.state.isDeleted && isOnly
+    var members = changed(change, mine, document, parts, writer, at: try await session.now())
+    if isRemoved { members.merge(NightscoutTreatment.blank(document)) { own, _ in own } }
+    switch try await patch(document, members) {
+    case .done:
+      if isRemoved { try await remove(document) }
+      return .accepted(revision: revision)
     case .changed: return nil
     case .refused(let reason): return .refused(reason: reason)
     }
@@ -86,7 +94,7 @@ extension NightscoutRemote {
   private func changed(
     _ change: RecordChange, _ mine: NightscoutRecord, _ document: NightscoutDocument,
     _ parts: [NightscoutPart],
-    _ writer: NightscoutWriter
+    _ writer: NightscoutWriter, at now: Int64
   ) -> [String: JSONValue] {
     let shown = NightscoutTreatment.shown(change.state)
     let before = NightscoutTreatment.shown(mine.state)
@@ -103,7 +111,7 @@ extension NightscoutRemote {
       part.seen[member] = members[member] ?? document[member]
     }
     part.seen["created_at"] = document["created_at"]
-    part.note(change)
+    part.note(change, at: now)
     members[NightscoutDocument.ownName] = NightscoutTreatment.own(
       parts.filter { $0.guid != change.guid } + [part], writer)
     return members
@@ -143,14 +151,8 @@ extension NightscoutRemote {
     }
   }
 
-  private func delete(
-    _ change: RecordChange, _ document: NightscoutDocument
-  ) async throws(RemoteError) -> RecordVerdict {
-    try await remove(document)
-    return .accepted(
-      revision: NightscoutRevision(change.state, identifier: document.identifier).text(guid: change.guid))
-  }
-
+  /// Takes a document out of what the site shows by API v3. To all else there, be it API v1 or what computes the insulin
+  /// that still acts, a deleted document is one like any other: so it has to be blank by then.
   private func remove(_ document: NightscoutDocument) async throws(RemoteError) {
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
@@ -199,8 +201,34 @@ extension NightscoutRemote {
         // An earlier attempt, whose answer was lost, came as far as this.
         .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
       } else { try await create(change, identifier: target, beside: neighbours(of: change), writer) }
-    if case .accepted? = verdict { try await remove(document) }
+    if case .accepted? = verdict { try await retire(document) }
     return verdict
+  }
+
+  /// The end of a move that broke off when its new document was there already; nil where there is no such move.
+  private func afterMove(
+    _ change: RecordChange, _ document: NightscoutDocument
+  ) async throws(RemoteError) -> RecordVerdict? {
+    guard let target = document.own?["moved"]?.text,
+      case .document(let there) = try await find(.treatments, NightscoutDocument.escaped(target)),
+      holds(there, change)
+    else { return nil }
+    try await retire(document)
+    return .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
+  }
+
+  /// Removes the document that a record was moved out of. Its own member says so, so nobody reads it any more.
+  private func retire(_ document: NightscoutDocument) async throws(RemoteError) {
+    let blank = NightscoutTreatment.blank(document)
+    if !blank.isEmpty {
+      let path = NightscoutDocument.escaped(document.identifier)
+      let answer = try await session.send(.PATCH, Self.path(.treatments, "/\(path)"), body: .object(blank))
+      switch NightscoutAnswer.status(answer) {
+      case 200, 404, 410: break
+      default: throw await session.problem(answer, isWrite: true)
+      }
+    }
+    try await remove(document)
   }
 
   func movedKey(_ change: RecordChange) -> String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logbook
 import LogbookAPI
 import NIOHTTP1
@@ -14,6 +15,10 @@ struct NightscoutRemote: RemoteKind {
   static let mostDocuments = 1000
   /// What is asked for where it is.
   private static let fewDocuments = 100
+
+  /// A record is a few requests of its own, and is acknowledged by itself: what was answered stays answered, whatever
+  /// becomes of the next one.
+  let batchLimits = BatchLimits(readings: NightscoutRemote.mostInBulk, records: 1)
 
   let session: NightscoutSession
   let zone: NightscoutZone
@@ -40,7 +45,8 @@ struct NightscoutRemote: RemoteKind {
     let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
     return RemoteLogbook(
       id: Digest.uuid(of: ["nightscout", place]), name: address.host, isWritable: rights?.maySend ?? true,
-      mostReadings: 10_000, mostRecords: 1000, time: try await session.now() / 1000)
+      mostReadings: batchLimits.readings, mostRecords: batchLimits.records,
+      missingPermissions: rights?.missing ?? [], time: try await session.now() / 1000)
   }
 
   func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
@@ -95,7 +101,11 @@ extension NightscoutRemote {
         throw session.unknownAnswer
       }
       return document.isDeleted ? .deleted : .document(document)
-    case 410 where isOwn: return .deleted
+    case 410 where isOwn:
+      // Of two documents with one key a deleted one can answer for a valid one, which only a search shows.
+      let identifier = path.removingPercentEncoding ?? path
+      return try await search(collection, [("identifier", identifier), ("limit", "1")])
+        .first.map(Found.document) ?? .deleted
     case 404 where isOwn: return .absent
     default: throw await session.problem(answer)
     }

@@ -22,6 +22,14 @@ struct NightscoutRights: Hashable, Sendable {
     }
   }
 
-  /// Whether it covers what an upload needs.
+  /// What an upload needs, each by its own, as the page of a site takes them.
+  static let needed =
+    ["create", "read", "update"].map { "api:entries:\($0)" }
+    + ["create", "read", "update", "delete"].map { "api:treatments:\($0)" }
+
+  /// What of that is missing.
+  var missing: [String] { Self.needed.filter { !covers($0) } }
+
+  /// Whether it covers what sending anything needs.
   var maySend: Bool { covers("api:entries:create") && covers("api:treatments:create") }
 }

@@ -51,10 +51,20 @@ actor NightscoutSession {
   func problem(_ answer: ExchangeAnswer, isWrite: Bool = false) -> RemoteError {
     switch answer.status {
     case 200..<300: unknownAnswer
-    case 403 where isWrite && NightscoutAnswer.status(answer) != nil: .readOnly
+    case 403 where isWrite && NightscoutAnswer.status(answer) != nil: lackOfRight(answer)
     case 400, 422: refusal(answer, isWrite: isWrite)
     default: exchange.problem(answer, words: words(answer))
     }
+  }
+
+  /// A login that may send, but not this, is refused this item alone: what else is pending goes up.
+  private func lackOfRight(_ answer: ExchangeAnswer) -> RemoteError {
+    let words = words(answer)
+    let right = words.split(separator: " ").last.map(String.init) ?? ""
+    guard let rights = login?.rights, rights.maySend, NightscoutRights.needed.contains(right),
+      !rights.covers(right)
+    else { return .readOnly }
+    return .refused("\(exchange.address.host): \(words); add it to the role of the access token")
   }
 
   /// Only what refuses a write refuses an item: a query that the site does not take, and a page of a proxy, say nothing

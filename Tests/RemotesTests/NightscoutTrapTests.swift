@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Synchronization
+import TestServers
+import Testing
+
+@testable import Remotes
+
+/// What Nightscout 15.0.7 does otherwise than its description says, each as a request or a document shows it.
+@Suite(.timeLimit(.minutes(10)))
+struct NightscoutTrapTests {
+  private static let zone = NightscoutZone(zone: nil)
+
+  private func verdict(
+    _ change: RecordChange, _ script: NightscoutScript
+  ) async throws -> RecordVerdict? {
+    try await script.ask { try await $0.push([change], Login.run()).verdicts.first }
+  }
+
+  private static func deleted(_ state: RecordState) -> RecordState {
+    var deleted = state
+    (deleted.fields, deleted.isDeleted) = (RecordFields(), true)
+    return deleted
+  }
+
+  // MARK: Queries
+
+  /// Of several conditions on one field the site takes the last one alone.
+  @Test func noQueryHoldsTwoConditionsOnOneField() async throws {
+    let script = try NightscoutScript { call, _ in
+      if call.contains("lastModified") { return NightscoutScript.latest(5, 5) }
+      if call.hasPrefix("POST") { return (201, #"{"status":201,"identifier":"x","lastModified":5}"#) }
+      return call.contains("?") ? NightscoutScript.list([]) : nil
+    }
+    _ = try await script.ask { try await $0.push(Sample.batch(3), Login.run()) }
+    _ = try await verdict(NightscoutPushTests.change(Sample.bolus), script)
+    _ = try await script.ask { try await $0.changes(after: nil, limit: 100, Login.run()) }
+    let queries = script.calls.compactMap { $0.split(separator: "?").dropFirst().first }
+    #expect(queries.count > 3)
+    for query in queries {
+      let fields = query.split(separator: "&").compactMap { $0.split(separator: "=").first }
+        .map { $0.split(separator: "$")[0] }
+      #expect(Set(fields).count == fields.count, "\(query)")
+    }
+  }
+
+  /// Entries of another uploader behind the last own one are nobody's business.
+  @Test func theLookForWhatIsThereEndsBehindTheLastReading() async throws {
+    let last = NightscoutEntry.milliseconds(try #require(Sample.batch(30).readings.last))
+    let later = (0..<1000).map { place -> [String: JSONValue] in
+      let date = Double(last + 60_000 + Int64(place) * 60_000)
+      return [
+        "identifier": .text("other-\(place)"), "type": .text("sgv"), "sgv": .number(90),
+        "date": .number(date),
+      ]
+    }
+    let script = try NightscoutScript { call, body in
+      call.hasPrefix("POST")
+        ? (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\"")) : NightscoutScript.list(later)
+    }
+    let answer = try await script.ask { try await $0.push(Sample.batch(30), Login.run()) }
+    #expect(answer.stored == 30 && script.calls.filter { $0.hasPrefix("GET") }.count == 1)
+  }
+
+  @Test func ofTwoDocumentsWithOneKeyADeletedOneNeverAnswersForTheValidOne() async throws {
+    let valid = NightscoutPushTests.treatment(Sample.bolus)
+    let script = try NightscoutScript { call, _ in
+      call.contains("identifier=")
+        ? NightscoutScript.list([valid]) : call.hasPrefix("GET") ? (410, #"{"status":410}"#) : nil
+    }
+    let again = try await verdict(NightscoutPushTests.change(Sample.bolus), script)
+    #expect(again == .accepted(revision: NightscoutPushTests.revision(Sample.bolus)))
+    #expect(!script.calls.contains { $0.hasPrefix("POST") }, "a third one")
+  }
+
+  // MARK: What still acts
+
+  /// A running site takes the time of a late dose from no other member.
+  @Test func aDoseSaysItsMilliseconds() throws {
+    let members = NightscoutPushTests.treatment(Sample.bolus)
+    #expect(members["mills"] == members["date"] && members["mills"] != nil)
+  }
+
+  @Test func aDeletedDoseIsBlankBeforeItIsDeleted() async throws {
+    let script = try NightscoutScript { call, _ in
+      call.hasPrefix("GET")
+        ? NightscoutScript.document(NightscoutPushTests.treatment(Sample.bolus)) : NightscoutPushTests.done
+    }
+    let change = NightscoutPushTests.change(
+      Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
+    #expect(try await verdict(change, script) == .accepted(revision: "deleted"))
+    #expect(script.calls.suffix(2).map { String($0.prefix(6)) } == ["PATCH ", "DELETE"])
+    guard case .object(let blank) = try #require(try script.bodies("PATCH").first) else { return }
+    #expect(blank["insulin"] == .null && blank["srvModified"] == .number(Double(NightscoutPushTests.stored)))
+  }
+
+  /// The second of the two requests got lost: the first one said already that the record is deleted.
+  @Test func aDeletionThatBrokeOffGoesOn() async throws {
+    let bodies = Mutex<[JSONValue]>([])
+    let first = try NightscoutScript { call, body in
+      if call.hasPrefix("DELETE") { return (503, "") }
+      if call.hasPrefix("PATCH"), let value = try? JSONValue.read(Array(body.utf8)) {
+        bodies.withLock { $0.append(value) }
+      }
+      return call.hasPrefix("GET")
+        ? NightscoutScript.document(NightscoutPushTests.treatment(Sample.bolus)) : NightscoutPushTests.done
+    }
+    let change = NightscoutPushTests.change(
+      Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
+    await #expect(throws: RemoteError.self) { try await self.verdict(change, first) }
+    guard case .object(let patched)? = bodies.withLock(\.first) else {
+      Issue.record("no PATCH")
+      return
+    }
+    let left = NightscoutPushTests.treatment(Sample.bolus).merging(patched) { $1 }.filter { $1 != .null }
+    let document = try #require(NightscoutDocument(.object(left)))
+    #expect(NightscoutTreatment.records(document, Self.zone).map(\.state.isDeleted) == [true])
+    let second = try NightscoutScript { call, _ in
+      call.hasPrefix("GET") ? NightscoutScript.document(left) : NightscoutPushTests.done
+    }
+    #expect(try await verdict(change, second) == .accepted(revision: "deleted"))
+    #expect(second.calls.last?.hasPrefix("DELETE") == true)
+  }
+
+  // MARK: What the site rewrites
+
+  @Test(arguments: [(12.5, 13.0, true), (12.5, 12.0, false), (12.4, 12.0, true), (30, 45, false)])
+  func aDurationThatTheSiteRoundsIsNoEdit(_ minutes: Double, _ shown: Double, _ isOwn: Bool) throws {
+    var state = Sample.bolus
+    state.kind = .exercise
+    state.fields = RecordFields(["minutes": .number(minutes)])
+    let members = NightscoutPushTests.treatment(state, ["duration": .number(shown)])
+    let document = try #require(NightscoutDocument(.object(members)))
+    let record = try #require(NightscoutTreatment.records(document, Self.zone).first)
+    #expect(record.isOwn == isOwn && record.state.fields["minutes"] == .number(isOwn ? minutes : shown))
+  }
+
+  /// API v1 reads a text with the sign as HTML: what is no HTML is dropped or closed.
+  @Test func whatHasToComeBackHoldsNoSignOfHTML() throws {
+    var state = Sample.bolus
+    state.fields["text"] = .text("before <meal> & after")
+    let members = NightscoutPushTests.treatment(state)
+    let own = try #require(members[NightscoutDocument.ownName])
+    let text = try #require(own["parts"]?.items?.first?["state"]?.text)
+    #expect(!text.contains("<"))
+    let document = try #require(NightscoutDocument(.object(members)))
+    #expect(NightscoutTreatment.records(document, Self.zone).map(\.state) == [state])
+  }
+
+  @Test func aDeviceWithASignOfHTMLKeepsItsIdentity() throws {
+    var batch = Sample.batch(1)
+    batch.devices[0] = Device(vendor: "A<b", model: "M <1>", serial: "<S&1>", format: "test")
+    let members = NightscoutEntry.members(
+      batch.readings[0], batch.devices[0], identifier: "x", shift: 0, NightscoutWriter(Login.run()))
+    #expect(!JSONValue.object(members).json.contains("<"))
+    let document = try #require(NightscoutDocument(.object(members)))
+    let (reading, device) = try #require(NightscoutEntry.reading(document, Self.zone))
+    #expect(device == batch.devices[0])
+    #expect(ReadingIdentity(reading, device) == ReadingIdentity(batch.readings[0], batch.devices[0]))
+  }
+
+  @Test(arguments: [
+    ("a &amp; b", "a &amp; b"), ("5 &lt; 6 &amp; x", "5 < 6 & x"), ("<b>x &amp; y</b>", "<b>x & y</b>"),
+  ])
+  func signsComeBackOnlyWhereTheSiteReplacedThem(_ stored: String, _ expected: String) {
+    #expect(NightscoutDocument.unescaped(stored) == expected)
+  }
+
+  // MARK: Rights
+
+  @Test func whatARoleLacksIsNamed() async throws {
+    let script = try NightscoutScript(
+      rights: "api:entries:create,read,update\",\"api:treatments:create,read"
+    ) { _, _ in NightscoutScript.list([]) }
+    let logbook = try await script.ask { try await $0.logbook() }
+    #expect(logbook.isWritable)
+    #expect(logbook.missingPermissions == ["api:treatments:update", "api:treatments:delete"])
+    // The page makes this of two permissions with lists, typed with commas.
+    let split = try NightscoutScript(rights: "api:entries:create\",\"read\",\"update") { _, _ in
+      NightscoutScript.list([])
+    }
+    #expect(try await split.ask { try await $0.logbook() }.missingPermissions.count == 6)
+  }
+
+  @Test func aRoleThatMayNotDeleteIsRefusedTheDeletionAlone() async throws {
+    let script = try NightscoutScript(
+      rights: "api:entries:create,read,update\",\"api:treatments:create,read,update"
+    ) { call, _ in
+      call.hasPrefix("DELETE")
+        ? (403, #"{"status":403,"message":"Missing permission api:treatments:delete"}"#)
+        : call.hasPrefix("GET")
+          ? NightscoutScript.document(NightscoutPushTests.treatment(Sample.bolus)) : NightscoutPushTests.done
+    }
+    let change = NightscoutPushTests.change(
+      Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
+    let problem = await #expect(throws: RemoteError.self) { try await self.verdict(change, script) }
+    guard case .refused(let sentence) = problem else {
+      Issue.record("\(String(describing: problem))")
+      return
+    }
+    #expect(sentence.contains("api:treatments:delete"))
+  }
+
+  /// API v1 ends the server's process where the login's subject is gone.
+  @Test func whatAPIv3DoesNotAllowIsNotAskedOfAPIv1() async throws {
+    let script = try NightscoutScript { call, _ in
+      call.contains("/api/v3/")
+        ? (403, #"{"status":403,"message":"Missing permission api:entries:read"}"#) : nil
+    }
+    await #expect(throws: RemoteError.self) {
+      try await script.ask { _ = try await $0.push(Sample.batch(100), Login.run()) }
+    }
+    #expect(!script.calls.contains { $0.contains("/api/v1/") })
+  }
+
+  // MARK: Who edited when
+
+  @Test(arguments: [(Int64(5_000), false), (3_600_000, true)])
+  func aSideIsDatedOnlyByAMarkThatItsEditMoved(_ later: Int64, _ isDated: Bool) throws {
+    let members = NightscoutPushTests.treatment(
+      Sample.bolus,
+      ["insulin": .number(7), "srvModified": .number(Double(NightscoutPushTests.stored + later))])
+    let document = try #require(NightscoutDocument(.object(members)))
+    let record = try #require(NightscoutTreatment.records(document, Self.zone).first)
+    #expect(
+      record.state.editedAt == (isDated ? (NightscoutPushTests.stored + later) / 1000 : nil))
+  }
+
+  // MARK: Doubles
+
+  @Test(arguments: [(1, 0), (3, 1)])
+  func aDoubleIsRemovedByTheLaterOfItsWritersAlone(_ node: Int, _ deletions: Int) async throws {
+    let doubles = [1, 3].map { other -> [String: JSONValue] in
+      var part = NightscoutPart(guid: Login.logbookID, state: Sample.bolus, seen: [:], sent: [])
+      part.note(NightscoutPushTests.change(Sample.bolus, node: other), at: NightscoutPushTests.stored)
+      return NightscoutTreatment.members(
+        part, identifier: Login.logbookID, shift: 0, NightscoutWriter(Login.run(node: other)))
+    }
+    let script = try NightscoutScript { call, _ in
+      if call.contains("lastModified") { return NightscoutScript.latest(5, 5) }
+      if call.hasPrefix("DELETE") { return NightscoutPushTests.done }
+      return NightscoutScript.list(call.contains("/treatments") ? doubles : [])
+    }
+    _ = try await script.ask { try await $0.changes(after: nil, limit: 100, Login.run(node: node)) }
+    let deleted = script.calls.filter { $0.hasPrefix("DELETE") }
+    #expect(deleted.count == deletions && deleted.allSatisfy { $0.hasSuffix("?permanent=true") })
+  }
+}
