@@ -14,8 +14,9 @@ final class LoopbackNightscout: ConformanceServer {
 
   var url: String { site.url }
 
-  init() throws {
-    site = try NightscoutStandIn()
+  /// - Parameter frozenAt: where the server's clock stands still, in milliseconds; nil for one that runs.
+  init(frozenAt: Int64? = nil) throws {
+    site = try NightscoutStandIn(frozenAt: frozenAt)
     writer = site.addSubject("writer", rights: Self.rights)
     reader = site.addSubject("reader", roles: ["readable"])
   }

@@ -40,6 +40,11 @@ struct NightscoutRemote: RemoteKind {
   /// A site has no id, and holds one person's data: it is known by its address.
   func logbook() async throws(RemoteError) -> RemoteLogbook {
     let rights = try await session.rights()
+    if let missing = rights?.missing, missing.contains(where: { $0.hasSuffix(":read") }) {
+      throw .loginRefused(
+        "\(address.host): the role of the access token lacks \(missing.joined(separator: ", ")); type them into the role with blanks between them"
+      )
+    }
     // Whether it is a site and lets this login read is seen where the first page is asked for.
     _ = try await search(.treatments, [("limit", "1")])
     let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
