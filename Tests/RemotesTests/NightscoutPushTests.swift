@@ -91,14 +91,14 @@ struct NightscoutPushTests {
   }
 
   @Test(arguments: [
-    "*:*:*", "api:entries,treatments:create,read,update,delete", "api:*:create,update", "*",
+    "*:*:*", "api:entries,treatments:create,read,update,delete", "api:*:create,read,update", "*",
   ])
   func aLoginThatMayCreateAndUpdateMayWrite(_ rights: String) async throws {
     let script = try NightscoutScript(rights: rights) { _, _ in NightscoutScript.list([]) }
     #expect(try await script.ask { try await $0.logbook().isWritable })
   }
 
-  @Test(arguments: ["*:*:read", "api:treatments:create"])
+  @Test(arguments: ["*:*:read", "api:*:read,update"])
   func aLoginWithoutTheseRightsSendsNothing(_ rights: String) async throws {
     let script = try NightscoutScript(rights: rights) { _, _ in NightscoutScript.list([]) }
     #expect(try await script.ask { try await $0.logbook().isWritable } == false)
