@@ -15,7 +15,7 @@ Tests/install-packages.sh libsqlite3-dev zlib1g-dev libusb-1.0-0-dev
 
 # So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
 phase "optimised build of the simulation"
-"${swift_build[@]}" -c release --product simulate --scratch-path .build/simulation
+swift build -c release --product simulate --scratch-path .build/simulation
 simulate=$(swift build -c release --scratch-path .build/simulation --show-bin-path)/simulate
 
 phase "simulated schedules"

@@ -6,10 +6,6 @@
 exec </dev/null
 work=.build/checks
 mkdir -p "$work"
-swift_build=(swift build)
-# Nobody edits where CI is set, so nobody needs an index. Elsewhere the flags stay those of `swift build`, which shares
-# the folder.
-[ -z "${CI:-}" ] || swift_build+=(--disable-index-store)
 export CI=true
 
 # Tests that wait for servers and for whole programs; all others only compute.
@@ -83,7 +79,7 @@ require() {
 }
 
 # build OPTION…: the debug build of everything, in which warnings are errors.
-build() { "${swift_build[@]}" --build-tests "$@"; }
+build() { swift build --build-tests "$@"; }
 
 # check OPTION…: runs tests that are built. What failed is printed again, where it is found among a thousand others.
 check() {
