@@ -273,6 +273,6 @@ struct ImportCommand: ClassifiedCommand {
     let part =
       progress.total.map { $0 > 0 ? "\(min(100, progress.done * 100 / $0)) %" : "" }
       ?? "\(progress.done / 1024) KiB"
-    return "\(displayed(path)): \(part) · \(grouped(counts.readings)) readings"
+    return "\(displayed(path)): \(part) · \(counted(counts.readings, "reading"))"
   }
 }

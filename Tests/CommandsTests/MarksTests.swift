@@ -61,8 +61,8 @@ import Testing
         2026-05-06 13:00:00  note     clash  ID
         2026-05-06 13:30:00  note     odd  ID
         2026-05-06 14:00:00  note     gone  ID
-        2026-05-05  1 readings
-        2026-05-06  1 readings
+        2026-05-05  1 reading
+        2026-05-06  1 reading
         0
 
         """, "\(outcome)")
@@ -109,12 +109,12 @@ import Testing
         2026-05-06 13:30:00  note     bad  ID  (queued: refused)
         2026-05-06 14:00:00  note       ID  (deleted)  (queued)
         2026-05-06 14:30:00  note     fresh  ID  (queued)
-        2026-05-05  1 readings
+        2026-05-05  1 reading
         2026-05-06  2 readings  (queued, 1 of them)
-        2026-05-07  1 readings  (queued: refused, 1 of them)
-        2026-05-05  1 readings
+        2026-05-07  1 reading  (queued: refused, 1 of them)
+        2026-05-05  1 reading
         2026-05-06  2 readings  (syncing, 1 of them)
-        2026-05-07  1 readings  (queued: refused, 1 of them)
+        2026-05-07  1 reading  (queued: refused, 1 of them)
 
         """, "\(outcome)")
   }

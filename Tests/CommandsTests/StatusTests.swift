@@ -37,11 +37,11 @@ import Testing
     #expect(
       outcome.output == """
         2026-05-06  2 readings  (queued, 2 of them)
-        2026-05-07  1 readings  (queued, 1 of them)
+        2026-05-07  1 reading  (queued, 1 of them)
         2
         5
         2026-05-06  2 readings
-        2026-05-07  1 readings
+        2026-05-07  1 reading
         0
         2
 
@@ -254,7 +254,7 @@ import Testing
       outcome.output == """
         3
         2026-05-06  2 readings  (syncing, 2 of them)
-        2026-05-07  1 readings  (syncing, 1 of them)
+        2026-05-07  1 reading  (syncing, 1 of them)
         0
         queued: 3 readings, 2 records
 

@@ -51,7 +51,7 @@ import Testing
     #expect(lines[3...5].map { String($0.prefix(34)) } == times.map { "missing there: \($0)" }, "\(outcome)")
     #expect(lines[6].hasPrefix("missing there: 2026-03-01 08:00:00  note  "))
     #expect(lines[7].hasPrefix("different there: 2026-03-02 08:00:00  note  "))
-    #expect(lines[8] == "missing there 3 readings, 1 records · different there 0 readings, 1 records")
+    #expect(lines[8] == "missing there 3 readings, 1 record · different there 0 readings, 1 record")
     #expect(lines[9] == "a 3" && lines[11] == "a 3")
     #expect(!lines[3...10].joined().contains("secret") && !lines[3...10].joined().contains("altered"))
     let object = try #require(
@@ -67,8 +67,8 @@ import Testing
     #expect(differences[4]["guid"] as? String == lines[7].split(separator: " ").last.map(String.init))
     #expect(
       Array(lines[18...22]) == [
-        "fetched 0 readings, 1 records",
-        "queued again 3 readings, 1 records; 'glucoport upload' sends them", "a 0",
+        "fetched 0 readings, 1 record",
+        "queued again 3 readings, 1 record; 'glucoport upload' sends them", "a 0",
         "pending: 3 readings, 1 record; nothing was sent or written", "a 0",
       ], "\(outcome.output)")
     #expect(Array(lines[23...]) == ["a 0", "no differences", "a 0", "1", "3000", "2"], "\(outcome.output)")

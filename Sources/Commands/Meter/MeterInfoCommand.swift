@@ -41,7 +41,7 @@ struct MeterInfoCommand: ClassifiedCommand {
     var lines = [displayed(MeterText.name(identity.device, firmware: identity.firmware))]
     lines.append("  driver \(meter.driver.id) · \(meter.place)")
     if let clock { lines.append("  clock " + MeterText.line((clock.comparison, clock.difference))) }
-    if let count = identity.count { lines.append("  holds \(grouped(count)) readings") }
+    if let count = identity.count { lines.append("  holds \(counted(count, "reading"))") }
     return lines
   }
 

@@ -48,12 +48,12 @@ struct MeterRecordCommand: ClassifiedCommand {
   private func tell(
     _ result: Result<MeterContents, any Error>, _ transcript: Transcript?, _ output: Output
   ) throws {
-    let exchanges = grouped(transcript?.steps.count ?? 0)
+    let exchanges = counted(transcript?.steps.count ?? 0, "exchange")
     switch result {
     case .success(let contents):
       if !quiet {
         output.line(
-          "\(displayed(file.path)): \(exchanges) exchanges, \(grouped(contents.readings.count)) readings")
+          "\(displayed(file.path)): \(exchanges), \(counted(contents.readings.count, "reading"))")
         if !anonymise {
           output.line("  it holds the serial number and all values: send it to nobody unasked")
         }
@@ -62,7 +62,7 @@ struct MeterRecordCommand: ClassifiedCommand {
     case .failure(let error):
       if transcript != nil {
         output.message(
-          "glucoport: \(displayed(file.path)) keeps the \(exchanges) exchanges before the failure")
+          "glucoport: \(displayed(file.path)) keeps \(exchanges) before the failure")
       }
       throw error
     }

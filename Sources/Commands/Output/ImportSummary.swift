@@ -71,8 +71,8 @@ enum ImportSummary {
     let title =
       report.meter.map { displayed(MeterText.name($0.device, firmware: $0.firmware)) }
       ?? ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
-    var text = "\(displayed(report.source)): \(title), \(grouped(report.counts.readings)) readings"
-    if report.counts.records > 0 { text += ", \(grouped(report.counts.records)) records" }
+    var text = "\(displayed(report.source)): \(title), \(counted(report.counts.readings, "reading"))"
+    if report.counts.records > 0 { text += ", \(counted(report.counts.records, "record"))" }
     if let first = report.counts.firstTime, let last = report.counts.lastTime {
       text += ", \(DeviceTime(seconds: first).text.prefix(10)) … \(DeviceTime(seconds: last).text.prefix(10))"
     }

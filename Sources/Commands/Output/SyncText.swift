@@ -21,7 +21,7 @@ enum DayText {
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
     let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
     let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"
-    return "\(day.start.text.prefix(10))  \(grouped(day.readings)) readings\(count)"
+    return "\(day.start.text.prefix(10))  \(counted(day.readings, "reading"))\(count)"
   }
 
   static func json(_ day: ReadingDay) -> String {

@@ -61,7 +61,7 @@ enum VerifyText {
   }
 
   private static func amount(_ readings: Int, _ records: Int) -> String {
-    "\(grouped(readings)) readings, \(grouped(records)) records"
+    "\(counted(readings, "reading")), \(counted(records, "record"))"
   }
 
   /// The object of `verify --json`; glucoport-json(5) documents its members.
