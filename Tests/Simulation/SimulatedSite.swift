@@ -78,10 +78,14 @@ final class SimulatedSite: SimulatedHost {
   func askAsApp(_ method: String, _ path: String, _ body: DocumentValue? = nil) throws -> Int {
     let reply = site.reply(ReceivedRequest(method: "GET", path: "/api/v2/authorization/request/\(app)"))
     let token = try DocumentValue(json: reply.body)["token"]?.text ?? ""
+    let bytes = Array((body?.json ?? "").utf8)
     let request = ReceivedRequest(
       method: method, path: "/api/v3/treatments\(path)",
-      headers: ["authorization": "Bearer \(token)", "content-type": "application/json"],
-      body: Array((body?.json ?? "").utf8))
+      headers: [
+        "authorization": "Bearer \(token)", "content-type": "application/json",
+        "content-length": String(bytes.count),
+      ],
+      body: bytes)
     return site.reply(request).status
   }
 

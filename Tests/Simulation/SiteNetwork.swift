@@ -13,6 +13,8 @@ struct SiteWire: Carrier {
   func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
+    // As the client adds it on a wire: without it a site takes what comes for no body.
+    if let body = request.body { headers["content-length"] = String(body.count) }
     let reply = site.reply(
       ReceivedRequest(
         method: request.method.rawValue, path: request.path, headers: headers, body: request.body ?? []))
