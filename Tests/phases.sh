@@ -55,8 +55,12 @@ failed_tests() {
 finish() {
   local status=$? last=$phase process
   trap - EXIT
-  for process in "${background[@]}"; do kill "$process" 2>/dev/null || true; done
-  [ -z "$scratch" ] || rm -rf "$scratch"
+  for process in "${background[@]}"; do
+    kill "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || true
+  done
+  # What was ended may still write there; what failed is said all the same.
+  [ -z "$scratch" ] || rm -rf "$scratch" 2>/dev/null || true
   end_phase
   printf '\n== times\n'
   printf '%s\n' "${phase_times[@]}"

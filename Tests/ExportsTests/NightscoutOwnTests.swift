@@ -86,6 +86,17 @@ import Testing
     #expect(try lines(Self.treatment([Self.part(Self.bolus)], members: members)) == [Self.line(state)])
   }
 
+  @Test(arguments: [("13", 12.5), ("12", 12)])
+  func aDurationThatTheSiteRoundsIsNoEdit(_ shown: String, _ minutes: Double) throws {
+    var state = Self.bolus
+    state.fields["minutes"] = .number(12.5)
+    let seen = #"{"insulin":4.5,"duration":12.5,"notes":"a < \"b\"","created_at":"\#(Self.created)"}"#
+    let members = #""insulin":4.5,"notes":"a < \"b\"","duration":\#(shown)"#
+    let part = Self.part(state, seen: seen)
+    state.fields["minutes"] = .number(minutes)
+    #expect(try lines(Self.treatment([part], members: members)) == [Self.line(state)])
+  }
+
   @Test func whatAnotherProgramMovedHasItsNewTime() throws {
     var state = Self.bolus
     state.deviceTime = DeviceTime(seconds: state.deviceTime.seconds + 600)

@@ -152,6 +152,8 @@ import Testing
       "identifier": .text("6634c7c1d2f6b5a3e8f0a001"), "eventType": .text("Meal Bolus"), "carbs": .number(45),
       "insulin": .text("4.5"), "notes": .text("5 &lt; 6"), "created_at": .text("2026-05-06T16:30:00.000Z"),
       "glucose": .number(120), "glucoseType": .text("Finger"), "units": .text("mg/dl"),
+      // Made up by the server, which kept none of them.
+      "srvModified": .number(1_778_085_000_000), "srvCreated": .number(1_778_085_000_000),
     ])
     let found = NightscoutTreatment.foreign(document, Self.zone)
     #expect(found.records.map(\.state.kind) == [.food, .insulin])
@@ -162,6 +164,15 @@ import Testing
     let (reading, device) = try #require(found.reading)
     #expect(
       ReadingIdentity(reading, device).text == "model|nightscout|Nightscout|smbg|tick|1778085000000|0|0")
+  }
+
+  @Test func whatAPIv3MadeStaysAsItWasTyped() throws {
+    let document = try document([
+      "identifier": .text("a"), "eventType": .text("Note"), "notes": .text("write &lt; for <"),
+      "created_at": .text("2026-05-06T16:30:00.000Z"), "subject": .text("phone"),
+    ])
+    let found = NightscoutTreatment.foreign(document, Self.zone)
+    #expect(found.records.map(\.state.fields["text"]) == [.text("write &lt; for <")])
   }
 
   @Test func aForeignEntryIsShownInTheZoneOfTheLogbookUnlessItSaysItsOffset() throws {

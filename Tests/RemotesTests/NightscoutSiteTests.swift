@@ -176,6 +176,32 @@ struct NightscoutSiteTests {
     #expect(valid.count == 2 && valid.filter { $0["glucoport"] != nil }.count == 1)
   }
 
+  /// The answer got lost, and before the next run the event was moved once more.
+  @Test func aMoveOfWhatAnotherMoveMadeIsNoSecondDose() async throws {
+    let state = bolus
+    let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
+    var moved = state
+    moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
+    loopback.site.plan(.answerLost) { $0.method == "POST" && $0.path == "/api/v3/treatments" }
+    await #expect(throws: RemoteError.self) {
+      try await push(NightscoutPushTests.change(moved, base: base, version: 2))
+    }
+    var again = state
+    again.deviceTime = DeviceTime(seconds: again.deviceTime.seconds - 1200)
+    let verdict = try await push(NightscoutPushTests.change(again, base: base, version: 3))
+    guard case .conflict(let revision, let theirs, _) = verdict else {
+      Issue.record("\(String(describing: verdict))")
+      return
+    }
+    #expect(theirs == moved)
+    _ = try #require(
+      try await push(NightscoutPushTests.change(again, base: revision, version: 4))?.acceptedRevision)
+    let valid = loopback.site.documents("treatments").filter { $0["isValid"] != false }
+    #expect(
+      valid.map { $0["date"] } == [.number(Double(NightscoutTreatment.milliseconds(again)))])
+    #expect(loopback.site.documents("treatments").compactMap { $0["insulin"]?.number }.count == 1)
+  }
+
   @Test func aDocumentThatCameMeanwhileIsNotReplaced() async throws {
     let change = NightscoutPushTests.change(bolus)
     _ = try #require(try await push(change)?.acceptedRevision)

@@ -123,6 +123,22 @@ struct NightscoutTrapTests {
     #expect(second.calls.last?.hasPrefix("DELETE") == true)
   }
 
+  /// The answer to its second request got lost, and another node edited the tombstone before it was sent again.
+  @Test func aDeletionThatIsSentAgainLeavesARecordThatCameBack() async throws {
+    let change = NightscoutPushTests.change(
+      Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
+    var part = NightscoutPart(guid: NightscoutPushTests.guid, state: Sample.bolus, seen: [:], sent: [])
+    part.note(change, at: NightscoutPushTests.stored)
+    part.note(NightscoutPushTests.change(Sample.bolus, version: 3, node: 3), at: NightscoutPushTests.stored)
+    let members = NightscoutTreatment.members(
+      part, identifier: NightscoutPushTests.guid, shift: 0, NightscoutWriter(Login.run(node: 3)))
+    let script = try NightscoutScript { call, _ in
+      call.hasPrefix("GET") ? NightscoutScript.document(members) : NightscoutPushTests.done
+    }
+    #expect(try await verdict(change, script) == .accepted(revision: "deleted"))
+    #expect(script.calls.allSatisfy { $0.hasPrefix("GET") })
+  }
+
   // MARK: What the site rewrites
 
   @Test(arguments: [(12.5, 13.0, true), (12.5, 12.0, false), (12.4, 12.0, true), (30, 45, false)])
@@ -240,5 +256,79 @@ struct NightscoutTrapTests {
     _ = try await script.ask { try await $0.changes(after: nil, limit: 100, Login.run(node: node)) }
     let deleted = script.calls.filter { $0.hasPrefix("DELETE") }
     #expect(deleted.count == deletions && deleted.allSatisfy { $0.hasSuffix("?permanent=true") })
+  }
+
+  /// An edit goes into one of them, which is the one that a deletion takes.
+  @Test func ofDoublesTheEditIsKept() async throws {
+    let loopback = try LoopbackNightscout()
+    var state = Sample.bolus
+    state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
+    let sent = state
+    loopback.site.change { $0.looksBeforeWrite = 2 }
+    await withTaskGroup(of: Void.self) { group in
+      for node in [1, 3] {
+        group.addTask {
+          do {
+            _ = try await loopback.push(NightscoutPushTests.change(sent, node: node), node: node)
+          } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    loopback.site.change { $0.looksBeforeWrite = 1 }
+    try #require(loopback.site.documents("treatments").count == 2)
+    loopback.site.moveClock(by: 60_000)
+    var edited = sent
+    edited.fields["units"] = .number(6)
+    let change = NightscoutPushTests.change(edited, base: NightscoutPushTests.revision(sent), version: 2)
+    _ = try #require(try await loopback.push(change)?.acceptedRevision)
+    for node in [1, 3] { _ = try await loopback.pull(nil, node: node) }
+    #expect(loopback.site.documents("treatments").map { $0["insulin"] } == [6])
+  }
+
+  @Test(arguments: [(1, 1), (3, 0)])
+  func aDeletedDoubleIsRemovedWhereItKeepsTheValidOneFromBeingWritten(
+    _ node: Int, _ removals: Int
+  ) async throws {
+    let valid = NightscoutPushTests.treatment(Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 1)])
+    let isGone = Mutex(false)
+    let script = try NightscoutScript { call, _ in
+      if call.contains("?identifier=") { return NightscoutScript.list([valid]) }
+      if call.hasPrefix("DELETE") { isGone.withLock { $0 = true } }
+      let isThere = call.hasPrefix("DELETE") || isGone.withLock { $0 }
+      guard isThere else { return (410, #"{"status":410}"#) }
+      return call.hasPrefix("GET") ? NightscoutScript.document(valid) : NightscoutPushTests.done
+    }
+    var edited = Sample.bolus
+    edited.fields["units"] = .number(6)
+    let change = NightscoutPushTests.change(
+      edited, base: NightscoutPushTests.revision(Sample.bolus), version: 2, node: node)
+    do {
+      let answer = try await script.ask { try await $0.push([change], Login.run(node: node)) }
+      #expect(answer.verdicts == [.accepted(revision: NightscoutPushTests.revision(edited))])
+    } catch {
+      #expect(removals == 0, "\(error)")
+    }
+    #expect(script.calls.filter { $0.hasPrefix("DELETE") }.count == removals)
+  }
+
+  /// A list that changes between two of its pages shows one document on both.
+  @Test func whatAListShowsTwiceIsNoDouble() async throws {
+    let own = NightscoutPushTests.treatment(
+      Sample.bolus, [NightscoutDocument.ownName: Self.own(node: 3)])
+    let script = try NightscoutScript { call, _ in
+      if call.contains("lastModified") { return NightscoutScript.latest(5, 5) }
+      if call.contains("?identifier=") { return NightscoutScript.list([own]) }
+      if call.hasPrefix("DELETE") { return NightscoutPushTests.done }
+      return NightscoutScript.list(call.contains("/treatments") ? [own, own] : [])
+    }
+    _ = try await script.ask { try await $0.changes(after: nil, limit: 100, Login.run(node: 3)) }
+    #expect(!script.calls.contains { $0.hasPrefix("DELETE") })
+  }
+
+  private static func own(node: Int) -> JSONValue {
+    let part = NightscoutPart(guid: NightscoutPushTests.guid, state: Sample.bolus, seen: [:], sent: [])
+    return NightscoutTreatment.own([part], NightscoutWriter(Login.run(node: node)))
   }
 }

@@ -94,7 +94,8 @@ extension NightscoutFormat {
     for (name, field) in Self.fields(record.kind) {
       let seen = Self.value(part[Self.seenColumn + name], name)
       let found = Self.value(row[columns[name]], name)
-      if seen != found { record.fields[field] = found }
+      if seen == found || (name == Name.duration && Self.isRounded(seen, found)) { continue }
+      record.fields[field] = found
     }
     guard let seen = part[Self.seenColumn + Name.createdAt].instant?.milliseconds,
       let found = row[columns[Name.createdAt]].instant, found.milliseconds != seen
@@ -102,6 +103,13 @@ extension NightscoutFormat {
     let offset = record.placement.utcOffset
     record.deviceTime = DeviceTime(seconds: found.seconds + Int64(offset))
     record.placement = Placement(utcOffset: offset, source: .stated)
+  }
+
+  /// Whether the site itself made one of the other: each write of a document rounds its duration to whole minutes.
+  private static func isRounded(_ seen: FieldValue?, _ found: FieldValue?) -> Bool {
+    guard case .number(let seen)? = seen else { return false }
+    let rounded = seen.rounded(.toNearestOrAwayFromZero)
+    return found == (rounded == 0 ? nil : .number(rounded))
   }
 
   /// Servers add and take away what says nothing: nothing, 0 and an empty text are one.

@@ -211,7 +211,7 @@ extension AccuChekSession {
     if apdu.kind == .abort || apdu.kind == .releaseRequest {
       isAssociated = false
       throw Failure(
-        .protocolViolation, "\(doing): the meter ended the talk; unplug it, plug it in again and retry")
+        .protocolViolation, "\(doing): the meter ended the session; unplug it, plug it in again and retry")
     }
     guard apdu.kind == .data else { throw Self.violation(doing) }
     return try Self.parse(doing) { () throws(MalformedAPDU) in try DataAPDU(parsing: apdu.body) }

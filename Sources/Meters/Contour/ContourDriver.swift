@@ -21,7 +21,7 @@ struct ContourDriver: MeterDriver {
     MeterModel(
       "Contour with Bayer's serial cable", vendorID: vendor, productID: 0x6001,
       link: .terminal(LineSettings(baud: 9600)),
-      obstacle: "no recording of a talk with such a meter is known; `meter record` can make one"),
+      obstacle: "no recording of a session with such a meter is known; `meter record` can make one"),
   ]
 
   private static let vendor: UInt16 = 0x1A79

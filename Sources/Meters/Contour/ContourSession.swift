@@ -27,7 +27,7 @@ final class ContourSession {
   ///
   /// A meter that was left in the middle of a talk answers another byte than one that rests, so three are tried.
   func open() throws -> ContourHeader {
-    let doing = "opening the talk with the meter"
+    let doing = "opening the session with the meter"
     try drain(doing)
     for byte in [ContourByte.endOfTransmission, ContourByte.wake, ContourByte.acknowledge] {
       try send([byte], doing)
@@ -64,8 +64,8 @@ final class ContourSession {
   func finish() {
     for byte in [ContourByte.acknowledge, ContourByte.refuse] {
       do {
-        try send([byte], "ending the talk")
-        if try token(Self.handshakeMilliseconds, "ending the talk") == .endOfTransmission { return }
+        try send([byte], "ending the session")
+        if try token(Self.handshakeMilliseconds, "ending the session") == .endOfTransmission { return }
       } catch {
         return  // Everything that was wanted has come.
       }
@@ -75,7 +75,7 @@ final class ContourSession {
   /// Leaves a talk that is not at its end, so that the meter can be used.
   func abandon() {
     do {
-      try send([ContourByte.endOfTransmission], "ending the talk")
+      try send([ContourByte.endOfTransmission], "ending the session")
     } catch {
       return  // What went wrong before is what a person has to know.
     }
@@ -207,7 +207,7 @@ private struct FrameOrder {
       guard enquiries <= Self.mostRefusals else { return try refuse(doing) }
       return .answer(enquiries % 2 == 1 ? ContourByte.acknowledge : ContourByte.refuse)
     case .endOfTransmission:
-      throw Failure(.protocolViolation, "\(doing): the meter ended the talk before its last record; retry")
+      throw Failure(.protocolViolation, "\(doing): the meter ended the session before its last record; retry")
     }
   }
 

@@ -92,7 +92,7 @@ extension DexcomG4Driver {
       let page = try talk.pages(last...last, .manufacturing, onPage: {}).first,
       let record = page?.records(length: 500).first, let record,
       let serial = DexcomText(record.dropFirst(8))["SerialNumber"]
-    else { throw Failure(.protocolViolation, "\(doing): the receiver tells no serial number") }
+    else { throw Failure(.protocolViolation, "\(doing): the receiver reports no serial number") }
     return serial
   }
 }

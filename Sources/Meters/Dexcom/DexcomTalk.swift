@@ -65,7 +65,7 @@ final class DexcomTalk {
     else { throw Failure(.protocolViolation, "\(doing): the receiver's answer is too short") }
     if first == .max, last == .max { return nil }
     guard first <= last, last - first < Self.mostPages else {
-      throw Failure(.protocolViolation, "\(doing): the receiver tells an impossible range of pages")
+      throw Failure(.protocolViolation, "\(doing): the receiver reports an impossible range of pages")
     }
     return first...last
   }

@@ -16,7 +16,7 @@ struct FreeStyleLibreDriver: MeterDriver {
     MeterModel("FreeStyle Libre Pro", vendorID: 0x1A61, productID: proID, link: .hid),
     MeterModel(
       "FreeStyle Libre 2", vendorID: 0x1A61, productID: 0x3950, link: .hid,
-      obstacle: "its talk is encrypted with keys that Abbott has not published; export from LibreView instead"
+      obstacle: "its session is encrypted with keys that Abbott has not published; use an export of LibreView"
     ),
   ]
 

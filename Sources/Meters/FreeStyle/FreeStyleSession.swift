@@ -26,7 +26,7 @@ final class FreeStyleSession {
 
   /// Begins the talk.
   func open() throws {
-    let doing = "opening the talk with the meter"
+    let doing = "opening the session with the meter"
     for _ in 1...2 {
       try drain(doing)
       try send(FreeStyleReport(FreeStyleReport.begin), doing)
@@ -110,7 +110,7 @@ extension FreeStyleSession {
     report.type == FreeStyleReport.encryption
       ? Failure(
         .protocolViolation,
-        "\(doing): the reader wants an encrypted talk, whose keys Abbott has not published")
+        "\(doing): the reader wants an encrypted session, whose keys Abbott has not published")
       : Failure(.protocolViolation, "\(doing): the meter does not know the message; is it the right driver?")
   }
 

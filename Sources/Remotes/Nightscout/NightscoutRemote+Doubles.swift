@@ -15,17 +15,61 @@ extension NightscoutRemote {
     for (identifier, doubles) in Dictionary(grouping: valid, by: \.identifier).sorted(by: { $0.key < $1.key })
     where doubles.count > 1 {
       guard doubles.compactMap({ NightscoutWriter($0.own)?.node }).max() == writer.node else { continue }
-      for _ in doubles.dropFirst() { try await removeOne(identifier) }
+      try await removeDoubles(of: identifier)
     }
   }
 
-  /// Removes one of several documents, without a tombstone: that would stand for those that are left, too.
-  private func removeOne(_ identifier: String) async throws(RemoteError) {
+  /// Leaves the newest of the documents of a key. Whatever is written under the key goes into one of them, which is the one
+  /// that a deletion takes, too: so what was edited there is written into the one that is left.
+  private func removeDoubles(of identifier: String) async throws(RemoteError) {
+    // A list may show one document twice, and another run may have been here.
+    let doubles = try await search(.treatments, [("identifier", identifier), ("limit", "10")])
+    guard doubles.count > 1,
+      let newest = doubles.max(by: { ($0.modified ?? 0) < ($1.modified ?? 0) })
+    else { return }
+    for _ in doubles.dropFirst() {
+      guard try await removeOne(identifier) else { return }
+    }
+    guard doubles.contains(where: { !saysTheSame($0, newest) }),
+      case .document(let left) = try await find(.treatments, NightscoutDocument.escaped(identifier)),
+      !saysTheSame(left, newest)
+    else { return }
+    var members: [String: JSONValue] = [:]
+    for name in NightscoutTreatment.acting where left[name] != newest[name] {
+      members[name] = newest[name] ?? .null
+    }
+    members[NightscoutDocument.ownName] = newest.own
+    let answer = try await session.send(
+      .PATCH, Self.path(.treatments, "/\(NightscoutDocument.escaped(identifier))"), body: .object(members))
+    switch NightscoutAnswer.status(answer) {
+    case 200, 403, 404, 410: return
+    default: throw await session.problem(answer, isWrite: true)
+    }
+  }
+
+  /// Removes the deleted one of two documents of a key, which answers for the valid one, so that nobody can write it. As
+  /// with valid doubles one node alone does it: the one that wrote the valid one last.
+  func uncover(_ identifier: String, _ writer: NightscoutWriter) async throws(RemoteError) {
+    let valid = try await search(.treatments, [("identifier", identifier), ("limit", "1")]).first
+    guard let valid, NightscoutWriter(valid.own)?.node == writer.node else { return }
+    _ = try await removeOne(identifier)
+  }
+
+  private func saysTheSame(_ one: NightscoutDocument, _ other: NightscoutDocument) -> Bool {
+    one.own?["moved"] == other.own?["moved"]
+      && NightscoutTreatment.records(one, zone).map(\.remote)
+        == NightscoutTreatment.records(other, zone).map(\.remote)
+  }
+
+  /// Removes one of several documents, without a tombstone: that would stand for those that are left, too. False where the
+  /// role may not.
+  private func removeOne(_ identifier: String) async throws(RemoteError) -> Bool {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)?permanent=true"))
     switch NightscoutAnswer.status(answer) {
+    case 200, 404, 410: return true
     // A role that may not delete leaves them to another node.
-    case 200, 403, 404, 410: return
+    case 403: return false
     default: throw await session.problem(answer, isWrite: true)
     }
   }

@@ -52,14 +52,19 @@ extension NightscoutRemote {
     let records = NightscoutTreatment.records(document, zone)
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
-    if let verdict = try await afterMove(change, document) { return verdict }
+    if let there = try await afterMove(change, document) {
+      // Where the move was another one, what it made is the other side of a conflict, and never stands beside this one's.
+      return try await write(change, into: there, writer)
+    }
     let isOnly =
       !records.contains { $0.guid != change.guid && !$0.state.isDeleted }
       && reading(document, of: .treatments) == nil
     // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that broke off goes
     // on below.
     if holds(document, change), document.own?["moved"] == nil {
-      if change.state.isDeleted, isOnly { try await remove(document) }
+      // Another node may have brought the record back meanwhile.
+      let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }
+      if change.state.isDeleted, isStillDeleted, isOnly { try await retire(document) }
       return .accepted(revision: revision)
     }
     guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
@@ -75,7 +80,7 @@ extension NightscoutRemote {
     let isRemoved = change.state.isDeleted && isOnly
     var members = changed(change, mine, document, parts, writer, at: try await session.now())
     if isRemoved { members.merge(NightscoutTreatment.blank(document)) { own, _ in own } }
-    switch try await patch(document, members) {
+    switch try await patch(document, members, writer) {
     case .done:
       if isRemoved { try await remove(document) }
       return .accepted(revision: revision)
@@ -127,7 +132,7 @@ extension NightscoutRemote {
 
   /// Changes members of a document unless somebody else did since it was read.
   private func patch(
-    _ document: NightscoutDocument, _ members: [String: JSONValue]
+    _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(RemoteError) -> Written {
     var members = members
     var headers: HTTPHeaders = [:]
@@ -143,7 +148,10 @@ extension NightscoutRemote {
       .PATCH, Self.path(.treatments, "/\(path)"), body: .object(members), headers: headers)
     switch NightscoutAnswer.status(answer) {
     case 200: return .done
-    case 404, 410, 412: return .changed
+    case 404, 412: return .changed
+    case 410:
+      try await uncover(document.identifier, writer)
+      return .changed
     case 400, 422:
       let words = await session.words(answer)
       return words.contains("srvModified") ? .changed : .refused(words)
@@ -191,7 +199,7 @@ extension NightscoutRemote {
     let target = key == document.identifier ? Digest.uuid(of: ["moved", key]) : key
     guard case .object(var own)? = document.own else { return nil }
     own["moved"] = .text(target)
-    switch try await patch(document, [NightscoutDocument.ownName: .object(own)]) {
+    switch try await patch(document, [NightscoutDocument.ownName: .object(own)], writer) {
     case .done: break
     case .changed: return nil
     case .refused(let reason): return .refused(reason: reason)
@@ -205,19 +213,20 @@ extension NightscoutRemote {
     return verdict
   }
 
-  /// The end of a move that broke off when its new document was there already; nil where there is no such move.
+  /// The end of a move that broke off when its new document was there already: that document; nil where there is no such
+  /// move.
   private func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(RemoteError) -> NightscoutDocument? {
     guard let target = document.own?["moved"]?.text,
       case .document(let there) = try await find(.treatments, NightscoutDocument.escaped(target)),
-      holds(there, change)
+      there.own?["moved"] == nil, holds(there, change) || holds(there, change.guid)
     else { return nil }
     try await retire(document)
-    return .accepted(revision: NightscoutRevision(change.state, identifier: target).text(guid: change.guid))
+    return there
   }
 
-  /// Removes the document that a record was moved out of. Its own member says so, so nobody reads it any more.
+  /// Removes a document whose own member says already that its record is deleted, or was moved out of it.
   private func retire(_ document: NightscoutDocument) async throws(RemoteError) {
     let blank = NightscoutTreatment.blank(document)
     if !blank.isEmpty {

@@ -52,8 +52,8 @@ extension NightscoutTreatment {
 
   private static func notes(_ document: NightscoutDocument) -> String? {
     guard let text = document["notes"]?.text else { return nil }
-    // Only API v1 replaces signs of HTML, and only API v3 notes when it made a document.
-    let plain = (document["srvCreated"] == nil ? NightscoutDocument.unescaped(text) : text).trimmed
+    // Only API v1 replaces signs of HTML, and only API v3 notes who made a document; when, it makes up where nobody noted it.
+    let plain = (document["subject"] == nil ? NightscoutDocument.unescaped(text) : text).trimmed
     return plain.isEmpty ? nil : NightscoutDocument.bounded(plain)
   }
 

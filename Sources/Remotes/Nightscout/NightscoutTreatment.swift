@@ -97,7 +97,7 @@ enum NightscoutTreatment {
   }
 
   /// What a treatment makes act, or tells people: a deleted one says nothing of it any more.
-  private static let acting = [
+  static let acting = [
     "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
     "notes",
   ]
@@ -105,7 +105,9 @@ enum NightscoutTreatment {
   /// The members with which a document acts no longer.
   static func blank(_ document: NightscoutDocument) -> [String: JSONValue] {
     var blank: [String: JSONValue] = [:]
-    for name in acting where document[name] != nil && document[name] != .number(0) { blank[name] = .null }
+    for name in acting {
+      if let value = document[name], value != .null, value != .number(0) { blank[name] = .null }
+    }
     return blank
   }
 
