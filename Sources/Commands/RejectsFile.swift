@@ -32,15 +32,14 @@ final class RejectsFile {
   /// - Throws: `Failure` of category `cannotCreate`, also for a file with content that is not to be appended to; `usage`
   ///   for one of the others.
   init(path: String, appends: Bool, apartFrom others: [String]) throws {
-    if others.contains(where: { Self.isSameFile(path, $0) }) {
-      throw Failure(
-        .usage, "\(path): the rejected rows would overwrite this file; name another with --rejects")
-    }
+    try Self.refuse(path, among: others)
     let flags = O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY)
     let descriptor = open(PathText.bytes(path), flags, 0o600)
     guard descriptor >= 0 else { throw Self.cannotCreate(path, String(cString: strerror(errno))) }
     let lastLine: LastLine
     do {
+      // Again, since the opening may have made the very file that is to become the store.
+      try Self.refuse(path, among: others)
       lastLine = try Self.prepare(descriptor, path, appends: appends)
     } catch {
       Glibc.close(descriptor)
@@ -100,6 +99,12 @@ extension RejectsFile {
       throw cannotCreate(path, String(cString: strerror(errno)))
     }
     return last == 0x0A ? .ended : .open
+  }
+
+  private static func refuse(_ path: String, among others: [String]) throws {
+    guard others.contains(where: { isSameFile(path, $0) }) else { return }
+    throw Failure(
+      .usage, "\(path): the rejected rows would overwrite this file; name another with --rejects")
   }
 
   private static func isSameFile(_ path: String, _ other: String) -> Bool {

@@ -404,6 +404,13 @@ struct ImportTests {
     #expect(items.map { $0["value"] as? Double } == [5.5, 5.8])
   }
 
+  @Test func rejectedRowsDoNotGoIntoTheStoreThatTheImportCreates() async throws {
+    let program = try Program()
+    let file = program.path("new.db")
+    let outcome = try await program.run("import", "-", "--store", file, "--rejects", file, input: Self.bad)
+    #expect(outcome.status == 64 && outcome.errors.contains("name another with --rejects"), "\(outcome)")
+  }
+
   @Test func aUnitThatNothingTellsIsAskedFor() async throws {
     let program = try Program()
     let rows = "time,glucose\n2026-03-01T08:00:00,33\n2026-03-01T08:05:00,34\n"

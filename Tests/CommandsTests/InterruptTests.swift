@@ -30,6 +30,10 @@ import Testing
         return try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 50
       }
       try process.send(signal: signal)
+      // The pipe stays open until then: its end, seen before the signal, would end the import as any other.
+      _ = try await eventually(within: .seconds(60)) {
+        try await program.run("log").output.contains("failed")
+      }
     }
     #expect(outcome.status == status && outcome.output == "", "\(outcome)")
     #expect(try Self.reported(outcome) == 50)

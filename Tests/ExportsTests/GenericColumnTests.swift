@@ -49,6 +49,10 @@ import Testing
       + "2026-05-01,08:00,Bread,2,slice,160,80,4,12,6,2\n",
     "time,carbs (g),sugar\n2026-05-01 08:00,45,120\n",
     "Zeit;Kalorien;Eiweiß;Zucker\n01.05.2026 08:00;300;12;90\n",
+    "time,food,glycemic index,carbs (g)\n2026-05-01 08:00,Bread,75,30\n2026-05-01 12:30,Rice,73,45\n",
+    "time,food,Glycemic Load\n2026-05-01 08:00,Bread,12.5\n2026-05-01 12:30,Rice,8.1\n",
+    "Zeit;Glykämischer Index\n01.05.2026 08:00;75\n01.05.2026 12:30;73\n",
+    "heure,charge glycémique\n2026-05-01 08:00,12.5\n2026-05-01 12:30,8.1\n",
   ])
   func aTableOfOtherThingsIsRefused(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() != nil, "\(text)")
@@ -171,6 +175,22 @@ import Testing
     let export = try TextExport(text)
     #expect(export.readings.count == 1 && export.rejections.map(\.line) == [5])
     #expect(export.skipped == ["value in u": 1, "value in bpm": 1])
+  }
+
+  /// `mg` is the unit of a medicine, and of glucose only where the column says so.
+  @Test func aUnitOfMedicinesDoesNotSayGlucose() throws {
+    let rows = "2026-05-01 07:00,101,mg\n2026-05-01 12:00,140,mg\n"
+    let file = try ScratchFile("time,value,unit\n\(rows)")
+    #expect(try file.refusal() != nil)
+    #expect(try ScratchFile("Blood glucose log\ntime,value,unit\n\(rows)").refusal() != nil)
+    #expect(try file.readings { $0.columns = ["time": "time", "value": "value"] }.readings.count == 2)
+    #expect(try ScratchFile("time,glucose,unit\n\(rows)").readings().readings.count == 2)
+  }
+
+  @Test func aUnitOfGlucoseWithBlanksIsRejectedAndNotLeftOut() throws {
+    let text = "time,value,unit\n2026-05-01 07:00,101,mg/dL\n2026-05-01 12:00,104,mg / dL\n"
+    let export = try TextExport(text)
+    #expect(export.readings.count == 1 && export.rejections.map(\.line) == [3] && export.skipped.isEmpty)
   }
 
   // MARK: Zero for none

@@ -121,14 +121,27 @@ import Testing
   }
 
   /// The head of a live pipe is all that there is.
-  @Test func aPipeIsOfTheKindThatItsFirstRowsShow() throws {
-    for (minutes, expected) in [(5.0, ReadingKind.cbg), (300, .smbg)] {
+  @Test func aLivePipeIsOfTheKindThatItsFirstRowsShowOrThatIsGiven() throws {
+    let cases: [(minutes: Double, given: ReadingKind?, expected: ReadingKind?)] = [
+      (5, nil, .cbg), (300, .smbg, .smbg), (300, nil, nil),
+    ]
+    for (minutes, given, expected) in cases {
       var ends: [Int32] = [0, 0]
       try #require(pipe(&ends) == 0)
       let bytes = Array(table((0..<20).map { Double($0) * minutes }).utf8)
       let written = write(ends[1], bytes, bytes.count)
       try #require(written == bytes.count)
-      var reader = try ExportReader(descriptor: ends[0], name: "-", options: Rendering.options())
+      var options = try Rendering.options()
+      options.kind = given
+      guard let expected else {
+        let failure = try #require(throws: Failure.self) {
+          _ = try ExportReader(descriptor: ends[0], name: "-", options: options)
+        }
+        #expect(failure.category == .badInput && failure.message.contains("--kind"))
+        close(ends[1])
+        continue
+      }
+      var reader = try ExportReader(descriptor: ends[0], name: "-", options: options)
       close(ends[1])
       var batch = IngestBatch()
       while try reader.read(into: &batch) {}

@@ -102,6 +102,21 @@ import Testing
     #expect(try TextExport(text).readings.count == 2)
   }
 
+  @Test func behindAHeaderWithOtherColumnsNothingIsPicked() throws {
+    let text = """
+      time,id,glucose (mg/dL)
+      2026-05-01 07:00,1,101
+      2026-05-01 08:00,2,99
+      time,id,insulin rate,glucose value
+      2026-05-02 07:00,1,60,110
+
+      """
+    let picked = try TextExport(text) { $0.rows = [RowFilter(column: "id", value: "1")] }
+    #expect(picked.readings.compactMap { $0.measurement.quantity?.number } == [101])
+    #expect(Set(picked.rejections.map(\.line)) == [4, 5])
+    #expect(picked.skipped == ["row with another 'id'": 1])
+  }
+
   @Test func aRowWhosePersonMayBeCutIsNotRead() throws {
     let text =
       "time,glucose,userID\n2026-05-01 07:00,101,A1\n2026-05-01 08:00,99,A12\n2026-05-01 12:00,104,A1"

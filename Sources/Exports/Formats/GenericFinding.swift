@@ -318,6 +318,9 @@ extension GenericFinding {
         "the column \(quoted([place])) does not say that it holds glucose, and \(quoted([other])) is of "
           + "something else", choices: choices, isDoubtful: true)
     }
+    if columns[.unit] >= 0, !header.cells(columns[.unit]).contains(where: GenericUnits.isOfGlucose) {
+      columns[.unit] = -1
+    }
     let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
@@ -342,12 +345,16 @@ extension GenericFinding {
 
   /// Adds the columns that help when they are there, told by clear names and by content.
   mutating func addOptionalColumns(besides mapped: Set<String>) {
+    let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
+    let isUnit = { (cell: String) in
+      isNameless ? GenericUnits.isOfGlucose(cell) : GlucoseUnit(name: cell) != nil
+    }
     for place in header.names.indices where !columns.isUsed(place) {
       guard let role = header.words[place].role, columns[role] < 0, !mapped.contains(role.name) else {
         continue
       }
       switch role {
-      case .unit where !header.cells(place).contains(where: { GlucoseUnit(name: $0) != nil }): continue
+      case .unit where !header.cells(place).contains(where: isUnit): continue
       case .kind where !header.cells(place).contains(where: { KindWord($0) != nil }): continue
       default: columns[role] = place
       }

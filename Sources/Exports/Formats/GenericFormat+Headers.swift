@@ -42,7 +42,7 @@ extension GenericFormat {
     switch rows.choice(row, columns.watched) {
     case .read: return nil
     case .leaveOut(let column):
-      if case .rejected = time, finding.delimiter != nil, takeHeader(row) { return .header }
+      if case .rejected = time, let verdict = takeAnyHeader(row) { return verdict }
       out.skip("row with another \(shownName(column))")
     case .refuse:
       if case .rejected(let reason) = time { return refuse(row, reason, into: &out) }
@@ -57,16 +57,23 @@ extension GenericFormat {
       out.skip("empty row")
       return .data
     }
-    if finding.delimiter != nil {
-      if takeHeader(row) { return .header }
-      if looksLikeHeader(row) {
-        place = .behindOtherHeader
-        return .unknown("a header with other columns")
-      }
-      if row.isUnterminated, lastRole == .time || lastRole == .clock || lastRole == .date { return .cut }
+    if let verdict = takeAnyHeader(row) { return verdict }
+    if finding.delimiter != nil, row.isUnterminated,
+      lastRole == .time || lastRole == .clock || lastRole == .date
+    {
+      return .cut
     }
     out.reject(row, reason)
     return .data
+  }
+
+  /// Takes a row that is a header; behind one with other columns nothing is read. Nil for any other row.
+  private mutating func takeAnyHeader(_ row: Row) -> RowVerdict? {
+    guard finding.delimiter != nil else { return nil }
+    if takeHeader(row) { return .header }
+    guard looksLikeHeader(row) else { return nil }
+    place = .behindOtherHeader
+    return .unknown("a header with other columns")
   }
 
   func looksLikeHeader(_ row: Row) -> Bool {

@@ -36,7 +36,8 @@ extension GenericFormat {
     kind.settleFromHead()
   }
 
-  var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen }
+  /// A wrong kind would store every reading again when the same rows come as a file.
+  var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
 
   var gainsBySurvey: Bool { kind.isOpen || rows.gainsBySurvey || columns[.ketone] >= 0 || headHasZeros }
 

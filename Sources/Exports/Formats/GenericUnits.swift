@@ -162,7 +162,14 @@ struct GenericUnits {
   private static func name(ofOther stated: Field) -> String? {
     let text = stated.trimmed.folded
     let first = text.split(separator: " ").first.map(String.init) ?? ""
-    return otherUnits.contains(text) || otherUnits.contains(first) ? "value in \(first)" : nil
+    // `mg / dL` is a mistyped unit of glucose: such a row is rejected, and not counted as one of something else.
+    let isOther = otherUnits.contains(text) || (otherUnits.contains(first) && !text.contains("dl"))
+    return isOther ? "value in \(first)" : nil
+  }
+
+  /// Whether a unit is one of glucose alone: `mg` is that of a medicine, too.
+  static func isOfGlucose(_ text: String) -> Bool {
+    GlucoseUnit(name: text) != nil && !otherUnits.contains(foldedHeader(text))
   }
 
   /// Units of insulin, food, heart, body and movement.

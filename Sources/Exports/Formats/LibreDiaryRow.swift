@@ -39,7 +39,7 @@ struct LibreDiaryRow {
   private func addDose(_ subtype: String, _ cell: Field, taken: Int, to out: inout Collector) {
     var fields: [String: FieldValue] = ["subtype": .text(subtype)]
     if !cell.isEmpty {
-      guard let units = cell.number(mark), units >= 0, units <= 500 else {
+      guard let units = cell.number(mark), PlausibleAmounts.units.contains(units) else {
         return out.reject(row, "an insulin dose that is no number of units")
       }
       fields["units"] = .number(units)
@@ -52,7 +52,7 @@ struct LibreDiaryRow {
     let numbers = parts.compactMap { $0.number(mark) }
     // Tenths of a unit, so that 0.1 and 0.2 make 0.3.
     let units = numbers.reduce(0) { $0 + ($1 * 1000).rounded() } / 1000
-    guard numbers.count == parts.count, units >= 0, units <= 500 else {
+    guard numbers.count == parts.count, PlausibleAmounts.units.contains(units) else {
       return out.reject(row, "an insulin dose that is no number of units")
     }
     add(.insulin, "rapid", ["subtype": .text("rapid"), "units": .number(units)], to: &out)
@@ -63,14 +63,16 @@ struct LibreDiaryRow {
     var fields: [String: FieldValue] = [:]
     let (amount, servings) = (row[columns.carbs], row[columns.servings])
     if !amount.isEmpty {
-      guard let number = amount.number(mark), number >= 0, number <= 2000 else {
-        return out.reject(row, "carbohydrates that are no number from 0 to 2000")
+      let range = carbs == .grams ? PlausibleAmounts.grams : PlausibleAmounts.servings
+      guard let number = amount.number(mark), range.contains(number) else {
+        return out.reject(row, "carbohydrates that are no number from 0 to \(plainNumber(range.upperBound))")
       }
       fields[carbs.field] = .number(number)
     }
     if !servings.isEmpty {
-      guard let count = servings.number(mark), count >= 0, count <= 500 else {
-        return out.reject(row, "servings that are no number from 0 to 500")
+      let range = PlausibleAmounts.servings
+      guard let count = servings.number(mark), range.contains(count) else {
+        return out.reject(row, "servings that are no number from 0 to \(plainNumber(range.upperBound))")
       }
       if count > 0 || amount.isEmpty { fields["servings"] = .number(count) }
     }

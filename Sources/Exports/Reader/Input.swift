@@ -90,7 +90,7 @@ final class Input {
       throw Failure(
         .badInput,
         "\(source.name): only all of the input would settle how to read it, and a live pipe may never end; "
-          + "pass --date-order, --unit, --timezone or --where, or import a file")
+          + "pass --date-order, --unit, --kind, --timezone or --where, or import a file")
     }
     let isInterrupted = source.isInterrupted
     source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)

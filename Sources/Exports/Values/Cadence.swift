@@ -7,6 +7,7 @@
 /// many times only those of some days are kept, each day whole.
 struct Cadence {
   private static let maxTimes = 1 << 16
+  private static let maxDaysPerKept: Int64 = 1 << 20
   private static let secondsPerDay: Int64 = 86_400
   /// The shortest row of equal steps that shows a sensor where there is no other step.
   private static let minSteps = 3
@@ -31,10 +32,13 @@ struct Cadence {
     guard Self.isKept(seconds, oneDayIn: daysPerKept) else { return }
     times.append(Time(series: series, seconds: seconds))
     while times.count > Self.maxTimes {
+      guard daysPerKept < Self.maxDaysPerKept else {
+        // One day that holds all of it shows as much in part.
+        times.removeLast(times.count / 2)
+        return
+      }
       daysPerKept *= 2
       times = times.filter { [daysPerKept] in Self.isKept($0.seconds, oneDayIn: daysPerKept) }
-      // One day that holds all of it shows as much in part.
-      if daysPerKept > 1 << 20 { times.removeLast(times.count / 2) }
     }
   }
 

@@ -136,6 +136,8 @@ struct HeaderWords {
     "median", "predict", "forecast", "estimate", "interpol",
     // Values that adjust a sensor.
     "calib", "kalib", "urin", "temperat",
+    // What food does to glucose.
+    "glykämische last", "glycemische last", "charge glyc", "carga gluc", "carga glic", "carico glic",
     // How a program shows them.
     "color", "colour", "farbe",
   ]
@@ -143,7 +145,7 @@ struct HeaderWords {
     "rate", "change", "delta", "trend", "min", "max", "avg", "mean", "std", "sd", "stdev", "limit", "factor",
     "unit", "units", "time", "timestamp", "date", "id", "type", "note", "notes", "device", "serial", "range",
     "diff", "direction", "meter", "low", "high", "lower", "upper", "gmi", "eag", "raw", "media", "mål",
-    "streefwaarde",
+    "streefwaarde", "index", "indice", "índice", "indeks", "load", "variability", "cv",
   ]
   private static let ketoneStems: [StaticString] = ["keton", "ceton", "céton", "cheton"]
   private static let sensorStems: [StaticString] = [
