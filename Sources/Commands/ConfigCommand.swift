@@ -95,7 +95,7 @@ enum ConfigSetting: String, CaseIterable {
     case .timezone:
       let placed = try store.setTimezone(LogbookZone(name: value))
       return
-        "timezone \(value): placed \(grouped(placed.readings)) readings and \(grouped(placed.records)) records anew"
+        "timezone \(value): recalculated \(counted(placed.readings, "reading")) and \(counted(placed.records, "record"))"
     case .unit: try store.setDisplayUnit(GlucoseUnit(name: value))
     case .pullInterval: try store.setPullIntervalSeconds(DurationArgument(argument: value)?.seconds ?? 0)
     case .history: try store.setFetchesHistoryOnDemand(value == "on-demand")

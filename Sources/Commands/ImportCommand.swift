@@ -145,6 +145,11 @@ struct ImportCommand: ClassifiedCommand {
       }
     }
     try rejectsFile?.close()
+    if let missing = rejectsFile?.missing, missing > 0 {
+      output.message(
+        "glucoport: \(counted(missing, "rejected row is", "rejected rows are")) not among those of --rejects; correct them in the input itself"
+      )
+    }
     try output.finish()
     let status = ExitStatus.of(statuses)
     if status != .done { throw status }

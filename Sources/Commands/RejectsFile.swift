@@ -20,6 +20,9 @@ final class RejectsFile {
 
   private let destination: Destination
   private var header: String?
+  private var last: Rejection?
+  /// How many rejected items are not in it, since their rows are not known or too long.
+  private(set) var missing = 0
 
   /// Rejected rows on standard output.
   init(_ output: Output) { destination = .output(output) }
@@ -54,7 +57,10 @@ final class RejectsFile {
 
   /// Writes a rejected row, under its header.
   func add(_ rejection: Rejection, header: String?) throws {
-    guard !rejection.source.isEmpty else { return }
+    guard !rejection.source.isEmpty else { return missing += 1 }
+    // A row of which two items were rejected is written once.
+    if let last, last.line == rejection.line, last.source == rejection.source { return }
+    last = rejection
     if let header, header != self.header {
       self.header = header
       try write(header)

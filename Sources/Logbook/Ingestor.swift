@@ -6,7 +6,11 @@ public struct Rejection: Hashable, Sendable {
   public let line: Int64
   /// What is wrong, without the item's values: they are health data.
   public let reason: String
-  /// The item as it stood in the input, for `--rejects`; at most 4 KiB of it. Never stored or printed.
+  /// The most of a row that is kept for `--rejects`.
+  public static let maxSourceBytes = 64 * 1024
+
+  /// The item as it stood in the input, for `--rejects`; empty where it is larger than `maxSourceBytes`, since half a
+  /// row would spoil those behind it. Never stored or printed.
   public let source: String
 
   /// A rejection with its reason and, for `--rejects`, the item as it stood.

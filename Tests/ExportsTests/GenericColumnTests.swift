@@ -43,6 +43,14 @@ import Testing
     "time,HbA1c (mmol/mol)\n2026-05-01 07:00,48\n", "time,LDL (mg/dL)\n2026-05-01 07:00,130\n",
     "time,Lactate (mmol/L)\n2026-05-01 07:00,1.4\n", "time,Triglyceride (mg/dL)\n2026-05-01 07:00,150\n",
     "time,Analyte,Value,Unit\n2026-05-01 07:00,Cholesterol,190,mg/dL\n",
+    "time,bhb (mmol/L)\n2026-05-01 12:00,0.9\n2026-05-01 13:00,1.3\n",
+    "time,BUN (mg/dL)\n2026-05-01 07:00,14\n", "time,tg (mg/dl)\n2026-05-01 07:00,150\n",
+    "time,Chloride mmol/L\n2026-05-01 07:00,100\n", "time,total (mg/dL)\n2026-05-01 07:00,190\n",
+    "time,glucose_pred\n2026-05-01 07:00,120\n", "time,simulated_glucose\n2026-05-01 07:00,120\n",
+    "time,daily_glucose_intake_g\n2026-05-01 07:00,50\n",
+    // A column of any name tells what the values are of.
+    "Date,Time,Result,Units,Sample\n2026-03-21,12:53,5.2,mmol/L,Cholesterol\n2026-03-23,12:53,6.4,mmol/L,Glucose\n",
+    "Date,Time,Result,Units,Category\n2026-03-21,12:53,1.2,mmol/L,Lactate\n",
     "time,name,value,unit\n2026-05-01 07:00,Kreatinin,1.1,mg/dL\n",
     // Food.
     "date,time,logged_food,amount,unit,calorie,total_carb,dietary_fiber,sugar,protein,total_fat\n"
@@ -56,6 +64,16 @@ import Testing
   ])
   func aTableOfOtherThingsIsRefused(_ text: String) throws {
     #expect(try ScratchFile(text).refusal() != nil, "\(text)")
+  }
+
+  /// A column whose cells are all words for a kind is one of kinds, whatever its name.
+  @Test func aColumnOfKindWordsTellsTheKinds() throws {
+    let sensor = "Time,Glucose,Source\n2026-03-21 12:53,115,CGM\n2026-03-22 13:58,120,CGM\n"
+    #expect(try Rendering.items(ofText: sensor).allSatisfy { $0.contains(#""kind":"cbg""#) })
+    let mixed =
+      "Date,Time,Result,Units,Test\n2026-03-21,12:53,1.2,mmol/L,Ketone\n2026-03-23,12:53,6.4,mmol/L,Glucose\n"
+    let kinds = try Rendering.items(ofText: mixed).map { $0.contains(#""kind":"ketone""#) }
+    #expect(kinds == [true, false])
   }
 
   /// Beside these, not even a unit of its own column makes a column of values one of glucose.

@@ -10,7 +10,8 @@ import Testing
   private static let rows = "A1,2026-05-01 07:00,101\nA1,2026-05-01 12:00,104\nB2,2026-05-01 07:00,201\n"
 
   @Test(arguments: [
-    "userID", "user_id", "User ID", "Person", "subject", "Subject ID", "patient", "PatientID", "PtID",
+    "DeidentID", "Who", "child", "userID", "user_id", "User ID", "Person", "subject", "Subject ID", "patient",
+    "PatientID", "PtID",
     "participant",
     "Benutzer", "Proband", "Patienten-ID", "utilisateur", "usuario", "paciente", "utente", "paziente",
     "gebruiker",

@@ -86,6 +86,12 @@ import Testing
     }
   }
 
+  /// Its text may state an offset in a form that is not known: by the logbook's zone it would be off by hours.
+  @Test func aTimeBesideATextThatCannotBeReadIsRejected() throws {
+    let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
+    #expect(try Rendering.items(ofText: #"[{"sgv":120,\#(members)}]"#).isEmpty)
+  }
+
   @Test(arguments: [
     (#""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00+01:00""#, "+01:00 stated"),
     (#""date":"2026-05-06T12:00:00","mills":1778068800000"#, "+02:00 stated"),

@@ -112,15 +112,16 @@ struct NightscoutActingTests {
 
   /// Nothing but the sweep shows it: neither the history nor a latest time moves.
   @Test func aDeletionOnTheWebPageIsFoundByTheNextRun() async throws {
-    let loopback = try LoopbackNightscout()
-    let now = loopback.site.now / 1000
-    for (place, guid) in [Login.logbookID, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12"].enumerated() {
-      var state = Sample.bolus
-      state.deviceTime = DeviceTime(seconds: now - 3600 - Int64(place) * 600 + 7200)
+    let loopback = try LoopbackNightscout(frozenAt: Self.clock)
+    for (minutes, guid) in [(60, Login.logbookID), (50, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
+      let state = Self.state(.insulin, "units", 4, minutesAgo: Int64(minutes))
       _ = try await loopback.push(
         RecordChange(guid: guid, node: Login.run().node, version: 1, base: nil, state: state))
+      loopback.site.moveClock(by: 1000)
     }
     let first = try #require(await loopback.pull(nil))
+    // So long behind the last write, the history alone was looked at once more.
+    loopback.site.moveClock(by: 120_000)
     #expect(loopback.site.actAsPhoneApp().deleteTreatment(Login.logbookID))
     let second = try #require(await loopback.pull(first.cursor))
     #expect(second.records.map(\.guid) == [Login.logbookID] && second.records.allSatisfy(\.state.isDeleted))

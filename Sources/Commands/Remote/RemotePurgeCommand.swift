@@ -97,7 +97,7 @@ extension RemotePurgeCommand {
       output.message(
         """
         This removes the logbook '\(displayed(name))' at \(displayed(setting.access.url)), and this store with
-        \(grouped(overview.readings)) readings and \(grouped(overview.records)) records, of which \(grouped(overview.pending)) are on no server. Nothing brings them back.
+        \(counted(overview.readings, "reading")) and \(counted(overview.records, "record")), of which \(counted(overview.pending, "is", "are")) on no server. Nothing brings them back.
         Type the name of the logbook to go on:
         """)
       given = readLine()

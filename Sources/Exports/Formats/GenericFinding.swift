@@ -324,6 +324,13 @@ extension GenericFinding {
     let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
     if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
       needsKindWord = true
+    } else if let names = placeOfOtherNames {
+      // Laboratories measure much else in the units of glucose.
+      let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
+      return GenericProblem(
+        "the column \(quoted([names])) names other things than glucose",
+        choices: named.isEmpty ? [] : choices,
+        rows: named.sorted().map { RowFilter(column: header.names[names], value: $0) })
     } else if columns[.unit] >= 0 {
       needsUnitWord = !header.titleNamesGlucose
     } else if !header.titleNamesGlucose {
@@ -358,6 +365,27 @@ extension GenericFinding {
       case .kind where !header.cells(place).contains(where: { KindWord($0) != nil }): continue
       default: columns[role] = place
       }
+    }
+    guard columns[.kind] < 0, !mapped.contains(GenericRole.kind.name) else { return }
+    if let place = placeOfKindWords { columns[.kind] = place }
+  }
+
+  /// A column, whatever its name, of which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.
+  private var placeOfKindWords: Int? {
+    header.names.indices.first { place in
+      guard !columns.isUsed(place) else { return false }
+      let cells = header.cells(place)
+      // `Auto` and `Manual` alone may be modes of a pump.
+      return cells.allSatisfy { KindWord($0) != nil }
+        && cells.contains { HeaderWords($0).kind != nil }
+    }
+  }
+
+  /// A column whose cells all say of what their row's value is, some of something else than glucose.
+  private var placeOfOtherNames: Int? {
+    header.names.indices.first { place in
+      let words = columns.isUsed(place) ? [] : header.cells(place).map(HeaderWords.init)
+      return words.contains(where: \.namesOther) && words.allSatisfy { $0.namesOther || $0.mentionsGlucose }
     }
   }
 

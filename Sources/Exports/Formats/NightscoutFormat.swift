@@ -169,7 +169,8 @@ struct NightscoutFormat: ExportFormat {
     switch cell {
     case .measurement(let measurement):
       guard let instant = entryInstant(row) else {
-        return out.reject(row, "a date that is no time since 1970 in milliseconds")
+        return out.reject(
+          row, "a date that is no time since 1970 in milliseconds, and no other time that is known")
       }
       add(kind, measurement, at: instant, shown(instant, row), marks: marks, row, into: &out)
     case .empty: out.skip("entry without a value")
@@ -203,7 +204,11 @@ struct NightscoutFormat: ExportFormat {
     let date = row[columns[Name.date]]
     if date.isEmpty { return row[columns[Name.dateString]].instant }
     guard let instant = date.instant else { return nil }
-    return instant.isWallClock ? definite(row, [Name.dateString, Name.mills]) ?? instant : instant
+    guard instant.isWallClock else { return instant }
+    if let definite = definite(row, [Name.dateString, Name.mills]) { return definite }
+    // A text that cannot be read may state the offset, and `date` may then be in UTC as servers have it.
+    let text = row[columns[Name.dateString]]
+    return text.isEmpty || text.instant != nil ? instant : nil
   }
 
   /// The first of these times that leaves no question of its offset.

@@ -15,6 +15,8 @@ struct CollectorMark {
 /// Takes what a format reads: places times, tells devices apart, and fills the batch.
 struct Collector {
   var batch = IngestBatch()
+  /// Bytes of rejected rows that the batch holds.
+  var rejectedBytes = 0
   let format: String
   private var zone: LogbookZone
   private let times: PlausibleTimes
@@ -111,7 +113,9 @@ struct Collector {
 
   /// Refuses a row, with the reason in words that hold none of its values.
   mutating func reject(_ row: Row, _ reason: String) {
-    let source = String(decoding: row.source.prefix(4096), as: UTF8.self)
+    let isKept = row.source.count <= Rejection.maxSourceBytes
+    let source = isKept ? String(decoding: row.source, as: UTF8.self) : ""
+    rejectedBytes += source.utf8.count
     batch.rejections.append(Rejection(line: row.line, reason: reason, source: source))
   }
 

@@ -10,6 +10,8 @@ public struct ExportReader: Ingestor {
   /// The most items of a batch. Sorting and writing work best on many; two batches, one being read and one being stored,
   /// take some 4 MiB.
   static let batchSize = 20_000
+  /// Rejected rows are kept whole for `--rejects`; a batch ends behind so many bytes of them.
+  private static let maxRejectedBytes = 8 << 20
   /// A live pipe's readings are handed on after this long, so that they are stored within a second.
   static let longestWait = Duration.milliseconds(750)
   /// The most readings that are kept for the next batch: more than two hours of any sensor.
@@ -23,7 +25,7 @@ public struct ExportReader: Ingestor {
   private var collector: Collector
   private let options: ExportOptions
   /// Rows that are no data: a preamble if a header follows, rejections if not.
-  private var unknownRows: [Rejection] = []
+  private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
   /// Readings whose place may have further ones in the rows to come; they open the next batch.
   private var heldBack: [Reading] = []
   private var isDone = false
@@ -34,6 +36,8 @@ public struct ExportReader: Ingestor {
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it stood; nil for inputs without one.
   public private(set) var header: String?
+  /// A header behind rejections of the batch, which stood under the one before: it counts from the next batch on.
+  private var nextHeader: String?
   private let layout: Layout
 
   /// Opens a file and decides on its format.
@@ -99,6 +103,8 @@ public struct ExportReader: Ingestor {
     defer { swap(&collector.batch, &batch) }
     collector.batch.readings += heldBack
     heldBack.removeAll(keepingCapacity: true)
+    collector.rejectedBytes = 0
+    if let nextHeader { (header, self.nextHeader) = (nextHeader, nil) }
     let start = input.source.isRegularFile ? clock.now : waitingSince ?? clock.now
     waitingSince = nil
     var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
@@ -115,6 +121,7 @@ public struct ExportReader: Ingestor {
         finish(cut)
         return false
       }
+      if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
       sinceLook += 1
       // Time passes while a pipe is waited for, and with many rows.
       if sinceLook == 1024 || (!input.source.isRegularFile && input.source.bytesRead != bytesAtLook) {
@@ -142,46 +149,54 @@ public struct ExportReader: Ingestor {
 
   private mutating func take(_ row: Row) {
     if row.isUnterminated { return takeLast(row) }
-    take(parser.read(row, into: &collector), row)
+    let place = collector.batch.rejections.count
+    take(parser.read(row, into: &collector), row, unknownAt: place)
   }
 
   /// A last line without line end that would be rejected was cut off, more likely than wrong from the start.
   private mutating func takeLast(_ row: Row) {
     let mark = collector.mark()
     let verdict = parser.read(row, into: &collector)
-    guard collector.batch.rejections.count > mark.rejections else { return take(verdict, row) }
+    guard collector.batch.rejections.count > mark.rejections else {
+      return take(verdict, row, unknownAt: mark.rejections)
+    }
     collector.takeBack(to: mark)
-    take(.cut, row)
+    take(.cut, row, unknownAt: mark.rejections)
   }
 
-  private mutating func take(_ verdict: RowVerdict, _ row: Row) {
+  /// - Parameter place: where the rows before this one go among the rejections, once they are known to be some.
+  private mutating func take(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
     switch verdict {
     case .data:
-      if !unknownRows.isEmpty { rejectUnknownRows() }
+      if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
-      header = String(decoding: row.source.prefix(4096), as: UTF8.self)
+      // A preamble has words. Rows with a time and a number are data of another table, which is not lost unsaid.
+      collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
       unknownRows.removeAll()
+      let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
+      if collector.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
     case .cut: end = .truncated(line: row.line, detail: "the last line is cut off")
     case .unknown(let reason):
       if row.isUnterminated {
         end = .truncated(line: row.line, detail: "the last line is cut off")
         return
       }
+      let isKept = row.source.count <= Rejection.maxSourceBytes
+      let source = isKept ? String(decoding: row.source, as: UTF8.self) : ""
       unknownRows.append(
-        Rejection(
-          line: row.line, reason: reason, source: String(decoding: row.source.prefix(4096), as: UTF8.self)))
-      if unknownRows.count > Self.longestPreamble { rejectUnknownRows() }
+        (Rejection(line: row.line, reason: reason, source: source), row.holdsData))
+      if unknownRows.count > Self.longestPreamble { rejectUnknownRows(at: place) }
     }
   }
 
-  private mutating func rejectUnknownRows() {
-    collector.batch.rejections += unknownRows
+  private mutating func rejectUnknownRows(at place: Int) {
+    collector.batch.rejections.insert(contentsOf: unknownRows.map(\.rejection), at: place)
     unknownRows.removeAll()
   }
 
   private mutating func finish(_ cut: (line: Int64, detail: String)?) {
     isDone = true
-    rejectUnknownRows()
+    rejectUnknownRows(at: collector.batch.rejections.count)
     parser.finish(into: &collector)
     if let cut { end = .truncated(line: cut.line, detail: cut.detail) }
     if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
@@ -213,5 +228,14 @@ public struct ExportReader: Ingestor {
     case .table(let delimiter): TableReader(input.text, delimiter: delimiter)
     case .objects(let columns): JSONReader(input.text, columns: columns)
     }
+  }
+}
+
+extension Row {
+  /// Whether it holds a number and another cell that begins with a digit, such as a time: a row of data, and no title.
+  fileprivate var holdsData: Bool {
+    let cells = fields.map { $0.trimmed.text }.filter { $0.first?.isNumber == true }
+    return cells.count > 1
+      && cells.contains { Double(String($0.map { $0 == "," ? "." : $0 })) != nil }
   }
 }

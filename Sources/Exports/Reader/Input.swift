@@ -71,7 +71,7 @@ final class Input {
   }
 
   var warnings: [String] {
-    text.nulBytesDropped > 0 ? ["\(text.nulBytesDropped) NUL bytes were dropped"] : []
+    text.nulBytesDropped > 0 ? ["NUL bytes were dropped: \(text.nulBytesDropped)"] : []
   }
 
   /// Why the end of the bytes is not the end of the text; nil when it is.

@@ -28,7 +28,17 @@ struct HeaderWords {
 
   /// Whether it names glucose values themselves, and no change, limit or mean of them.
   var isGlucose: Bool {
-    !namesNoValue && (unit != nil || mentionsGlucose)
+    !namesNoValue && (mentionsGlucose || (unit != nil && namesOnlyAValue))
+  }
+
+  /// Whether beside its unit it says no more than that it is a value, or of which kind. Laboratories measure much
+  /// else in mg/dL and mmol/L.
+  private var namesOnlyAValue: Bool {
+    if let kind { return kind != .ketone }
+    return words.allSatisfy { word in
+      ["mg", "dl", "l", "mgdl"].contains(word) || word.hasPrefix("mmol") || Self.valueWords.contains(word)
+        || Self.timeWords.contains(word) || word.allSatisfy(\.isNumber)
+    } || isSugar
   }
 
   /// Whether it has to do with glucose in any way.
@@ -133,7 +143,9 @@ struct HeaderWords {
     "alert", "alarm", "goal", "ziel", "objetivo", "obiettivo", "objectif", "cible", "schwelle", "grenz",
     // Means and guesses.
     "mittel", "durchschnitt", "moyen", "promedio", "gemiddeld", "gennemsnit", "genomsnitt", "gjennomsnitt",
-    "median", "predict", "forecast", "estimate", "interpol",
+    "median", "predict", "forecast", "estimate", "interpol", "expected", "simulat", "residual",
+    // What is given.
+    "intake", "infus",
     // Values that adjust a sensor.
     "calib", "kalib", "urin", "temperat",
     // What food does to glucose.
@@ -145,6 +157,7 @@ struct HeaderWords {
     "rate", "change", "delta", "trend", "min", "max", "avg", "mean", "std", "sd", "stdev", "limit", "factor",
     "unit", "units", "time", "timestamp", "date", "id", "type", "note", "notes", "device", "serial", "range",
     "diff", "direction", "meter", "low", "high", "lower", "upper", "gmi", "eag", "raw", "media", "mål",
+    "pred", "preds", "yhat", "lag", "slope", "mage", "confidence", "ml", "percent",
     "streefwaarde", "index", "indice", "índice", "indeks", "load", "variability", "cv",
   ]
   private static let ketoneStems: [StaticString] = ["keton", "ceton", "céton", "cheton"]

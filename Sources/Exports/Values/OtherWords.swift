@@ -45,7 +45,7 @@ extension HeaderWords {
     "colest", "triglyc", "triglic", "creatin", "kreatin", "créatin", "lactat", "laktat", "potassium",
     "kalium",
     "potasio", "sodium", "natrium", "sodio", "calcium", "kalzium", "harnst", "harns", "bilirub", "albumin",
-    "peptid", "ferritin",
+    "peptid", "ferritin", "hydroxybut", "chlorid", "magnes", "phosph", "fructos", "lipoprot",
     // The body.
     "weight", "gewicht", "poids", "vikt", "vægt",
   ]
@@ -54,7 +54,7 @@ extension HeaderWords {
     "step",
     "steps", "pas", "pasos", "passi", "passos", "steg", "skritt", "kroki", "peso", "vekt", "waga", "bmi",
     "kg",
-    "hdl", "ldl", "urea", "crp", "iob", "cob", "kwh",
+    "hdl", "ldl", "vldl", "tg", "lp", "bun", "bhb", "urea", "crp", "iob", "cob", "kwh",
   ]
   private static let foodStems: [StaticString] = [
     "carb", "kohlenhydr", "glucid", "koolhydr", "kulhydr", "kolhydr", "karbohydr", "węglowod", "hydrate",
@@ -77,6 +77,7 @@ extension HeaderWords {
     "deelnemer", "usuário", "utilizador", "pessoa", "uczestniczka", "użytkownik", "pacjent", "osoba",
     "uczestnik",
     "bruger", "deltager", "användare", "deltagare", "bruker", "pasient", "deltaker", "family", "pt",
+    "deident", "child", "kid", "case", "volunteer", "respondent",
   ]
   private static let numberWords: Set<String> = [
     "id", "ids", "no", "nr", "number", "nummer", "num", "code", "name", "key", "uuid", "guid", "email",
@@ -88,6 +89,6 @@ extension HeaderWords {
     "personid",
     "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido", "apellidos",
     "cognome",
-    "family member", "owner", "account", "email", "e mail", "deidentified id", "study id",
+    "family member", "who", "deidentid", "owner", "account", "email", "e mail", "deidentified id", "study id",
   ])
 }
