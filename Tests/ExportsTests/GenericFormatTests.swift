@@ -100,13 +100,13 @@ import Testing
 
   @Test func valuesWithTheUnitOfAnotherThingAreRefused() throws {
     let text = "time,value,unit\n2026-05-01 07:00,140,bpm\n2026-05-01 08:00,90,bpm\n"
-    #expect(try ScratchFile(text).refusal()?.contains("does not say that it holds glucose") == true)
+    #expect(try ScratchFile(text).refusal()?.contains("names other things than glucose") == true)
   }
 
   @Test func namelessValuesOfAnUnknownKindAreRefusedAndThoseOfGlucoseAreNot() throws {
     let rows = "2026-05-01 07:00,heart_rate,140\n2026-05-01 08:00,heart_rate,90\n"
     let refusal = try ScratchFile("time,type,value\n\(rows)").refusal()
-    #expect(refusal?.contains("does not say that it holds glucose") == true)
+    #expect(refusal?.contains("names other things than glucose") == true)
     #expect(try ScratchFile("time,type,glucose\n\(rows)").readings().readings.count == 2)
   }
 

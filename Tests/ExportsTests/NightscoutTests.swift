@@ -89,7 +89,8 @@ import Testing
   /// Its text may state an offset in a form that is not known: by the logbook's zone it would be off by hours.
   @Test func aTimeBesideATextThatCannotBeReadIsRejected() throws {
     let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
-    #expect(try Rendering.items(ofText: #"[{"sgv":120,\#(members)}]"#).isEmpty)
+    let export = try TextExport(#"[{"sgv":120,\#(members)}]"#)
+    #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
   @Test(arguments: [

@@ -24,7 +24,7 @@ import Testing
   /// A table of one row: the first one of a sample, with another unit, date and value.
   private static func mySugr(_ unit: String, _ date: String, _ value: String) throws -> String {
     let url = Repository.samples.appending(path: "mysugr/mysugr-mgdl-en.csv")
-    let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").prefix(2)
+    let lines = try String(contentsOf: url, encoding: .utf8).split(whereSeparator: \.isNewline).prefix(2)
     try #require(lines.count == 2 && lines[1].contains("\"154\""))
     return lines[0].replacing("(mg/dL)", with: "(\(unit))") + "\n"
       + lines[1].replacing("Aug 7, 2025", with: date).replacing("\"154\"", with: "\"\(value)\"") + "\n"
@@ -59,9 +59,10 @@ import Testing
   @Test func aRowIsKeptWholeOrNotAtAll() throws {
     for (length, isKept) in [(6_000, true), (100_000, false)] {
       let note = String(repeating: "x", count: length)
-      let text = "time,glucose mg/dL,note\nyesterday,101,\(note)\n2026-05-01 07:00,102,\n"
+      let text =
+        "time,glucose mg/dL,note\n2026-05-01 07:00,102,\n2026-05-01 12:00,103,\n2026-05-01 25:00,101,\(note)\n"
       let row = try #require(try Self.rejections(of: text).first)
-      #expect(row.rejection.source.count == (isKept ? "yesterday,101,".count + length : 0))
+      #expect(row.rejection.source.count == (isKept ? "2026-05-01 25:00,101,".count + length : 0))
     }
   }
 }

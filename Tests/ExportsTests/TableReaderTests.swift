@@ -111,7 +111,7 @@ import Testing
     var batch = IngestBatch()
     while try reader.read(into: &batch) {}
     #expect(batch.readings.map(\.measurement) == [.value(Quantity(101, .milligramsPerDecilitre))])
-    #expect(reader.warnings == ["2 NUL bytes were dropped"])
+    #expect(reader.warnings == ["NUL bytes were dropped: 2"])
   }
 
   @Test func anInputWithMoreThanOneNULInAHundredBytesIsRefused() throws {

@@ -113,7 +113,7 @@ struct NightscoutActingTests {
   /// Nothing but the sweep shows it: neither the history nor a latest time moves.
   @Test func aDeletionOnTheWebPageIsFoundByTheNextRun() async throws {
     let loopback = try LoopbackNightscout(frozenAt: Self.clock)
-    for (minutes, guid) in [(60, Login.logbookID), (50, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
+    for (minutes, guid) in [(50, Login.logbookID), (60, "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")] {
       let state = Self.state(.insulin, "units", 4, minutesAgo: Int64(minutes))
       _ = try await loopback.push(
         RecordChange(guid: guid, node: Login.run().node, version: 1, base: nil, state: state))

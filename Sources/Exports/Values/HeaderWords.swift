@@ -36,7 +36,8 @@ struct HeaderWords {
   private var namesOnlyAValue: Bool {
     if let kind { return kind != .ketone }
     return words.allSatisfy { word in
-      ["mg", "dl", "l", "mgdl"].contains(word) || word.hasPrefix("mmol") || Self.valueWords.contains(word)
+      // `dL` is parted where its letters change their case.
+      ["mg", "d", "l", "dl", "mgdl"].contains(word) || word.hasPrefix("mmol") || Self.valueWords.contains(word)
         || Self.timeWords.contains(word) || word.allSatisfy(\.isNumber)
     } || isSugar
   }
