@@ -37,7 +37,8 @@ struct HeaderWords {
     if let kind { return kind != .ketone }
     return words.allSatisfy { word in
       // `dL` is parted where its letters change their case.
-      ["mg", "d", "l", "dl", "mgdl"].contains(word) || word.hasPrefix("mmol") || Self.valueWords.contains(word)
+      ["mg", "d", "l", "dl", "mgdl"].contains(word) || word.hasPrefix("mmol")
+        || Self.valueWords.contains(word)
         || Self.timeWords.contains(word) || word.allSatisfy(\.isNumber)
     } || isSugar
   }
