@@ -116,7 +116,7 @@ import Testing
       """)
     let text = outcome.output.replacing("\r\n", with: "\n")
     #expect(text.contains("This removes the logbook 'anna' at http://127.0.0.1:"), "\(outcome)")
-    #expect(text.contains("2 readings and 0 records, of which 1 are on no server"))
+    #expect(text.contains("2 readings and 0 records, of which 1 is on no server"))
     #expect(text.contains("typed 64\na.db\n"))
     #expect(text.hasSuffix("the logbook and this store are removed\ntyped 0\n"), "\(outcome)")
   }
