@@ -85,6 +85,13 @@ struct NightscoutActingTests {
     }
   }
 
+  /// So what was answered stays answered, whatever becomes of the next request.
+  @Test func eachRecordIsAPushOfItsOwn() async throws {
+    let loopback = try LoopbackNightscout()
+    let limits = try await loopback.ask { $0.batchLimits }
+    #expect(limits == BatchLimits(readings: 500, records: 1))
+  }
+
   @Test func aDoseThatArrivesLateActsAtOnce() async throws {
     let loopback = try Self.site()
     let dose = Self.state(.insulin, "units", 4, minutesAgo: 60)

@@ -47,6 +47,8 @@ public actor FaultyRemote: Remote {
   /// Whether the host takes files and gives parts of its logbook.
   nonisolated let offersMore: Bool
   let host: any Remote
+  /// Those of the host.
+  nonisolated public var batchLimits: BatchLimits { host.batchLimits }
   private var random: SeededGenerator
   private var weather: Weather
   private var mostChanges: Int?
