@@ -45,7 +45,7 @@ let package = Package(
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
     .target(name: "TemporaryFiles", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
-      name: "Exports", dependencies: ["Logbook", "TemporaryFiles", "CZlib"], swiftSettings: settings),
+      name: "Formats", dependencies: ["Logbook", "TemporaryFiles", "CZlib"], swiftSettings: settings),
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
     .target(
@@ -96,7 +96,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(
-      name: "Ingest", dependencies: ["Logbook", "Exports", "LogbookStore", "Meters"],
+      name: "Ingest", dependencies: ["Logbook", "Formats", "LogbookStore", "Meters"],
       swiftSettings: settings),
     .target(
       name: "Sync", dependencies: ["Logbook", "LogbookAPI", "LogbookStore"],
@@ -104,7 +104,7 @@ let package = Package(
     .target(
       name: "Commands",
       dependencies: [
-        "Logbook", "LogbookAPI", "Exports", "LogbookStore", "Meters", "Remotes", "ServerStore",
+        "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Remotes", "ServerStore",
         "USBTransport", "Ingest", "Sync", "LogbookServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -124,7 +124,7 @@ let package = Package(
 
     .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(
-      name: "ExportsTests", dependencies: ["Exports", "Logbook", "SeededRandom"], swiftSettings: settings),
+      name: "FormatsTests", dependencies: ["Formats", "Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "LogbookStoreTests",
       dependencies: [
@@ -177,7 +177,7 @@ let package = Package(
     .testTarget(
       name: "IngestTests",
       dependencies: [
-        "Exports", "Ingest", "Logbook", "LogbookStore", "Meters", "SeededRandom",
+        "Formats", "Ingest", "Logbook", "LogbookStore", "Meters", "SeededRandom",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings
@@ -185,7 +185,7 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Exports", "Meters",
+        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Formats", "Meters",
         "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Exports
+import Formats
 import Logbook
 
 /// `glucoport formats`: the export formats that import reads.

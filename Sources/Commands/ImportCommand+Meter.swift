@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Exports
+import Formats
 import Ingest
 import Logbook
 import Meters
@@ -39,7 +39,7 @@ extension ImportCommand {
   }
 
   private func importPlugged(_ output: Output) throws -> ExitStatus {
-    let talk = MeterTalk(meterOptions)
+    let talk = MeterOpener(meterOptions)
     let progress = ProgressMeter(output, isQuiet: quiet || json)
     defer { progress.clear() }
     let target = try ImportTarget(self, output)
@@ -73,7 +73,7 @@ extension ImportCommand {
   ) -> MeterSession {
     MeterSession(
       driver.init(), source: source, zone: target.options.zone,
-      zoneGround: timezone == nil ? .logbook : .given, policy: policy, clock: Host.now,
+      zoneBasis: timezone == nil ? .logbook : .given, policy: policy, clock: Host.now,
       trustedNow: target.options.now)
   }
 }

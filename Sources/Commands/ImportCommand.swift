@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Exports
+import Formats
 import Ingest
 import Logbook
 import LogbookStore
@@ -192,7 +192,7 @@ struct ImportCommand: ClassifiedCommand {
   var policy: ImportPolicy {
     var policy = ImportPolicy()
     policy.isStrict = strict
-    policy.mostRejections = maxRejects
+    policy.maxRejections = maxRejects
     return policy
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Exports
+public import Formats
 public import Logbook
 public import LogbookStore
 
@@ -9,13 +9,13 @@ public struct ImportPolicy: Sendable {
   /// Everything is stored or, when one item is rejected or the input is cut off, nothing.
   public var isStrict = false
   /// The most rejected items before the import gives up; nil for no limit.
-  public var mostRejections: Int?
+  public var maxRejections: Int?
 
   /// A policy that takes what is whole and sets no limit.
   public init() {}
 
   /// Whether so many rejections end an import.
-  func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : mostRejections ?? .max) }
+  func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : maxRejections ?? .max) }
 
   /// What ends it.
   ///
@@ -23,7 +23,7 @@ public struct ImportPolicy: Sendable {
   func failure(
     of name: String, _ rejections: [Rejection], count: Int, storesNothing: Bool = false
   ) -> RejectedInput {
-    let limit = isStrict ? "--strict takes none" : "--max-rejects takes \(mostRejections ?? 0)"
+    let limit = isStrict ? "--strict takes none" : "--max-rejects takes \(maxRejections ?? 0)"
     let end = isStrict || storesNothing ? "nothing was stored" : "what was read until then is stored"
     let items = count == 1 ? "1 item was rejected" : "\(count) items were rejected"
     return RejectedInput(
@@ -45,7 +45,7 @@ public struct RejectedInput: Error {
   init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {
     self.failure = failure
     self.source = source
-    self.rejections = Array(rejections.prefix(ImportSession.mostReported))
+    self.rejections = Array(rejections.prefix(ImportSession.maxReported))
     self.count = count
   }
 }
@@ -85,7 +85,7 @@ public struct ImportInterruption: Error {
 /// Carries an export into a store, batch by batch.
 public struct ImportSession {
   /// How many rejections a report names.
-  static let mostReported = 20
+  static let maxReported = 20
 
   private let store: Store
   private let policy: ImportPolicy
@@ -130,7 +130,7 @@ public struct ImportSession {
         func tell(_ rejected: [Rejection], at progress: (done: Int64, total: Int64?)) throws {
           for rejection in rejected {
             try onRejection(rejection, header)
-            if rejections.count < Self.mostReported { rejections.append(rejection) }
+            if rejections.count < Self.maxReported { rejections.append(rejection) }
           }
           onProgress(writer.counts, progress)
           if isInterrupted() { throw Failure(.temporary, "\(source.name): interrupted") }

@@ -25,7 +25,7 @@ public struct MeterSession {
   private let driver: any MeterDriver
   private let source: MeterSource
   private let zone: LogbookZone
-  private let zoneGround: Decision.Ground
+  private let zoneBasis: Decision.Basis
   private let policy: ImportPolicy
   private let clock: () -> Int64
   private let trustedNow: Int64?
@@ -37,13 +37,13 @@ public struct MeterSession {
   ///   - trustedNow: that time, where it may judge others.
   public init(
     _ driver: any MeterDriver, source: MeterSource, zone: LogbookZone,
-    zoneGround: Decision.Ground = .logbook, policy: ImportPolicy = ImportPolicy(),
+    zoneBasis: Decision.Basis = .logbook, policy: ImportPolicy = ImportPolicy(),
     clock: @escaping () -> Int64, trustedNow: Int64?
   ) {
     self.driver = driver
     self.source = source
     self.zone = zone
-    self.zoneGround = zoneGround
+    self.zoneBasis = zoneBasis
     self.policy = policy
     self.clock = clock
     self.trustedNow = trustedNow
@@ -81,7 +81,7 @@ public struct MeterSession {
     return ImportReport(
       source: source.name, format: type(of: driver).id, decisions: decisions,
       warnings: contents.warnings + warnings(judgement), counts: counts, end: .whole,
-      rejections: Array(rejections.prefix(ImportSession.mostReported)), likelyDuplicates: duplicates,
+      rejections: Array(rejections.prefix(ImportSession.maxReported)), likelyDuplicates: duplicates,
       meter: contents.identity, clock: judgement)
   }
 
@@ -97,7 +97,7 @@ public struct MeterSession {
   private var decisions: [Decision] {
     [
       Decision("format", type(of: driver).id, .read), Decision("unit", "as the meter sends it", .fixed),
-      Decision("zone", zone.name, zoneGround),
+      Decision("zone", zone.name, zoneBasis),
     ]
   }
 

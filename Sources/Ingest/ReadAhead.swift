@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Logbook
 
 /// Reads an export one batch ahead, on a thread of its own, while the batch before is stored: each of the two takes about

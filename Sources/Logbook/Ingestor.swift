@@ -53,19 +53,19 @@ public struct IngestBatch: Sendable {
 public struct Decision: Hashable, Sendable {
   /// Why it was decided so: read in the input, inferred from it, given by a person, fixed by the format, or
   /// the logbook's setting.
-  public enum Ground: String, Sendable { case read, inferred, given, fixed, logbook }
+  public enum Basis: String, Sendable { case read, inferred, given, fixed, logbook }
   /// `format`, `encoding`, `delimiter`, `unit`, `date-order`, `zone`, `decimal-mark`.
   public let subject: String
   /// What was decided, for people.
   public let value: String
   /// Why it was decided so.
-  public let ground: Ground
+  public let basis: Basis
 
   /// A decision on a subject, with its ground.
-  public init(_ subject: String, _ value: String, _ ground: Ground) {
+  public init(_ subject: String, _ value: String, _ basis: Basis) {
     self.subject = subject
     self.value = value
-    self.ground = ground
+    self.basis = basis
   }
 }
 

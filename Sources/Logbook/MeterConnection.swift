@@ -23,7 +23,7 @@ public final class MeterConnection {
   }
 
   /// Does one step of the talk, and gives what came.
-  public func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     try transport.perform(exchange, within: milliseconds)
   }
 
@@ -33,8 +33,8 @@ public final class MeterConnection {
   }
 
   /// Waits for one packet.
-  public func receive(most: Int = 64, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    try perform(.receive(most: most), within: milliseconds)
+  public func receive(maxBytes: Int = 64, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    try perform(.receive(maxBytes: maxBytes), within: milliseconds)
   }
 
   /// Both clocks at this moment.

@@ -114,7 +114,7 @@ public func plainNumber(_ number: Double) -> String {
   public static let highLevel: Int64 = -2
 
   /// The measurement as a part of an identity: tenths of mmol/L, or the code of LO or HI.
-  public var level: Int64 {
+  public var valueBucket: Int64 {
     switch self {
     case .value(let quantity): quantity.tenthsOfMillimole
     case .low: Self.lowLevel

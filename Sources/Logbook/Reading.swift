@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What places a reading among those of its device and kind. The raw value is the code that the store keeps.
-@frozen public enum Axis: UInt8, CaseIterable, Sendable {
+@frozen public enum PositionKind: UInt8, CaseIterable, Sendable {
   /// The device time as shown.
   case time = 0
   /// The device's own tick or record number, which stays the same for ever.
@@ -10,10 +10,10 @@
   /// The name in views, exports and addresses.
   public var name: String { self == .time ? "time" : "tick" }
 
-  /// The axis with this name, or nil.
+  /// The position kind with this name, or nil.
   public init?(name: some StringProtocol) {
-    guard let axis = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = axis
+    guard let positionKind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = positionKind
   }
 }
 
@@ -24,7 +24,7 @@
   /// What it measures.
   public var kind: ReadingKind
   /// What places it among those of its device and kind.
-  public var axis: Axis
+  public var positionKind: PositionKind
   /// What else is said of it.
   public var marks: ReadingMarks
   /// What places the shown time on the UTC line.
@@ -49,7 +49,7 @@
   ) {
     self.device = device
     self.kind = kind
-    self.axis = .time
+    self.positionKind = .time
     self.marks = marks
     self.placement = placement
     self.deviceTime = deviceTime
@@ -67,17 +67,17 @@
   ) {
     self.init(
       device: device, kind: kind, at: deviceTime, placement: placement, measurement, marks: marks, line: line)
-    self.axis = .tick
+    self.positionKind = .tick
     self.position = tick
   }
 
   /// The value's part in the identity: tenths of mmol/L, or a code of LO or HI; 0 where it has no part.
-  @inlinable public var level: Int64 {
-    axis == .time && kind.valueIsPartOfIdentity ? measurement.level : 0
+  @inlinable public var valueBucket: Int64 {
+    positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
   /// Whether the shown time can occur twice, so that another value at the same time is another reading.
   @inlinable public var timeCanRepeat: Bool {
-    axis == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
+    positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
   }
 }

@@ -13,17 +13,18 @@ public struct ReadingIdentity: Hashable, Sendable {
   /// What the reading measures.
   public let kind: ReadingKind
   /// What places it among those of its device and kind.
-  public let axis: Axis
+  public let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
   public let position: Int64
   /// The value's part in the identity.
-  public let level: Int64
+  public let valueBucket: Int64
   /// Which one of several that share every other part.
   public let occurrence: Int64
 
   /// The identity of a device's reading. Of the device it takes what identifies it and leaves the rest.
   public init(
-    device: Device, kind: ReadingKind, axis: Axis, position: Int64, level: Int64, occurrence: Int64
+    device: Device, kind: ReadingKind, positionKind: PositionKind, position: Int64, valueBucket: Int64,
+    occurrence: Int64
   ) {
     let hasSerial = !device.serial.isEmpty
     vendor = hasSerial ? device.vendor : ""
@@ -31,9 +32,9 @@ public struct ReadingIdentity: Hashable, Sendable {
     serial = device.serial
     format = hasSerial ? "" : device.format
     self.kind = kind
-    self.axis = axis
+    self.positionKind = positionKind
     self.position = position
-    self.level = level
+    self.valueBucket = valueBucket
     self.occurrence = occurrence
   }
 
@@ -41,15 +42,17 @@ public struct ReadingIdentity: Hashable, Sendable {
   public init?(text: String) {
     let parts = text.split(separator: "|", omittingEmptySubsequences: false)
     guard parts.count == 8, let first = Self.unescaped(parts[1]), let second = Self.unescaped(parts[2]),
-      let kind = ReadingKind(name: parts[3]), let axis = Axis(name: parts[4]), let position = Int64(parts[5]),
-      let level = Int64(parts[6]), let occurrence = Int64(parts[7]), occurrence >= 0
+      let kind = ReadingKind(name: parts[3]), let positionKind = PositionKind(name: parts[4]),
+      let position = Int64(parts[5]),
+      let valueBucket = Int64(parts[6]), let occurrence = Int64(parts[7]), occurrence >= 0
     else { return nil }
     let device =
       parts[0] == Self.bySerial
       ? Device(vendor: first, model: "", serial: second, format: "")
       : Device(vendor: "", model: second, format: first)
     self.init(
-      device: device, kind: kind, axis: axis, position: position, level: level, occurrence: occurrence)
+      device: device, kind: kind, positionKind: positionKind, position: position, valueBucket: valueBucket,
+      occurrence: occurrence)
     guard self.text.utf8.elementsEqual(text.utf8) else { return nil }
   }
 
@@ -57,7 +60,8 @@ public struct ReadingIdentity: Hashable, Sendable {
   public var text: String {
     let device = Device(vendor: vendor, model: model, serial: serial, format: format)
     let parts = [
-      Self.text(of: device), kind.name, axis.name, String(position), String(level), String(occurrence),
+      Self.text(of: device), kind.name, positionKind.name, String(position), String(valueBucket),
+      String(occurrence),
     ]
     return parts.joined(separator: "|")
   }

@@ -174,9 +174,9 @@ public struct RemoteLogbook: Hashable, Sendable {
   /// Whether this login may change it.
   public var isWritable: Bool
   /// The most readings in one request.
-  public var mostReadings: Int
+  public var maxReadings: Int
   /// The most records in one request.
-  public var mostRecords: Int
+  public var maxRecords: Int
   /// What the login lacks of what an upload needs, in the remote's own words; empty where nothing is missing or known.
   public var missingPermissions: [String]
   /// The remote's latest position.
@@ -186,14 +186,14 @@ public struct RemoteLogbook: Hashable, Sendable {
 
   /// A logbook behind a login.
   public init(
-    id: String, name: String, isWritable: Bool, mostReadings: Int, mostRecords: Int,
+    id: String, name: String, isWritable: Bool, maxReadings: Int, maxRecords: Int,
     missingPermissions: [String] = [], mark: String? = nil, time: Int64? = nil
   ) {
     self.id = id
     self.name = name
     self.isWritable = isWritable
-    self.mostReadings = mostReadings
-    self.mostRecords = mostRecords
+    self.maxReadings = maxReadings
+    self.maxRecords = maxRecords
     self.missingPermissions = missingPermissions
     self.mark = mark
     self.time = time

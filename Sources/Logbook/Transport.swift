@@ -52,20 +52,20 @@ public struct ControlRequest: Hashable, Sendable {
 }
 
 /// One step of a talk with a meter.
-public enum Exchange: Hashable, Sendable {
+public enum LinkOperation: Hashable, Sendable {
   /// Hands over one packet: a HID output report without padding, one bulk transfer, or bytes for a serial line.
   case send([UInt8])
   /// Waits for one packet of at most so many bytes: a HID input report, one bulk transfer, or what has come over a
   /// serial line, at least one byte.
-  case receive(most: Int)
+  case receive(maxBytes: Int)
   /// Reads a HID feature report; the answer begins with its id.
-  case feature(id: UInt8, most: Int)
+  case feature(id: UInt8, maxBytes: Int)
   /// Writes a HID feature report; the bytes begin with its id.
   case setFeature([UInt8])
   /// A control request that reads.
-  case ask(ControlRequest, most: Int)
+  case controlIn(ControlRequest, maxBytes: Int)
   /// A control request that writes.
-  case tell(ControlRequest, [UInt8])
+  case controlOut(ControlRequest, [UInt8])
   /// A SCSI command that reads exactly so many bytes, or fewer where the device sends fewer.
   case command([UInt8], reads: Int)
   /// A SCSI command that writes.
@@ -99,5 +99,5 @@ public protocol Transport: AnyObject {
   /// Does one step, and gives what came; empty for a step that only writes.
   ///
   /// - Parameter milliseconds: how long to wait at most.
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8]
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
 }

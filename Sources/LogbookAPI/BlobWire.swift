@@ -13,5 +13,5 @@ extension Wire {
   /// The header that repeats the word of an error, for answers without a body.
   public static let errorHeader = "Glucoport-Error"
   /// The most bytes of a part.
-  public static let mostPartBytes = 1 << 20
+  public static let maxPartBytes = 1 << 20
 }

@@ -65,7 +65,7 @@ extension Bodies {
   /// The buckets that a query names; nil for what names none, or too many.
   public static func buckets(_ text: String) -> Set<Int>? {
     let names = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard names.count <= Wire.mostBuckets else { return nil }
+    guard names.count <= Wire.maxBuckets else { return nil }
     let buckets = names.compactMap { bucket(named: $0) }
     return buckets.count == names.count ? Set(buckets) : nil
   }
@@ -95,7 +95,7 @@ extension Bodies {
         }
         return true
       }
-      guard isTold, page.records.count <= Wire.mostRecords, !page.hasMore || !page.records.isEmpty else {
+      guard isTold, page.records.count <= Wire.maxRecords, !page.hasMore || !page.records.isEmpty else {
         throw reader.error("a bounded page that goes on is expected")
       }
       return page

@@ -22,7 +22,7 @@ public enum Bodies {
       try reader.object { (name, reader) throws(WireError) in
         guard name == "series" else { return false }
         guard received == nil else { throw reader.error("a second list of series") }
-        received = try ReadingWire.read(&reader, limit: Wire.mostReadings)
+        received = try ReadingWire.read(&reader, limit: Wire.maxReadings)
         return true
       }
       guard let received else { throw reader.error("series are expected") }
@@ -124,8 +124,8 @@ public enum Bodies {
         guard name == "records" else { return false }
         var list: [ReceivedChange] = []
         try reader.array { (reader) throws(WireError) in
-          guard list.count < Wire.mostRecords else {
-            throw reader.error("more than \(Wire.mostRecords) records")
+          guard list.count < Wire.maxRecords else {
+            throw reader.error("more than \(Wire.maxRecords) records")
           }
           let start = reader
           do throws(WireError) {
@@ -244,7 +244,7 @@ public enum Bodies {
       var hasMore = false
       try reader.object { (name, reader) throws(WireError) in
         switch name {
-        case "series": received = try ReadingWire.read(&reader, limit: Wire.mostReadings)
+        case "series": received = try ReadingWire.read(&reader, limit: Wire.maxReadings)
         case "records":
           try reader.array { (reader) throws(WireError) in records.append(try readRecord(&reader)) }
         case "cursor": cursor = try RecordWire.readToken(&reader)
@@ -254,7 +254,7 @@ public enum Bodies {
         return true
       }
       if let refused = received.refused.first { throw reader.error(refused.reason) }
-      guard let cursor, records.count <= Wire.mostReadings else {
+      guard let cursor, records.count <= Wire.maxReadings else {
         throw reader.error("a cursor and a bounded page are expected")
       }
       return ChangePage(readings: received.batch, records: records, cursor: cursor, hasMore: hasMore)
@@ -304,8 +304,8 @@ public enum Bodies {
     out.string(logbook.name)
     out.json(",\"role\":\"\(logbook.isWritable ? "write" : "read")\",\"time\":")
     out.string(logbook.time.map { DeviceTime(seconds: $0).text + "Z" })
-    out.json(",\"limits\":{\"body_bytes\":\(Wire.mostBodyBytes),\"readings\":\(logbook.mostReadings)")
-    out.json(",\"records\":\(logbook.mostRecords)},\"mark\":")
+    out.json(",\"limits\":{\"body_bytes\":\(Wire.maxBodyBytes),\"readings\":\(logbook.maxReadings)")
+    out.json(",\"records\":\(logbook.maxRecords)},\"mark\":")
     out.string(logbook.mark)
     out.raw("}")
     return out.bytes
@@ -314,7 +314,7 @@ public enum Bodies {
   /// Reads the answer with the logbook of the login.
   public static func readLogbook(_ body: [UInt8]) throws(WireError) -> RemoteLogbook {
     try WireReader.read(body) { (reader) throws(WireError) in
-      var logbook = RemoteLogbook(id: "", name: "", isWritable: false, mostReadings: 0, mostRecords: 0)
+      var logbook = RemoteLogbook(id: "", name: "", isWritable: false, maxReadings: 0, maxRecords: 0)
       try reader.object { (name, reader) throws(WireError) in
         switch name {
         case "logbook": logbook.id = try RecordWire.readGuid(&reader)
@@ -327,7 +327,7 @@ public enum Bodies {
         }
         return true
       }
-      guard !logbook.id.isEmpty, logbook.mostReadings > 0, logbook.mostRecords > 0 else {
+      guard !logbook.id.isEmpty, logbook.maxReadings > 0, logbook.maxRecords > 0 else {
         throw reader.error("a logbook and its limits are expected")
       }
       return logbook
@@ -339,8 +339,8 @@ public enum Bodies {
   ) throws(WireError) {
     try reader.object { (name, reader) throws(WireError) in
       switch name {
-      case "readings": logbook.mostReadings = Int(try reader.integer())
-      case "records": logbook.mostRecords = Int(try reader.integer())
+      case "readings": logbook.maxReadings = Int(try reader.integer())
+      case "records": logbook.maxRecords = Int(try reader.integer())
       default: return false
       }
       return true

@@ -25,17 +25,19 @@ public struct ReceivedReadings: Sendable {
   }
 }
 
-/// Readings as glucoport-protocol(7) writes them: series of one device, kind and axis, each with rows whose places
+/// Readings as glucoport-protocol(7) writes them: series of one device, kind and position kind, each with rows whose places
 /// have a fixed meaning, since millions of them travel.
 public enum ReadingWire {
   /// The most devices, and texts of a device, in one request.
-  static let mostSeries = 10_000
+  static let maxSeries = 10_000
   static let longestDeviceText = 256
 
   private static let kinds: [(word: StaticString, value: ReadingKind)] = [
     ("cbg", .cbg), ("smbg", .smbg), ("scan", .scan), ("ketone", .ketone),
   ]
-  private static let axes: [(word: StaticString, value: Axis)] = [("time", .time), ("tick", .tick)]
+  private static let positionKinds: [(word: StaticString, value: PositionKind)] = [
+    ("time", .time), ("tick", .tick),
+  ]
   private static let sources: [(word: StaticString, value: OffsetSource)] = [
     ("zone", .zone), ("stated", .stated), ("zone-gap", .zoneGap), ("zone-overlap", .zoneOverlap),
     ("ticks", .ticks),
@@ -50,7 +52,8 @@ public enum ReadingWire {
     out.raw("[")
     var open: Reading?
     for reading in batch.readings {
-      if let last = open, last.device == reading.device, last.kind == reading.kind, last.axis == reading.axis
+      if let last = open, last.device == reading.device, last.kind == reading.kind,
+        last.positionKind == reading.positionKind
       {
         out.raw(",")
       } else {
@@ -75,8 +78,8 @@ public enum ReadingWire {
     out.string(device.format)
     out.raw("},\"kind\":")
     out.string(reading.kind.name)
-    out.raw(",\"axis\":")
-    out.string(reading.axis.name)
+    out.raw(",\"position_kind\":")
+    out.string(reading.positionKind.name)
     out.raw(",\"readings\":[")
   }
 
@@ -86,7 +89,7 @@ public enum ReadingWire {
     out.raw("[")
     out.integer(reading.position)
     out.raw(",")
-    out.integer(reading.level)
+    out.integer(reading.valueBucket)
     out.raw(",")
     out.integer(Int64(reading.occurrence))
     out.raw(",")
@@ -143,8 +146,8 @@ extension ReadingWire {
   public static func read(_ reader: inout WireReader, limit: Int) throws(WireError) -> ReceivedReadings {
     var received = ReceivedReadings()
     try reader.array { (reader) throws(WireError) in
-      guard received.batch.devices.count < mostSeries else {
-        throw reader.error("more than \(mostSeries) series")
+      guard received.batch.devices.count < maxSeries else {
+        throw reader.error("more than \(maxSeries) series")
       }
       try readSeries(&reader, limit: limit, into: &received)
     }
@@ -156,24 +159,24 @@ extension ReadingWire {
   ) throws(WireError) {
     var device: Device?
     var kind: ReadingKind?
-    var axis: Axis?
+    var positionKind: PositionKind?
     let index = DeviceIndex(Int32(received.batch.devices.count))
     var hasReadings = false
     try reader.object { (name, reader) throws(WireError) in
       switch name {
       case "device": device = try readDevice(&reader)
       case "kind": kind = try reader.word(kinds)
-      case "axis": axis = try reader.word(axes)
+      case "position_kind": positionKind = try reader.word(positionKinds)
       case "readings":
-        guard let kind, let axis, device != nil else {
-          throw reader.error("device, kind and axis are expected before the readings")
+        guard let kind, let positionKind, device != nil else {
+          throw reader.error("device, kind and position_kind are expected before the readings")
         }
         hasReadings = true
         try reader.array { (reader) throws(WireError) in
           guard received.count < limit else { throw reader.error("more than \(limit) readings") }
           let start = reader
           do throws(WireError) {
-            received.batch.readings.append(try readRow(&reader, index, kind, axis))
+            received.batch.readings.append(try readRow(&reader, index, kind, positionKind))
           } catch {
             reader = start
             try reader.skip()
@@ -212,12 +215,12 @@ extension ReadingWire {
   }
 
   private static func readRow(
-    _ reader: inout WireReader, _ device: DeviceIndex, _ kind: ReadingKind, _ axis: Axis
+    _ reader: inout WireReader, _ device: DeviceIndex, _ kind: ReadingKind, _ positionKind: PositionKind
   ) throws(WireError) -> Reading {
     try reader.pass("[")
     let position = try reader.integer()
     try reader.pass(",")
-    let level = try reader.integer()
+    let valueBucket = try reader.integer()
     try reader.pass(",")
     guard let occurrence = Int32(exactly: try reader.integer()), occurrence >= 0 else {
       throw reader.error("an occurrence that cannot be")
@@ -234,14 +237,16 @@ extension ReadingWire {
     let placement = Placement(utcOffset: offset, source: source)
     var reading = Reading(
       device: device, kind: kind, at: deviceTime, placement: placement, measurement, marks: marks, line: 0)
-    reading.axis = axis
+    reading.positionKind = positionKind
     reading.position = position
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
-    guard axis == .tick || position == deviceTime.seconds else {
+    guard positionKind == .tick || position == deviceTime.seconds else {
       throw reader.error("a position that is not the shown time")
     }
-    guard level == reading.level else { throw reader.error("a level that does not belong to the value") }
+    guard valueBucket == reading.valueBucket else {
+      throw reader.error("a value_bucket that does not belong to the value")
+    }
     return reading
   }
 

@@ -4,8 +4,8 @@ public import Logbook
 
 /// Records and their changes as glucoport-protocol(7) writes them.
 public enum RecordWire {
-  static let mostFields = 256
-  static let mostWords = 1024
+  static let maxFields = 256
+  static let maxWords = 1024
   /// The longest text of a record in bytes.
   static let longestText = 1 << 20
   static let longestToken = 128
@@ -39,8 +39,8 @@ public enum RecordWire {
     guard let guid, let node, let version, version > 0, let state, let digest else {
       throw reader.error("guid, node, version, digest and state are expected")
     }
-    guard state.json.utf8.count <= Wire.mostStateBytes else {
-      throw reader.error("a state of more than \(Wire.mostStateBytes) bytes")
+    guard state.json.utf8.count <= Wire.maxStateBytes else {
+      throw reader.error("a state of more than \(Wire.maxStateBytes) bytes")
     }
     guard digest == state.digest else { throw reader.error("a digest that is not that of the state") }
     return RecordChange(guid: guid, node: node, version: version, base: base, state: state)
@@ -105,8 +105,8 @@ public enum RecordWire {
   public static func readFields(_ reader: inout WireReader) throws(WireError) -> RecordFields {
     var values: [String: FieldValue] = [:]
     try reader.object { (name, reader) throws(WireError) in
-      guard values.count < mostFields, name.utf8.count <= longestToken else {
-        throw reader.error("more than \(mostFields) fields, or a longer name than \(longestToken) bytes")
+      guard values.count < maxFields, name.utf8.count <= longestToken else {
+        throw reader.error("more than \(maxFields) fields, or a longer name than \(longestToken) bytes")
       }
       guard values[name] == nil else { throw reader.error("a field that stands there twice") }
       values[name] = try readValue(&reader)
@@ -122,7 +122,7 @@ public enum RecordWire {
     case UInt8(ascii: "["):
       var words: Set<String> = []
       try reader.array { (reader) throws(WireError) in
-        guard words.count < mostWords else { throw reader.error("more than \(mostWords) words") }
+        guard words.count < maxWords else { throw reader.error("more than \(maxWords) words") }
         words.insert(try readText(&reader))
       }
       return .words(words.sorted())

@@ -81,7 +81,7 @@ public protocol ServerStorage: AttachmentStorage {
   func readingDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests
   /// Digests over the contents of all records, tombstones, too.
   func recordDigests(_ login: Login, _ run: RunStamp) async throws(StorageError) -> IdentityDigests
-  /// The readings in these buckets of `readingDigests`; `tooLarge` for more than `Wire.mostReadings`.
+  /// The readings in these buckets of `readingDigests`; `tooLarge` for more than `Wire.maxReadings`.
   func readings(in buckets: Set<Int>, _ login: Login, _ run: RunStamp) async throws(StorageError)
     -> ReadingBatch
   /// The records in these buckets of `recordDigests`, by their ids, behind the one of this id: as many as a page takes.

@@ -17,7 +17,7 @@ struct Answer {
   var endsConnection = false
 
   /// Smaller bodies gain nothing.
-  private static let leastPackedBytes = 1024
+  private static let minPackedBytes = 1024
 
   /// The response, gzipped for a client that takes it.
   func response(takesGzip: Bool) -> Response {
@@ -27,7 +27,7 @@ struct Answer {
     headers[.xContentTypeOptions] = "nosniff"
     var bytes = body
     if !bytes.isEmpty { headers[.contentType] = type }
-    if takesGzip, mayBePacked, body.count > Self.leastPackedBytes, let packed = WireGzip.pack(body) {
+    if takesGzip, mayBePacked, body.count > Self.minPackedBytes, let packed = WireGzip.pack(body) {
       bytes = packed
       headers[.contentEncoding] = "gzip"
     }

@@ -9,16 +9,16 @@ import LogbookAPI
 struct BlobCalls {
   private let storage: any ServerStorage
   private let body: IncomingBody
-  private let mostContentBytes: Int64
-  private let mostLogbookBytes: Int64
+  private let maxContentBytes: Int64
+  private let maxLogbookBytes: Int64
 
   init(_ storage: any ServerStorage, _ body: IncomingBody, _ settings: ServerSettings) {
     self.storage = storage
     var body = body
-    (body.type, body.most) = ("application/octet-stream", Wire.mostPartBytes)
+    (body.type, body.most) = ("application/octet-stream", Wire.maxPartBytes)
     self.body = body
-    mostContentBytes = settings.mostContentBytes
-    mostLogbookBytes = settings.mostLogbookContentBytes
+    maxContentBytes = settings.maxContentBytes
+    maxLogbookBytes = settings.maxLogbookContentBytes
   }
 
   func answer(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
@@ -47,18 +47,18 @@ extension BlobCalls {
     _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest, _ login: Login,
     _ run: RunStamp
   ) async throws -> Answer {
-    guard content.size <= mostContentBytes else {
-      throw Refusal(.tooLarge, "the content of an attachment has at most \(mostContentBytes) bytes here")
+    guard content.size <= maxContentBytes else {
+      throw Refusal(.tooLarge, "the content of an attachment has at most \(maxContentBytes) bytes here")
     }
     let outcome = try await body.read(incoming.request) { bytes in
       let isAll = content.size < 0
       let size = isAll ? Int64(bytes.count) : content.size
-      guard size <= mostContentBytes, Int64(bytes.count) <= size - offset else {
+      guard size <= maxContentBytes, Int64(bytes.count) <= size - offset else {
         throw Refusal(.badRequest, "the part ends behind the end of its content")
       }
       return try await storage.append(
         bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset,
-        limit: mostLogbookBytes, login, run)
+        limit: maxLogbookBytes, login, run)
     }
     switch outcome {
     case .holds(let held): return Answer(status: .noContent, headers: .telling(held))
@@ -68,7 +68,7 @@ extension BlobCalls {
       throw refusal
     case .wrongDigest: throw Refusal(.wrongDigest, "the content does not have this SHA-256 and was dropped")
     case .full:
-      throw Refusal(.full, "the attachments of this logbook may have \(mostLogbookBytes) bytes together")
+      throw Refusal(.full, "the attachments of this logbook may have \(maxLogbookBytes) bytes together")
     }
   }
 
@@ -76,7 +76,7 @@ extension BlobCalls {
     of digest: String, _ incoming: IncomingRequest, _ login: Login, _ run: RunStamp
   ) async throws -> Answer {
     let range = try range(incoming)
-    let (first, most) = range ?? (0, Wire.mostPartBytes)
+    let (first, most) = range ?? (0, Wire.maxPartBytes)
     guard let part = try await storage.part(of: digest, from: first, limit: most, login, run) else {
       throw Refusal(.notFound, "there is no whole content with this SHA-256")
     }
@@ -85,7 +85,7 @@ extension BlobCalls {
     guard range != nil, part.size > 0 else {
       guard part.bytes.count == part.size else {
         throw Refusal(
-          .badRequest, "this content has more than \(Wire.mostPartBytes) bytes: ask for it in ranges")
+          .badRequest, "this content has more than \(Wire.maxPartBytes) bytes: ask for it in ranges")
       }
       return answer
     }
@@ -104,11 +104,11 @@ extension BlobCalls {
     guard text.hasPrefix("bytes="), parts.count == 2, let first = Self.number(String(parts[0])) else {
       throw Refusal(.badRequest, "the header Range takes one range of bytes, by its first one")
     }
-    if parts[1].isEmpty { return (first, Wire.mostPartBytes) }
+    if parts[1].isEmpty { return (first, Wire.maxPartBytes) }
     guard let last = Self.number(String(parts[1])), last >= first else {
       throw Refusal(.badRequest, "the header Range takes one range of bytes, by its first one")
     }
-    return (first, Int(min(Int64(Wire.mostPartBytes), last - first + 1)))
+    return (first, Int(min(Int64(Wire.maxPartBytes), last - first + 1)))
   }
 
   private func number(_ incoming: IncomingRequest, _ header: String) throws(Refusal) -> Int64 {

@@ -5,7 +5,7 @@
 actor FailedLogins {
   private static let windowSeconds: Int64 = 60
   /// More addresses than this within a minute are no people's.
-  private static let mostAddresses = 10_000
+  private static let maxAddresses = 10_000
 
   private struct Count {
     var failures: Int
@@ -19,8 +19,8 @@ actor FailedLogins {
 
   /// Counts a failure; gives the seconds to wait where there were too many.
   func add(_ address: String, at now: Int64) -> Int? {
-    if counts.count >= Self.mostAddresses { counts = counts.filter { !isOver($0.value, now) } }
-    if counts.count >= Self.mostAddresses { counts.removeAll() }
+    if counts.count >= Self.maxAddresses { counts = counts.filter { !isOver($0.value, now) } }
+    if counts.count >= Self.maxAddresses { counts.removeAll() }
     var count = counts[address] ?? Count(failures: 0, since: now)
     if isOver(count, now) { count = Count(failures: 0, since: now) }
     count.failures += 1

@@ -10,7 +10,7 @@ struct IncomingBody {
   let bytesAtWork: BytesAtWork
   let time: Duration
   var type = "application/json"
-  var most = Wire.mostBodyBytes
+  var most = Wire.maxBodyBytes
 
   /// Gives the bytes of a body to `use`, which runs while its bytes are counted as at work.
   func read<Value: Sendable>(

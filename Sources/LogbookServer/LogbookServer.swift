@@ -39,7 +39,7 @@ public struct LogbookServer: Sendable {
       responder: responder, server: try builder(),
       configuration: ApplicationConfiguration(
         address: .hostname(settings.address.host, port: settings.address.port),
-        availableConnectionsDelegate: .maximum(settings.mostConnections, logger: logger)),
+        availableConnectionsDelegate: .maximum(settings.maxConnections, logger: logger)),
       onServerRunning: { channel in
         await onListening("\(scheme)://\(host):\(channel.localAddress?.port ?? 0)")
       }, logger: logger)

@@ -69,15 +69,15 @@ public struct ServerSettings: Sendable {
   /// How long requests at work may take when the server is told to stop.
   public var shutdownTime = Duration.seconds(10)
   /// Further connections wait.
-  public var mostConnections = 256
+  public var maxConnections = 256
   /// The bytes of all bodies that are at work at one time.
-  public var mostBytesAtWork = 64 << 20
+  public var maxBytesAtWork = 64 << 20
   /// The bytes of one attachment's content.
-  public var mostContentBytes: Int64 = 25 << 20
+  public var maxContentBytes: Int64 = 25 << 20
   /// The bytes of all contents of one logbook.
-  public var mostLogbookContentBytes: Int64 = 4 << 30
+  public var maxLogbookContentBytes: Int64 = 4 << 30
   /// Failed logins from one address within a minute, behind which the answer is to wait.
-  public var mostFailedLogins = 20
+  public var maxFailedLogins = 20
 
   /// A server at this address, by this clock.
   public init(address: ListeningAddress, tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64) {

@@ -54,7 +54,7 @@ struct WireCalls: Sendable {
     let run = try incoming.run()
     let after = try incoming.parameter("after").flatMap { $0.isEmpty ? nil : $0 }
     let limitText = try incoming.parameter("limit")
-    guard let limit = limitText.map({ Int($0) }) ?? Wire.mostReadings, limit > 0 else {
+    guard let limit = limitText.map({ Int($0) }) ?? Wire.maxReadings, limit > 0 else {
       throw Refusal(.badRequest, "the parameter limit takes a number from 1")
     }
     if let part = try Self.part(incoming) {

@@ -20,14 +20,14 @@ struct WireResponder: HTTPResponder {
   init(_ storage: any ServerStorage, _ settings: ServerSettings, _ logger: Logger) {
     let metrics = ServerMetrics()
     let body = IncomingBody(
-      bytesAtWork: BytesAtWork(most: settings.mostBytesAtWork), time: settings.bodyTime)
+      bytesAtWork: BytesAtWork(most: settings.maxBytesAtWork), time: settings.bodyTime)
     self.storage = storage
     self.metrics = metrics
     self.logger = logger
     clock = settings.clock
     calls = WireCalls(storage: storage, body: body, clock: settings.clock, metrics: metrics)
     blobs = BlobCalls(storage, body, settings)
-    failedLogins = FailedLogins(most: settings.mostFailedLogins)
+    failedLogins = FailedLogins(most: settings.maxFailedLogins)
   }
 
   func respond(to request: Request, context: RequestOrigin) async throws -> Response {
@@ -76,12 +76,12 @@ extension WireResponder {
     guard !WireRoute.writes(method) || login.role == .write else {
       throw Refusal(.readOnly, "this token may read only")
     }
-    var answer = try await carryOut(route, incoming, login)
+    var answer = try await perform(route, incoming, login)
     answer.endsConnection = !WireRoute.writes(method) && incoming.hasBody
     return answer
   }
 
-  private func carryOut(_ route: WireRoute, _ incoming: IncomingRequest, _ login: Login) async throws
+  private func perform(_ route: WireRoute, _ incoming: IncomingRequest, _ login: Login) async throws
     -> Answer
   {
     switch route {

@@ -104,7 +104,7 @@ extension Store {
       }
       return (
         try Self.replace("reading", time: "device_time", database),
-        try Self.replace("record", time: "occurred_at", database)
+        try Self.replace("record", time: "device_time", database)
       )
     }
   }
@@ -115,7 +115,7 @@ extension Store {
       sql: """
         SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM reading
         WHERE offset_source IN (1, 2, 3)
-        UNION SELECT DISTINCT CAST(strftime('%Y', occurred_at, 'unixepoch') AS INTEGER) FROM record
+        UNION SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM record
         WHERE offset_source IN (1, 2, 3)
         """)
   }

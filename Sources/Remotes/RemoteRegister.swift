@@ -113,9 +113,9 @@ public enum RemoteRegister {
 
   /// A remote whose requests go by another carrier than the network.
   package static func remote(
-    _ kind: String, _ login: RemoteLogin, over carrier: any Carrier
+    _ kind: String, _ login: RemoteLogin, over transport: any HTTPTransport
   ) throws(Failure) -> any Remote {
-    try type(kind).init(RemoteExchange(login, over: carrier), token: login.token, zone: login.zone)
+    try type(kind).init(RemoteExchange(login, over: transport), token: login.token, zone: login.zone)
   }
 
   private static func type(_ kind: String) throws(Failure) -> any RemoteKind.Type {

@@ -7,7 +7,7 @@ import LogbookAPI
 /// Reads the changes behind a place in their order: readings and records, merged by their numbers.
 struct ChangeScan {
   /// The most changes that one page passes over, so that a long stretch of the node's own writing is no long wait.
-  private static let mostScanned = 50_000
+  private static let maxScanned = 50_000
 
   private let database: Database
   private let node: Int64
@@ -21,7 +21,7 @@ struct ChangeScan {
     self.node = node
     self.place = place
     builder = PageBuilder(database)
-    self.limit = min(max(limit, 1), Wire.mostReadings)
+    self.limit = min(max(limit, 1), Wire.maxReadings)
   }
 
   /// The page, in the caller's transaction; nil when nothing stands behind the place.
@@ -39,7 +39,7 @@ extension ChangeScan {
     let rows = try ChangeRows(database, after: place)
     defer { rows.close() }
     var scanned = 0
-    while scanned < Self.mostScanned, builder.count < limit {
+    while scanned < Self.maxScanned, builder.count < limit {
       switch try rows.next() {
       case .reading(let seq)?:
         if rows.readingNode != node { try builder.add(rows.reading) }

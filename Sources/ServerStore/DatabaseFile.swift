@@ -24,7 +24,7 @@ struct DatabaseFile: Sendable {
   private static let busyTimeoutSeconds = 5.0
   /// As in a store: fewer, larger pages make inserts faster.
   private static let pageSize = 16384
-  private static let mostReaders = 3
+  private static let maxReaders = 3
 
   /// Opens the file, or creates it.
   ///
@@ -94,7 +94,7 @@ extension DatabaseFile {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeoutSeconds)
     configuration.foreignKeysEnabled = true
-    configuration.maximumReaderCount = mostReaders
+    configuration.maximumReaderCount = maxReaders
     configuration.prepareDatabase { database in
       // Before any journal mode: only an empty file takes another page size.
       try database.execute(sql: "PRAGMA page_size = \(pageSize); PRAGMA cache_size = -2048")

@@ -30,7 +30,7 @@ struct DigestScan {
     var places: [Place] = []
     try forEachReading { reading in
       guard buckets.contains(IdentityDigests.bucket(of: reading.key)) else { return }
-      guard places.count < Wire.mostReadings else { throw StorageError.tooLarge }
+      guard places.count < Wire.maxReadings else { throw StorageError.tooLarge }
       places.append(reading.place)
     }
     var collected = CollectedReadings(database)
@@ -38,12 +38,12 @@ struct DigestScan {
       database,
       """
       SELECT \(CollectedReadings.columns) FROM reading
-      WHERE series = ?1 AND position = ?2 AND level = ?3 AND occurrence = ?4
+      WHERE series = ?1 AND position = ?2 AND value_bucket = ?3 AND occurrence = ?4
       """)
     defer { row.reset() }
     for place in places {
       row.reset()
-      for (index, part) in [place.series, place.position, place.level, place.occurrence].enumerated() {
+      for (index, part) in [place.series, place.position, place.valueBucket, place.occurrence].enumerated() {
         row.bind(part, at: Int32(index + 1))
       }
       if try row.step() { try collected.add(row) }
@@ -62,7 +62,7 @@ struct DigestScan {
       let (guid, state): (String, String) = (row[0], row[2])
       guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { continue }
       bytes += state.utf8.count
-      if page.records.count == Wire.mostRecords || (bytes > Wire.mostBodyBytes / 2 && !page.records.isEmpty) {
+      if page.records.count == Wire.maxRecords || (bytes > Wire.maxBodyBytes / 2 && !page.records.isEmpty) {
         page.hasMore = true
         return page
       }
@@ -77,27 +77,29 @@ extension DigestScan {
   private struct Place {
     let series: Int64
     let position: Int64
-    let level: Int64
+    let valueBucket: Int64
     let occurrence: Int64
   }
 
   private func forEachReading(_ body: ((place: Place, key: [UInt8])) throws -> Void) throws {
     let table = SeriesTable(database: database)
-    var last: (number: Int64, series: (device: Device, kind: ReadingKind, axis: Axis))?
+    var last: (number: Int64, series: (device: Device, kind: ReadingKind, positionKind: PositionKind))?
     let row = try RawRow(
       database,
       // In the order of the index, which alone is read.
-      "SELECT series, position, level, occurrence FROM reading ORDER BY series, position, level, occurrence")
+      "SELECT series, position, value_bucket, occurrence FROM reading ORDER BY series, position, value_bucket, occurrence"
+    )
     defer { row.reset() }
     while try row.step() {
       let place = Place(
-        series: row.integer(0), position: row.integer(1), level: row.integer(2), occurrence: row.integer(3))
+        series: row.integer(0), position: row.integer(1), valueBucket: row.integer(2),
+        occurrence: row.integer(3))
       let series = try last?.number == place.series ? last?.series : table.series(place.series)
       guard let series else { continue }
       last = (place.series, series)
       let identity = ReadingIdentity(
-        device: series.device, kind: series.kind, axis: series.axis, position: place.position,
-        level: place.level, occurrence: place.occurrence)
+        device: series.device, kind: series.kind, positionKind: series.positionKind, position: place.position,
+        valueBucket: place.valueBucket, occurrence: place.occurrence)
       try body((place, identity.key))
     }
   }

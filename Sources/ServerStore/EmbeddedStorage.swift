@@ -43,7 +43,7 @@ extension EmbeddedStorage: ServerStorage {
     let mark = try await logbooks.file(login.logbook).mark()
     return RemoteLogbook(
       id: login.logbook, name: try await logins.logbookName(login.logbook), isWritable: login.role == .write,
-      mostReadings: Wire.mostReadings, mostRecords: Wire.mostRecords, mark: mark)
+      maxReadings: Wire.maxReadings, maxRecords: Wire.maxRecords, mark: mark)
   }
 
   /// Stores the readings that are not there.

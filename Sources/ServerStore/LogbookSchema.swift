@@ -40,8 +40,8 @@ enum LogbookSchema {
       id INTEGER PRIMARY KEY,
       device INTEGER NOT NULL REFERENCES device(id),
       kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
-      axis INTEGER NOT NULL CHECK (axis BETWEEN 0 AND 1),
-      UNIQUE (device, kind, axis)
+      position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1),
+      UNIQUE (device, kind, position_kind)
     ) STRICT;
 
     -- Without REFERENCES, whose check of every row costs a fifth of an insert.
@@ -49,22 +49,22 @@ enum LogbookSchema {
       seq INTEGER PRIMARY KEY,
       series INTEGER NOT NULL,
       position INTEGER NOT NULL,
-      level INTEGER NOT NULL,
+      value_bucket INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
       device_time INTEGER NOT NULL,
       utc_offset INTEGER NOT NULL,
       offset_source INTEGER NOT NULL,
       value REAL,
       unit INTEGER NOT NULL,
-      beyond INTEGER NOT NULL,
+      range_flag INTEGER NOT NULL,
       threshold REAL,
       marks INTEGER NOT NULL,
       node INTEGER NOT NULL,
       -- One check of plain comparisons costs a fraction of one for each column.
       CHECK (seq > 0 AND occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400
         AND offset_source >= 0 AND offset_source <= 4 AND unit >= 0 AND unit <= 1
-        AND beyond >= 0 AND beyond <= 2 AND (value IS NULL) = (beyond <> 0)),
-      UNIQUE (series, position, level, occurrence)
+        AND range_flag >= 0 AND range_flag <= 2 AND (value IS NULL) = (range_flag <> 0)),
+      UNIQUE (series, position, value_bucket, occurrence)
     ) STRICT;
 
     CREATE TABLE record (

@@ -8,7 +8,7 @@ import LogbookAPI
 /// Two may be open of one logbook while the older is still at work: the file itself keeps their order.
 actor OpenLogbooks {
   /// Each holds some file descriptors and up to 8 MiB of pages.
-  static let mostOpen = 16
+  static let maxOpen = 16
 
   private let folder: DataFolder
   private var files: [String: LogbookFile] = [:]
@@ -28,7 +28,7 @@ actor OpenLogbooks {
     do {
       let file = try LogbookFile(path: folder.logbookFile(id), id: id)
       files[id] = file
-      if used.count > Self.mostOpen { files[used.removeFirst()] = nil }
+      if used.count > Self.maxOpen { files[used.removeFirst()] = nil }
       return file
     } catch let failure as Failure {
       throw .failed(failure.message)

@@ -7,7 +7,7 @@ import LogbookAPI
 /// Gathers the readings and records of one page.
 struct PageBuilder {
   /// Records stop a page before its body is larger than a client takes.
-  private static let mostRecordBytes = Wire.mostBodyBytes / 2
+  private static let maxRecordBytes = Wire.maxBodyBytes / 2
 
   private var readings: CollectedReadings
   private var records: [RemoteRecord] = []
@@ -30,8 +30,8 @@ struct PageBuilder {
   /// Takes a record; false when the page has no room for it.
   mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {
     recordBytes += row.state.utf8.count
-    let isFull = recordBytes > Self.mostRecordBytes && !records.isEmpty
-    guard !isFull, records.count < Wire.mostRecords else { return false }
+    let isFull = recordBytes > Self.maxRecordBytes && !records.isEmpty
+    guard !isFull, records.count < Wire.maxRecords else { return false }
     records.append(
       RemoteRecord(guid: row.guid, revision: row.revision, state: try RecordWire.state(row.state)))
     return true

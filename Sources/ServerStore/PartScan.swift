@@ -16,7 +16,7 @@ struct PartScan {
   init(_ database: Database, node: Int64, limit: Int) {
     self.database = database
     self.node = node
-    self.limit = min(max(limit, 1), Wire.mostReadings)
+    self.limit = min(max(limit, 1), Wire.maxReadings)
   }
 
   /// The page behind a place, in the caller's transaction.

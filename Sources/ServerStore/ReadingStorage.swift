@@ -53,10 +53,10 @@ extension ReadingStorage {
     }
     // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
     return """
-      INSERT OR FAIL INTO reading (seq, series, position, level, occurrence, device_time, utc_offset, offset_source, value,
-        unit, beyond, threshold, marks, node)
+      INSERT OR FAIL INTO reading (seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value,
+        unit, range_flag, threshold, marks, node)
       VALUES \((0..<rows).map(row).joined(separator: ","))
-      ON CONFLICT (series, position, level, occurrence) DO NOTHING
+      ON CONFLICT (series, position, value_bucket, occurrence) DO NOTHING
       """
   }
 
@@ -65,9 +65,9 @@ extension ReadingStorage {
       "(\(index),?\(1 + index * 4),?\(2 + index * 4),?\(3 + index * 4),?\(4 + index * 4))"
     }
     return """
-      SELECT v.column1, r.seq, r.value, r.unit, r.beyond, r.threshold
+      SELECT v.column1, r.seq, r.value, r.unit, r.range_flag, r.threshold
       FROM (VALUES \((0..<rows).map(row).joined(separator: ","))) AS v CROSS JOIN reading AS r
-      WHERE r.series = v.column2 AND r.position = v.column3 AND r.level = v.column4 AND r.occurrence = v.column5
+      WHERE r.series = v.column2 AND r.position = v.column3 AND r.value_bucket = v.column4 AND r.occurrence = v.column5
       ORDER BY v.column1
       """
   }
@@ -92,7 +92,7 @@ extension ReadingStorage {
     row.bind(seq, at: first)
     row.bind(series, at: first + 1)
     row.bind(reading.position, at: first + 2)
-    row.bind(reading.level, at: first + 3)
+    row.bind(reading.valueBucket, at: first + 3)
     row.bind(Int64(reading.occurrence), at: first + 4)
     row.bind(reading.deviceTime.seconds, at: first + 5)
     row.bind(Int64(reading.placement.utcOffset), at: first + 6)
@@ -109,7 +109,7 @@ extension ReadingStorage {
     for place in chunk {
       row.bind(series[place], at: parameter)
       row.bind(readings[place].position, at: parameter + 1)
-      row.bind(readings[place].level, at: parameter + 2)
+      row.bind(readings[place].valueBucket, at: parameter + 2)
       row.bind(Int64(readings[place].occurrence), at: parameter + 3)
       parameter += 4
     }

@@ -3,7 +3,7 @@
 import GRDB
 import Logbook
 
-/// One device's readings of one kind on one axis, under the number that the logbook gave it.
+/// One device's readings of one kind on one position kind, under the number that the logbook gave it.
 struct SeriesTable {
   let database: Database
 
@@ -12,7 +12,7 @@ struct SeriesTable {
     var known: [Key: Int64] = [:]
     var last: (key: Key, number: Int64)?
     return try batch.readings.map { reading in
-      let key = Key(device: reading.device, kind: reading.kind, axis: reading.axis)
+      let key = Key(device: reading.device, kind: reading.kind, positionKind: reading.positionKind)
       if let last, last.key == key { return last.number }
       let number = try known[key] ?? add(key, batch.devices[Int(reading.device.number)])
       known[key] = number
@@ -21,17 +21,17 @@ struct SeriesTable {
     }
   }
 
-  /// The device, kind and axis of a series.
-  func series(_ number: Int64) throws -> (device: Device, kind: ReadingKind, axis: Axis) {
+  /// The device, kind and position kind of a series.
+  func series(_ number: Int64) throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind) {
     let statement = try database.cachedStatement(
       sql: """
-        SELECT d.vendor, d.model, d.serial, d.format, s.kind, s.axis
+        SELECT d.vendor, d.model, d.serial, d.format, s.kind, s.position_kind
         FROM series s JOIN device d ON d.id = s.device WHERE s.id = ?
         """)
     guard let row = try Row.fetchOne(statement, arguments: [number]),
-      let kind = ReadingKind(rawValue: row[4]), let axis = Axis(rawValue: row[5])
+      let kind = ReadingKind(rawValue: row[4]), let positionKind = PositionKind(rawValue: row[5])
     else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a reading without its series") }
-    return (Device(vendor: row[0], model: row[1], serial: row[2], format: row[3]), kind, axis)
+    return (Device(vendor: row[0], model: row[1], serial: row[2], format: row[3]), kind, positionKind)
   }
 }
 
@@ -39,18 +39,18 @@ extension SeriesTable {
   private struct Key: Hashable {
     let device: DeviceIndex
     let kind: ReadingKind
-    let axis: Axis
+    let positionKind: PositionKind
   }
 
   private func add(_ key: Key, _ device: Device) throws -> Int64 {
     let device = try add(device)
-    let (kind, axis) = (Int64(key.kind.rawValue), Int64(key.axis.rawValue))
+    let (kind, positionKind) = (Int64(key.kind.rawValue), Int64(key.positionKind.rawValue))
     let found = try database.cachedStatement(
-      sql: "SELECT id FROM series WHERE device = ? AND kind = ? AND axis = ?")
-    if let number = try Int64.fetchOne(found, arguments: [device, kind, axis]) { return number }
+      sql: "SELECT id FROM series WHERE device = ? AND kind = ? AND position_kind = ?")
+    if let number = try Int64.fetchOne(found, arguments: [device, kind, positionKind]) { return number }
     let insert = try database.cachedStatement(
-      sql: "INSERT INTO series (device, kind, axis) VALUES (?, ?, ?)")
-    try insert.execute(arguments: [device, kind, axis])
+      sql: "INSERT INTO series (device, kind, position_kind) VALUES (?, ?, ?)")
+    try insert.execute(arguments: [device, kind, positionKind])
     return database.lastInsertedRowID
   }
 

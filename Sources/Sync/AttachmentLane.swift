@@ -3,11 +3,11 @@
 /// How far the attachments of a run are: a failing content is left aside, and the next one goes on.
 struct AttachmentLane {
   /// Breaks in a row, without a part that went through, after which the remote counts as out of reach.
-  static let mostBreaks = 6
+  static let maxBreaks = 6
   /// Contents at which the server may fail before it counts as failing.
-  static let mostFailing = 3
+  static let maxFailing = 3
   /// Answers to parts of one content that bring it no further.
-  static let mostStalls = 8
+  static let maxStalls = 8
 
   /// Contents that are left for another run, by their digests.
   private(set) var setAside: Set<String> = []
@@ -40,7 +40,7 @@ struct AttachmentLane {
     sending = nil
     breaks += 1
     partSize.breakOff()
-    return breaks < Self.mostBreaks
+    return breaks < Self.maxBreaks
   }
 
   /// A part was too large.
@@ -55,7 +55,7 @@ struct AttachmentLane {
   mutating func stall(_ digest: String, weight: Int = 1) -> Bool {
     sending = nil
     stalls[digest, default: 0] += weight
-    return stalls[digest, default: 0] < Self.mostStalls
+    return stalls[digest, default: 0] < Self.maxStalls
   }
 
   /// Leaves a content for another run.
@@ -70,6 +70,6 @@ struct AttachmentLane {
   mutating func fail(_ digest: String) -> Bool {
     leave(digest)
     failing += 1
-    return failing < Self.mostFailing
+    return failing < Self.maxFailing
   }
 }

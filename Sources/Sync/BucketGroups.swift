@@ -14,7 +14,7 @@ struct BucketGroups {
     for bucket in buckets.sorted() where counts[bucket] > 0 {
       // A remote may tell any number.
       let count = min(counts[bucket], most)
-      if !group.isEmpty, items + count > most || group.count == Wire.mostBuckets {
+      if !group.isEmpty, items + count > most || group.count == Wire.maxBuckets {
         groups.append(group)
         (group, items) = ([], 0)
       }

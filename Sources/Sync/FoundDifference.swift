@@ -5,7 +5,7 @@ public import Logbook
 /// One item in which a store and its remote differ.
 public struct FoundDifference: Hashable, Sendable {
   /// How they differ.
-  public enum Sort: String, CaseIterable, Hashable, Sendable {
+  public enum Kind: String, CaseIterable, Hashable, Sendable {
     /// The remote was said to have it, and does not.
     case missingThere = "missing-there"
     /// The remote has it, and the store does not.
@@ -23,7 +23,7 @@ public struct FoundDifference: Hashable, Sendable {
   }
 
   /// How they differ.
-  public let sort: Sort
+  public let kind: Kind
   /// What differs.
   public let item: Item
 }
@@ -31,14 +31,14 @@ public struct FoundDifference: Hashable, Sendable {
 /// What a comparison found, and what was done about it.
 public struct VerifySummary: Hashable, Sendable {
   /// The most differences that are told one by one.
-  public static let mostListed = 200
+  public static let maxListed = 200
 
   /// The first differences.
   public internal(set) var listed: [FoundDifference] = []
   /// Readings that differ, by how they do.
-  public internal(set) var readings: [FoundDifference.Sort: Int] = [:]
+  public internal(set) var readings: [FoundDifference.Kind: Int] = [:]
   /// Records that differ, by how they do.
-  public internal(set) var records: [FoundDifference.Sort: Int] = [:]
+  public internal(set) var records: [FoundDifference.Kind: Int] = [:]
   /// Readings and records that others changed since the last pull, which are no difference.
   public internal(set) var notPulled = 0
   /// Readings that are to be sent again.
@@ -58,9 +58,9 @@ public struct VerifySummary: Hashable, Sendable {
 
   mutating func note(_ difference: FoundDifference) {
     switch difference.item {
-    case .reading: readings[difference.sort, default: 0] += 1
-    case .record: records[difference.sort, default: 0] += 1
+    case .reading: readings[difference.kind, default: 0] += 1
+    case .record: records[difference.kind, default: 0] += 1
     }
-    if listed.count < Self.mostListed { listed.append(difference) }
+    if listed.count < Self.maxListed { listed.append(difference) }
   }
 }

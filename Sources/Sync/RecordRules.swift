@@ -17,7 +17,7 @@ public enum RecordAction: Hashable, Sendable {
   /// The merged state stays pending, made on the remote's.
   case merge(RecordState, onto: RemoteRecord)
   /// Both sides are kept until a person decides.
-  case keepBoth(RemoteRecord)
+  case markConflicted(RemoteRecord)
   /// The remote's words are kept, and the version is not sent again.
   case quarantine(reason: String)
   /// The record was edited while the page was on its way: the page is not applied.
@@ -49,7 +49,7 @@ public enum RecordRules {
     switch merge {
     case .takesRemote: return .adopt(remote)
     case .yields(let state): return .merge(state, onto: remote)
-    case .conflict: return .keepBoth(remote)
+    case .conflict: return .markConflicted(remote)
     }
   }
 
@@ -69,12 +69,12 @@ public enum RecordRules {
     if record.state.agrees(with: incoming.state), record.sentVersion == nil { return .adopt(incoming) }
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
     // What merges needs no person: when the record is sent, the remote answers with this state, and they are merged.
-    return merge == .conflict ? .keepBoth(incoming) : .leave
+    return merge == .conflict ? .markConflicted(incoming) : .leave
   }
 
   private static func action(for incoming: RemoteRecord, onConflicted record: SyncRecord) -> RecordAction {
     if record.conflictRevision == incoming.revision { return .leave }
     return record.state.agrees(with: incoming.state) && record.sentVersion == nil
-      ? .adopt(incoming) : .keepBoth(incoming)
+      ? .adopt(incoming) : .markConflicted(incoming)
   }
 }

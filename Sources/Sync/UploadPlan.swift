@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Logbook
+public import LogbookStore
 
 /// What a run of `upload` is asked to do.
 public struct UploadOptions: Hashable, Sendable {
@@ -13,13 +14,13 @@ public struct UploadOptions: Hashable, Sendable {
   /// Whether readings are fetched that were left out so far.
   public var fetchesHistory = false
   /// The most readings in one request.
-  public var mostReadings = 10_000
+  public var maxReadings = 10_000
   /// The most records in one request.
-  public var mostRecords = 1000
+  public var maxRecords = 1000
   /// The most items on a page.
-  public var mostChanges = 10_000
+  public var maxChanges = 10_000
   /// The most bytes of an attachment in one request.
-  public var mostPartBytes = PartSize.most
+  public var maxPartBytes = PartSize.most
 
   /// Push and pull.
   public init() {}
@@ -34,7 +35,7 @@ public enum UploadStep: Hashable, Sendable {
   /// Sends the next readings that are pending.
   case pushReadings(limit: Int)
   /// Sends the next records that are pending.
-  case pushRecords(PushLevel, limit: Int)
+  case pushRecords(PushPhase, limit: Int)
   /// Leaves the item that the last request held for another run.
   case setAside
   /// Keeps the item that the last request held, with the remote's words, and does not send it again.
@@ -46,15 +47,12 @@ public enum UploadStep: Hashable, Sendable {
   /// Fetches the next part of the content of an attachment.
   case fetchAttachments
   /// Finds out what a remote that lost its newest part lacks, and queues it again.
-  case verify
+  case requeueMissing
   /// Takes a node id of its own, since another store bears the present one.
   case renewNode
   /// Nothing is left to do, or nothing can be done.
   case finish(UploadEnding)
 }
-
-/// Entries go up before what belongs to them.
-public enum PushLevel: Hashable, Sendable { case entries, children }
 
 /// What came of a step.
 public enum UploadEvent: Hashable, Sendable {
@@ -84,11 +82,11 @@ public enum UploadEnding: Hashable, Sendable {
 /// without a store or a remote.
 public struct UploadPlan: Sendable {
   /// How often a pull may be rolled back by edits before the run ends: a busy editor never keeps it running.
-  public static let mostRollbacks = 5
+  public static let maxRollbacks = 5
   /// Items that are set aside before the remote itself counts as failing.
-  public static let mostSetAside = 3
-  static let mostRenewals = 2
-  static let mostVerifications = 2
+  public static let maxSetAside = 3
+  static let maxRenewals = 2
+  static let maxVerifications = 2
 
   let options: UploadOptions
   private var readings: BatchSize
@@ -110,9 +108,9 @@ public struct UploadPlan: Sendable {
   /// A plan whose first step is `begin`.
   public init(_ options: UploadOptions) {
     self.options = options
-    readings = BatchSize(largest: options.mostReadings)
-    records = BatchSize(largest: options.mostRecords)
-    changes = BatchSize(largest: options.mostChanges)
+    readings = BatchSize(largest: options.maxReadings)
+    records = BatchSize(largest: options.maxRecords)
+    changes = BatchSize(largest: options.maxChanges)
   }
 
   /// The step to do.
@@ -149,13 +147,13 @@ public struct UploadPlan: Sendable {
       return firstPush
     // The remote keeps from a node what that node wrote. Whether a copy of this store wrote under its id cannot be told
     // without a position that both know, so what comes from the start comes to an id that wrote nothing.
-    case .verify: return .renewNode
+    case .requeueMissing: return .renewNode
     case .pushReadings:
       readings.succeed()
       return .pushReadings(limit: readings.current)
-    case .pushRecords(let level, _):
+    case .pushRecords(let phase, _):
       records.succeed()
-      return .pushRecords(level, limit: records.current)
+      return .pushRecords(phase, limit: records.current)
     case .setAside, .quarantine: return resumed
     case .pull:
       changes.succeed()
@@ -200,7 +198,7 @@ public struct UploadPlan: Sendable {
 
   private mutating func afterRollback() -> UploadStep {
     rollbacks += 1
-    guard rollbacks < Self.mostRollbacks else {
+    guard rollbacks < Self.maxRollbacks else {
       return .finish(.workLeft("records are edited faster than they can be synced"))
     }
     return .pushRecords(.entries, limit: records.current)
@@ -209,12 +207,12 @@ public struct UploadPlan: Sendable {
   private mutating func afterFailure(_ error: RemoteError, items: Int) -> UploadStep {
     switch error {
     case .tooLarge, .refused, .serverFailure: return afterRefusal(error, items: items)
-    case .nodeReused where renewals < Self.mostRenewals:
+    case .nodeReused where renewals < Self.maxRenewals:
       renewals += 1
       return .renewNode
-    case .positionUnknown where verifications < Self.mostVerifications:
+    case .positionUnknown where verifications < Self.maxVerifications:
       verifications += 1
-      return .verify
+      return .requeueMissing
     case .readOnly where canPush:
       canPush = false
       return options.pulls ? firstPull : .finish(.failed(error))
@@ -228,8 +226,8 @@ public struct UploadPlan: Sendable {
     case .pushReadings where items == 0, .pushRecords where items == 0: return .finish(.failed(error))
     case .pushReadings:
       if readings.halve(sent: items) { return .pushReadings(limit: readings.current) }
-    case .pushRecords(let level, _):
-      if records.halve(sent: items) { return .pushRecords(level, limit: records.current) }
+    case .pushRecords(let phase, _):
+      if records.halve(sent: items) { return .pushRecords(phase, limit: records.current) }
     case .pull:
       // A page of one item that fails still cannot be passed over: nobody knows what is on it.
       guard error != .tooLarge || changes.halve(sent: changes.current) else { return .finish(.failed(error)) }
@@ -243,7 +241,7 @@ public struct UploadPlan: Sendable {
     default:
       setAside += 1
       reason = "the remote fails at some items; they are sent again later"
-      return setAside < Self.mostSetAside ? .setAside : .finish(.failed(error))
+      return setAside < Self.maxSetAside ? .setAside : .finish(.failed(error))
     }
   }
 }

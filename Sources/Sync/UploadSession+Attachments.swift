@@ -23,7 +23,7 @@ extension UploadSession {
     case .failure(let error): return try afterFailure(error, sending: content.digest)
     case .success(.wrongDigest):
       // Something may have been lost on the way; twice is no accident.
-      if attachments.stall(content.digest, weight: AttachmentLane.mostStalls / 2) { return .done }
+      if attachments.stall(content.digest, weight: AttachmentLane.maxStalls / 2) { return .done }
       return try refuse(content.digest, "what arrives there does not have the SHA-256 of the content")
     case .success(.holds(let held)):
       if held.bytes > offset {

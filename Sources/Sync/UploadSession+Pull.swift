@@ -23,14 +23,14 @@ extension UploadSession {
     do {
       try store.sync { store in
         guard try keepPlace(store) else { throw PageRolledBack() }
-        let bereft = page.records.isEmpty ? [] : try store.bereftEntries()
+        let orphaned = page.records.isEmpty ? [] : try store.orphanedEntries()
         for incoming in page.records {
           let record = try store.record(incoming.guid)
           let action = RecordRules.action(
             for: incoming, on: record,
             isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
           if action == .rollBack { throw PageRolledBack() }
-          try store.carryOut(action, on: record ?? nil, incoming: incoming)
+          try store.apply(action, on: record ?? nil, incoming: incoming)
           summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
         }
         if !page.readings.readings.isEmpty {
@@ -39,7 +39,7 @@ extension UploadSession {
           summary.pulledReadings += stored.new
         }
         if !page.records.isEmpty {
-          summary.conflicts += try store.bereftEntries().subtracting(bereft).count
+          summary.conflicts += try store.orphanedEntries().subtracting(orphaned).count
         }
       }
     } catch is PageRolledBack {
@@ -59,11 +59,11 @@ extension SyncTransaction {
   /// Carries out what the rules decided for a record, in the transaction in which it was read.
   ///
   /// - Parameter incoming: with a page, the record that it brings.
-  func carryOut(_ action: RecordAction, on record: SyncRecord?, incoming: RemoteRecord? = nil) throws {
+  func apply(_ action: RecordAction, on record: SyncRecord?, incoming: RemoteRecord? = nil) throws {
     switch action {
     case .leave, .rollBack: break
     case .adopt(let remote): try adopt(remote, over: record)
-    case .keepBoth(let remote): try keepBoth(remote, isAnswered: incoming == nil)
+    case .markConflicted(let remote): try markConflicted(remote, isAnswered: incoming == nil)
     case .acknowledge(let revision):
       if let record { try acknowledge(record, revision: revision) }
     case .forgetSent:
@@ -80,7 +80,7 @@ extension UploadSummary {
   fileprivate mutating func notePulled(_ action: RecordAction, wasConflicted: Bool) {
     switch action {
     case .adopt: pulledRecords += 1
-    case .keepBoth where !wasConflicted: conflicts += 1
+    case .markConflicted where !wasConflicted: conflicts += 1
     default: break
     }
   }

@@ -43,11 +43,11 @@ extension UploadSession {
   }
 
   /// Sends the next records that are pending. What is sent of each is written into the store before.
-  func pushRecords(_ level: PushLevel, _ limit: Int) async throws -> UploadEvent {
+  func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {
     let (heldBack, node, began) = (heldBack, run.node, environment.now())
     let (records, texts) = try store.sync { store in
       let records = try store.pendingRecords(
-        level == .entries ? .entries : .children, limit: limit, heldBack: heldBack)
+        phase, limit: limit, heldBack: heldBack)
       try store.beginTransfer(.records, of: records.map(\.guid), at: began)
       return (records, try records.map { try store.prepare($0, node: node) })
     }
@@ -73,7 +73,7 @@ extension UploadSession {
         // As it is by now: an edit may have come while the request was on its way.
         guard let record = try store.record(sent.guid) else { continue }
         let action = RecordRules.action(for: verdict, on: record)
-        try store.carryOut(action, on: record)
+        try store.apply(action, on: record)
         summary.note(action)
       }
       try store.endTransfer(.records)
@@ -88,7 +88,7 @@ extension UploadSession {
         continue
       }
       attempts[sent.guid, default: 0] += 1
-      if attempts[sent.guid, default: 0] >= Self.mostAttempts { holdBack(sent.guid) }
+      if attempts[sent.guid, default: 0] >= Self.maxAttempts { holdBack(sent.guid) }
     }
   }
 
@@ -129,7 +129,7 @@ extension UploadSession {
       try store.sync { store in
         for sent in records {
           guard let record = try store.record(sent.guid) else { continue }
-          try store.carryOut(RecordRules.action(for: .refused(reason: reason), on: record), on: record)
+          try store.apply(RecordRules.action(for: .refused(reason: reason), on: record), on: record)
         }
       }
       summary.refused += records.count
@@ -145,7 +145,7 @@ extension UploadSummary {
     case .acknowledge: pushedRecords += 1
     case .adopt: pulledRecords += 1
     case .merge: merged += 1
-    case .keepBoth: conflicts += 1
+    case .markConflicted: conflicts += 1
     case .quarantine: refused += 1
     case .leave, .forgetSent, .rollBack: break
     }

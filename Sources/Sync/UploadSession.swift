@@ -52,7 +52,7 @@ public final class UploadSession {
   }
 
   /// How often one record is sent in a run: others, or a busy editor, may change it each time.
-  static let mostAttempts = 5
+  static let maxAttempts = 5
 
   /// Readings of the last ninety days go before the others when everything is fetched: people look at these.
   static let recentSeconds: Int64 = 90 * 86400
@@ -69,10 +69,10 @@ public final class UploadSession {
     self.remoteName = remoteName
     self.environment = environment
     var options = options
-    options.mostReadings = min(options.mostReadings, remote.batchLimits.readings)
-    options.mostRecords = min(options.mostRecords, remote.batchLimits.records)
+    options.maxReadings = min(options.maxReadings, remote.batchLimits.readings)
+    options.maxRecords = min(options.maxRecords, remote.batchLimits.records)
     plan = UploadPlan(options)
-    attachments = AttachmentLane(PartSize(most: options.mostPartBytes))
+    attachments = AttachmentLane(PartSize(most: options.maxPartBytes))
   }
 
   /// The step that comes next.
@@ -96,13 +96,13 @@ public final class UploadSession {
     switch plan.current {
     case .begin: plan.note(try begin())
     case .pushReadings(let limit): plan.note(try await pushReadings(limit))
-    case .pushRecords(let level, let limit): plan.note(try await pushRecords(level, limit))
+    case .pushRecords(let phase, let limit): plan.note(try await pushRecords(phase, limit))
     case .setAside: plan.note(setAside())
     case .quarantine(let reason): plan.note(try quarantine(reason))
     case .pull(let limit): plan.note(try await download(limit))
     case .pushAttachments: plan.note(try await pushAttachments())
     case .fetchAttachments: plan.note(try await fetchAttachments())
-    case .verify: plan.note(try await verify())
+    case .requeueMissing: plan.note(try await requeueMissing())
     case .renewNode: plan.note(try renewNode())
     case .finish(let ending):
       try finish(ending)
@@ -147,7 +147,7 @@ extension UploadSession {
   /// Finds out which readings a remote lacks that lost its newest part, and queues them and all records again. What
   /// it gives is then pulled from the start. Nothing is replaced here before that: a record that is queued is never
   /// overwritten by a pull.
-  private func verify() async throws -> UploadEvent {
+  private func requeueMissing() async throws -> UploadEvent {
     run.mark = nil
     let answer = await ask { () async throws(RemoteError) in try await remote.readingDigests(run) }
     switch answer {

@@ -13,8 +13,8 @@ extension VerifySession {
   /// - Parameter now: the host's clock in UTC seconds.
   /// - Throws: `Failure` when the store fails.
   public func fix(at now: Int64) throws {
-    for start in stride(from: 0, to: missingThere.count, by: Self.mostItems) {
-      let keys = missingThere[start..<min(start + Self.mostItems, missingThere.count)].map(\.key)
+    for start in stride(from: 0, to: missingThere.count, by: Self.maxItems) {
+      let keys = missingThere[start..<min(start + Self.maxItems, missingThere.count)].map(\.key)
       summary.requeuedReadings += try store.sync {
         try $0.requeue(keys, reason: "missing there, as a comparison found", at: now)
       }
@@ -31,8 +31,8 @@ extension VerifySession {
   private func fetchReadings(at now: Int64) throws {
     let all = Array(missingHere.values)
     var ingest: Int64?
-    for start in stride(from: 0, to: all.count, by: Self.mostItems) {
-      let batch = Self.batch(all[start..<min(start + Self.mostItems, all.count)])
+    for start in stride(from: 0, to: all.count, by: Self.maxItems) {
+      let batch = Self.batch(all[start..<min(start + Self.maxItems, all.count)])
       let (known, name) = (ingest, remoteName)
       let stored = try store.sync { try $0.storePulled(batch, ingest: known, from: name, at: now) }
       ingest = stored.ingest
@@ -61,7 +61,7 @@ extension VerifySession {
         return (0, try store.requeue(record: record.guid) ? 1 : 0)
       }
       let action = RecordRules.action(forCompared: incoming, on: record)
-      try store.carryOut(action, on: record, incoming: incoming)
+      try store.apply(action, on: record, incoming: incoming)
       return (action == .leave ? 0 : 1, 0)
     }
     summary.fetchedRecords += fetched

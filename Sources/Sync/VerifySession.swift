@@ -28,7 +28,7 @@ public final class VerifySession {
   var recordsDiffering: [String: RemoteRecord] = [:]
 
   /// The most items of one request.
-  static let mostItems = 10_000
+  static let maxItems = 10_000
 
   /// A comparison; nil for a remote that gives no digests.
   ///
@@ -72,13 +72,13 @@ extension VerifySession {
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldReadings(in: buckets) }
-    for group in BucketGroups(buckets, counts: theirs.counts, most: Self.mostItems).groups {
+    for group in BucketGroups(buckets, counts: theirs.counts, most: Self.maxItems).groups {
       let batch = try await readings(in: group)
       for reading in batch.readings {
         let device = batch.devices[Int(reading.device.number)]
         let identity = ReadingIdentity(
-          device: device, kind: reading.kind, axis: reading.axis, position: reading.position,
-          level: reading.level, occurrence: Int64(reading.occurrence)
+          device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
+          valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence)
         ).key
         if buckets.contains(IdentityDigests.bucket(of: identity)), held.removeValue(forKey: identity) == nil {
           missingHere[identity] = (reading, device)
@@ -128,7 +128,7 @@ extension VerifySession {
       recordsMissingHere[incoming.guid] = incoming
       return
     }
-    guard record.isSettled, record.knownThere?.agrees(with: incoming.state) != true else { return }
+    guard record.isSettled, record.lastSyncedState?.agrees(with: incoming.state) != true else { return }
     recordsDiffering[incoming.guid] = incoming
   }
 
@@ -157,7 +157,7 @@ extension VerifySession {
   /// can tell what is new, so that all of it is told.
   private func changes(after cursor: String) async throws(RemoteError) -> ChangePage? {
     do throws(RemoteError) {
-      return try await remote.changes(after: cursor, limit: Self.mostItems, run)
+      return try await remote.changes(after: cursor, limit: Self.maxItems, run)
     } catch {
       guard error == .positionUnknown else { throw error }
       return nil
@@ -167,8 +167,9 @@ extension VerifySession {
   private func leaveOut(_ page: ChangePage) {
     for reading in page.readings.readings {
       let identity = ReadingIdentity(
-        device: page.readings.devices[Int(reading.device.number)], kind: reading.kind, axis: reading.axis,
-        position: reading.position, level: reading.level, occurrence: Int64(reading.occurrence))
+        device: page.readings.devices[Int(reading.device.number)], kind: reading.kind,
+        positionKind: reading.positionKind,
+        position: reading.position, valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
       missingHere[identity.key] = nil
     }
     for record in page.records {
@@ -180,23 +181,23 @@ extension VerifySession {
   private func tellDifferences() {
     for reading in missingThere {
       summary.note(
-        FoundDifference(sort: .missingThere, item: .reading(reading.kind, reading.device, reading.deviceTime))
+        FoundDifference(kind: .missingThere, item: .reading(reading.kind, reading.device, reading.deviceTime))
       )
     }
     let here = missingHere.values.sorted { $0.reading.deviceTime.seconds < $1.reading.deviceTime.seconds }
     for (reading, device) in here {
       summary.note(
-        FoundDifference(sort: .missingHere, item: .reading(reading.kind, device, reading.deviceTime)))
+        FoundDifference(kind: .missingHere, item: .reading(reading.kind, device, reading.deviceTime)))
     }
     for record in recordsMissingThere { note(record.guid, record.state, .missingThere) }
-    for (records, sort) in [
-      (recordsMissingHere, FoundDifference.Sort.missingHere), (recordsDiffering, .different),
+    for (records, kind) in [
+      (recordsMissingHere, FoundDifference.Kind.missingHere), (recordsDiffering, .different),
     ] {
-      for record in records.values.sorted(by: { $0.guid < $1.guid }) { note(record.guid, record.state, sort) }
+      for record in records.values.sorted(by: { $0.guid < $1.guid }) { note(record.guid, record.state, kind) }
     }
   }
 
-  private func note(_ guid: String, _ state: RecordState, _ sort: FoundDifference.Sort) {
-    summary.note(FoundDifference(sort: sort, item: .record(state.kind, guid: guid, state.deviceTime)))
+  private func note(_ guid: String, _ state: RecordState, _ kind: FoundDifference.Kind) {
+    summary.note(FoundDifference(kind: kind, item: .record(state.kind, guid: guid, state.deviceTime)))
   }
 }

@@ -133,7 +133,7 @@ final class LibUSBPort: USBPort {
   private let watch: Watch
   private var claimed: [UInt8] = []
   private var detached: [UInt8] = []
-  private var kept: [UInt8: [Flight]] = [:]
+  private var kept: [UInt8: [Transfer]] = [:]
   private var isOpen = true
 
   fileprivate init(_ library: LibUSB, _ handle: OpaquePointer, node: String, watch: Watch) {
@@ -145,7 +145,7 @@ final class LibUSBPort: USBPort {
 
   deinit {
     // Reached only where nobody closed it; there is nobody to tell.
-    _ = giveBack()
+    _ = release()
   }
 
   func claim(_ interface: UInt8) throws(Failure) {
@@ -161,46 +161,49 @@ final class LibUSBPort: USBPort {
     claimed.append(interface)
   }
 
-  func ask(_ request: ControlRequest, most: Int, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    let flight = try Flight(handle, request, LibUSBPort.checkedLength(most))
-    return try perform(flight, within: milliseconds)
+  func controlIn(_ request: ControlRequest, maxBytes: Int, within milliseconds: Int) throws(TransportError)
+    -> [UInt8]
+  {
+    let transfer = try Transfer(handle, request, LibUSBPort.checkedLength(maxBytes))
+    return try perform(transfer, within: milliseconds)
   }
 
-  func tell(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError) {
-    let flight = try Flight(handle, request, LibUSBPort.checkedLength(data.count), data)
-    let sent = try perform(flight, within: milliseconds)
+  func controlOut(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError)
+  {
+    let transfer = try Transfer(handle, request, LibUSBPort.checkedLength(data.count), data)
+    let sent = try perform(transfer, within: milliseconds)
     guard sent.count == data.count else {
       throw .failed("the meter took \(sent.count) of \(data.count) bytes")
     }
   }
 
   func write(_ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError) {
-    let sent = try perform(try Flight(handle, endpoint, bytes), within: milliseconds)
+    let sent = try perform(try Transfer(handle, endpoint, bytes), within: milliseconds)
     guard sent.count == bytes.count else {
       throw .failed("the meter took \(sent.count) of \(bytes.count) bytes")
     }
   }
 
-  func read(_ most: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
+  func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   {
     if let first = kept[endpoint.address]?.first {
       return try readKept(first, endpoint, within: milliseconds)
     }
     // A device may send a whole packet; a shorter buffer would make the host controller call it babble.
-    let packets = (max(1, most) + endpoint.packetSize - 1) / endpoint.packetSize
+    let packets = (max(1, maxBytes) + endpoint.packetSize - 1) / endpoint.packetSize
     let room = [UInt8](repeating: 0, count: packets * endpoint.packetSize)
-    let bytes = try perform(try Flight(handle, endpoint, room), within: milliseconds)
-    guard bytes.count <= most else { throw .overflow }
+    let bytes = try perform(try Transfer(handle, endpoint, room), within: milliseconds)
+    guard bytes.count <= maxBytes else { throw .overflow }
     return bytes
   }
 
   func keepReading(_ endpoint: USBEndpoint) throws(TransportError) {
     for _ in 0..<LibUSBPort.keptReads {
       let room = [UInt8](repeating: 0, count: endpoint.packetSize)
-      let flight = try Flight(handle, endpoint, room)
-      try flight.submit()
-      kept[endpoint.address, default: []].append(flight)
+      let transfer = try Transfer(handle, endpoint, room)
+      try transfer.submit()
+      kept[endpoint.address, default: []].append(transfer)
     }
   }
 
@@ -210,7 +213,7 @@ final class LibUSBPort: USBPort {
   }
 
   func close() throws(Failure) {
-    let failed = giveBack()
+    let failed = release()
     guard failed.isEmpty else {
       throw Failure(
         .inputOutput,
@@ -223,7 +226,7 @@ final class LibUSBPort: USBPort {
 extension LibUSBPort {
   /// Reads the next packet of an endpoint that is kept reading: transfers of one endpoint end in their order.
   private func readKept(
-    _ first: Flight, _ endpoint: USBEndpoint, within milliseconds: Int
+    _ first: Transfer, _ endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
     let deadline = try watch.deadline(milliseconds)
     try wait(for: first, until: deadline)
@@ -242,25 +245,25 @@ extension LibUSBPort {
   }
 
   /// Submits a transfer and waits for its end; when the time is over, it is taken back.
-  private func perform(_ flight: Flight, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  private func perform(_ transfer: Transfer, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     let deadline = try watch.deadline(milliseconds)
-    try flight.submit()
+    try transfer.submit()
     do {
-      try wait(for: flight, until: deadline)
+      try wait(for: transfer, until: deadline)
     } catch {
-      cancel([flight])
+      cancel([transfer])
       // It may have ended meanwhile, and a message of whole packets has no short one behind it: what came is not lost.
-      guard error == .timedOut, flight.hasCome else { throw error }
-      return flight.bytes
+      guard error == .timedOut, transfer.hasCome else { throw error }
+      return transfer.bytes
     }
-    return try flight.result()
+    return try transfer.result()
   }
 
-  private func wait(for flight: Flight, until deadline: Watch.Deadline) throws(TransportError) {
-    guard !flight.isDone else { return }
+  private func wait(for transfer: Transfer, until deadline: Watch.Deadline) throws(TransportError) {
+    guard !transfer.isDone else { return }
     // What has come already is taken up without waiting, also when the time is over.
     try handleEvents(0)
-    while !flight.isDone { try handleEvents(watch.wait(until: deadline)) }
+    while !transfer.isDone { try handleEvents(watch.wait(until: deadline)) }
   }
 
   private func handleEvents(_ milliseconds: Int) throws(TransportError) {
@@ -269,10 +272,10 @@ extension LibUSBPort {
     guard code == 0 || code == LIBUSB_ERROR_INTERRUPTED.rawValue else { throw LibUSBPort.error(code) }
   }
 
-  private func cancel(_ flights: [Flight]) {
-    for flight in flights { flight.cancel() }
+  private func cancel(_ transfers: [Transfer]) {
+    for transfer in transfers { transfer.cancel() }
     let end = ContinuousClock.now + .milliseconds(LibUSBPort.cancelMilliseconds)
-    while flights.contains(where: { !$0.isDone }), ContinuousClock.now < end {
+    while transfers.contains(where: { !$0.isDone }), ContinuousClock.now < end {
       do { try handleEvents(10) } catch { return }
     }
   }
@@ -288,7 +291,7 @@ extension LibUSBPort {
   }
 
   /// Gives everything back, and tells what could not be.
-  private func giveBack() -> String {
+  private func release() -> String {
     guard isOpen else { return "" }
     isOpen = false
     cancel(kept.values.flatMap { $0 })
@@ -340,7 +343,7 @@ extension LibUSBPort {
 
 /// One transfer and its memory. While the kernel has it, it keeps itself alive: a transfer that never comes back costs
 /// its memory and nothing else.
-private final class Flight {
+private final class Transfer {
   private(set) var isDone = true
 
   private let transfer: UnsafeMutablePointer<libusb_transfer>
@@ -379,7 +382,7 @@ private final class Flight {
     transfer.pointee.length = Int32(bytes.count)
     transfer.pointee.callback = { ended in
       guard let data = ended?.pointee.user_data else { return }
-      Unmanaged<Flight>.fromOpaque(data).takeRetainedValue().isDone = true
+      Unmanaged<Transfer>.fromOpaque(data).takeRetainedValue().isDone = true
     }
   }
 

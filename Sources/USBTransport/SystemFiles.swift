@@ -5,7 +5,7 @@ import Glibc
 /// The small files in which the kernel describes devices. What is not there, or gone meanwhile, says nothing: it is
 /// empty, as a device without a name is.
 enum SystemFiles {
-  private static let mostBytes = 65536
+  private static let maxBytes = 65536
 
   /// The whole file.
   static func text(_ path: String) -> String {
@@ -14,7 +14,7 @@ enum SystemFiles {
     defer { close(descriptor) }
     var text: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
-    while text.count < mostBytes {
+    while text.count < maxBytes {
       let count = read(descriptor, &piece, piece.count)
       guard count > 0 else { break }
       text += piece[..<count]

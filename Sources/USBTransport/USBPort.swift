@@ -10,13 +10,14 @@ package protocol USBPort: AnyObject {
   /// Takes an interface for this process, off the kernel's driver if one holds it.
   func claim(_ interface: UInt8) throws(Failure)
   /// A control request that reads at most so many bytes.
-  func ask(_ request: ControlRequest, most: Int, within milliseconds: Int) throws(TransportError) -> [UInt8]
+  func controlIn(_ request: ControlRequest, maxBytes: Int, within milliseconds: Int) throws(TransportError)
+    -> [UInt8]
   /// A control request that writes, or has no data.
-  func tell(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError)
+  func controlOut(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int) throws(TransportError)
   /// One transfer to a bulk or interrupt endpoint, all of it.
   func write(_ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
   /// One transfer of at most so many bytes; of an endpoint that is kept reading, the next packet that came.
-  func read(_ most: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
+  func read(_ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   /// Keeps reads waiting at an endpoint from here on, so that nothing is lost that a device sends unasked.
   func keepReading(_ endpoint: USBEndpoint) throws(TransportError)

@@ -15,16 +15,16 @@ enum { ROWS = 100, PARAMETERS = 14, BATCH = 50000 };
 
 static const char *const TABLES =
     "PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -4096;"
-    "CREATE TABLE reading (section INTEGER NOT NULL, position INTEGER NOT NULL, series INTEGER NOT NULL,"
-    " level INTEGER NOT NULL, occurrence INTEGER NOT NULL, device_time INTEGER NOT NULL,"
+    "CREATE TABLE reading (partition INTEGER NOT NULL, position INTEGER NOT NULL, series INTEGER NOT NULL,"
+    " value_bucket INTEGER NOT NULL, occurrence INTEGER NOT NULL, device_time INTEGER NOT NULL,"
     " utc_offset INTEGER NOT NULL, offset_source INTEGER NOT NULL, value REAL, unit INTEGER NOT NULL,"
-    " beyond INTEGER NOT NULL, threshold REAL, marks INTEGER NOT NULL, ingest INTEGER NOT NULL,"
+    " range_flag INTEGER NOT NULL, threshold REAL, marks INTEGER NOT NULL, ingest INTEGER NOT NULL,"
     " uploaded INTEGER NOT NULL DEFAULT 0,"
     " CHECK (occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0"
-    " AND offset_source <= 4 AND unit >= 0 AND unit <= 1 AND beyond >= 0 AND beyond <= 2 AND uploaded >= 0"
-    " AND uploaded <= 1 AND (value IS NULL) = (beyond <> 0)),"
-    " PRIMARY KEY (section, position, series, level, occurrence)) STRICT, WITHOUT ROWID;"
-    "CREATE INDEX reading_pending ON reading(section, position, series, level, occurrence) WHERE uploaded = 0";
+    " AND offset_source <= 4 AND unit >= 0 AND unit <= 1 AND range_flag >= 0 AND range_flag <= 2 AND uploaded >= 0"
+    " AND uploaded <= 1 AND (value IS NULL) = (range_flag <> 0)),"
+    " PRIMARY KEY (partition, position, series, value_bucket, occurrence)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX reading_pending ON reading(partition, position, series, value_bucket, occurrence) WHERE uploaded = 0";
 
 static sqlite3 *store;
 static char devices[16][32];

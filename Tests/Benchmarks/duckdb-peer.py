@@ -26,11 +26,11 @@ if sys.argv[1] != "--check":
     database.execute("SET threads = 2")
     database.execute(f"ATTACH '{store}' AS store (TYPE sqlite)")
     database.execute(
-        "CREATE TABLE store.reading (device TEXT, time BIGINT, level BIGINT, device_time TEXT, value DOUBLE, "
-        "unit TEXT, PRIMARY KEY (device, time, level))"
+        "CREATE TABLE store.reading (device TEXT, time BIGINT, value_bucket BIGINT, device_time TEXT, value DOUBLE, "
+        "unit TEXT, PRIMARY KEY (device, time, value_bucket))"
     )
     database.execute(
-        "INSERT INTO store.reading SELECT DISTINCT ON (device, time, level) * FROM (SELECT device, "
-        "CAST(epoch(CAST(time AS TIMESTAMPTZ)) AS BIGINT) AS time, CAST(round(value / 1.801559) AS BIGINT) AS level, "
+        "INSERT INTO store.reading SELECT DISTINCT ON (device, time, value_bucket) * FROM (SELECT device, "
+        "CAST(epoch(CAST(time AS TIMESTAMPTZ)) AS BIGINT) AS time, CAST(round(value / 1.801559) AS BIGINT) AS value_bucket, "
         f"CAST(time AS TEXT), CAST(value AS DOUBLE), unit FROM read_csv('{sys.argv[1]}', all_varchar = false))"
     )

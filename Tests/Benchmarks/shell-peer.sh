@@ -5,9 +5,9 @@
 set -euo pipefail
 input=$1 store=$2
 rm -f "$store" "$store"-wal "$store"-shm
-key="PRIMARY KEY (device, kind, axis, position, level, occurrence)"
-table="CREATE TABLE reading (device TEXT NOT NULL, kind TEXT NOT NULL, axis INTEGER NOT NULL,
-  position INTEGER NOT NULL, level INTEGER NOT NULL, occurrence INTEGER NOT NULL, device_time TEXT NOT NULL,
+key="PRIMARY KEY (device, kind, position_kind, position, value_bucket, occurrence)"
+table="CREATE TABLE reading (device TEXT NOT NULL, kind TEXT NOT NULL, position_kind INTEGER NOT NULL,
+  position INTEGER NOT NULL, value_bucket INTEGER NOT NULL, occurrence INTEGER NOT NULL, device_time TEXT NOT NULL,
   value REAL, unit TEXT NOT NULL, $key) WITHOUT ROWID;"
 insert="INSERT OR IGNORE INTO reading SELECT"
 case "$input" in

@@ -12,7 +12,7 @@ import Testing
 
   @Test func anAttachmentArrivesByResumingAndANoteMadeLaterArrivesFirst() async throws {
     let program = try Program()
-    let proxy = try CuttingProxy(mostBytes: 100_000) { [path = program.path("out")] in
+    let proxy = try CuttingProxy(maxBytes: 100_000) { [path = program.path("out")] in
       let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
       return text?.split(separator: ":").last.flatMap {
         UInt16($0.trimmingCharacters(in: .whitespacesAndNewlines))

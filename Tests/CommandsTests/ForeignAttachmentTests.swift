@@ -46,7 +46,7 @@ import Testing
         entry=$(sqlite3 a.db 'SELECT guid FROM record'); number=0
         add() {
           number=$((number + 1)); guid=20000000-0000-4000-8000-00000000000$number
-          sqlite3 a.db "INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields)
+          sqlite3 a.db "INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields)
             VALUES ('$guid', '$1', '$entry', 1774863000, 0, 1, '$2')"
         }
         while read -r fields || [ -n "$fields" ]; do add attachment "$fields"; done <odd

@@ -3,7 +3,7 @@
 import Foundation
 import Logbook
 
-/// Exports that tests write themselves.
+/// Formats that tests write themselves.
 enum GeneratedExport {
   static let header = "time,glucose (mg/dL)"
 

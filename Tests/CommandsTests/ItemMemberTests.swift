@@ -9,8 +9,8 @@ struct ItemMemberTests {
   private static let common = ["item", "kind", "time", "device_time", "utc_offset", "offset_source"]
   private static let reading = [
     "value", "unit", "range", "threshold", "marks", "withdrawn", "vendor", "model", "serial", "format",
-    "axis",
-    "position", "level", "occurrence",
+    "position_kind",
+    "position", "value_bucket", "occurrence",
   ]
   private static let record = ["guid", "entry_guid", "fields", "deleted"]
 

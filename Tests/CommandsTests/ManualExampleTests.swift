@@ -21,17 +21,18 @@ struct ManualExampleTests {
   private func program() async throws -> Program {
     let program = try Program()
     let columns =
-      "item,kind,time,device_time,utc_offset,offset_source,value,unit,range,threshold,marks,vendor,model,serial,format,axis,position,level,occurrence,guid,entry_guid,fields,deleted"
-    func row(_ minute: Int, _ kind: String, _ cells: String, level: Int) -> String {
+      "item,kind,time,device_time,utc_offset,offset_source,value,unit,range,threshold,marks,vendor,model,serial,format,position_kind,position,value_bucket,occurrence,guid,entry_guid,fields,deleted"
+    func row(_ minute: Int, _ kind: String, _ cells: String, valueBucket: Int) -> String {
       let time = "2026-05-06T08:\(minute):00"
       return
-        "reading,\(kind),\(time)Z,\(time),Z,stated,\(cells),V,M,S,f,time,\(1_778_054_400 + minute * 60),\(level),0,,,,"
+        "reading,\(kind),\(time)Z,\(time),Z,stated,\(cells),V,M,S,f,time,\(1_778_054_400 + minute * 60),\(valueBucket),0,,,,"
     }
     let rows = [
-      columns, row(10, "smbg", "100,mg/dL,,,", level: 56), row(11, "smbg", "10,mmol/L,,,", level: 100),
-      row(12, "smbg", ",mg/dL,high,,", level: -2), row(13, "ketone", "0.4,mmol/L,,,", level: 4),
-      row(14, "smbg", "250,mg/dL,,,control-solution", level: 139),
-      row(15, "smbg", "400,mg/dL,,,", level: 222),
+      columns, row(10, "smbg", "100,mg/dL,,,", valueBucket: 56),
+      row(11, "smbg", "10,mmol/L,,,", valueBucket: 100),
+      row(12, "smbg", ",mg/dL,high,,", valueBucket: -2), row(13, "ketone", "0.4,mmol/L,,,", valueBucket: 4),
+      row(14, "smbg", "250,mg/dL,,,control-solution", valueBucket: 139),
+      row(15, "smbg", "400,mg/dL,,,", valueBucket: 222),
     ]
     try program.write(rows.joined(separator: "\n") + "\n", to: "rows.csv")
     let made = try await program.shell(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Foundation
 import GRDB
 import Logbook
@@ -162,7 +162,7 @@ import Testing
 
   private func setRemote(_ path: String) throws {
     let access = RemoteAccess(kind: "glucoport", url: "https://host.example", token: .file("/token"))
-    let logbook = RemoteLogbook(id: "id", name: "Anna", isWritable: true, mostReadings: 1, mostRecords: 1)
+    let logbook = RemoteLogbook(id: "id", name: "Anna", isWritable: true, maxReadings: 1, maxRecords: 1)
     try Store(path: path, role: .sync).setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
   }
 

@@ -26,7 +26,7 @@ import Testing
           glucoport record delete $gone --quiet; glucoport record add note fresh --at 2026-05-06T14:30 --quiet
           sqlite3 a.db "UPDATE record SET conflict = base, conflict_revision = 'r2' WHERE guid = '$clash';
             UPDATE record SET quarantine = 'too odd', quarantined_version = version WHERE guid = '$odd';
-            INSERT INTO refusal SELECT series, position, level, occurrence, 'too odd', 1 FROM reading WHERE value = 103"
+            INSERT INTO refusal SELECT series, position, value_bucket, occurrence, 'too odd', 1 FROM reading WHERE value = 103"
         }
         moves() {
           exec 9>>a.db-upload; flock 9
@@ -34,7 +34,7 @@ import Testing
             INSERT INTO transfer (lane, started_at, items, first_record, last_record)
               SELECT 'records', 1, 1, guid, guid FROM record WHERE sent IS NOT NULL;
             INSERT INTO transfer (lane, started_at, items, first_section, first_position, last_section, last_position)
-              SELECT 'readings', 1, 1, section, position, section, position FROM reading WHERE value = 102"
+              SELECT 'readings', 1, 1, partition, position, partition, position FROM reading WHERE value = 102"
         }
         \(script)
         stop >/dev/null

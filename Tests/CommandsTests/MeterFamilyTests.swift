@@ -33,7 +33,7 @@ import Testing
       let value = Quantity(try #require(Double(columns[11])), unit)
       return "\(columns[8]) \(value.tenthsOfMillimole)"
     }
-    let held = memory.items.map { "\($0.deviceTime.seconds) \($0.measurement.level)" }
+    let held = memory.items.map { "\($0.deviceTime.seconds) \($0.measurement.valueBucket)" }
     #expect(stored.sorted() == held.sorted())
   }
 

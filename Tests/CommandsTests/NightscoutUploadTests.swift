@@ -140,7 +140,7 @@ import Testing
     #expect(try await of("a", "status", "--check").status == 0)
   }
 
-  // MARK: Exports of the site
+  // MARK: Formats of the site
 
   /// The valid treatments of the site as a file.
   private func export(_ name: String) throws -> String {

@@ -191,7 +191,7 @@ struct RecordTests {
     let program = try Program()
     _ = try await add(program, "note", "x")
     let insert = """
-      INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields)
+      INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields)
       VALUES ('abcd1', 'note', 0, 0, 1, '{}'), ('abcd2', 'note', 0, 0, 1, '{}')
       """
     try StoreFile(program.store).execute(insert)

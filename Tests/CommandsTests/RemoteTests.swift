@@ -21,7 +21,7 @@ struct RemoteTests {
 
   private static func logbook(_ id: String = anna, canWrite: Bool = true) -> ScriptedAnswer {
     let logbook = RemoteLogbook(
-      id: id, name: "Anna \u{1B}[31m", isWritable: canWrite, mostReadings: 10_000, mostRecords: 1000,
+      id: id, name: "Anna \u{1B}[31m", isWritable: canWrite, maxReadings: 10_000, maxRecords: 1000,
       time: 1_577_836_800)
     return .status(200, Bodies.write(logbook))
   }

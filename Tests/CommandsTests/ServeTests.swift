@@ -14,7 +14,7 @@ import Testing
       status() { ask -o body -w '%{http_code}' "$@"; }
       reading() {
         at=$(date -u -d "@$1" +%Y-%m-%dT%H:%M:%S)
-        printf '{"series":[{"device":{"vendor":"v","serial":"SECRETSERIAL"},"kind":"cbg","axis":"time",'
+        printf '{"series":[{"device":{"vendor":"v","serial":"SECRETSERIAL"},"kind":"cbg","position_kind":"time",'
         printf '"readings":[[%d,0,0,"%s","Z","stated",123.5,"mg/dL"]]}]}' "$1" "$at"
       }
 

@@ -25,8 +25,9 @@ struct StoreFile {
   /// All readings with what makes them up, except the ingest that brought them, in their order.
   func readings() throws -> [String] {
     let columns = [
-      "vendor", "model", "serial", "kind", "axis", "position", "level", "occurrence", "device_time",
-      "utc_offset", "offset_source", "ifnull(value, '')", "unit", "beyond", "marks", "uploaded",
+      "vendor", "model", "serial", "kind", "position_kind", "position", "value_bucket", "occurrence",
+      "device_time",
+      "utc_offset", "offset_source", "ifnull(value, '')", "unit", "range_flag", "marks", "uploaded",
     ]
     let line = columns.joined(separator: " || '|' || ")
     return try queue.read {
@@ -34,7 +35,7 @@ struct StoreFile {
         $0,
         sql:
           "SELECT \(line) FROM reading JOIN series ON series.id = series JOIN device ON device.id = device "
-          + "ORDER BY device, kind, axis, position, level, occurrence")
+          + "ORDER BY device, kind, position_kind, position, value_bucket, occurrence")
     }
   }
 
@@ -44,7 +45,7 @@ struct StoreFile {
       try String.fetchAll(
         $0,
         sql:
-          "SELECT device || '|' || kind || '|' || axis || '|' || readings || '|' || pending FROM series ORDER BY 1"
+          "SELECT device || '|' || kind || '|' || position_kind || '|' || readings || '|' || pending FROM series ORDER BY 1"
       )
     }
   }

@@ -6,7 +6,7 @@ import Logbook
 import LogbookStore
 import Testing
 
-@testable import Exports
+@testable import Formats
 
 /// Inputs whose batches end between two readings of one place, and a process that ends there, too.
 @Suite struct BatchBorderTests {
@@ -33,7 +33,8 @@ import Testing
 
   private func stored(_ bench: ImportBench) throws -> [String] {
     try bench.rows(
-      "SELECT section, position, series, level, occurrence, value FROM reading ORDER BY 1, 2, 3, 4, 5")
+      "SELECT partition, position, series, value_bucket, occurrence, value FROM reading ORDER BY 1, 2, 3, 4, 5"
+    )
   }
 
   private func expectRerunIsWhole(_ places: [(time: String, value: String)], cut: Int) throws {

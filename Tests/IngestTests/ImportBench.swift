@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Foundation
 import GRDB
 import Ingest
@@ -57,7 +57,7 @@ final class ImportBench {
   @discardableResult
   func run(
     _ path: String, zone: String? = nil, words: [String] = [], isStrict: Bool = false,
-    mostRejections: Int? = nil,
+    maxRejections: Int? = nil,
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
   ) throws -> ImportReport {
     // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
@@ -68,7 +68,7 @@ final class ImportBench {
     let reader = try ExportReader(path: path, options: options)
     var policy = ImportPolicy()
     policy.isStrict = isStrict
-    policy.mostRejections = mostRejections
+    policy.maxRejections = maxRejections
     return try ImportSession(store: store, policy: policy, clock: { now }, onRejection: onRejection).run(
       reader)
   }
@@ -103,8 +103,8 @@ final class ImportBench {
   // MARK: What is stored
 
   static let device = "d.vendor, d.serial, CASE d.serial WHEN '' THEN d.format || d.model END"
-  static let identity = "s.kind, s.axis, r.position, r.level"
-  static let value = "r.value, r.unit, r.beyond"
+  static let identity = "s.kind, s.position_kind, r.position, r.value_bucket"
+  static let value = "r.value, r.unit, r.range_flag"
 
   /// The columns of every reading, in an order that depends on nothing else.
   func readings(_ columns: String...) throws -> [String] {

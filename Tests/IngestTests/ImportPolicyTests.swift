@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Ingest
 import Logbook
 import LogbookStore
@@ -83,7 +83,7 @@ import Testing
   @Test(arguments: [(3, 3, true), (3, 2, false), (1, 0, false), (0, 0, true)])
   func anImportGivesUpAboveTheMostRejections(_ bad: Int, _ most: Int, _ goesThrough: Bool) throws {
     let path = try file(bad: bad)
-    let failure = try failure { _ = try bench.run(path, words: Self.words, mostRejections: most) }
+    let failure = try failure { _ = try bench.run(path, words: Self.words, maxRejections: most) }
     #expect((failure == nil) == goesThrough)
     #expect(failure == nil || failure?.category == .badInput)
     #expect(try bench.number("SELECT count(*) FROM reading") == 30, "what was read before them is stored")

@@ -142,14 +142,14 @@ import Testing
     ]
     var policy = ImportPolicy()
     policy.isStrict = isStrict
-    policy.mostRejections = isStrict ? nil : 0
+    policy.maxRejections = isStrict ? nil : 0
     let content = try bench.content()
     let stopped = try #require(throws: RejectedInput.self) { try run(items, policy: policy) }
     #expect(stopped.count == 1 && stopped.rejections.map(\.line) == [1] && stopped.source == "meter")
     #expect(stopped.failure.category == .badInput && stopped.failure.message.contains("nothing was stored"))
     #expect(try bench.content() == content)
     policy.isStrict = false
-    policy.mostRejections = 1
+    policy.maxRejections = 1
     let report = try run(items, policy: policy)
     #expect(report.counts.rejected == 1 && report.counts.newReadings == 1)
   }
@@ -195,10 +195,10 @@ import Testing
     strict.isStrict = true
     #expect(throws: RejectedInput.self) { try run([Self.meter, "broken", "end"], policy: strict) }
     var limited = ImportPolicy()
-    limited.mostRejections = 0
+    limited.maxRejections = 0
     #expect(throws: RejectedInput.self) { try run([Self.meter, "broken", "end"], policy: limited) }
     #expect(try bench.number("SELECT count(*) FROM ingest") == 0)
-    limited.mostRejections = 1
+    limited.maxRejections = 1
     #expect(try run([Self.meter, "broken", "end"], policy: limited).counts.rejected == 1)
   }
 

@@ -32,11 +32,11 @@ import Testing
     #expect(try bench.number("SELECT count(*) FROM record") == counts.newRecords)
     #expect(try bench.number("SELECT count(*) FROM rejection") == counts.rejected)
     let counters = """
-      SELECT section, id, readings, pending, first_position, last_position, first_time, last_time FROM series
+      SELECT partition, id, readings, pending, first_position, last_position, first_time, last_time FROM series
       ORDER BY 2
       """
     let counted = """
-      SELECT section, series, count(*), sum(uploaded = 0), min(position), max(position), min(device_time),
+      SELECT partition, series, count(*), sum(uploaded = 0), min(position), max(position), min(device_time),
         max(device_time) FROM reading GROUP BY 1, 2 ORDER BY 2
       """
     #expect(try bench.rows(counters) == bench.rows(counted))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Foundation
 import Ingest
 import Logbook
@@ -67,7 +67,7 @@ import Testing
     var rows = String(decoding: export(seed: 4), as: UTF8.self)
     rows += String(repeating: "2025-10-26T02:30:00,cbg,abc,first\n", count: 10)
     let path = try bench.file("a.csv", rows.utf8)
-    let stopped = try #require(throws: RejectedInput.self) { try bench.run(path, mostRejections: 5) }
+    let stopped = try #require(throws: RejectedInput.self) { try bench.run(path, maxRejections: 5) }
     #expect(stopped.failure.message.contains("what was read until then is stored"))
     #expect(try bench.number("SELECT count(*) FROM reading") > 40_000)
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["failed"])

@@ -71,7 +71,7 @@ func wordTalk(_ packets: [String], startedAt: Int64 = 1_795_219_200) -> Transcri
   var transcript = Transcript(driver: "word", vendorID: 0x1209, productID: 1, startedAt: startedAt)
   transcript.steps = packets.enumerated().map { index, packet in
     Transcript.Step(
-      milliseconds: index * 1000, exchange: .receive(most: 64), result: .success(Array(packet.utf8)))
+      milliseconds: index * 1000, exchange: .receive(maxBytes: 64), result: .success(Array(packet.utf8)))
   }
   return transcript
 }

@@ -32,8 +32,8 @@ import Testing
     #expect(Bodies.queryForReadings(in: buckets) == "readings=000,001,abc,fff")
     #expect(Bodies.buckets("000,001,abc,fff") == Set(buckets))
     #expect(Bodies.queryForRecords(in: [0xAB0], after: "x") == "records=ab0&after=x")
-    let most = Bodies.queryForReadings(in: Array(0..<Wire.mostBuckets)).dropFirst("readings=".count)
-    #expect(Bodies.buckets(String(most))?.count == Wire.mostBuckets)
+    let most = Bodies.queryForReadings(in: Array(0..<Wire.maxBuckets)).dropFirst("readings=".count)
+    #expect(Bodies.buckets(String(most))?.count == Wire.maxBuckets)
     #expect(Bodies.buckets(most + ",fff") == nil)
   }
 

@@ -65,10 +65,10 @@ import Testing
     "{\"a\":\"\\u12\",\"series\":[]}",
     "{\"a\":\"\u{1}\",\"series\":[]}", "{\"a\":NaN,\"series\":[]}", "{\"a\":Infinity,\"series\":[]}",
     "{\"a\":tru,\"series\":[]}", "{\"a\":1 2,\"series\":[]}", "{\"a\":[1,],\"series\":[]}",
-    "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"axis\":\"time\"}]}",
-    "{\"series\":[{\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":[]}]}",
-    "{\"series\":[{\"device\":{},\"kind\":\"basal\",\"axis\":\"time\",\"readings\":[]}]}",
-    "{\"series\":[{\"device\":{\"serial\":\"\\u0000\"},\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":[]}]}",
+    "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"position_kind\":\"time\"}]}",
+    "{\"series\":[{\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[]}]}",
+    "{\"series\":[{\"device\":{},\"kind\":\"basal\",\"position_kind\":\"time\",\"readings\":[]}]}",
+    "{\"series\":[{\"device\":{\"serial\":\"\\u0000\"},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[]}]}",
   ])
   func bodiesOfReadingsThatAreNoneAreRefused(_ text: String) {
     #expect(!takes(Array(text.utf8)) { _ = try Bodies.readReadings($0) })
@@ -120,7 +120,7 @@ import Testing
   func aRowThatCannotBeIsSetAsideAndTheOthersAreTaken(_ row: String) throws {
     let good = "[7,0,0,\"1970-01-01T00:00:07\",\"Z\",\"stated\",5,\"mg/dL\"]"
     let body =
-      "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":[\(good),\(row),\(good)]}]}"
+      "{\"series\":[{\"device\":{},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":[\(good),\(row),\(good)]}]}"
     // A row that is not even JSON leaves nothing to be found behind it.
     guard !row.hasSuffix(",]") else {
       return #expect(!takes(Array(body.utf8)) { _ = try Bodies.readReadings($0) })
@@ -148,7 +148,7 @@ import Testing
     change.state.isDeleted = false
     // As JSON it is six times as long.
     change.state.fields = RecordFields([
-      "text": .text(String(repeating: "\u{7F}", count: Wire.mostStateBytes / 5))
+      "text": .text(String(repeating: "\u{7F}", count: Wire.maxStateBytes / 5))
     ])
     let received = try Bodies.readChanges(Bodies.writeChanges([RecordWire.json(change)]))
     guard case .refused = received[0] else {

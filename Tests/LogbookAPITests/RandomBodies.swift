@@ -155,7 +155,7 @@ struct RandomBodies {
       (
         "logbook",
         Bodies.write(
-          RemoteLogbook(id: guid(), name: text(), isWritable: true, mostReadings: 1, mostRecords: 1, time: 0)),
+          RemoteLogbook(id: guid(), name: text(), isWritable: true, maxReadings: 1, maxRecords: 1, time: 0)),
         { _ = try Bodies.readLogbook($0) }
       ),
       ("digests", Bodies.write(digests()), { _ = try Bodies.readDigests($0) }),

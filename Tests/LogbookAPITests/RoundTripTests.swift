@@ -61,7 +61,7 @@ import Testing
         mark: random.optionalToken())
       #expect(try Bodies.readReadingAnswer(Bodies.write(answer), sent: 8) == answer, "seed \(seed)")
       let logbook = RemoteLogbook(
-        id: random.guid(), name: random.text(), isWritable: seed % 2 == 0, mostReadings: 5, mostRecords: 6,
+        id: random.guid(), name: random.text(), isWritable: seed % 2 == 0, maxReadings: 5, maxRecords: 6,
         mark: random.optionalToken(), time: seed % 3 == 0 ? nil : random.time().seconds)
       #expect(try Bodies.readLogbook(Bodies.write(logbook)) == logbook, "seed \(seed)")
       let digests = random.digests()

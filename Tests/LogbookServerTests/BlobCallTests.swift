@@ -96,14 +96,14 @@ import Testing
   }
 
   @Test func whatIsLargerThanTheServerBearsIsRefused() async throws {
-    try await Peer.with({ ($0.mostContentBytes, $0.mostLogbookContentBytes) = (3002, 4000) }) {
+    try await Peer.with({ ($0.maxContentBytes, $0.maxLogbookContentBytes) = (3002, 4000) }) {
       (peer) async throws in
       #expect(try await patch(peer, 0..<10, size: 3003)?.error?.code == .tooLarge)
       #expect(try await patch(peer, 0..<3002)?.status == 204)
       let other = Wire.blobsPath + String(repeating: "1", count: 64)
       let full = try #require(try await patch(peer, 0..<999, path: other))
       #expect(full.status == 507 && full.error?.code == .full)
-      let long = [UInt8](repeating: 0, count: Wire.mostPartBytes + 1)
+      let long = [UInt8](repeating: 0, count: Wire.maxPartBytes + 1)
       let reply = try #require(try await peer.send("PUT", other, headers: Self.octets, body: long))
       #expect(reply.status == 413 && reply.error?.code == .tooLarge)
     }

@@ -87,7 +87,7 @@ import Testing
       let row = { (time: Int) in "[\(time),0,0,\"1970-01-01T00:00:0\(time)\",\"Z\",\"stated\",100,\"mg/dL\"]"
       }
       let head =
-        "{\"device\":{\"vendor\":\"v\",\"serial\":\"s\"},\"kind\":\"cbg\",\"axis\":\"time\",\"readings\":["
+        "{\"device\":{\"vendor\":\"v\",\"serial\":\"s\"},\"kind\":\"cbg\",\"position_kind\":\"time\",\"readings\":["
       let body = "{\"series\":[\(head)\(row(1)),[1,2],\(row(2)),{},\(row(1))]}]}"
       let reply = try #require(try await peer.send("POST", "/v1/readings", body: Array(body.utf8)))
       let answer = try Bodies.readReadingAnswer(reply.body, sent: 5)
@@ -140,7 +140,7 @@ import Testing
         let reply = try #require(
           try await peer.send("GET", "/v1/changes", headers: other + ["Accept-Encoding: \(accepted)"]))
         #expect((reply.headers["content-encoding"] == "gzip") == isPacked, "\(accepted)")
-        let body = isPacked ? try WireGzip.unpack(reply.body, limit: Wire.mostBodyBytes) : reply.body
+        let body = isPacked ? try WireGzip.unpack(reply.body, limit: Wire.maxBodyBytes) : reply.body
         #expect(try Bodies.readPage(body).readings.readings.count == 400)
       }
     }

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func manyFailedLoginsAreToldToWaitAndAGoodTokenIsNot() async throws {
-    try await unchanged({ $0.mostFailedLogins = 3 }) { (peer) async throws in
+    try await unchanged({ $0.maxFailedLogins = 3 }) { (peer) async throws in
       var statuses: [Int?] = []
       for _ in 0..<5 { statuses.append(try await peer.status("GET", "/v1/logbook", token: "gp_guess")) }
       #expect(statuses == [401, 401, 401, 429, 429])
@@ -115,7 +115,7 @@ import Testing
           """.utf8)
       ])
       #expect(Reply(large)?.status == 413, "it is not waited for")
-      let blanks = [UInt8](repeating: 0x20, count: Wire.mostBodyBytes + 1)
+      let blanks = [UInt8](repeating: 0x20, count: Wire.maxBodyBytes + 1)
       let bomb = try #require(WireGzip.pack(blanks))
       let packed = Peer.run + ["Content-Encoding: gzip"]
       let unpacked = try await peer.send("POST", "/v1/readings", headers: packed, body: bomb)
@@ -142,9 +142,9 @@ import Testing
 
   @Test func tooManyItemsAreRefused() async throws {
     try await unchanged { (peer) async throws in
-      let readings = Bodies.writeReadings(Sample.history(Wire.mostReadings + 1))
+      let readings = Bodies.writeReadings(Sample.history(Wire.maxReadings + 1))
       #expect(try await peer.status("POST", "/v1/readings", body: readings) == 400)
-      let changes = Bodies.writeChanges(Array(repeating: "{}", count: Wire.mostRecords + 1))
+      let changes = Bodies.writeChanges(Array(repeating: "{}", count: Wire.maxRecords + 1))
       #expect(try await peer.status("POST", "/v1/records", body: changes) == 400)
     }
   }
@@ -226,7 +226,7 @@ import Testing
     #expect(await bytes.take(6))
     #expect(await !bytes.take(5))
     #expect(await bytes.take(4))
-    try await Peer.with({ $0.mostBytesAtWork = 1 }) { (peer) async throws in
+    try await Peer.with({ $0.maxBytesAtWork = 1 }) { (peer) async throws in
       for _ in 0..<3 {
         #expect(try await peer.status("POST", "/v1/readings", body: batch) == 200)
         #expect(try await peer.status("POST", "/v1/readings", body: Array("{".utf8)) == 400)

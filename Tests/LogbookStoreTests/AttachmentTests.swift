@@ -336,7 +336,7 @@ import Testing
     }
     let store = try scratch.open(.sync)
     let access = RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
-    var logbook = RemoteLogbook(id: "one", name: "one", isWritable: true, mostReadings: 1, mostRecords: 1)
+    var logbook = RemoteLogbook(id: "one", name: "one", isWritable: true, maxReadings: 1, maxRecords: 1)
     try store.setRemote(access, logbook: logbook, isNewRemote: false, at: 1)
     #expect(try sync { try $0.contentsToSend() } == 0)
     logbook.id = "two"

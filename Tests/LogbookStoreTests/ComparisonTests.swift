@@ -15,7 +15,7 @@ import Testing
     try scratch.ingest(Make.batch([Make.record(["carbs": .number(5)], sourceID: "a")]))
     try scratch.open(.sync).setRemote(
       RemoteAccess(kind: "glucoport", url: "https://host.example", token: .file("/token")),
-      logbook: RemoteLogbook(id: "id", name: "Anna", isWritable: true, mostReadings: 1, mostRecords: 1),
+      logbook: RemoteLogbook(id: "id", name: "Anna", isWritable: true, maxReadings: 1, maxRecords: 1),
       isNewRemote: false, at: 0)
     return scratch
   }
@@ -94,7 +94,7 @@ import Testing
     try store.sync { try $0.notePurged(at: 60) }
     let setting = try #require(try store.remote())
     #expect(setting.purgedAt == 50)
-    let other = RemoteLogbook(id: "other", name: "B", isWritable: true, mostReadings: 1, mostRecords: 1)
+    let other = RemoteLogbook(id: "other", name: "B", isWritable: true, maxReadings: 1, maxRecords: 1)
     try store.setRemote(setting.access, logbook: other, isNewRemote: true, at: 70)
     #expect(try store.remote()?.purgedAt == nil)
   }

@@ -33,7 +33,7 @@ import Testing
     try scratch.rows(
       "SELECT json_extract(fields, '$.reading') FROM record WHERE json_extract(fields, '$.excluded') ORDER BY 1"
     )
-    .compactMap { ReadingIdentity(text: $0).map { Int($0.level) } }
+    .compactMap { ReadingIdentity(text: $0).map { Int($0.valueBucket) } }
   }
 
   private func content() throws -> [String] {
@@ -48,7 +48,7 @@ import Testing
     let fields = #"{"excluded":true,"reading":"\#(identity(5.6))","text":"corrected at the source"}"#
     #expect(
       try scratch.rows(
-        "SELECT kind, fields, occurred_at, version, version_synced, ingest, imported FROM record") == [
+        "SELECT kind, fields, device_time, version, version_synced, ingest, imported FROM record") == [
           "annotation \(fields) \(Make.noon) 1 0 2 \(Make.noon) \(fields)"
         ])
     #expect(

@@ -181,7 +181,7 @@ import Testing
   }
 
   private func connect(_ logbook: String = "l", isNewRemote: Bool = false) throws {
-    let logbook = RemoteLogbook(id: logbook, name: "l", isWritable: true, mostReadings: 1, mostRecords: 1)
+    let logbook = RemoteLogbook(id: logbook, name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
     try scratch.open(.sync).setRemote(
       RemoteAccess(kind: "glucoport", url: "http://localhost:1", token: .file("/t")), logbook: logbook,
       isNewRemote: isNewRemote, at: 1)

@@ -21,13 +21,13 @@ import Testing
         sql: """
           INSERT INTO setting (name, value) VALUES ('timezone', 'Europe/Madrid'), ('store-id', 'x');
           INSERT INTO device (vendor, model, serial, format) VALUES ('Test', 'Meter', 'S1', 'test');
-          INSERT INTO series (device, kind, axis, readings, pending, first_position, last_position, first_time,
+          INSERT INTO series (device, kind, position_kind, readings, pending, first_position, last_position, first_time,
             last_time)
             VALUES (1, 1, 0, 1, 1, \(Make.noon), \(Make.noon), \(Make.noon), \(Make.noon));
           INSERT INTO ingest (source, format, digest, started_at, finished_at, outcome)
             VALUES ('input', 'test', 'd', 1, 2, 'whole');
-          INSERT INTO reading (section, position, series, level, occurrence, device_time, utc_offset,
-            offset_source, value, unit, beyond, marks, ingest)
+          INSERT INTO reading (partition, position, series, value_bucket, occurrence, device_time, utc_offset,
+            offset_source, value, unit, range_flag, marks, ingest)
             VALUES (1, \(Make.noon), 1, 56, 0, \(Make.noon), 7200, 1, 100, 0, 0, 0, 1);
           """)
       return .commit
@@ -75,15 +75,15 @@ import Testing
       for (device, kind) in [(1, 2), (2, 2), (3, 1)] {
         try database.execute(
           sql: """
-            INSERT INTO series (device, kind, axis, readings, pending, first_position, last_position, first_time,
+            INSERT INTO series (device, kind, position_kind, readings, pending, first_position, last_position, first_time,
               last_time) VALUES (?, ?, 1, 2, 1, 7, 8, \(Make.noon), \(Make.noon))
             """, arguments: [device, kind])
         for tick in [7, 8] {
           try database.execute(
             sql: """
-              INSERT INTO reading (section, position, series, level, occurrence, device_time, utc_offset,
-                offset_source, value, unit, beyond, marks, ingest, uploaded)
-                SELECT section, ?, id, 0, 0, \(Make.noon), 7200, 1, 100, 0, 0, 0, 1, ? = 7 FROM series
+              INSERT INTO reading (partition, position, series, value_bucket, occurrence, device_time, utc_offset,
+                offset_source, value, unit, range_flag, marks, ingest, uploaded)
+                SELECT partition, ?, id, 0, 0, \(Make.noon), 7200, 1, 100, 0, 0, 0, 1, ? = 7 FROM series
                 WHERE device = ?
               """, arguments: [tick, tick, device])
         }
@@ -107,7 +107,7 @@ import Testing
     let counts = try scratch.ingest(Make.batch(readings, devices: devices))
     #expect(counts.knownReadings == 2 && counts.newReadings == 4)
     #expect(
-      try scratch.rows("SELECT section, position, series, uploaded FROM reading ORDER BY 1, 2, 3") == [
+      try scratch.rows("SELECT partition, position, series, uploaded FROM reading ORDER BY 1, 2, 3") == [
         "-2 \(instant) 4 0", "-2 \(instant) 5 0", "5 7 1 1", "5 8 1 0", "5 9 1 0", "6 7 2 1", "6 8 2 0",
         "7 7 3 1",
         "7 8 3 0", "10 7 6 0",

@@ -120,7 +120,8 @@ import Testing
       counts(try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(104))]))) == [0, 0, 0, 1])
     #expect(try scratch.rows("SELECT value FROM reading") == ["100.0"])
     #expect(
-      try scratch.rows("SELECT ingest, kind, value, unit, beyond FROM revision JOIN series ON id = series")
+      try scratch.rows(
+        "SELECT ingest, kind, value, unit, range_flag FROM revision JOIN series ON id = series")
         == ["2 2 104.0 0 0"])
     let store = try scratch.open(.reader)
     var addresses: [String] = []
@@ -164,9 +165,10 @@ import Testing
     ]
     #expect(counts(try scratch.ingest(Make.batch(again))) == [0, 2, 0, 0])
     #expect(
-      try scratch.rows("SELECT level, value, beyond, threshold FROM reading ORDER BY level") == [
-        "-2 NULL 2 600.0", "-1 NULL 1 20.0", "11 20.0 0 NULL",
-      ])
+      try scratch.rows("SELECT value_bucket, value, range_flag, threshold FROM reading ORDER BY value_bucket")
+        == [
+          "-2 NULL 2 600.0", "-1 NULL 1 20.0", "11 20.0 0 NULL",
+        ])
   }
 
   @Test func aNumberWhereLowWasIsAChangeOfSensorHistory() throws {

@@ -20,7 +20,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "section", "series", "position", "level", "occurrence", "device_time", "value", "unit", "beyond",
+    "partition", "series", "position", "value_bucket", "occurrence", "device_time", "value", "unit",
+    "range_flag",
     "threshold", "marks", "ingest",
   ])
   func noColumnOfAReadingChanges(_ column: String) throws {
@@ -71,8 +72,8 @@ import Testing
 
   @Test func anEditorStoresNoReading() throws {
     let copy = """
-      INSERT INTO reading SELECT section, position + 1, series, level, occurrence, device_time, utc_offset,
-        offset_source, value, unit, beyond, threshold, marks, ingest, uploaded FROM reading
+      INSERT INTO reading SELECT partition, position + 1, series, value_bucket, occurrence, device_time, utc_offset,
+        offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded FROM reading
       """
     #expect(try scratch.refusal(.editor, copy) == "only imports and sync store readings")
     #expect(try scratch.refusal(.reader, copy)?.contains("readonly") == true)
@@ -81,8 +82,8 @@ import Testing
 
   @Test(arguments: [
     "occurrence = -1", "utc_offset = 86400", "offset_source = 5", "value = NULL",
-    "beyond = 1",
-    "unit = 2", "uploaded = 2", "series = 'x'", "section = NULL", "position = NULL", "level = NULL",
+    "range_flag = 1",
+    "unit = 2", "uploaded = 2", "series = 'x'", "partition = NULL", "position = NULL", "value_bucket = NULL",
   ])
   func aRowThatCannotBeIsRefused(_ change: String) throws {
     let columns = try scratch.rows("SELECT name FROM pragma_table_info('reading')")

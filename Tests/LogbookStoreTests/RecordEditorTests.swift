@@ -67,7 +67,7 @@ import Testing
     }
     #expect(
       try scratch.rows(
-        "SELECT version, occurred_at, utc_offset, offset_source, entry_guid, fields FROM record WHERE guid = 'a'"
+        "SELECT version, device_time, utc_offset, offset_source, entry_guid, fields FROM record WHERE guid = 'a'"
       ) == [#"2 60 0 0 e {"text":"late","units":4}"#])
   }
 
@@ -111,7 +111,7 @@ import Testing
     #expect(edit.record.isDeleted)
     #expect(try state("a") == ["2 0 1 {}"])
     #expect(
-      try scratch.rows("SELECT guid, kind, occurred_at FROM record") == ["a insulin \(Make.noon)"])
+      try scratch.rows("SELECT guid, kind, device_time FROM record") == ["a insulin \(Make.noon)"])
   }
 
   @Test func deletingADeletedRecordRaisesNothing() throws {

@@ -49,13 +49,13 @@ import Testing
     #expect(counts(try scratch.ingest(food(40), generatedAt: 10, modifiedAt: 6)) == [0, 0, 0, 1, 0])
   }
 
-  @Test(arguments: ["fields = '{\"carbs\":99}'", "deleted = 1", "occurred_at = 7"])
+  @Test(arguments: ["fields = '{\"carbs\":99}'", "deleted = 1", "device_time = 7"])
   func whatWasChangedHereIsKept(_ edit: String) throws {
     try scratch.ingest(food(30), generatedAt: 10)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
-    let edited = try scratch.rows("SELECT fields, deleted, occurred_at, version FROM record")
+    let edited = try scratch.rows("SELECT fields, deleted, device_time, version FROM record")
     #expect(counts(try scratch.ingest(food(40), generatedAt: 20)) == [0, 0, 0, 0, 1])
-    #expect(try scratch.rows("SELECT fields, deleted, occurred_at, version FROM record") == edited)
+    #expect(try scratch.rows("SELECT fields, deleted, device_time, version FROM record") == edited)
   }
 
   @Test func aDeletedRecordStaysDeletedWhenItsRowComesAgain() throws {
@@ -69,7 +69,7 @@ import Testing
     let guid = Digest.uuid(of: ["record", "test", "1"])
     _ = try scratch.open()
     let pull = """
-      INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields, version, version_synced)
+      INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, version, version_synced)
       VALUES ('\(guid)', 'food', \(Make.noon), 7200, 1, '{"carbs":99}', 1, 1)
       """
     #expect(try scratch.refusal(.sync, pull) == nil)

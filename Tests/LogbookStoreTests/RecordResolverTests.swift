@@ -52,7 +52,7 @@ import Testing
         let record = try #require(try store.record(Self.id))
         _ = try store.prepare(record, node: "00000000-0000-4000-8000-000000000001")
       }
-      try store.keepBoth(remote(theirs, "r2"), isAnswered: false)
+      try store.markConflicted(remote(theirs, "r2"), isAnswered: false)
     }
     return try resolver.conflict(of: Self.id)
   }
@@ -129,7 +129,7 @@ import Testing
 
   @Test func aBereftEntryTakesWhatBelongsToItAlongOrComesBack() throws {
     let conflict = try makeBereft()
-    #expect(conflict.cause == .bereft && !conflict.theirs.isDeleted)
+    #expect(conflict.cause == .orphaned && !conflict.theirs.isDeleted)
     for refused in [Resolution.both(guid: Self.copy), .fields(RecordFields(["carbs": .number(1)]))] {
       #expect(try category { try resolver.resolve(conflict, refused, at: 300) } == .usage)
     }
@@ -165,7 +165,7 @@ import Testing
   @Test func whatChangedSinceItWasSeenIsNotResolved() throws {
     let conflict = try makeConflict()
     let newer = state(["carbs": .number(41)], editedAt: 210)
-    try scratch.open(.sync).sync { try $0.keepBoth(remote(newer, "r3"), isAnswered: true) }
+    try scratch.open(.sync).sync { try $0.markConflicted(remote(newer, "r3"), isAnswered: true) }
     #expect(try category { try resolver.resolve(conflict, .mine, at: 300) } == .temporary)
     let seen = try resolver.conflict(of: Self.id)
     _ = try RecordEditor(try scratch.open(.editor), at: 110).edit(Self.id) { $0.fields["fat"] = .number(1) }
@@ -222,7 +222,7 @@ import Testing
     #expect(try refusal(Self.conflict(mine: nil, theirs: 1))?.contains("'mine'") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: nil))?.contains("'theirs'") == true)
     #expect(try refusal(Self.conflict(mine: 1, theirs: 1))?.contains("same second") == true)
-    #expect(try refusal(Self.conflict(mine: 1, theirs: 2, cause: .bereft)) != nil)
+    #expect(try refusal(Self.conflict(mine: 1, theirs: 2, cause: .orphaned)) != nil)
   }
 
   @Test func anImportIsAsOldAsItsExportOrElseAsItself() throws {

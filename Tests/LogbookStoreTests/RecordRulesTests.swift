@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "fields = '{}'", "deleted = 1", "entry_guid = 'e'", "occurred_at = 5",
+    "fields = '{}'", "deleted = 1", "entry_guid = 'e'", "device_time = 5",
     "utc_offset = 1, offset_source = 0",
   ])
   func contentChangesOnlyWithItsVersion(_ change: String) throws {
@@ -115,7 +115,7 @@ import Testing
   ])
   func aRecordMadeHereStartsUnsynced(_ tail: String) throws {
     let insert =
-      "INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields, \(tail) FROM record"
+      "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, \(tail) FROM record"
     for role in [StoreRole.importer, .editor] {
       #expect(try scratch.refusal(role, insert) == "a record starts at version 1, not synced")
     }
@@ -143,7 +143,7 @@ import Testing
   ])
   func aRecordMadeHereHasNothingOfSync(_ tail: String) throws {
     let insert =
-      "INSERT INTO record (guid, kind, occurred_at, utc_offset, offset_source, fields, \(tail) FROM record"
+      "INSERT INTO record (guid, kind, device_time, utc_offset, offset_source, fields, \(tail) FROM record"
     for role in [StoreRole.importer, .editor, .resolver] {
       #expect(try scratch.refusal(role, insert) == "a record starts at version 1, not synced")
     }
@@ -153,7 +153,7 @@ import Testing
   @Test func deletedStaysDeletedWithoutAResolution() throws {
     #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
     for role in [StoreRole.importer, .editor] {
-      for change in ["deleted = 0", "fields = '{\"carbs\":1}'", "occurred_at = 5"] {
+      for change in ["deleted = 0", "fields = '{\"carbs\":1}'", "device_time = 5"] {
         let refusal = try scratch.refusal(role, "UPDATE record SET \(change), version = version + 1")
         #expect(refusal == "a deleted record is not edited; only a resolution brings it back")
       }

@@ -13,7 +13,7 @@ import Testing
   private static let other = logbook("99999999-9999-4999-8999-999999999999", "Other")
 
   private static func logbook(_ id: String, _ name: String) -> RemoteLogbook {
-    RemoteLogbook(id: id, name: name, isWritable: true, mostReadings: 10, mostRecords: 10)
+    RemoteLogbook(id: id, name: name, isWritable: true, maxReadings: 10, maxRecords: 10)
   }
 
   /// A store that was synced with Anna's logbook: two readings and a record, one more of each pending.
@@ -32,7 +32,7 @@ import Testing
     try store.queue.inDatabase { database in
       try database.execute(
         sql: """
-          UPDATE reading SET uploaded = 1 WHERE section = 1;
+          UPDATE reading SET uploaded = 1 WHERE partition = 1;
           UPDATE record SET version_synced = 1, base = '{}', revision = 'r1', sent = 's', sent_version = 1,
             conflict = '{}', conflict_revision = 'r2', quarantine = 'no', quarantined_version = 1
           WHERE guid = (SELECT min(guid) FROM record);
@@ -183,7 +183,7 @@ import Testing
 
   @Test func contentAndVersionsOutliveANewRemote() throws {
     let scratch = try syncedStore()
-    let content = "SELECT guid, version, fields, deleted, occurred_at FROM record ORDER BY guid"
+    let content = "SELECT guid, version, fields, deleted, device_time FROM record ORDER BY guid"
     let before = try scratch.rows(content)
     try scratch.open(.sync).setRemote(Self.access, logbook: Self.other, isNewRemote: true, at: 6000)
     #expect(try scratch.rows(content) == before)

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "version = version + 1", "fields = '{}'", "deleted = 1", "occurred_at = 5", "utc_offset = 0",
+    "version = version + 1", "fields = '{}'", "deleted = 1", "device_time = 5", "utc_offset = 0",
     "version_synced = 1", "sent = 'x'", "sent_version = 1", "quarantine = 'q', quarantined_version = 1",
   ])
   func aResolutionChangesNothingElseInItsStatement(_ change: String) throws {

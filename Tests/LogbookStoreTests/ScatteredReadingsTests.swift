@@ -45,7 +45,7 @@ import Testing
     for round in 0..<4 as Range<UInt64> {
       var batch = Self.shuffled(seed: round)
       for index in batch.indices where index % 3 == 0 {
-        (batch[index].axis, batch[index].device) = (.tick, DeviceIndex(Int32(index % 2)))
+        (batch[index].positionKind, batch[index].device) = (.tick, DeviceIndex(Int32(index % 2)))
         if index % 4 == 0 { batch[index].position += 1_748_779_200_000 }
       }
       for index in batch.indices where index % 5 == 0 { batch[index].kind = .smbg }
@@ -69,14 +69,14 @@ import Testing
 
   private func key(_ reading: Reading) -> [Int64] {
     let kind = Int64(reading.kind.rawValue)
-    if reading.axis == .time { return [0, 0, kind, reading.position] }
+    if reading.positionKind == .time { return [0, 0, kind, reading.position] }
     if reading.isPlacedByInstant { return [-1, 0, -kind, reading.position] }
     return [1, Int64(reading.device.number), kind, reading.position]
   }
 
   @Test func asManyReadingsOfOnePlaceAsNoDeviceGivesAreParted() throws {
     var waiting = try ScatteredReadings()
-    let most = ScatteredReadings.batchSize + ScatteredReadings.mostTogether
+    let most = ScatteredReadings.batchSize + ScatteredReadings.maxTogether
     try waiting.add(Self.readings((0..<Int64(most) + 10).map { _ in 7 }), of: [1])
     var sizes: [Int] = []
     try waiting.merge(of: [1]) { sizes.append($0.count) }
@@ -97,7 +97,7 @@ import Testing
 
   @Test func noMoreRunsAreKeptThanCanBeMergedAtOnce() throws {
     var waiting = try ScatteredReadings()
-    for number in 0..<Int64(ScatteredReadings.mostRuns) {
+    for number in 0..<Int64(ScatteredReadings.maxRuns) {
       #expect(!waiting.isFull)
       try waiting.add(Self.readings([number]), of: [1])
     }

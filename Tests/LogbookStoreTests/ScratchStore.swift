@@ -77,7 +77,7 @@ final class ScratchStore {
   /// Value and occurrence of every reading in the order of the key.
   func occurrences() throws -> [String] {
     try rows(
-      "SELECT CAST(value AS INTEGER), occurrence FROM reading ORDER BY section, position, series, level, occurrence"
+      "SELECT CAST(value AS INTEGER), occurrence FROM reading ORDER BY partition, position, series, value_bucket, occurrence"
     )
   }
 
@@ -85,12 +85,12 @@ final class ScratchStore {
   func expectCountersEqualCount(_ location: SourceLocation = #_sourceLocation) throws {
     let counters = try rows(
       """
-      SELECT section, id, readings, pending, first_position, last_position, first_time, last_time FROM series
+      SELECT partition, id, readings, pending, first_position, last_position, first_time, last_time FROM series
       ORDER BY 2
       """)
     let counted = try rows(
       """
-      SELECT section, series, count(*), sum(uploaded = 0), min(position), max(position), min(device_time),
+      SELECT partition, series, count(*), sum(uploaded = 0), min(position), max(position), min(device_time),
         max(device_time) FROM reading GROUP BY 1, 2 ORDER BY 2
       """)
     #expect(counters == counted, sourceLocation: location)

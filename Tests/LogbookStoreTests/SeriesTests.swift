@@ -84,12 +84,12 @@ import Testing
   @Test func aSeriesNeverChangesAndNeverGoes() throws {
     try scratch.ingest(Make.batch([Make.tick(1, 100)]))
     #expect(try scratch.refusal(.importer, "DELETE FROM series") == "series are never deleted")
-    for change in ["id = 9", "device = 9", "kind = 1", "axis = 0"] {
+    for change in ["id = 9", "device = 9", "kind = 1", "position_kind = 0"] {
       let refusal = try scratch.refusal(.importer, "UPDATE series SET \(change)")
-      #expect(refusal == "device, kind and axis of a series never change", "\(change)")
+      #expect(refusal == "device, kind and position_kind of a series never change", "\(change)")
     }
     for values in ["1, 5, 0", "1, 0, 0", "1, 1, 2"] {
-      let insert = "INSERT INTO series (device, kind, axis) VALUES (\(values))"
+      let insert = "INSERT INTO series (device, kind, position_kind) VALUES (\(values))"
       #expect(try scratch.refusal(.importer, insert)?.contains("CHECK") == true, "\(values)")
     }
   }

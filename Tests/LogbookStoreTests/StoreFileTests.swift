@@ -126,8 +126,8 @@ import Testing
     _ = try scratch.open()
     let plan = try scratch.rows(
       """
-      EXPLAIN QUERY PLAN SELECT section, position, series, level, occurrence FROM reading
-      WHERE uploaded = 0 ORDER BY section, position, series, level, occurrence LIMIT 100
+      EXPLAIN QUERY PLAN SELECT partition, position, series, value_bucket, occurrence FROM reading
+      WHERE uploaded = 0 ORDER BY partition, position, series, value_bucket, occurrence LIMIT 100
       """)
     #expect(plan.contains { $0.contains("reading_pending") })
     #expect(!plan.contains { $0.contains("TEMP B-TREE") })
@@ -145,7 +145,7 @@ import Testing
       try scratch.rows("SELECT name FROM pragma_table_info('readings')") == [
         "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "value_mgdl",
         "value_mmoll", "range", "threshold", "marks", "withdrawn", "vendor", "model", "serial", "format",
-        "axis", "position", "level", "occurrence", "ingest",
+        "position_kind", "position", "value_bucket", "occurrence", "ingest",
         "uploaded",
       ])
     #expect(

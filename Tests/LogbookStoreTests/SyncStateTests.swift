@@ -100,7 +100,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
   @Test func theNextRunForgetsWhatADeadOneHadUnderWay() throws {
     let store = try scratch.open(.sync)
     try store.sync { try $0.beginTransfer(.records, of: [a1], at: 7) }
-    let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, mostReadings: 1, mostRecords: 1)
+    let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
     try store.setRemote(
       RemoteAccess(kind: "glucoport", url: "http://localhost:1", token: .file("/t")), logbook: logbook,
       isNewRemote: false, at: 1)
@@ -170,7 +170,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     try acknowledge(e1)
     try scratch.open(.sync).sync { store in
       let mine = try #require(try store.record(c1))
-      try store.keepBoth(RemoteRecord(guid: c1, revision: "r2", state: mine.state), isAnswered: true)
+      try store.markConflicted(RemoteRecord(guid: c1, revision: "r2", state: mine.state), isAnswered: true)
     }
     #expect(try state(e1) == .queued(.conflict))
     #expect(try state(c1) == .queued(.conflict))
@@ -225,7 +225,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
       try database.execute(
         sql: """
           WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
-          INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields)
+          INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields)
           SELECT printf('%08x', i) || \(guid), 'note', iif(i % 10 = 0, NULL, printf('%08x', i - i % 10) || \(guid)),
             i, 0, 0, '{}' FROM n
           """, arguments: [numbers.lowerBound, numbers.upperBound])
@@ -245,7 +245,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
 
   @Test func whatWaitsIsUnderWayAndWasDoneHasItsTime() throws {
     let sync = try scratch.open(.sync)
-    let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, mostReadings: 1, mostRecords: 1)
+    let logbook = RemoteLogbook(id: "l", name: "l", isWritable: true, maxReadings: 1, maxRecords: 1)
     try sync.setRemote(
       RemoteAccess(kind: "glucoport", url: "http://localhost:1", token: .file("/t")), logbook: logbook,
       isNewRemote: false, at: 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct TimezoneTests {
   private let scratch: ScratchStore
-  private let identity = "section, position, series, level, occurrence, device_time, uploaded"
+  private let identity = "partition, position, series, value_bucket, occurrence, device_time, uploaded"
 
   init() throws {
     scratch = try ScratchStore()

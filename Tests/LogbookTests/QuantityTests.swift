@@ -74,7 +74,7 @@ import Testing
     #expect(
       !Measurement.low(below: 40, .milligramsPerDecilitre).agrees(
         with: .high(above: 40, .milligramsPerDecilitre)))
-    #expect(Measurement.low(below: 40, .milligramsPerDecilitre).level == Measurement.lowLevel)
-    #expect(Measurement.high(above: nil, .milligramsPerDecilitre).level == Measurement.highLevel)
+    #expect(Measurement.low(below: 40, .milligramsPerDecilitre).valueBucket == Measurement.lowLevel)
+    #expect(Measurement.high(above: nil, .milligramsPerDecilitre).valueBucket == Measurement.highLevel)
   }
 }

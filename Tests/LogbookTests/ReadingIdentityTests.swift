@@ -8,18 +8,20 @@ import Testing
   private static let diary = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
 
   private func identity(
-    _ device: Device, _ kind: ReadingKind = .smbg, axis: Axis = .time, position: Int64 = 1_700_000_000,
-    level: Int64 = 56, occurrence: Int64 = 0
+    _ device: Device, _ kind: ReadingKind = .smbg, positionKind: PositionKind = .time,
+    position: Int64 = 1_700_000_000,
+    valueBucket: Int64 = 56, occurrence: Int64 = 0
   ) -> ReadingIdentity {
     ReadingIdentity(
-      device: device, kind: kind, axis: axis, position: position, level: level, occurrence: occurrence)
+      device: device, kind: kind, positionKind: positionKind, position: position, valueBucket: valueBucket,
+      occurrence: occurrence)
   }
 
   @Test func theCanonicalTextIsWhatTheManualSays() {
     #expect(
-      identity(Self.meter, .cbg, axis: .tick, position: 7, level: 0, occurrence: 2).text
+      identity(Self.meter, .cbg, positionKind: .tick, position: 7, valueBucket: 0, occurrence: 2).text
         == "serial|Abbott|AAAA-1|cbg|tick|7|0|2")
-    #expect(identity(Self.diary, level: -1).text == "model|mysugr|mySugr|smbg|time|1700000000|-1|0")
+    #expect(identity(Self.diary, valueBucket: -1).text == "model|mysugr|mySugr|smbg|time|1700000000|-1|0")
   }
 
   @Test func equalIdentitiesHaveTheSameUuidForEver() {
@@ -41,8 +43,8 @@ import Testing
   @Test func everyPartMakesAnotherTextAndAnotherUuid() {
     let identities = [
       identity(Self.meter), identity(Self.diary), identity(Self.meter, .ketone),
-      identity(Self.meter, axis: .tick),
-      identity(Self.meter, position: -1), identity(Self.meter, level: 57),
+      identity(Self.meter, positionKind: .tick),
+      identity(Self.meter, position: -1), identity(Self.meter, valueBucket: 57),
       identity(Self.meter, occurrence: 1),
       identity(Device(vendor: "AbbottA", model: "", serial: "AAA-1", format: "")),
       identity(Device(vendor: "Abbott|", model: "", serial: "AAAA-1", format: "")),
@@ -59,7 +61,7 @@ import Testing
       Device(vendor: name, model: "", serial: "7", format: ""),
       Device(vendor: "", model: name, format: "generic"),
     ] {
-      let identity = identity(device, .scan, position: .min, level: -2, occurrence: 3)
+      let identity = identity(device, .scan, position: .min, valueBucket: -2, occurrence: 3)
       #expect(ReadingIdentity(text: identity.text) == identity)
       #expect(!identity.text.contains("\n"))
     }

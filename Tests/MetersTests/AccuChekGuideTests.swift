@@ -111,7 +111,7 @@ struct AccuChekGuideTests {
   private static let opening =
     [
       HexTalk.step(
-        .ask(ControlRequest(type: 0x80, request: 0, value: 0, index: 0), most: 2), .success([0, 0]))
+        .controlIn(ControlRequest(type: 0x80, request: 0, value: 0, index: 0), maxBytes: 2), .success([0, 0]))
     ]
     + HexTalk.steps(
       """
@@ -123,7 +123,7 @@ struct AccuChekGuideTests {
   private static let identity =
     opening + [
       HexTalk.step(.send(HexTalk.hex("E700000E000C001101030006000000000000")), .success([])),
-      HexTalk.step(.receive(most: 1024), .success(answered(attributes, by: 0x11))),
+      HexTalk.step(.receive(maxBytes: 1024), .success(answered(attributes, by: 0x11))),
     ]
   private static let closing = HexTalk.steps(
     """
@@ -140,7 +140,7 @@ struct AccuChekGuideTests {
     [
       HexTalk.step(
         .send(HexTalk.hex("E7000014001200120107000C01000C0D00060001000200 00")), .success([])),
-      HexTalk.step(.receive(most: 1024), .success(answer)),
+      HexTalk.step(.receive(maxBytes: 1024), .success(answer)),
     ]
   }
 
@@ -150,7 +150,7 @@ struct AccuChekGuideTests {
         .send([0xE7, 0, 0, 0x10, 0, 0x0E, 0, id, 1, 7, 0, 8, 1, 0, 0x0C, 0x1C, 0, 2, 0, segment]),
         .success([])),
       HexTalk.step(
-        .receive(most: 1024),
+        .receive(maxBytes: 1024),
         .success(
           [0xE7, 0, 0, 0x12, 0, 0x10, 0, id, 2, 7, 0, 0x0A, 1, 0, 0x0C, 0x1C, 0, 4, 0, segment, 0, result])),
     ]
@@ -169,7 +169,8 @@ struct AccuChekGuideTests {
       [0xE7, 0, 0, 0x1E, 0, 0x1C, 0, id, 2, 1, 0, 0x16, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0D, 0x21, 0, 0x0C]
       + position + [0, 0x80]
     return [
-      HexTalk.step(.receive(most: 1024), .success(DataAPDU(UInt16(id), .confirmedEvent, event).apdu.bytes)),
+      HexTalk.step(
+        .receive(maxBytes: 1024), .success(DataAPDU(UInt16(id), .confirmedEvent, event).apdu.bytes)),
       HexTalk.step(.send(confirmed), .success([])),
     ]
   }
@@ -372,7 +373,7 @@ struct AccuChekGuideTests {
       AccuChekGuideDriver.self,
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
         + Self.transfer(0, id: 0x13) + Self.report(0, id: 0x20, ["202609300731120000700000"])
-        + Self.transfer(3, id: 0x14).prefix(1) + [HexTalk.step(.receive(most: 1024), .failure(error))])
+        + Self.transfer(3, id: 0x14).prefix(1) + [HexTalk.step(.receive(maxBytes: 1024), .failure(error))])
     #expect(throws: Failure.self) { try AccuChekGuideDriver().read(meter) }
   }
 

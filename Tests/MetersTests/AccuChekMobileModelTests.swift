@@ -82,8 +82,8 @@ struct AccuChekMobileModelTests {
       + command + [UInt8](repeating: 0, count: 16 - command.count)
   }
 
-  private static func gives(_ meter: SimulatedAccuChekMobile, most: Int = 512) -> [UInt8]? {
-    if case .data(let bytes) = meter.give(endpoint: 0x81, most: most) { bytes } else { nil }
+  private static func gives(_ meter: SimulatedAccuChekMobile, maxBytes: Int = 512) -> [UInt8]? {
+    if case .data(let bytes) = meter.give(endpoint: 0x81, maxBytes: maxBytes) { bytes } else { nil }
   }
 
   private static func good(residue: UInt8 = 0) -> [UInt8] {
@@ -103,8 +103,8 @@ struct AccuChekMobileModelTests {
   @Test func sectorsComeInAnyNumberOfTransfers() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("28 00 00 00 00 00 00 00 02 00", reads: 1024), endpoint: 2))
-    let first = try #require(Self.gives(meter, most: 700))
-    let second = try #require(Self.gives(meter, most: 700))
+    let first = try #require(Self.gives(meter, maxBytes: 700))
+    let second = try #require(Self.gives(meter, maxBytes: 700))
     #expect(first + second == Array(meter.disk.sectors[0..<2].joined()))
     #expect(Self.gives(meter) == Self.good())
   }
@@ -112,7 +112,7 @@ struct AccuChekMobileModelTests {
   @Test func aFailureStallsAndSaysWhyWhenAsked() throws {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(meter.take(Self.block("28 00 00 FF 00 00 00 00 01 00", reads: 512), endpoint: 2))
-    guard case .stall = meter.give(endpoint: 0x81, most: 512) else {
+    guard case .stall = meter.give(endpoint: 0x81, maxBytes: 512) else {
       Issue.record("no stall")
       return
     }
@@ -138,7 +138,7 @@ struct AccuChekMobileModelTests {
     let meter = SimulatedAccuChekMobile(try Self.memory())
     #expect(!meter.take([1, 2, 3], endpoint: 2))
     #expect(!meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
-    _ = meter.control(ControlRequest(type: 0x21, request: 0xFF, value: 0, index: 0), most: 0, data: [])
+    _ = meter.control(ControlRequest(type: 0x21, request: 0xFF, value: 0, index: 0), maxBytes: 0, data: [])
     #expect(meter.take(Self.block("00 00 00 00 00 00", reads: 0), endpoint: 2))
     #expect(Self.gives(meter) == Self.good())
   }

@@ -63,7 +63,7 @@ import Testing
 
   @Test func whatStandsBehindAReportsPayloadGoesToo() throws {
     var leaking = talk(Self.records)
-    let last = try #require(leaking.steps.lastIndex { $0.exchange == .receive(most: 64) })
+    let last = try #require(leaking.steps.lastIndex { $0.exchange == .receive(maxBytes: 64) })
     var report = try leaking.steps[last].result.get()
     report.replaceSubrange(60..<64, with: Array("112|".utf8))
     leaking.steps[last].result = .success(report)

@@ -30,7 +30,7 @@ struct ContourModelTests {
     #expect(meter.take([0, 0, 0, UInt8(bytes.count)] + bytes, endpoint: out))
     var all: [UInt8] = []
     var sizes: [Int] = []
-    while case .data(let report) = meter.give(endpoint: into, most: 64) {
+    while case .data(let report) = meter.give(endpoint: into, maxBytes: 64) {
       #expect(report.count == 64 && Array(report.prefix(3)) == Array("ABC".utf8))
       all += report[4..<4 + Int(report[3])]
       sizes.append(Int(report[3]))

@@ -55,11 +55,11 @@ struct ContourTranscript {
     }
   }
 
-  mutating func raw(_ report: [UInt8]) { step(.receive(most: 64), .success(report)) }
+  mutating func raw(_ report: [UInt8]) { step(.receive(maxBytes: 64), .success(report)) }
 
   mutating func silence() { fail(.timedOut) }
 
-  mutating func fail(_ error: TransportError) { step(.receive(most: 64), .failure(error)) }
+  mutating func fail(_ error: TransportError) { step(.receive(maxBytes: 64), .failure(error)) }
 
   /// What the host sends, and the frame that answers it.
   mutating func exchange(_ byte: UInt8, _ answer: [UInt8]) {
@@ -67,7 +67,7 @@ struct ContourTranscript {
     meter(answer)
   }
 
-  private mutating func step(_ exchange: Exchange, _ result: Result<[UInt8], TransportError>) {
+  private mutating func step(_ exchange: LinkOperation, _ result: Result<[UInt8], TransportError>) {
     transcript.steps.append(Transcript.Step(milliseconds: 0, exchange: exchange, result: result))
   }
 

@@ -35,9 +35,9 @@ struct DriverTrial: CustomTestStringConvertible {
   /// Lets the driver read the meter.
   func read(
     _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
-    mostExchanges: Int = 100_000, onIdentity: @escaping (MeterIdentity) throws -> Void = { _ in }
+    maxExchanges: Int = 100_000, onIdentity: @escaping (MeterIdentity) throws -> Void = { _ in }
   ) throws -> Outcome {
-    let (model, host) = try connect(meter, fault, mostExchanges)
+    let (model, host) = try connect(meter, fault, maxExchanges)
     let connection = MeterConnection(host, model: model) { now }
     connection.onIdentity = onIdentity
     return Outcome(result: Result { try driver.init().read(connection) }, host: host)
@@ -68,7 +68,7 @@ struct DriverTrial: CustomTestStringConvertible {
   }
 
   private func connect(
-    _ meter: SimulatedConnection, _ fault: Fault?, _ mostExchanges: Int
+    _ meter: SimulatedConnection, _ fault: Fault?, _ maxExchanges: Int
   ) throws -> (MeterModel, SimulatedHost) {
     switch meter {
     case .usb(let meter):
@@ -77,11 +77,11 @@ struct DriverTrial: CustomTestStringConvertible {
         $0.vendorID == device.vendorID && $0.productID == device.productID && $0.obstacle == nil
       }
       let model = try #require(known, "the driver does not know the meter's ids")
-      return (model, try SimulatedHost(meter, model.link, fault: fault, mostExchanges: mostExchanges))
+      return (model, try SimulatedHost(meter, model.link, fault: fault, maxExchanges: maxExchanges))
     case .line(let line):
       for model in driver.models where model.obstacle == nil {
         guard case .terminal(let settings) = model.link else { continue }
-        return (model, SimulatedHost(line, settings, fault: fault, mostExchanges: mostExchanges))
+        return (model, SimulatedHost(line, settings, fault: fault, maxExchanges: maxExchanges))
       }
       throw Failure(.usage, "the driver knows no meter behind a terminal")
     }
@@ -154,13 +154,14 @@ extension DriverTrial {
   /// A meter that sends tenths of mmol/L rounds, and some send the end of their range for LO and HI: it is marked.
   private static func agree(_ item: SimulatedItem, _ reading: MeterReading) -> Bool {
     let control = ReadingMarks.controlSolution
-    if item.measurement.level < 0, reading.marks.contains(.atLimit) {
+    if item.measurement.valueBucket < 0, reading.marks.contains(.atLimit) {
       return item.kind == reading.kind && item.deviceTime == reading.deviceTime
     }
     return item.kind == reading.kind && item.deviceTime == reading.deviceTime
       && item.marks.contains(control) == reading.marks.contains(control)
-      && (item.measurement.level < 0) == (reading.measurement.level < 0)
-      && abs(item.measurement.level - reading.measurement.level) <= (item.measurement.level < 0 ? 0 : 1)
+      && (item.measurement.valueBucket < 0) == (reading.measurement.valueBucket < 0)
+      && abs(item.measurement.valueBucket - reading.measurement.valueBucket)
+        <= (item.measurement.valueBucket < 0 ? 0 : 1)
   }
 
   /// What speaks against the driver when this fault happens at each packet in turn.
@@ -190,7 +191,7 @@ extension DriverTrial {
 
   /// A talk with a fault; nil where the fault lets not even the link be opened.
   func disturbed(_ meter: SimulatedConnection, _ fault: Fault, _ exchanges: Int) throws -> Outcome? {
-    do { return try read(meter, fault: fault, mostExchanges: exchanges * 20 + 200) } catch is Failure {
+    do { return try read(meter, fault: fault, maxExchanges: exchanges * 20 + 200) } catch is Failure {
       return nil
     }
   }

@@ -173,7 +173,7 @@ final class DiskTransport: Transport {
     self.refusals = refusals
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard case .command(let command, let count) = exchange else { throw .unsupported }
     if command[0] == 0x03 {
       attention = false

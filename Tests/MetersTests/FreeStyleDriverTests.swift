@@ -105,10 +105,10 @@ struct FreeStyleDriverTests {
   /// The rows have the form of a recorded session; numbers, times and values are other ones.
   @Test func theStripTestsOfANeoAreReadFromTheirWholeRow() throws {
     var talk = FreeStyleTranscript()
-    talk.ask("$serlnum?", "LXXX123S45678")
-    talk.ask("$swver?", "1.19 May 30 2014")
-    talk.ask("$date?", "3,5,17")
-    talk.ask("$time?", "18,56")
+    talk.controlIn("$serlnum?", "LXXX123S45678")
+    talk.controlIn("$swver?", "1.19 May 30 2014")
+    talk.controlIn("$date?", "3,5,17")
+    talk.controlIn("$time?", "18,56")
     talk.command("$result?")
     talk.answer(
       FreeStyleTranscript.table([
@@ -343,10 +343,10 @@ struct FreeStyleDriverTests {
 
   @Test func aLostClockIsNoClock() throws {
     var talk = FreeStyleTranscript()
-    talk.ask("$serlnum?", "JAGT241-U6242")
-    talk.ask("$swver?", "1.17 May 14 2014")
-    talk.ask("$date?", "255,255,255")
-    talk.ask("$time?", "255,255")
+    talk.controlIn("$serlnum?", "JAGT241-U6242")
+    talk.controlIn("$swver?", "1.17 May 14 2014")
+    talk.controlIn("$date?", "255,255,255")
+    talk.controlIn("$time?", "255,255")
     let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
     let identity = try FreeStyleNeoDriver().identify(replayed.connection)
     #expect(identity.clock == nil && identity.firmware == "1.17 May 14 2014")

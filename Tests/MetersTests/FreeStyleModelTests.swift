@@ -30,13 +30,13 @@ struct FreeStyleModelTests {
     let frame = [type, UInt8(content.utf8.count)] + Array(content.utf8)
     let report = ControlRequest(type: 0x21, request: 0x09, value: 0x0200, index: 0)
     let padded = frame + [UInt8](repeating: 0xCD, count: 64 - frame.count)
-    guard case .accepted = meter.control(report, most: 64, data: padded) else { return [] }
+    guard case .accepted = meter.control(report, maxBytes: 64, data: padded) else { return [] }
     return frames(of: meter).filter { $0[0] != 0x22 }
   }
 
   private static func frames(of meter: SimulatedFreeStyle) -> [[UInt8]] {
     var frames: [[UInt8]] = []
-    while case .data(let frame) = meter.give(endpoint: 0x81, most: 64) {
+    while case .data(let frame) = meter.give(endpoint: 0x81, maxBytes: 64) {
       #expect(frame.count == 64)
       frames.append(frame)
     }
@@ -111,7 +111,7 @@ struct FreeStyleModelTests {
     var first: [[UInt8]] = []
     for _ in 0..<2 {
       let frame: [UInt8] = [0x60, 4] + Array("$sn?".utf8)
-      _ = meter.control(report, most: 64, data: frame + [UInt8](repeating: 0, count: 58))
+      _ = meter.control(report, maxBytes: 64, data: frame + [UInt8](repeating: 0, count: 58))
       first = Self.frames(of: meter)
     }
     #expect(first.map { $0[0] } == [0x22, 0x60])
@@ -221,7 +221,7 @@ struct FreeStyleModelTests {
     let real = SimulatedFreeStyle(try Self.memory())
     #expect(!real.take([0x01, 0x00], endpoint: 0x01))
     let report = ControlRequest(type: 0x21, request: 0x09, value: 0x0200, index: 0)
-    guard case .stall = real.control(report, most: 64, data: [0x01, 0x00]) else {
+    guard case .stall = real.control(report, maxBytes: 64, data: [0x01, 0x00]) else {
       Issue.record("a report that is too short was taken")
       return
     }

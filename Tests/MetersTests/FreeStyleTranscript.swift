@@ -38,12 +38,12 @@ struct FreeStyleTranscript {
 
   /// A report, padded with what an earlier one left.
   mutating func meter(_ bytes: [UInt8]) {
-    step(.receive(most: 64), .success(bytes + [UInt8](repeating: 0x2C, count: max(0, 64 - bytes.count))))
+    step(.receive(maxBytes: 64), .success(bytes + [UInt8](repeating: 0x2C, count: max(0, 64 - bytes.count))))
   }
 
   mutating func silence() { fail(.timedOut) }
 
-  mutating func fail(_ error: TransportError) { step(.receive(most: 64), .failure(error)) }
+  mutating func fail(_ error: TransportError) { step(.receive(maxBytes: 64), .failure(error)) }
 
   mutating func command(_ text: String) {
     let bytes = Array("\(text)\r\n".utf8)
@@ -59,20 +59,20 @@ struct FreeStyleTranscript {
     }
   }
 
-  mutating func ask(_ text: String, _ message: String) {
+  mutating func controlIn(_ text: String, _ message: String) {
     command(text)
     answer(Self.reply(Array("\(message)\r\n".utf8)))
   }
 
   /// What every driver asks first.
   mutating func identify(_ serialCommand: String, _ serial: String) {
-    ask(serialCommand, serial)
-    ask("$swver?", "1.40\r\n0")
-    ask("$date?", "8,27,14")
-    ask("$time?", "13,22")
+    controlIn(serialCommand, serial)
+    controlIn("$swver?", "1.40\r\n0")
+    controlIn("$date?", "8,27,14")
+    controlIn("$time?", "13,22")
   }
 
-  private mutating func step(_ exchange: Exchange, _ result: Result<[UInt8], TransportError>) {
+  private mutating func step(_ exchange: LinkOperation, _ result: Result<[UInt8], TransportError>) {
     transcript.steps.append(Transcript.Step(milliseconds: 0, exchange: exchange, result: result))
   }
 }

@@ -98,7 +98,7 @@ struct GlucoMenTests {
 
   private static func asked(_ byte: UInt8, _ pieces: [[UInt8]]) -> [Transcript.Step] {
     [HexTalk.step(.discard, .success([])), HexTalk.step(.send([byte]), .success([]))]
-      + pieces.map { HexTalk.step(.receive(most: 4096), .success($0)) }
+      + pieces.map { HexTalk.step(.receive(maxBytes: 4096), .success($0)) }
   }
 
   private static func read(_ steps: [Transcript.Step], model: Int) throws -> MeterContents {
@@ -129,12 +129,12 @@ struct GlucoMenTests {
   /// That a GK gives its ketones rests on a single source.
   @Test func aMeterThatDoesNotKnowKetonesIsReadForItsGlucose() throws {
     let glucose = Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose + ["Glu,5.2,mmol/L,x,240101,0900"])])
-    let silence = Self.asked(0xA8, []) + [HexTalk.step(.receive(most: 4096), .failure(.timedOut))]
+    let silence = Self.asked(0xA8, []) + [HexTalk.step(.receive(maxBytes: 4096), .failure(.timedOut))]
     let contents = try Self.read(Self.identity + glucose + silence + silence + silence, model: 1)
     #expect(contents.readings.count == 5)
     #expect(contents.skipped == ["ketones that cannot be read": 1])
     #expect(contents.warnings.count == 2)
-    let gone = Self.asked(0xA8, []) + [HexTalk.step(.receive(most: 4096), .failure(.unplugged))]
+    let gone = Self.asked(0xA8, []) + [HexTalk.step(.receive(maxBytes: 4096), .failure(.unplugged))]
     #expect {
       try Self.read(Self.identity + glucose + gone, model: 1)
     } throws: {
@@ -153,7 +153,7 @@ struct GlucoMenTests {
     let contents = try Self.read(
       Self.identity + Self.asked(0x80, [broken])
         + Self.asked(0x80, [Array(GlucoMenBlock.bytes(Self.glucose)[..<50])])
-        + [HexTalk.step(.receive(most: 4096), .failure(.timedOut))]
+        + [HexTalk.step(.receive(maxBytes: 4096), .failure(.timedOut))]
         + Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose)]), model: 0)
     #expect(contents.readings.count == 4)
   }

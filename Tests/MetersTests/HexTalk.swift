@@ -12,14 +12,14 @@ enum HexTalk {
       let bytes = hex(words.dropFirst())
       return switch words.first {
       case ">": step(.send(bytes), .success([]))
-      case "<": step(.receive(most: 1024), .success(bytes))
-      case "!": step(.receive(most: 1024), .failure(.timedOut))
+      case "<": step(.receive(maxBytes: 1024), .success(bytes))
+      case "!": step(.receive(maxBytes: 1024), .failure(.timedOut))
       default: nil
       }
     }
   }
 
-  static func step(_ exchange: Exchange, _ result: Result<[UInt8], TransportError>) -> Transcript.Step {
+  static func step(_ exchange: LinkOperation, _ result: Result<[UInt8], TransportError>) -> Transcript.Step {
     Transcript.Step(milliseconds: 0, exchange: exchange, result: result)
   }
 

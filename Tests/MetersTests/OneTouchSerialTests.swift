@@ -25,7 +25,7 @@ struct OneTouchVerioIQTests {
 
   private static func identified() -> WrittenTalk {
     var talk = WrittenTalk()
-    for (request, answer) in identifying { talk.ask(request, answer) }
+    for (request, answer) in identifying { talk.controlIn(request, answer) }
     return talk
   }
 
@@ -37,7 +37,7 @@ struct OneTouchVerioIQTests {
     // Noise, then a frame byte by byte.
     talk.receive([0x00, 0xFF])
     for byte in normal { talk.receive([byte]) }
-    talk.ask(
+    talk.controlIn(
       [UInt8](printed: "02 0a 00 03 21 01 00 03 ad e5"),
       [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01"))
     let contents = try OneTouchVerioIQDriver().read(Self.connection(talk))
@@ -55,14 +55,14 @@ struct OneTouchVerioIQTests {
   @Test func aSessionOfTheRecordedFormIsRead() throws {
     var talk = WrittenTalk()
     // A version of 17 characters with its date, and a serial number of eight.
-    talk.ask(
+    talk.controlIn(
       [UInt8](printed: "02 09 00 03 0d 01 03 10 03"),
       SheetFrame.frame("03 06 11 30 32 2e 30 31 2e 30 30 20 30 34 2f 31 37 2f 31 34 00"))
-    talk.ask(
+    talk.controlIn(
       [UInt8](printed: "02 0a 00 03 0b 01 02 03 2a dc"),
       SheetFrame.frame("03 06 41 42 43 44 45 46 47 48 00"))
-    talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 f8 7c 1c"))
-    talk.ask([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 03 00"))
+    talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 f8 7c 1c"))
+    talk.controlIn([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 03 00"))
     for (request, answer) in [
       ("02 0a 00 03 21 00 00 03 9d d2", "03 06 0d bd 7c 1c 5a 00 00 01 00 00"),
       ("02 0a 00 03 21 01 00 03 ad e5", "03 06 c2 8e 7c 1c 91 00 00 02 00 00"),
@@ -100,12 +100,12 @@ struct OneTouchVerioIQTests {
     var talk = WrittenTalk()
     var damaged = Self.versionAnswer
     damaged[6] ^= 1
-    talk.ask(Self.versionRequest, damaged)
+    talk.controlIn(Self.versionRequest, damaged)
     talk.add(.discard)
     talk.send(Self.versionRequest)
     talk.receive(.timedOut)
     var silent = talk
-    for (request, answer) in Self.identifying { talk.ask(request, answer) }
+    for (request, answer) in Self.identifying { talk.controlIn(request, answer) }
     #expect(try OneTouchVerioIQDriver().identify(Self.connection(talk)).count == 2)
     silent.add(.discard)
     silent.send(Self.versionRequest)
@@ -132,8 +132,8 @@ struct OneTouchVerioIQTests {
   @Test func theClockIsSetAndReadBack() throws {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
     var talk = WrittenTalk()
-    talk.ask(SheetFrame.frame("03 20 01 73 06 84 2e"), SheetFrame.frame("03 06"))
-    talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 74 06 84 2e"))
+    talk.controlIn(SheetFrame.frame("03 20 01 73 06 84 2e"), SheetFrame.frame("03 06"))
+    talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 74 06 84 2e"))
     try OneTouchVerioIQDriver().setClock(Self.connection(talk), to: time)
   }
 }
@@ -313,7 +313,7 @@ struct OneTouchUltraEasyTests {
 
 extension WrittenTalk {
   /// A request and its answer on a line without acknowledgements.
-  fileprivate mutating func ask(_ request: [UInt8], _ answer: [UInt8]) {
+  fileprivate mutating func controlIn(_ request: [UInt8], _ answer: [UInt8]) {
     add(.discard)
     send(request)
     receive(answer)
@@ -321,7 +321,7 @@ extension WrittenTalk {
 
   /// The reset that opens and ends a talk.
   fileprivate mutating func open() {
-    ask([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
+    controlIn([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
   }
 
   fileprivate mutating func exchange(

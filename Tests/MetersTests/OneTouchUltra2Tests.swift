@@ -118,9 +118,9 @@ struct OneTouchUltra2Tests {
   /// Version and serial number as recorded; the sum of the clock is constructed.
   private static func identified() -> WrittenTalk {
     var talk = WrittenTalk()
-    talk.ask("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.ask("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
-    talk.ask("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    talk.controlIn("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    talk.controlIn("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
     return talk
   }
 
@@ -132,7 +132,7 @@ struct OneTouchUltra2Tests {
 
   @Test func theRecordedDumpGivesItsReadingsAndRemarks() throws {
     var talk = Self.identified()
-    talk.ask("DMP", String(Self.dump.prefix(20)))
+    talk.controlIn("DMP", String(Self.dump.prefix(20)))
     talk.receive(Array(Self.dump.utf8.dropFirst(20)))
     let transport = talk.replayed
     let contents = try OneTouchUltra2Driver().read(Self.connection(transport))
@@ -163,19 +163,19 @@ struct OneTouchUltra2Tests {
   ])
   func theSerialNumberTellsTheModel(serial: String, model: String) throws {
     var talk = WrittenTalk()
-    talk.ask("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.ask("DM@", Self.line("@ \"\(serial)\""))
-    talk.ask("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    talk.controlIn("DM@", Self.line("@ \"\(serial)\""))
+    talk.controlIn("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
     #expect(try OneTouchUltra2Driver().identify(Self.connection(talk.replayed)).device.model == model)
   }
 
   /// The lines have the form of a recorded session; numbers, times and values are other ones.
   @Test func anOldUltraIsRead() throws {
     var talk = WrittenTalk()
-    talk.ask("DM?", Self.line("?P02.00.01   /  /  "))
-    talk.ask("DM@", Self.line("@ \"ABC1DE2FT\""))
-    talk.ask("DMF", Self.line("F \"WED\",\"09/10/14\",\"16:20:31   \""))
-    talk.ask(
+    talk.controlIn("DM?", Self.line("?P02.00.01   /  /  "))
+    talk.controlIn("DM@", Self.line("@ \"ABC1DE2FT\""))
+    talk.controlIn("DMF", Self.line("F \"WED\",\"09/10/14\",\"16:20:31   \""))
+    talk.controlIn(
       "DMP",
       Self.line("P 002,\"ABC1DE2FT\",\"MG/DL \"")
         + Self.line("P \"TUE\",\"09/09/14\",\"18:01:12   \",\"  104 \", 00")
@@ -194,10 +194,10 @@ struct OneTouchUltra2Tests {
 
   @Test func aClockThatShowsNoTimeIsToldAndTheReadingsStay() throws {
     var talk = WrittenTalk()
-    talk.ask("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.ask("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
-    talk.ask("DMF", Self.line("F \"   \",\"  /  /  \",\"  :  :     \""))
-    talk.ask("DMP", Self.dump)
+    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    talk.controlIn("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    talk.controlIn("DMF", Self.line("F \"   \",\"  /  /  \",\"  :  :     \""))
+    talk.controlIn("DMP", Self.dump)
     let contents = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
     #expect(contents.readings.count == 3 && contents.identity.clock == nil)
     #expect(contents.warnings == ["the meter's clock is not set"])
@@ -212,20 +212,20 @@ struct OneTouchUltra2Tests {
 
   @Test func aLostFirstCommandAndAMeterThatIsNotReadyAreAskedAgain() throws {
     var talk = WrittenTalk()
-    talk.ask("DM?", nil)
+    talk.controlIn("DM?", nil)
     talk.receive(.timedOut)
-    talk.ask("DM?", "\0")
-    talk.ask("DM?", "?P02.00.00 01/18/08 03BE\r\n")
-    talk.ask("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.ask("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
-    talk.ask("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    talk.controlIn("DM?", "\0")
+    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BE\r\n")
+    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    talk.controlIn("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    talk.controlIn("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
     #expect(try OneTouchUltra2Driver().identify(Self.connection(talk.replayed)).device.serial == "HAXGR4PV")
   }
 
   @Test func aSilentMeterFailsAfterFiveTries() {
     var talk = WrittenTalk()
     for _ in 0..<5 {
-      talk.ask("DM?", nil)
+      talk.controlIn("DM?", nil)
       talk.receive(.timedOut)
     }
     let transport = talk.replayed
@@ -235,13 +235,13 @@ struct OneTouchUltra2Tests {
 
   @Test func aDumpWithADamagedLineIsTakenAgainAsAWhole() throws {
     var talk = Self.identified()
-    talk.ask("DMP", Self.dump.replacing("  105 ", with: "  106 "))
+    talk.controlIn("DMP", Self.dump.replacing("  105 ", with: "  106 "))
     talk.receive(.timedOut)
     var hopeless = talk
-    talk.ask("DMP", Self.dump)
+    talk.controlIn("DMP", Self.dump)
     #expect(try OneTouchUltra2Driver().read(Self.connection(talk.replayed)).readings.count == 3)
     for _ in 0..<2 {
-      hopeless.ask("DMP", Self.dump.replacing("  105 ", with: "  106 "))
+      hopeless.controlIn("DMP", Self.dump.replacing("  105 ", with: "  106 "))
       hopeless.receive(.timedOut)
     }
     let transport = hopeless.replayed
@@ -254,7 +254,7 @@ struct OneTouchUltra2Tests {
 
   @Test func aDumpThatStopsIsNotTakenInPart() {
     var talk = Self.identified()
-    talk.ask("DMP", String(Self.dump.prefix(160)))
+    talk.controlIn("DMP", String(Self.dump.prefix(160)))
     talk.receive(.timedOut)
     let failure = #expect(throws: Failure.self) {
       _ = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
@@ -264,10 +264,10 @@ struct OneTouchUltra2Tests {
 
   @Test func anEmptyMemoryAndDamagedRecordsAreTold() throws {
     var talk = Self.identified()
-    talk.ask("DMP", "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
+    talk.controlIn("DMP", "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
     #expect(try OneTouchUltra2Driver().read(Self.connection(talk.replayed)).readings.isEmpty)
     var damaged = Self.identified()
-    damaged.ask(
+    damaged.controlIn(
       "DMP",
       Self.line("P 002,\"ABCDE123Y\",\"MG/DL \"")
         + "P \"TUE\",\"01/02/24\",\"03:04:05   \",\"  112?\",\"A\",\"11\", 00 09BB\r\n"
@@ -279,7 +279,7 @@ struct OneTouchUltra2Tests {
 
   @Test func aMeterOfTheProfileFamilyIsRefused() {
     var talk = Self.identified()
-    talk.ask("DMP", Self.line("P 001,\"ABCDE123Y\",\"MG/DL \",\"ENGL. \",\"M.D.Y. \""))
+    talk.controlIn("DMP", Self.line("P 001,\"ABCDE123Y\",\"MG/DL \",\"ENGL. \",\"M.D.Y. \""))
     let failure = #expect(throws: Failure.self) {
       _ = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
     }
@@ -289,10 +289,10 @@ struct OneTouchUltra2Tests {
   @Test func theClockIsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2013-08-03T22:12:00"))
     var talk = WrittenTalk()
-    talk.ask("DMT08/03/13 22:12:00", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")
+    talk.controlIn("DMT08/03/13 22:12:00", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")
     try OneTouchUltra2Driver().setClock(Self.connection(talk.replayed), to: time)
     var wrong = WrittenTalk()
-    wrong.ask("DMT08/03/13 22:12:00", Self.line("T \"SAT\",\"08/03/13\",\"21:12:00   \""))
+    wrong.controlIn("DMT08/03/13 22:12:00", Self.line("T \"SAT\",\"08/03/13\",\"21:12:00   \""))
     #expect(throws: Failure.self) {
       try OneTouchUltra2Driver().setClock(Self.connection(wrong.replayed), to: time)
     }
@@ -307,7 +307,7 @@ struct OneTouchUltra2Tests {
 
 extension WrittenTalk {
   /// A command, and what comes of it at once; nil for nothing.
-  fileprivate mutating func ask(_ command: String, _ answer: String?) {
+  fileprivate mutating func controlIn(_ command: String, _ answer: String?) {
     add(.discard)
     send([0x11, 0x0D] + Array(command.utf8) + [0x0D])
     if let answer { receive(Array(answer.utf8)) }

@@ -11,7 +11,7 @@ struct OneTouchVerioTests {
   private static let host: Int64 = 1_727_089_139
 
   /// READ(10) and WRITE(10) of one sector, and INQUIRY, as the maker's program sends them.
-  private static func reading(_ sector: UInt8) -> Exchange {
+  private static func reading(_ sector: UInt8) -> LinkOperation {
     .command([0x28, 0, 0, 0, 0, sector, 0, 0, 1, 0], reads: 512)
   }
 
@@ -19,11 +19,11 @@ struct OneTouchVerioTests {
     frame + [UInt8](repeating: 0, count: 512 - frame.count)
   }
 
-  private static func writing(_ sector: UInt8, _ frame: [UInt8]) -> Exchange {
+  private static func writing(_ sector: UInt8, _ frame: [UInt8]) -> LinkOperation {
     .commandWriting([0x2A, 0, 0, 0, 0, sector, 0, 0, 1, 0], Self.sector(frame))
   }
 
-  private static let inquiry = Exchange.command([0x12, 0, 0, 0, 36, 0], reads: 36)
+  private static let inquiry = LinkOperation.command([0x12, 0, 0, 0, 36, 0], reads: 36)
   private static let inquired =
     [UInt8](printed: "00 80 00 00 1f 00 00 00") + Array("LifeScan".utf8) + [UInt8](printed: "00*20")
   private static let label =
@@ -67,7 +67,7 @@ struct OneTouchVerioTests {
 
   private static func identified() -> WrittenTalk {
     var talk = begun()
-    for (request, answer) in identifying { talk.ask(request, answer) }
+    for (request, answer) in identifying { talk.controlIn(request, answer) }
     return talk
   }
 
@@ -77,8 +77,8 @@ struct OneTouchVerioTests {
 
   @Test func theWholeMemoryIsReadWithTheMetersOwnNames() throws {
     var talk = Self.identified()
-    talk.ask([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
-    talk.ask(
+    talk.controlIn([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
+    talk.controlIn(
       [UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"),
       [UInt8](printed: "02 18 00 03 06 00 00 00 17 00 a5 39 26 2d 70 00 01 00 00 0b 00 03 c9 08"))
     let transport = talk.replayed
@@ -101,8 +101,8 @@ struct OneTouchVerioTests {
 
   @Test func anEmptyMeterHasContentsWithoutReadings() throws {
     var talk = Self.begun()
-    for (request, answer) in Self.identifying.dropLast() { talk.ask(request, answer) }
-    talk.ask([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
+    for (request, answer) in Self.identifying.dropLast() { talk.controlIn(request, answer) }
+    talk.controlIn([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
     let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
     #expect(contents.readings.isEmpty)
     #expect(contents.identity.count == 0)
@@ -110,8 +110,8 @@ struct OneTouchVerioTests {
 
   @Test func aRecordOfAnotherFormIsRejectedByItsNumberAndTheOthersStay() throws {
     var talk = Self.identified()
-    talk.ask([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
-    talk.ask([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
+    talk.controlIn([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
+    talk.controlIn([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
     let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
     #expect(contents.readings.count == 1)
     #expect(contents.rejections.map(\.line) == [2])
@@ -130,7 +130,7 @@ struct OneTouchVerioTests {
     var talk = WrittenTalk()
     talk.add(Self.inquiry, .success(inquired))
     if let label { talk.add(Self.reading(0), .success(label)) }
-    for (request, answer) in Self.identifying { talk.ask(request, answer) }
+    for (request, answer) in Self.identifying { talk.controlIn(request, answer) }
     let transport = talk.replayed
     #expect(try OneTouchVerioDriver().identify(Self.connection(transport)).device.serial == "ZAHLGH6C")
     #expect(transport.isExhausted)
@@ -181,7 +181,7 @@ struct OneTouchVerioTests {
     talk.add(Self.writing(3, Self.serialRequest))
     talk.add(Self.reading(3), .success(Self.sector(Self.serialRequest)))
     talk.add(Self.reading(3), .success(Self.sector(Self.serialAnswer)))
-    for (request, answer) in Self.identifying.dropFirst() { talk.ask(request, answer) }
+    for (request, answer) in Self.identifying.dropFirst() { talk.controlIn(request, answer) }
     #expect(
       try OneTouchVerioDriver().identify(Self.connection(talk.replayed)).device.serial == "ZAHLGH6C")
   }
@@ -190,15 +190,15 @@ struct OneTouchVerioTests {
     var damaged = Self.serialAnswer
     damaged[7] ^= 1
     var talk = Self.begun()
-    talk.ask(Self.serialRequest, damaged)
+    talk.controlIn(Self.serialRequest, damaged)
     talk.add(Self.writing(3, Self.serialRequest))
     talk.add(Self.reading(3), .failure(.stalled))
     var good = talk
-    good.ask(Self.serialRequest, Self.serialAnswer)
-    for (request, answer) in Self.identifying.dropFirst() { good.ask(request, answer) }
+    good.controlIn(Self.serialRequest, Self.serialAnswer)
+    for (request, answer) in Self.identifying.dropFirst() { good.controlIn(request, answer) }
     #expect(
       try OneTouchVerioDriver().identify(Self.connection(good.replayed)).device.serial == "ZAHLGH6C")
-    talk.ask(Self.serialRequest, damaged)
+    talk.controlIn(Self.serialRequest, damaged)
     let transport = talk.replayed
     let failure = #expect(throws: Failure.self) {
       try OneTouchVerioDriver().identify(Self.connection(transport))
@@ -224,16 +224,16 @@ struct OneTouchVerioTests {
   @Test func theClockIsSetAndReadBack() throws {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
     var talk = Self.begun()
-    talk.ask(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
+    talk.controlIn(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
     let wrong = talk
-    talk.ask(
+    talk.controlIn(
       [UInt8](printed: "02 09 00 03 20 02 03 d4 92"),
       [UInt8](printed: "02 0c 00 04 06 73 06 84 2e 03 59 e0"))
     try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
     // An earlier time, and one eleven seconds later.
     for shown in ["03 06 73 06 84 2d", "03 06 7e 06 84 2e"] {
       var talk = wrong
-      talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame(shown))
+      talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame(shown))
       #expect(throws: Failure.self) {
         try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
       }
@@ -246,9 +246,9 @@ struct OneTouchVerioTests {
 
   @Test func aClockThatWasNeverSetIsToldAndComparedWithNothing() throws {
     var talk = Self.begun()
-    for (request, answer) in Self.identifying.dropLast(2) { talk.ask(request, answer) }
-    talk.ask([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))
-    talk.ask([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
+    for (request, answer) in Self.identifying.dropLast(2) { talk.controlIn(request, answer) }
+    talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))
+    talk.controlIn([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
     let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
     #expect(contents.identity.clock == nil)
     #expect(contents.warnings == ["the meter's clock is not set"])
@@ -257,7 +257,7 @@ struct OneTouchVerioTests {
 
 extension WrittenTalk {
   /// A request in the general sector and the answer to it.
-  fileprivate mutating func ask(_ request: [UInt8], _ answer: [UInt8]) {
+  fileprivate mutating func controlIn(_ request: [UInt8], _ answer: [UInt8]) {
     let padded = { (frame: [UInt8]) in frame + [UInt8](repeating: 0, count: 512 - frame.count) }
     add(.commandWriting([0x2A, 0, 0, 0, 0, 3, 0, 0, 1, 0], padded(request)))
     add(.command([0x28, 0, 0, 0, 0, 3, 0, 0, 1, 0], reads: 512), .success(padded(answer)))

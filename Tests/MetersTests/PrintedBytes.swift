@@ -20,15 +20,15 @@ extension [UInt8] {
 struct WrittenTalk {
   private(set) var steps: [Transcript.Step] = []
 
-  mutating func add(_ exchange: Exchange, _ result: Result<[UInt8], TransportError> = .success([])) {
+  mutating func add(_ exchange: LinkOperation, _ result: Result<[UInt8], TransportError> = .success([])) {
     steps.append(Transcript.Step(milliseconds: steps.count, exchange: exchange, result: result))
   }
 
   mutating func send(_ bytes: [UInt8]) { add(.send(bytes)) }
 
-  mutating func receive(_ bytes: [UInt8]) { add(.receive(most: 64), .success(bytes)) }
+  mutating func receive(_ bytes: [UInt8]) { add(.receive(maxBytes: 64), .success(bytes)) }
 
-  mutating func receive(_ error: TransportError) { add(.receive(most: 64), .failure(error)) }
+  mutating func receive(_ error: TransportError) { add(.receive(maxBytes: 64), .failure(error)) }
 
   /// A transport that replays the talk.
   var replayed: ReplayedTransport {

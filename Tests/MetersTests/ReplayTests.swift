@@ -10,8 +10,8 @@ struct ReplayTests {
     var transcript = Transcript(driver: "contour", vendorID: 0x1A79, productID: 0x7410, startedAt: 0)
     transcript.steps = [
       Transcript.Step(milliseconds: 0, exchange: .send([0x58]), result: .success([])),
-      Transcript.Step(milliseconds: 12, exchange: .receive(most: 64), result: .success([0x04, 0x05])),
-      Transcript.Step(milliseconds: 900, exchange: .receive(most: 64), result: .failure(.timedOut)),
+      Transcript.Step(milliseconds: 12, exchange: .receive(maxBytes: 64), result: .success([0x04, 0x05])),
+      Transcript.Step(milliseconds: 900, exchange: .receive(maxBytes: 64), result: .failure(.timedOut)),
     ]
     return transcript
   }()
@@ -19,8 +19,8 @@ struct ReplayTests {
   @Test func theRecordedAnswersComeInOrder() throws {
     let replayed = ReplayedTransport(Self.transcript)
     #expect(try replayed.perform(.send([0x58]), within: 1000) == [])
-    #expect(try replayed.perform(.receive(most: 1024), within: 1000) == [0x04, 0x05])
-    #expect(throws: TransportError.timedOut) { try replayed.perform(.receive(most: 64), within: 1000) }
+    #expect(try replayed.perform(.receive(maxBytes: 1024), within: 1000) == [0x04, 0x05])
+    #expect(throws: TransportError.timedOut) { try replayed.perform(.receive(maxBytes: 64), within: 1000) }
     #expect(replayed.isExhausted)
   }
 

@@ -13,7 +13,7 @@ final class SlowFirstAnswer: Transport {
     delay = milliseconds
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     if case .receive = exchange, !hasAnswered {
       guard milliseconds > delay else { throw .timedOut }
       hasAnswered = true

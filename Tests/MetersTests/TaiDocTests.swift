@@ -90,7 +90,7 @@ struct TaiDocTests {
       return [
         HexTalk.step(.send(TaiDocPacket(request[0], Array(request[1...])).bytes(from: .host)), .success([])),
         HexTalk.step(
-          .receive(most: 64), .success(TaiDocPacket(answer[0], Array(answer[1...])).bytes(from: .meter))),
+          .receive(maxBytes: 64), .success(TaiDocPacket(answer[0], Array(answer[1...])).bytes(from: .meter))),
       ]
     }
   }
@@ -135,8 +135,8 @@ struct TaiDocTests {
     let woken = [
       Self.discard,
       HexTalk.step(.send(HexTalk.hex("51 24 00 00 00 00 A3 18")), .success([])),
-      HexTalk.step(.receive(most: 64), .success(HexTalk.hex("51 54 00 00"))),
-      HexTalk.step(.receive(most: 64), .success(HexTalk.hex("00 00 A5 4A"))),
+      HexTalk.step(.receive(maxBytes: 64), .success(HexTalk.hex("51 54 00 00"))),
+      HexTalk.step(.receive(maxBytes: 64), .success(HexTalk.hex("00 00 A5 4A"))),
     ]
     let (meter, transport) = HexTalk.meter(TaiDocDriver.self, woken + Self.identity)
     #expect(try TaiDocDriver().identify(meter).device.model == "TD-4277")
@@ -146,8 +146,8 @@ struct TaiDocTests {
   @Test func aBrokenAnswerIsAskedForAgain() throws {
     let broken = [
       HexTalk.step(.send(HexTalk.hex("51 2B 00 00 00 00 A3 1F")), .success([])),
-      HexTalk.step(.receive(most: 64), .success(HexTalk.hex("51 2B 03 00 03 00 A5 28"))),
-      HexTalk.step(.receive(most: 64), .failure(.timedOut)), Self.discard,
+      HexTalk.step(.receive(maxBytes: 64), .success(HexTalk.hex("51 2B 03 00 03 00 A5 28"))),
+      HexTalk.step(.receive(maxBytes: 64), .failure(.timedOut)), Self.discard,
     ]
     let (meter, transport) = HexTalk.meter(
       TaiDocDriver.self, Self.identity + broken + Self.talk([("2B 00000000", "2B 00000000")]))
@@ -158,7 +158,7 @@ struct TaiDocTests {
   @Test func aMeterThatStaysSilentFailsAfterFourTries() {
     let silence = [
       Self.discard, HexTalk.step(.send(HexTalk.hex("51 24 00 00 00 00 A3 18")), .success([])),
-      HexTalk.step(.receive(most: 64), .failure(.timedOut)),
+      HexTalk.step(.receive(maxBytes: 64), .failure(.timedOut)),
     ]
     let (meter, transport) = HexTalk.meter(
       TaiDocDriver.self, [silence, silence, silence, silence].flatMap(\.self))

@@ -14,23 +14,23 @@ import Testing
     let request = ControlRequest(type: 0x80, request: 6, value: 0x100, index: 0xABCD)
     let line = LineSettings(
       baud: 38400, parity: .even, dataBits: 7, stopBits: 2, hasHardwareFlowControl: true)
-    let exchanges: [(Exchange, Result<[UInt8], TransportError>)] = [
+    let exchanges: [(LinkOperation, Result<[UInt8], TransportError>)] = [
       (.send([0x58, 0x00, 0xFF]), .success([])),
-      (.receive(most: 64), .success([0x04, 0x05])),
-      (.feature(id: 5, most: 65536), .success([5, 1])),
+      (.receive(maxBytes: 64), .success([0x04, 0x05])),
+      (.feature(id: 5, maxBytes: 65536), .success([5, 1])),
       (.setFeature([5, 2]), .success([])),
-      (.ask(request, most: 18), .success(Array(0..<18))),
-      (.tell(request, []), .success([])),
+      (.controlIn(request, maxBytes: 18), .success(Array(0..<18))),
+      (.controlOut(request, []), .success([])),
       (.command([0x28, 0, 0], reads: 512), .failure(.stalled)),
       (.commandWriting([0x2A], [1, 2, 3]), .failure(.unplugged)),
       (.setLine(line), .failure(.unsupported)),
       (.setLine(LineSettings(baud: 9600)), .success([])),
       (.discard, .success([])),
-      (.receive(most: 0), .failure(.timedOut)),
-      (.receive(most: 1), .failure(.overflow)),
-      (.receive(most: 1), .failure(.interrupted)),
-      (.receive(most: 1), .failure(.failed("No such device (100 %): é = ! \n"))),
-      (.receive(most: 1), .failure(.failed(""))),
+      (.receive(maxBytes: 0), .failure(.timedOut)),
+      (.receive(maxBytes: 1), .failure(.overflow)),
+      (.receive(maxBytes: 1), .failure(.interrupted)),
+      (.receive(maxBytes: 1), .failure(.failed("No such device (100 %): é = ! \n"))),
+      (.receive(maxBytes: 1), .failure(.failed(""))),
     ]
     transcript.steps = exchanges.enumerated().map { index, pair in
       Transcript.Step(milliseconds: index * 250, exchange: pair.0, result: pair.1)
@@ -147,9 +147,9 @@ import Testing
   @Test func aLineWithoutEndIsRefusedBeforeItIsRead() {
     let long = Self.head + "5 send " + String(repeating: "0", count: 300_000) + " = -\n"
     #expect(refusal(long) == "file:5: the line is too long")
-    let most = String(repeating: "ab", count: 65536)
-    #expect(refusal(Self.head + "5 command-writing \(most) \(most) = -\n") == "")
-    #expect(refusal(Self.head + "5 send \(most)ab = -\n").contains("at most 65536 bytes"))
+    let maxBytes = String(repeating: "ab", count: 65536)
+    #expect(refusal(Self.head + "5 command-writing \(maxBytes) \(maxBytes) = -\n") == "")
+    #expect(refusal(Self.head + "5 send \(maxBytes)ab = -\n").contains("at most 65536 bytes"))
   }
 
   @Test func noTextMakesTheReaderTrapAndWhatIsTakenIsWrittenBack() throws {

@@ -23,10 +23,10 @@ struct TrueMetrixModelTests {
   }
 
   /// Sends a text and gives what comes, joined.
-  private static func ask(_ meter: SimulatedTrueMetrix, _ text: String) -> String {
+  private static func controlIn(_ meter: SimulatedTrueMetrix, _ text: String) -> String {
     #expect(meter.take([0xA0, UInt8(text.utf8.count)] + Array(text.utf8), endpoint: 0x01))
     var bytes: [UInt8] = []
-    while case .data(let report) = meter.give(endpoint: 0x81, most: 64) {
+    while case .data(let report) = meter.give(endpoint: 0x81, maxBytes: 64) {
       #expect(report.count == 64)
       #expect((1...8).contains(report[0]))
       bytes += report[1...Int(report[0])]
@@ -41,8 +41,8 @@ struct TrueMetrixModelTests {
     ("(I)9A\r", "(iMR2)8B\r\n"), ("(T)A5", "(t560716081221)2C\r\n"), ("(_)B0", "(_)B0\r\n"),
   ]) func anAwakeMeterAnswers(command: String, answer: String) throws {
     let meter = try Self.meter()
-    #expect(Self.ask(meter, "(^)AF") == "(^*)D9\r\n")
-    #expect(Self.ask(meter, command) == answer)
+    #expect(Self.controlIn(meter, "(^)AF") == "(^*)D9\r\n")
+    #expect(Self.controlIn(meter, command) == answer)
   }
 
   /// Recorded: the six newest of 95.
@@ -52,8 +52,8 @@ struct TrueMetrixModelTests {
       Self.item("2021-12-07T10:12", 123, .afterMeal), Self.item("2021-12-08T05:22", 158, .beforeMeal),
       Self.item("2021-12-08T09:59", 155, .afterMeal), Self.item("2021-12-08T15:02", 105, .beforeMeal),
     ])
-    _ = Self.ask(meter, "(^)AF")
-    let lines = Self.ask(meter, "(ZG1)23").split(separator: "\r\n")
+    _ = Self.controlIn(meter, "(^)AF")
+    let lines = Self.controlIn(meter, "(ZG1)23").split(separator: "\r\n")
     #expect(lines.count == 7)
     #expect(
       lines.prefix(6) == [
@@ -64,13 +64,13 @@ struct TrueMetrixModelTests {
     let sum = texts.reduce(0) { $0 + $1.utf8.reduce(0) { $0 + Int($1) } }
     let digits = String(sum, radix: 16, uppercase: true)
     #expect(lines[6].hasPrefix("(x1" + String(repeating: "0", count: 4 - digits.count) + digits + ")"))
-    #expect(Self.ask(meter, "(G)98").hasPrefix("(g5C3355DE06901)"))
+    #expect(Self.controlIn(meter, "(G)98").hasPrefix("(g5C3355DE06901)"))
   }
 
   @Test func anEmptyMemoryHasOnlyTheSum() throws {
     let meter = try Self.meter()
-    _ = Self.ask(meter, "(^)AF")
-    #expect(Self.ask(meter, "(G)98") == "(x10000)BA\r\n")
+    _ = Self.controlIn(meter, "(^)AF")
+    #expect(Self.controlIn(meter, "(G)98") == "(x10000)BA\r\n")
   }
 
   @Test func beyondTheRangeIsANumberThere() throws {
@@ -79,35 +79,35 @@ struct TrueMetrixModelTests {
       SimulatedItem(at: time, .low(below: nil, .milligramsPerDecilitre)),
       SimulatedItem(at: time, .high(above: nil, .milligramsPerDecilitre)),
     ])
-    _ = Self.ask(meter, "(^)AF")
-    let text = Self.ask(meter, "(G)98")
+    _ = Self.controlIn(meter, "(^)AF")
+    let text = Self.controlIn(meter, "(G)98")
     #expect(text.contains("(g5C3355DE25900)"))
     #expect(text.contains("(g5C3355DE01300)"))
   }
 
   @Test func aSleepingMeterIsSilentAndTellsItsModelUnaskedAfterAPowerOff() throws {
     let meter = try Self.meter()
-    #expect(Self.ask(meter, "(I)9A") == "")
-    #expect(Self.ask(meter, "(_)B0") == "(_)B0\r\n")
-    #expect(Self.ask(meter, "(^)AF") == "(^*)D9\r\n(iMR2)8B\r\n")
-    #expect(Self.ask(meter, "(^)AF") == "(^*)D9\r\n")
+    #expect(Self.controlIn(meter, "(I)9A") == "")
+    #expect(Self.controlIn(meter, "(_)B0") == "(_)B0\r\n")
+    #expect(Self.controlIn(meter, "(^)AF") == "(^*)D9\r\n(iMR2)8B\r\n")
+    #expect(Self.controlIn(meter, "(^)AF") == "(^*)D9\r\n")
   }
 
   @Test func wrongSumsTheDocksReportsAndAnEmptyDockGiveNothing() throws {
     let meter = try Self.meter()
-    _ = Self.ask(meter, "(^)AF")
-    #expect(Self.ask(meter, "(I)9B") == "")
+    _ = Self.controlIn(meter, "(^)AF")
+    #expect(Self.controlIn(meter, "(I)9B") == "")
     #expect(meter.take([0xA1, 0x01, 0x05], endpoint: 0x01))
-    #expect(Self.ask(meter, "(I)9A") == "(iMR2)8B\r\n")
+    #expect(Self.controlIn(meter, "(I)9A") == "(iMR2)8B\r\n")
     meter.isDocked = false
-    #expect(Self.ask(meter, "(I)9A") == "")
+    #expect(Self.controlIn(meter, "(I)9A") == "")
   }
 
   @Test func theClockIsSet() throws {
     let meter = try Self.meter()
-    _ = Self.ask(meter, "(^)AF")
-    #expect(Self.ask(meter, "(Q00000031022220)4E") == "")
-    #expect(Self.ask(meter, "(Q01020304052220)57") == "(q*)EC\r\n")
+    _ = Self.controlIn(meter, "(^)AF")
+    #expect(Self.controlIn(meter, "(Q00000031022220)4E") == "")
+    #expect(Self.controlIn(meter, "(Q01020304052220)57") == "(q*)EC\r\n")
     #expect(meter.memory.clock.text == "2022-05-04T03:02:01")
   }
 }

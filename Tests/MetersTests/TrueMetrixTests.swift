@@ -89,7 +89,7 @@ struct TrueMetrixTests {
   private static func report(_ text: some StringProtocol) -> Transcript.Step {
     let bytes = [UInt8(text.utf8.count)] + Array(text.utf8)
     return HexTalk.step(
-      .receive(most: 64), .success(bytes + [UInt8](repeating: 0x41, count: 64 - bytes.count)))
+      .receive(maxBytes: 64), .success(bytes + [UInt8](repeating: 0x41, count: 64 - bytes.count)))
   }
 
   /// What comes, in reports of eight characters.
@@ -116,7 +116,7 @@ struct TrueMetrixTests {
       }
   }
 
-  private static let silence = HexTalk.step(.receive(most: 64), .failure(.timedOut))
+  private static let silence = HexTalk.step(.receive(maxBytes: 64), .failure(.timedOut))
   private static let identity =
     [report("(iMR2)8B"), silence] + pair("^", "^*") + pair("I", "iMR2") + pair("Z1", "z1T08269395")
     + pair("V", "v2.53") + pair("T", "t560716081221")
@@ -243,7 +243,7 @@ private final class SlowDock: Transport {
     delay = milliseconds
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .send(let bytes):
       let message = String(decoding: bytes.dropFirst(2), as: UTF8.self)

@@ -51,7 +51,7 @@ struct ConformanceTests {
     try await with(kind) { remote in
       let logbook = try await remote.logbook()
       #expect(!logbook.id.isEmpty && logbook.isWritable)
-      #expect(logbook.mostReadings > 0 && logbook.mostRecords > 0)
+      #expect(logbook.maxReadings > 0 && logbook.maxRecords > 0)
       #expect(try await remote.logbook().id == logbook.id)
     }
   }

@@ -29,7 +29,7 @@ enum Login {
   }
 
   static let logbook = RemoteLogbook(
-    id: logbookID, name: "Anna", isWritable: true, mostReadings: 10_000, mostRecords: 1000, mark: "m1",
+    id: logbookID, name: "Anna", isWritable: true, maxReadings: 10_000, maxRecords: 1000, mark: "m1",
     time: 1_778_085_000)
 
   static var logbookBody: [UInt8] { Bodies.write(logbook) }

@@ -54,7 +54,7 @@ final class LoopbackLogbook: ConformanceServer {
     }
     do {
       let packed = request.headers["content-encoding"] == "gzip"
-      let body = packed ? try WireGzip.unpack(request.body, limit: Wire.mostBodyBytes) : request.body
+      let body = packed ? try WireGzip.unpack(request.body, limit: Wire.maxBodyBytes) : request.body
       let node = request.headers[Wire.nodeHeader.lowercased()] ?? ""
       switch String(path[0]) {
       case Wire.logbookPath where request.method == "DELETE": return try purge(body, &state)
@@ -187,8 +187,8 @@ final class LoopbackLogbook: ConformanceServer {
 extension ReadingIdentity {
   init(_ reading: Reading, of device: Device) {
     self.init(
-      device: device, kind: reading.kind, axis: reading.axis, position: reading.position,
-      level: reading.level,
+      device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
+      valueBucket: reading.valueBucket,
       occurrence: Int64(reading.occurrence))
   }
 

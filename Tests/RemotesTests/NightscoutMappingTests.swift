@@ -204,7 +204,9 @@ import Testing
     let (reading, device) = (Sample.batch(1).readings[0], Sample.batch(1).devices[0])
     let members = NightscoutEntry.members(reading, device, identifier: "a", shift: 0, Self.writer)
     let own = try #require(members["glucoport"]?.members)
-    for name in ["kind", "position", "device_time", "utc_offset", "offset_source", "unit", "value", "level"] {
+    for name in [
+      "kind", "position", "device_time", "utc_offset", "offset_source", "unit", "value", "value_bucket",
+    ] {
       let damaged = own.merging([name: .text("?")]) { $1 }
       let document = try document(members.merging(["glucoport": .object(damaged)]) { $1 })
       #expect(NightscoutEntry.reading(document, Self.zone) == nil, "\(name)")

@@ -320,7 +320,7 @@ struct NightscoutSiteTests {
 
   @Test func aSiteThatGivesFewDocumentsAtOnceIsPulledWhole() async throws {
     let batch = Sample.batch(450)
-    loopback.site.change { $0.mostDocuments = 200 }
+    loopback.site.change { $0.maxDocuments = 200 }
     let first = try await pull(nil)
     #expect(try await ask { try await $0.push(batch, Login.run()) }.stored == 450)
     #expect(try await ask { try await $0.push(batch, Login.run()) }.known == 450)

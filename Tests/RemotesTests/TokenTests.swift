@@ -71,7 +71,7 @@ struct TokenTests {
   }
 
   @Test func aFileThatIsTooLargeIsRefused() throws {
-    try withFile("abc\n" + String(repeating: "x", count: TokenSource.mostBytes)) { path in
+    try withFile("abc\n" + String(repeating: "x", count: TokenSource.maxBytes)) { path in
       #expect(failure(.file(path))?.category == .configuration)
     }
   }

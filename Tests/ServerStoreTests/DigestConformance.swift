@@ -49,10 +49,10 @@ import Testing
     let folder = try ScratchFolder()
     let stand = try await sort.start(folder.path)
     let client = Client(stand)
-    try await client.push(Sample.history(Wire.mostReadings))
+    try await client.push(Sample.history(Wire.maxReadings))
     let all = Set(0..<IdentityDigests.bucketCount)
     let found = try await stand.storage.readings(in: all, stand.reader, client.run)
-    #expect(found.readings.count == Wire.mostReadings)
+    #expect(found.readings.count == Wire.maxReadings)
     try await client.push(Sample.history(1, device: Sample.meter))
     await #expect(throws: StorageError.tooLarge) {
       _ = try await stand.storage.readings(in: all, stand.reader, client.run)
@@ -66,7 +66,7 @@ import Testing
     let stand = try await sort.start(folder.path)
     let client = Client(stand)
     // Half a page each, so that two never share one.
-    let long = String(repeating: "x", count: Wire.mostBodyBytes / 8)
+    let long = String(repeating: "x", count: Wire.maxBodyBytes / 8)
     let guids = (0..<6).map { "a\($0 % 2)000000-0000-4000-8000-00000000000\($0)" }.sorted()
     for guid in guids {
       let fields = RecordFields(["a": .text(long), "b": .text(long), "c": .text(long)])
@@ -95,7 +95,7 @@ import Testing
     let folder = try ScratchFolder()
     let stand = try await sort.start(folder.path)
     let client = Client(stand)
-    let changes = (0..<Wire.mostRecords + 5).map { number in
+    let changes = (0..<Wire.maxRecords + 5).map { number in
       let tail = String(1_000_000 + number)
       return Sample.change("00000000-0000-4000-8000-00000\(tail)", 1, on: nil, Sample.note(tail))
     }
@@ -104,7 +104,7 @@ import Testing
         Array(changes[start..<min(start + 500, changes.count)]), stand.writer, client.run)
     }
     let first = try await stand.storage.records(in: [0], after: nil, stand.reader, client.run)
-    #expect(first.records.count == Wire.mostRecords && first.hasMore)
+    #expect(first.records.count == Wire.maxRecords && first.hasMore)
     let second = try await stand.storage.records(
       in: [0], after: first.records.last?.guid, stand.reader, client.run)
     #expect(second.records.count == 5 && !second.hasMore)

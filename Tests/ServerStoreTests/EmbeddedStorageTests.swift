@@ -195,7 +195,7 @@ import Testing
 
   @Test func manyLogbooksAreOpenedOneAfterTheOther() async throws {
     let logins = try Logins(folder: folder.path)
-    let tokens = (0..<OpenLogbooks.mostOpen * 2).map { LoginToken("gp_\($0)") }
+    let tokens = (0..<OpenLogbooks.maxOpen * 2).map { LoginToken("gp_\($0)") }
     for (number, token) in tokens.enumerated() {
       try logins.add(name: "\(number)", role: .write, logbook: "book \(number)", token: token, at: 0)
     }

@@ -100,7 +100,7 @@ import Testing
     var reader = Client(stand)
     let pages = try await reader.pullAll()
     #expect(pages.count > 1 && pages.flatMap(\.records).count == 9)
-    #expect(pages.allSatisfy { Bodies.write($0).count <= Wire.mostBodyBytes })
+    #expect(pages.allSatisfy { Bodies.write($0).count <= Wire.maxBodyBytes })
     try await stand.stop()
   }
 

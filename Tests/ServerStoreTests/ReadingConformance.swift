@@ -113,7 +113,7 @@ import Testing
     let stand = try await sort.start(folder.path)
     let before = try await stand.storage.logbook(stand.writer)
     #expect(before.isWritable && before.id == stand.writer.logbook)
-    #expect(before.mostReadings == Wire.mostReadings && before.mostRecords == Wire.mostRecords)
+    #expect(before.maxReadings == Wire.maxReadings && before.maxRecords == Wire.maxRecords)
     let answer = try await Client(stand).push(Sample.history(1))
     let after = try await stand.storage.logbook(stand.reader)
     #expect(!after.isWritable && after.mark == answer.mark && after.mark != before.mark)

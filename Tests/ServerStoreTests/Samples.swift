@@ -104,14 +104,14 @@ struct Client: Sendable {
   }
 
   /// The next page, behind which the cursor stands then; nil when nothing changed.
-  mutating func pull(limit: Int = Wire.mostReadings) async throws -> ChangePage? {
+  mutating func pull(limit: Int = Wire.maxReadings) async throws -> ChangePage? {
     let page = try await storage.changes(after: cursor, limit: limit, login, run)
     if let page { cursor = page.cursor }
     return page
   }
 
   /// Every page.
-  mutating func pullAll(limit: Int = Wire.mostReadings) async throws -> [ChangePage] {
+  mutating func pullAll(limit: Int = Wire.maxReadings) async throws -> [ChangePage] {
     var pages: [ChangePage] = []
     while let page = try await pull(limit: limit) { pages.append(page) }
     return pages
@@ -132,7 +132,7 @@ extension ReadingBatch {
 
   func identity(_ reading: Reading) -> ReadingIdentity {
     ReadingIdentity(
-      device: devices[Int(reading.device.number)], kind: reading.kind, axis: reading.axis,
-      position: reading.position, level: reading.level, occurrence: Int64(reading.occurrence))
+      device: devices[Int(reading.device.number)], kind: reading.kind, positionKind: reading.positionKind,
+      position: reading.position, valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
   }
 }

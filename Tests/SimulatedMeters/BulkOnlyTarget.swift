@@ -44,7 +44,7 @@ struct BulkOnlyTarget {
   }
 
   /// What goes to the host next.
-  mutating func give(most: Int) -> PacketAnswer {
+  mutating func give(maxBytes: Int) -> PacketAnswer {
     switch phase {
     case .command, .dataOut: return .nothing
     case .broken: return .stall
@@ -54,11 +54,11 @@ struct BulkOnlyTarget {
     case .dataIn(let data, let status, let isShort):
       if data.isEmpty {
         phase = .status(status)
-        return isShort ? .stall : give(most: most)
+        return isShort ? .stall : give(maxBytes: maxBytes)
       }
-      let rest = Array(data.dropFirst(most))
+      let rest = Array(data.dropFirst(maxBytes))
       phase = rest.isEmpty ? .status(status) : .dataIn(rest, status: status, isShort: isShort)
-      return .data(Array(data.prefix(most)))
+      return .data(Array(data.prefix(maxBytes)))
     }
   }
 

@@ -71,9 +71,9 @@ package final class SimulatedContour: SimulatedMeter {
     ]
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request, request.value) {
-    case (0x81, 0x06, 0x2200): .data(Array(Self.reportDescriptor.prefix(most)))
+    case (0x81, 0x06, 0x2200): .data(Array(Self.reportDescriptor.prefix(maxBytes)))
     case (0x21, 0x0A, _), (0x21, 0x0B, _): .accepted
     case (0x21, 0x09, 0x0200): take(data, endpoint: outEndpoint) ? .accepted : .stall
     case (0xA1, 0xFE, 0) where hasStorage: .data([1])
@@ -90,9 +90,9 @@ package final class SimulatedContour: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == inEndpoint else { return .stall }
-    return reports.isEmpty ? .nothing : .data(Array(reports.removeFirst().prefix(most)))
+    return reports.isEmpty ? .nothing : .data(Array(reports.removeFirst().prefix(maxBytes)))
   }
 
   // MARK: What a test may ask

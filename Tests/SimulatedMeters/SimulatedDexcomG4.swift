@@ -96,7 +96,7 @@ package final class SimulatedDexcomG4: SimulatedMeter {
 
   package let strings = ["DexCom", "DexCom Gen4 USB Serial"]
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request) {
     case (0x21, 0x20), (0x21, 0x22): .accepted
     case (0xA1, 0x21): .data(littleEndian(UInt32(115_200)) + [0, 0, 8])
@@ -111,9 +111,9 @@ package final class SimulatedDexcomG4: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x83, !outgoing.isEmpty else { return .nothing }
-    let data = Array(outgoing.prefix(most))
+    let data = Array(outgoing.prefix(maxBytes))
     outgoing.removeFirst(data.count)
     return .data(data)
   }

@@ -85,9 +85,9 @@ package final class SimulatedFreeStyle: SimulatedMeter {
 
   package var strings: [String] { ["Abbott", variant.product] }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request, request.value) {
-    case (0x81, 0x06, 0x2200): return .data(Array(Self.reportDescriptor.prefix(most)))
+    case (0x81, 0x06, 0x2200): return .data(Array(Self.reportDescriptor.prefix(maxBytes)))
     case (0x21, 0x0A, _): return .accepted
     case (0x21, 0x09, 0x0200) where request.index == 0 && data.count == 64:
       return hear(data) ? .accepted : .stall
@@ -99,9 +99,9 @@ package final class SimulatedFreeStyle: SimulatedMeter {
     hasOutEndpoint && endpoint == 0x01 && hear(packet)
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81 else { return .stall }
-    return frames.isEmpty ? .nothing : .data(Array(frames.removeFirst().prefix(most)))
+    return frames.isEmpty ? .nothing : .data(Array(frames.removeFirst().prefix(maxBytes)))
   }
 }
 

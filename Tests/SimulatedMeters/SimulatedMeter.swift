@@ -59,11 +59,11 @@ package protocol SimulatedMeter: AnyObject {
   var strings: [String] { get }
 
   /// A control request of class or vendor type; the standard ones are answered from the descriptors.
-  func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer
+  func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer
   /// One packet to an OUT endpoint; false stalls it.
   func take(_ packet: [UInt8], endpoint: UInt8) -> Bool
   /// One transfer from an IN endpoint, of at most so many bytes.
-  func give(endpoint: UInt8, most: Int) -> PacketAnswer
+  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer
 }
 
 /// A meter behind a serial line that the kernel shows as a terminal.

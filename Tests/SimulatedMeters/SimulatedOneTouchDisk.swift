@@ -77,7 +77,7 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     ["LifeScan", model.name, memory.serial, "", "", "", "LifeScan MSC"]
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request) {
     case (0xA1, 0xFE): return .data([0])
     case (0x21, 0xFF):
@@ -91,8 +91,8 @@ package final class SimulatedOneTouchDisk: SimulatedMeter {
     endpoint == 0x02 && target.take(packet, run: run)
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
-    endpoint == 0x81 ? target.give(most: most) : .stall
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    endpoint == 0x81 ? target.give(maxBytes: maxBytes) : .stall
   }
 }
 

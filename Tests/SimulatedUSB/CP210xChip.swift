@@ -35,7 +35,7 @@ package final class CP210xChip: SimulatedMeter {
     strings = plain.strings
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     guard request.type & 0x80 == 0 else { return answer(request) }
     switch request.request {
     case Request.enable: isEnabled = request.value == 1
@@ -52,9 +52,9 @@ package final class CP210xChip: SimulatedMeter {
     return isEnabled
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard !outgoing.isEmpty else { return .nothing }
-    let packet = Array(outgoing.prefix(most))
+    let packet = Array(outgoing.prefix(maxBytes))
     outgoing.removeFirst(packet.count)
     return .data(packet)
   }

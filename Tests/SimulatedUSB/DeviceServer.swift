@@ -129,7 +129,7 @@ extension DeviceServer {
       let length = Int(number(buffer[6..<8]))
       happened.append("control \(hex(UInt64(request.type))) \(hex(UInt64(request.request)))")
       let data = request.type & 0x80 == 0 ? Array(buffer[8...].prefix(length)) : []
-      finish(&transfer, device.control(request, most: length, data: data), written: data.count, &session)
+      finish(&transfer, device.control(request, maxBytes: length, data: data), written: data.count, &session)
       return 0
     }
     guard transfer.endpoint & 0x80 == 0 else {
@@ -176,7 +176,7 @@ extension DeviceServer {
       } else if transfer.endpoint & 0x80 == 0 || dry.contains(transfer.endpoint) {
         session.pending.append(transfer)
       } else {
-        let answer = device.give(endpoint: transfer.endpoint, most: transfer.length)
+        let answer = device.give(endpoint: transfer.endpoint, maxBytes: transfer.length)
         if answer == .nothing || answer == .stall { dry.insert(transfer.endpoint) }
         if answer == .stall { halted.insert(transfer.endpoint) }
         finish(&transfer, answer, written: 0, &session)

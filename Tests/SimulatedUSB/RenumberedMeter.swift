@@ -17,11 +17,13 @@ package final class RenumberedMeter: SimulatedMeter {
   package var configurationDescriptor: [UInt8] { meter.configurationDescriptor }
   package var strings: [String] { meter.strings }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
-    meter.control(request, most: most, data: data)
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
+    meter.control(request, maxBytes: maxBytes, data: data)
   }
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { meter.take(packet, endpoint: endpoint) }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer { meter.give(endpoint: endpoint, most: most) }
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    meter.give(endpoint: endpoint, maxBytes: maxBytes)
+  }
 }

@@ -36,20 +36,20 @@ package final class SimulatedDevice {
     return meter.strings.indices.contains(number - 1) ? meter.strings[number - 1] : nil
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> WireAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> WireAnswer {
     guard !isGone else { return .gone }
-    guard request.type & 0x60 != 0 else { return standard(request, most: most) }
-    return asked(request, most: most, data: data)
+    guard request.type & 0x60 != 0 else { return standard(request, maxBytes: maxBytes) }
+    return asked(request, maxBytes: maxBytes, data: data)
   }
 
   /// What the meter itself answers.
-  private func asked(_ request: ControlRequest, most: Int, data: [UInt8]) -> WireAnswer {
+  private func asked(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> WireAnswer {
     let isRead = request.type & 0x80 != 0
     let coming = isRead ? talk.coming() : .whole
     if coming == .stalled { return .stall }
     if coming == .never { return .nothing }
-    switch meter.control(request, most: most, data: data) {
-    case .data(let bytes): return .data(Array(talk.arrive(bytes, coming).prefix(most)))
+    switch meter.control(request, maxBytes: maxBytes, data: data) {
+    case .data(let bytes): return .data(Array(talk.arrive(bytes, coming).prefix(maxBytes)))
     case .accepted:
       talk.countStep()
       return isRead ? .data([]) : .accepted
@@ -64,13 +64,13 @@ package final class SimulatedDevice {
     return .accepted
   }
 
-  package func give(endpoint: UInt8, most: Int) -> WireAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> WireAnswer {
     guard !isGone else { return .gone }
     if let packet = again.removeValue(forKey: endpoint) { return .data(packet) }
     let coming = talk.coming()
     if coming == .stalled { return .stall }
     if coming == .never { return .nothing }
-    switch meter.give(endpoint: endpoint, most: most) {
+    switch meter.give(endpoint: endpoint, maxBytes: maxBytes) {
     case .data(let bytes):
       let packet = talk.arrive(bytes, coming)
       if coming == .twice { again[endpoint] = packet }
@@ -82,15 +82,15 @@ package final class SimulatedDevice {
 }
 
 extension SimulatedDevice {
-  private func standard(_ request: ControlRequest, most: Int) -> WireAnswer {
+  private func standard(_ request: ControlRequest, maxBytes: Int) -> WireAnswer {
     guard request.type & 0x80 != 0 else { return .accepted }
     switch (request.request, request.value >> 8) {
-    case (0x06, 1): return .data(Array(meter.deviceDescriptor.prefix(most)))
-    case (0x06, 2): return .data(Array(meter.configurationDescriptor.prefix(most)))
+    case (0x06, 1): return .data(Array(meter.deviceDescriptor.prefix(maxBytes)))
+    case (0x06, 2): return .data(Array(meter.configurationDescriptor.prefix(maxBytes)))
     case (0x06, 3):
-      return stringDescriptor(Int(request.value & 0xFF)).map { .data(Array($0.prefix(most))) } ?? .stall
+      return stringDescriptor(Int(request.value & 0xFF)).map { .data(Array($0.prefix(maxBytes))) } ?? .stall
     // A descriptor of an interface is its class's: the kernel's driver for HID asks for that of the reports.
-    case (0x06, 0x22) where request.type == 0x81: return asked(request, most: most, data: [])
+    case (0x06, 0x22) where request.type == 0x81: return asked(request, maxBytes: maxBytes, data: [])
     case (0x00, _): return .data([0, 0])
     case (0x08, _): return .data([1])
     default: return .stall

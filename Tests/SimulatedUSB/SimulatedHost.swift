@@ -9,42 +9,43 @@ package final class SimulatedHost: Transport {
   /// Exchanges so far.
   package private(set) var exchanges = 0
 
-  private let mostExchanges: Int
+  private let maxExchanges: Int
   private let transport: any OpenTransport
   private let counts: () -> FaultyTalk
 
-  /// - Parameter mostExchanges: a driver that asks for more fails, and one that goes on all the same ends the test run,
+  /// - Parameter maxExchanges: a driver that asks for more fails, and one that goes on all the same ends the test run,
   ///   because it would never end by itself.
   package init(
-    _ meter: any SimulatedMeter, _ link: MeterLink, fault: Fault? = nil, mostExchanges: Int = 100_000
+    _ meter: any SimulatedMeter, _ link: MeterLink, fault: Fault? = nil, maxExchanges: Int = 100_000
   ) throws {
     let device = SimulatedDevice(meter, fault: fault)
-    self.mostExchanges = mostExchanges
+    self.maxExchanges = maxExchanges
     transport = try LinkTransport.open(link, over: SimulatedPort(device))
     counts = { device.talk }
   }
 
   /// A meter behind a serial line.
   package init(
-    _ line: any SimulatedLine, _ settings: LineSettings, fault: Fault? = nil, mostExchanges: Int = 100_000
+    _ line: any SimulatedLine, _ settings: LineSettings, fault: Fault? = nil, maxExchanges: Int = 100_000
   ) {
     let end = SimulatedLineEnd(line, settings, fault: fault)
-    self.mostExchanges = mostExchanges
+    self.maxExchanges = maxExchanges
     transport = end
     counts = { end.talk }
   }
 
   /// Whether the driver asked for more exchanges than it may.
-  package var isOverrun: Bool { exchanges > mostExchanges }
+  package var isOverrun: Bool { exchanges > maxExchanges }
   /// Packets that came from the meter.
   package var received: Int { counts().received }
   /// Packets that went either way.
   package var steps: Int { counts().steps }
 
-  package func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  package func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
+  {
     exchanges += 1
-    precondition(exchanges <= 2 * mostExchanges + 1000, "the driver does not stop")
-    guard !isOverrun else { throw .failed("more than \(mostExchanges) exchanges") }
+    precondition(exchanges <= 2 * maxExchanges + 1000, "the driver does not stop")
+    guard !isOverrun else { throw .failed("more than \(maxExchanges) exchanges") }
     return try transport.perform(exchange, within: milliseconds)
   }
 

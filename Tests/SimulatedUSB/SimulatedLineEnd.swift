@@ -18,15 +18,15 @@ final class SimulatedLineEnd: OpenTransport {
     talk = FaultyTalk(fault)
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard !talk.isUnplugged else { throw .unplugged }
     switch exchange {
     case .send(let bytes):
       talk.countStep()
       answer(line.take(bytes, line: settings))
-    case .receive(let most):
+    case .receive(let maxBytes):
       guard !unread.isEmpty else { throw .timedOut }
-      let bytes = Array(unread.prefix(most))
+      let bytes = Array(unread.prefix(maxBytes))
       unread.removeFirst(bytes.count)
       return bytes
     case .setLine(let line): settings = line

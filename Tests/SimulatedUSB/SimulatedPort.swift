@@ -19,16 +19,16 @@ package final class SimulatedPort: USBPort {
 
   package func claim(_ interface: UInt8) throws(Failure) {}
 
-  package func ask(
-    _ request: ControlRequest, most: Int, within milliseconds: Int
+  package func controlIn(
+    _ request: ControlRequest, maxBytes: Int, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
-    try Self.result(device.control(request, most: most, data: []))
+    try Self.result(device.control(request, maxBytes: maxBytes, data: []))
   }
 
-  package func tell(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int)
+  package func controlOut(_ request: ControlRequest, _ data: [UInt8], within milliseconds: Int)
     throws(TransportError)
   {
-    _ = try Self.result(device.control(request, most: data.count, data: data))
+    _ = try Self.result(device.control(request, maxBytes: data.count, data: data))
   }
 
   package func write(
@@ -38,11 +38,11 @@ package final class SimulatedPort: USBPort {
   }
 
   package func read(
-    _ most: Int, from endpoint: USBEndpoint, within milliseconds: Int
+    _ maxBytes: Int, from endpoint: USBEndpoint, within milliseconds: Int
   ) throws(TransportError) -> [UInt8] {
-    let room = (max(1, most) + endpoint.packetSize - 1) / endpoint.packetSize * endpoint.packetSize
-    let bytes = try Self.result(device.give(endpoint: endpoint.address, most: room))
-    guard bytes.count <= most else { throw .overflow }
+    let room = (max(1, maxBytes) + endpoint.packetSize - 1) / endpoint.packetSize * endpoint.packetSize
+    let bytes = try Self.result(device.give(endpoint: endpoint.address, maxBytes: room))
+    guard bytes.count <= maxBytes else { throw .overflow }
     return bytes
   }
 

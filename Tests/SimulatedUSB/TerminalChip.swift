@@ -17,7 +17,7 @@ final class TerminalChip: SimulatedMeter {
     deviceDescriptor = [18, 1, 0, 2, 0, 0, 0, 64] + ids + [0, 1, 1, 2, 0, 1]
   }
 
-  func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer { .stall }
+  func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer { .stall }
   func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { false }
-  func give(endpoint: UInt8, most: Int) -> PacketAnswer { .stall }
+  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer { .stall }
 }

@@ -29,7 +29,7 @@ package final class USBIPConnection {
   }
 
   /// No transfer of the programs that are tested comes near.
-  private static let mostBytes: UInt32 = 1 << 20
+  private static let maxBytes: UInt32 = 1 << 20
 
   private let device: SimulatedDevice
   private let connection: Int32
@@ -63,7 +63,7 @@ extension USBIPConnection {
     let words = stride(from: 0, to: 40, by: 4).map { start in
       head[start..<(start + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     }
-    guard words[6] <= Self.mostBytes || words[0] == Command.unlink else { return nil }
+    guard words[6] <= Self.maxBytes || words[0] == Command.unlink else { return nil }
     return Message(
       command: words[0], number: words[1], isIn: words[3] == 1, endpoint: UInt8(words[4] & 0x0F),
       length: words[6], unlinked: words[5], setup: Array(head[40...]))
@@ -87,7 +87,7 @@ extension USBIPConnection {
     let setup = message.setup
     func word(_ index: Int) -> UInt16 { UInt16(setup[index]) | UInt16(setup[index + 1]) << 8 }
     let request = ControlRequest(type: setup[0], request: setup[1], value: word(2), index: word(4))
-    return device.control(request, most: Int(word(6)), data: data)
+    return device.control(request, maxBytes: Int(word(6)), data: data)
   }
 
   /// Lets the device send to the transfers that wait, in their order at each endpoint.
@@ -98,7 +98,7 @@ extension USBIPConnection {
     for message in waiting {
       let answer =
         dry.contains(message.endpoint)
-        ? .nothing : device.give(endpoint: message.endpoint | 0x80, most: Int(message.length))
+        ? .nothing : device.give(endpoint: message.endpoint | 0x80, maxBytes: Int(message.length))
       if answer == .nothing || answer == .stall { dry.insert(message.endpoint) }
       self.answer(message, answer, written: 0)
     }

@@ -51,7 +51,7 @@ public actor FaultyRemote: Remote {
   nonisolated public var batchLimits: BatchLimits { host.batchLimits }
   private var random: SeededGenerator
   private var weather: Weather
-  private var mostChanges: Int?
+  private var maxChanges: Int?
   private var refusal: (@Sendable (RecordState) -> String?)?
   private var readingRefusal: (@Sendable (Reading) -> String?)?
   private var meanwhile: [Meanwhile] = []
@@ -76,7 +76,7 @@ public actor FaultyRemote: Remote {
   public func setWeather(_ weather: Weather) { self.weather = weather }
 
   /// Sets pages of this size; without, they have one to five items.
-  public func setPage(_ size: Int) { mostChanges = size }
+  public func setPage(_ size: Int) { maxChanges = size }
 
   /// Refuses for good what this gives a reason for.
   public func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
@@ -167,7 +167,7 @@ public actor FaultyRemote: Remote {
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(RemoteError) -> ChangePage? {
     // Small pages, so that edits and crashes fall between them.
-    let few = min(limit, mostChanges ?? Int.random(in: 1...5, using: &random))
+    let few = min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
     return try await exchange("changes", items: few) { [host] () async throws(RemoteError) in
       try await host.changes(after: cursor, limit: few, run)
     }
@@ -178,7 +178,7 @@ public actor FaultyRemote: Remote {
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(RemoteError) -> ChangePage {
     guard let host = host as? any SelectiveRemote else { throw .refused("this host gives no parts") }
-    let few = min(limit, mostChanges ?? Int.random(in: 1...5, using: &random))
+    let few = min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
     return try await exchange("parts", items: few) { () async throws(RemoteError) in
       try await host.changes(of: part, after: cursor, limit: few, run)
     }

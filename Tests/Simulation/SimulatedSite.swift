@@ -94,8 +94,8 @@ final class SimulatedSite: SimulatedHost {
 
   private func observer() throws -> any Remote { try remote(over: SiteWire(site: site)) }
 
-  private func remote(over carrier: any Carrier) throws -> any Remote {
-    try RemoteRegister.remote("nightscout", login, over: carrier)
+  private func remote(over transport: any HTTPTransport) throws -> any Remote {
+    try RemoteRegister.remote("nightscout", login, over: transport)
   }
 
   /// No key and no record stands in two valid documents.

@@ -7,7 +7,7 @@ import SeededRandom
 import TestServers
 
 /// Carries requests to a site at once and for certain.
-struct SiteWire: Carrier {
+struct SiteWire: HTTPTransport {
   let site: NightscoutStandIn
 
   func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
@@ -27,7 +27,7 @@ struct SiteWire: Carrier {
 
 /// The network between nodes and a site: single requests, of which several make one call of the remote, go wrong. The
 /// site's clock goes on with each.
-actor SiteNetwork: Carrier {
+actor SiteNetwork: HTTPTransport {
   /// One request in so many does not arrive, loses its answer, arrives late or twice, or meets a failing site.
   private static let trouble = 8
 

@@ -101,7 +101,7 @@ extension World {
     case 0:
       say("\(node.name) keeps mine of \(conflict.guid.prefix(4)) (\(conflict.cause))")
       ledger.retire(both.subtracting(conflict.mine.words))
-      if conflict.cause == .bereft {
+      if conflict.cause == .orphaned {
         for child in try node.records().values where child.state.entryGuid == conflict.guid {
           ledger.retire(child.state.words)
         }

@@ -179,8 +179,8 @@ final class World {
 
   private func drawOptions() -> UploadOptions {
     var options = UploadOptions()
-    (options.mostReadings, options.mostRecords, options.mostChanges) = (4, 3, 5)
-    options.mostPartBytes = 48
+    (options.maxReadings, options.maxRecords, options.maxChanges) = (4, 3, 5)
+    options.maxPartBytes = 48
     switch Int.random(in: 0..<12, using: &random) {
     case 0: options.pushes = false
     case 1: options.pulls = false

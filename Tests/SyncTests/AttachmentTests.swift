@@ -25,7 +25,7 @@ import Testing
     _ node: SimulatedNode, _ change: (inout UploadOptions) -> Void = { _ in }
   ) async throws -> (ending: UploadEnding?, summary: UploadSummary) {
     try await node.upload {
-      $0.mostPartBytes = 100
+      $0.maxPartBytes = 100
       change(&$0)
     }
   }
@@ -83,7 +83,7 @@ import Testing
 
   @Test func anInterruptedContentGoesOnFromWhatTheServerHolds() async throws {
     try attach()
-    try scene.a.beginUpload { $0.mostPartBytes = 100 }
+    try scene.a.beginUpload { $0.maxPartBytes = 100 }
     for _ in 0..<100 {
       if await requests(scene.a).filter({ $0 == "append" }).count == 2 { break }
       try await scene.a.stepUpload()

@@ -164,7 +164,7 @@ private actor PartsRemote: SelectiveRemote {
     _ store: Store, steps: Int = 1000, _ change: (inout UploadOptions) -> Void = { _ in }
   ) async throws -> (ending: UploadEnding?, summary: UploadSummary) {
     var options = UploadOptions()
-    options.mostChanges = 10
+    options.maxChanges = 10
     change(&options)
     let environment = UploadEnvironment(
       now: { Self.now }, makeID: { UUID().uuidString.lowercased() }, jitter: { 0 })

@@ -28,7 +28,7 @@ import Testing
     try scene.a.delete(entry)
     try await scene.upload(scene.a, scene.b, scene.a)
     #expect(try !scene.a.record(child).state.isDeleted)
-    #expect(try scene.a.resolver().conflicts().map(\.cause) == [.bereft])
+    #expect(try scene.a.resolver().conflicts().map(\.cause) == [.orphaned])
     try scene.a.resolve(entry, .theirs)
     try await scene.upload(scene.a, scene.b)
     #expect(try !scene.b.record(entry).state.isDeleted)

@@ -48,7 +48,7 @@ import Testing
     let guids = try (0..<25).map { try scene.a.add(["a": "\($0)"]) }
     for round in 0..<50 { try scene.a.edit(guids[0], "a", "round \(round)") }
     await scene.a.remote.forgetRequests()
-    try await scene.a.upload { $0.mostRecords = 10 }
+    try await scene.a.upload { $0.maxRecords = 10 }
     #expect(
       await scene.a.remote.requests.filter { $0.hasPrefix("records") } == [
         "records 10", "records 10", "records 5",
@@ -89,7 +89,7 @@ import Testing
     try scene.a.importReadings(0..<25)
     for number in 0..<25 { _ = try scene.a.add(["a": "\(number)"]) }
     var options = UploadOptions()
-    (options.mostReadings, options.mostRecords) = (10, 10)
+    (options.maxReadings, options.maxRecords) = (10, 10)
     try scene.a.beginUpload(options)
     var counts: [[Int]] = []
     for _ in 0..<9 {
@@ -156,7 +156,7 @@ import Testing
       let entry = try scene.a.add(["a": "entry"])
       for _ in 0..<2 { _ = try scene.a.add(["a": "child"], to: entry) }
     }
-    try await scene.a.upload { $0.mostRecords = 2 }
+    try await scene.a.upload { $0.maxRecords = 2 }
     let records = try await scene.server.everything().records
     #expect(records.prefix(3).allSatisfy { $0.state.entryGuid == nil })
     #expect(records.count == 9)
@@ -167,7 +167,7 @@ import Testing
     let scene = try await Scene()
     try scene.a.importReadings(0..<8)
     await scene.a.remote.script(error, error)
-    let (ending, summary) = try await scene.a.upload { $0.mostReadings = 8 }
+    let (ending, summary) = try await scene.a.upload { $0.maxReadings = 8 }
     #expect(ending == .complete && summary.pushedReadings == 8)
     #expect(await scene.a.remote.requests.prefix(3) == ["readings 8", "readings 4", "readings 2"])
   }

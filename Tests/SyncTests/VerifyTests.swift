@@ -10,7 +10,7 @@ import Testing
 
 /// Comparing a store with its remote, and making up for what differs.
 @Suite(.timeLimit(.minutes(5))) struct VerifyTests {
-  private typealias Sort = FoundDifference.Sort
+  private typealias Kind = FoundDifference.Kind
 
   private func verify(_ node: SimulatedNode, fix: Bool = false) async throws -> VerifySummary {
     let session = try #require(VerifySession(try node.sync(), node.way, named: "remote"))
@@ -31,9 +31,9 @@ import Testing
     }
   }
 
-  private func guids(_ summary: VerifySummary, _ sort: FoundDifference.Sort) -> [String] {
+  private func guids(_ summary: VerifySummary, _ kind: FoundDifference.Kind) -> [String] {
     summary.listed.compactMap { difference in
-      if case .record(_, let guid, _) = difference.item, difference.sort == sort { guid } else { nil }
+      if case .record(_, let guid, _) = difference.item, difference.kind == kind { guid } else { nil }
     }
   }
 
@@ -223,7 +223,7 @@ import Testing
     // The first answer for buckets is called too large, so that it is asked for in halves.
     await scene.a.remote.script(nil, .tooLarge)
     let found = try await verify(scene.a, fix: true)
-    #expect(found.readings == [.missingThere: count / 2] && found.listed.count == VerifySummary.mostListed)
+    #expect(found.readings == [.missingThere: count / 2] && found.listed.count == VerifySummary.maxListed)
     let buckets = await scene.a.remote.requests.compactMap { request in
       request.hasPrefix("bucket-readings ") ? Int(request.dropFirst(16)) : nil
     }

@@ -20,9 +20,9 @@ package final class CuttingProxy: Sendable {
   package var dropCount: Int { drops.count.withLock { $0 } }
 
   /// - Parameters:
-  ///   - mostBytes: the bytes that pass in both directions before a connection is dropped.
+  ///   - maxBytes: the bytes that pass in both directions before a connection is dropped.
   ///   - target: the port behind the link, asked for with each connection.
-  package init(mostBytes: Int, to target: @escaping @Sendable () -> UInt16?) throws {
+  package init(maxBytes: Int, to target: @escaping @Sendable () -> UInt16?) throws {
     signal(SIGPIPE, SIG_IGN)
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = Self.loopback(0)
@@ -41,7 +41,7 @@ package final class CuttingProxy: Sendable {
         if client < 0, errno == EINVAL { break }
         guard client >= 0, let port = target() else { continue }
         Thread {
-          if Self.pass(client, to: port, mostBytes) { drops.count.withLock { $0 += 1 } }
+          if Self.pass(client, to: port, maxBytes) { drops.count.withLock { $0 += 1 } }
         }.start()
       }
       close(listener)
@@ -60,7 +60,7 @@ package final class CuttingProxy: Sendable {
   }
 
   /// Passes bytes on until one side ends, or the connection is dropped; says whether it was.
-  private static func pass(_ client: Int32, to port: UInt16, _ mostBytes: Int) -> Bool {
+  private static func pass(_ client: Int32, to port: UInt16, _ maxBytes: Int) -> Bool {
     let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer {
       close(client)
@@ -81,7 +81,7 @@ package final class CuttingProxy: Sendable {
         let count = recv(waiting[place].fd, &piece, piece.count, 0)
         guard count > 0 else { return false }
         passed += count
-        guard passed <= mostBytes else { return true }
+        guard passed <= maxBytes else { return true }
         var sent = 0
         while sent < count {
           let written = piece[sent..<count].withUnsafeBytes { Glibc.write(other, $0.baseAddress, $0.count) }

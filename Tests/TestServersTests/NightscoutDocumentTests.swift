@@ -54,7 +54,7 @@ struct NightscoutDocumentTests {
   }
 
   @Test func aBodyThatIsNotSaidToBeJSONIsRefusedAndOneThatIsTooLongIsAnError() throws {
-    let caller = try Caller.uploader { $0.mostBodyBytes = 100 }
+    let caller = try Caller.uploader { $0.maxBodyBytes = 100 }
     let body = Array(Draft.entry("e").json.utf8)
     #expect(try caller.call("POST", Self.entries, ["Content-Type: text/plain"], body).status == 400)
     #expect(try caller.call("POST", Self.entries, ["Content-Type: application/json"], body).status == 500)

@@ -39,7 +39,7 @@ struct NightscoutExchangeTests {
     let first = try #require(exchanges.first)
     let differences = try await Self.replay(exchanges, from: first.time) { settings in
       settings.serverOffsetMinutes = 330
-      settings.mostDocuments = 5
+      settings.maxDocuments = 5
       settings.defaultRoles = ["readable"]
       settings.autopruneDays = ["treatments": 60]
       settings.meetsLegacyDocuments = false

@@ -5,11 +5,11 @@ import Testing
 /// Each rule finds what it is there for.
 @Suite struct SourceRulesTests {
   @Test(arguments: [
-    ("Sources/Logbook/A.swift", "import Exports"),
-    ("Sources/Exports/A.swift", "import LogbookStore"),
-    ("Sources/Exports/A.swift", "public import Commands"),
-    ("Sources/Exports/A.swift", "@preconcurrency import GRDB"),
-    ("Sources/Exports/A.swift", "import struct Crypto.SHA256"),
+    ("Sources/Logbook/A.swift", "import Formats"),
+    ("Sources/Formats/A.swift", "import LogbookStore"),
+    ("Sources/Formats/A.swift", "public import Commands"),
+    ("Sources/Formats/A.swift", "@preconcurrency import GRDB"),
+    ("Sources/Formats/A.swift", "import struct Crypto.SHA256"),
     ("Sources/Ingest/A.swift", "  import CZlib"),
     ("Sources/Ingest/A.swift", "import ArgumentParser"),
     ("Sources/Ingest/A.swift", "import Subprocess"),
@@ -21,7 +21,7 @@ import Testing
 
   @Test(arguments: [
     ("Sources/Commands/A.swift", "import ArgumentParser\npublic import Logbook\nimport Ingest"),
-    ("Sources/Exports/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
+    ("Sources/Formats/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
     ("Sources/LogbookStore/A.swift", "import GRDB\nimport GRDBSQLite\nimport Logbook"),
   ])
   func anImportThatGoesDownIsNot(_ path: String, _ text: String) {
@@ -102,7 +102,8 @@ import Testing
 
   @Test(arguments: [
     "    let page = try await remote.changes(after: nil, limit: 9, run)", "try store.storePulled(batch)",
-    "    adopt(record, over: nil)", "try $0.setCursor(nil)", "try store.keepBoth(remote)", "apply(page)",
+    "    adopt(record, over: nil)", "try $0.setCursor(nil)", "try store.markConflicted(remote)",
+    "apply(page)",
   ])
   func aSecondWayInForWhatIsPulledIsFound(_ line: String) {
     #expect(SourceRules.secondWaysIn(SourceFile("Sources/Sync/A.swift", line)).count == 1)
@@ -110,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Sources/Sync/A.swift", "    case .adopt(let remote): return .keepBoth(remote)"),
+    ("Sources/Sync/A.swift", "    case .adopt(let remote): return .markConflicted(remote)"),
     ("Sources/Sync/A.swift", "  case adopt(RemoteRecord)"), ("Sources/Sync/A.swift", "  func apply(page) {}"),
     ("Sources/Sync/A.swift", "readopt(1)"),
     ("Sources/Sync/UploadSession+Downloads.swift", "try store.setCursor(page.cursor)"),
@@ -140,10 +141,10 @@ import Testing
   @Test func aFormatThatIsNotRegisteredIsFound() {
     let register = SourceFile("ExportFormat.swift", "    AFormat.self,\n")
     let files = [
-      SourceFile("Sources/Exports/Formats/AFormat.swift", "struct AFormat: ExportFormat {"),
-      SourceFile("Sources/Exports/Formats/BFormat.swift", "struct BFormat: ExportFormat {"),
-      SourceFile("Sources/Exports/Formats/BFormat+Rows.swift", "extension BFormat {"),
-      SourceFile("Sources/Exports/Formats/Other.swift", "struct C: ExportFormat {"),
+      SourceFile("Sources/Formats/AFormat.swift", "struct AFormat: ExportFormat {"),
+      SourceFile("Sources/Formats/BFormat.swift", "struct BFormat: ExportFormat {"),
+      SourceFile("Sources/Formats/BFormat+Rows.swift", "extension BFormat {"),
+      SourceFile("Sources/Formats/Other.swift", "struct C: ExportFormat {"),
     ]
     #expect(SourceRules.unregistered(files, register: register).count == 2)
   }

@@ -56,7 +56,7 @@ import Testing
 
   @Test func everyFormatIsInTheRegister() throws {
     let files = try swiftSources()
-    let register = try #require(files.first { $0.path == "Sources/Exports/Reader/ExportFormat.swift" })
+    let register = try #require(files.first { $0.path == "Sources/Formats/Reader/ExportFormat.swift" })
     #expect(files.contains { $0.name == "GenericFormat.swift" })
     #expect(SourceRules.unregistered(files, register: register) == [])
   }

@@ -4,7 +4,7 @@ import Logbook
 
 /// One exchange of the command line: `NAME=VALUE[:VALUE][@MILLISECONDS]`, bytes as hexadecimal digits.
 struct ProbeStep {
-  let exchange: Exchange
+  let exchange: LinkOperation
   let milliseconds: Int
 
   init?(_ argument: String) {
@@ -17,11 +17,12 @@ struct ProbeStep {
     let number = values.last.flatMap { Int($0) } ?? 0
     switch name {
     case "send": exchange = .send(bytes)
-    case "receive": exchange = .receive(most: number)
-    case "feature": exchange = .feature(id: bytes.first ?? 0, most: number)
+    case "receive": exchange = .receive(maxBytes: number)
+    case "feature": exchange = .feature(id: bytes.first ?? 0, maxBytes: number)
     case "set-feature": exchange = .setFeature(bytes)
     case "ask":
-      exchange = .ask(ControlRequest(type: 0xC0, request: bytes.first ?? 0, value: 0, index: 0), most: number)
+      exchange = .controlIn(
+        ControlRequest(type: 0xC0, request: bytes.first ?? 0, value: 0, index: 0), maxBytes: number)
     case "command": exchange = .command(bytes, reads: number)
     case "write": exchange = .commandWriting(bytes, values.last.map(Self.bytes) ?? [])
     case "line": exchange = .setLine(LineSettings(baud: UInt32(number)))

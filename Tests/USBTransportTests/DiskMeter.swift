@@ -26,7 +26,7 @@ final class DiskMeter: SimulatedMeter {
 
   init(_ quirk: Quirk = .none) { self.quirk = quirk }
 
-  func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     guard request.type == 0x21, request.request == 0xFF else { return .stall }
     resets += 1
     answers = []
@@ -53,7 +53,7 @@ final class DiskMeter: SimulatedMeter {
     return true
   }
 
-  func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x82, !answers.isEmpty else { return .nothing }
     return answers.removeFirst()
   }

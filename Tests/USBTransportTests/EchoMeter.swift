@@ -38,7 +38,7 @@ final class EchoMeter: SimulatedMeter {
     ])
   }
 
-  func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request, request.value >> 8) {
     case (0x21, 0x09, 2): return take(data, endpoint: 0) ? .accepted : .stall
     case (0x21, 0x09, 3), (0x21, 0x20, _), (0x21, 0x22, _):
@@ -55,7 +55,7 @@ final class EchoMeter: SimulatedMeter {
     return true
   }
 
-  func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81, !waiting.isEmpty else { return .nothing }
     return .data(waiting.removeFirst())
   }

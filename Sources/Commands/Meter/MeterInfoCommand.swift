@@ -19,7 +19,7 @@ struct MeterInfoCommand: ClassifiedCommand {
 
   func run() throws {
     let output = Output()
-    let (meter, identity) = try MeterTalk(meterOptions).perform { meter, connection in
+    let (meter, identity) = try MeterOpener(meterOptions).perform { meter, connection in
       let identity = try meter.driver.init().identify(connection)
       try connection.onIdentity(identity)
       return (meter, identity)

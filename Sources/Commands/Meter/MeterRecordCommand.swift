@@ -32,7 +32,7 @@ struct MeterRecordCommand: ClassifiedCommand {
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {
       // A driver's own ids may be known and its talk not: then a person who names it wants to find out.
-      try MeterTalk(meterOptions).perform(
+      try MeterOpener(meterOptions).perform(
         allowsObstacle: meterOptions.driver != nil, wrap: recording.begin
       ) { meter, connection in
         recording.check(connection)

@@ -25,7 +25,7 @@ struct MeterSetClockCommand: ClassifiedCommand {
     }
     let zone = try storeOptions.zone()
     var change: Change?
-    try MeterTalk(meterOptions).perform { meter, connection in
+    try MeterOpener(meterOptions).perform { meter, connection in
       guard meter.driver.canSetClock else {
         throw Failure(.usage, "the clock of \(meter.place) cannot be set by the driver '\(meter.driver.id)'")
       }

@@ -11,7 +11,7 @@ import Logbook
 /// A file with a transcript: written line by line as the talk goes on, and read at once.
 final class TranscriptFile {
   /// The largest transcript that is read: that of a meter with 100,000 readings stays below.
-  static let mostBytes = 256 << 20
+  static let maxBytes = 256 << 20
 
   private let path: String
   private var descriptor: Int32
@@ -68,7 +68,7 @@ final class TranscriptFile {
     }
     let bytes = try bytes(of: descriptor, path)
     guard !bytes.isEmpty else { throw Failure(.badInput, "\(path): the file is empty") }
-    guard bytes.count <= mostBytes else { throw Failure(.badInput, "\(path): too large for a transcript") }
+    guard bytes.count <= maxBytes else { throw Failure(.badInput, "\(path): too large for a transcript") }
     return bytes
   }
 
@@ -76,7 +76,7 @@ final class TranscriptFile {
   private static func bytes(of descriptor: Int32, _ path: String) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
-    while bytes.count <= mostBytes {
+    while bytes.count <= maxBytes {
       let count = Glibc.read(descriptor, &piece, piece.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw unreadable(path, .inputOutput) }

@@ -56,7 +56,7 @@ enum ConflictText {
   private static func reason(_ conflict: RecordConflict) -> String {
     switch conflict.cause {
     case .edited: Difference.of(conflict).map { displayed($0.name) }.joined(separator: ", ")
-    case .bereft: "deleted, but records belong to it"
+    case .orphaned: "deleted, but records belong to it"
     }
   }
 

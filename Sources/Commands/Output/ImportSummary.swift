@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Ingest
 import Logbook
 import LogbookStore
@@ -63,7 +63,7 @@ enum ImportSummary {
 
   /// What was decided about an input, without its format, which comes first.
   static func decisions(_ decisions: [Decision]) -> String {
-    decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.ground.rawValue))" }
+    decisions.dropFirst().map { "\($0.subject) \(displayed($0.value)) (\($0.basis.rawValue))" }
       .joined(separator: " · ")
   }
 
@@ -86,7 +86,7 @@ enum ImportSummary {
   /// The object of `import --json`; glucoport-json(5) documents its members.
   static func json(_ report: ImportReport, isDryRun: Bool) -> String {
     let decisions = report.decisions.map {
-      "\(jsonText($0.subject)):{\"value\":\(jsonText($0.value)),\"ground\":\"\($0.ground.rawValue)\"}"
+      "\(jsonText($0.subject)):{\"value\":\(jsonText($0.value)),\"ground\":\"\($0.basis.rawValue)\"}"
     }
     let duplicates = report.likelyDuplicates.map {
       "{\"kind\":\"\($0.kind.name)\",\"device\":\(jsonText($0.device)),\"other\":\(jsonText($0.other)),\"readings\":\($0.readings)}"

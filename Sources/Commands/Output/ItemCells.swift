@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Exports
+import Formats
 import Logbook
 import LogbookStore
 
@@ -90,9 +90,9 @@ extension ItemCells {
     self[.model] = Cell(reading.device.model)
     self[.serial] = Cell(reading.device.serial)
     self[.format] = Cell(reading.device.format)
-    self[.axis] = Cell(reading.axis.name)
+    self[.positionKind] = Cell(reading.positionKind.name)
     self[.position] = Cell(number: String(reading.position))
-    self[.level] = Cell(number: String(reading.level))
+    self[.valueBucket] = Cell(number: String(reading.valueBucket))
     self[.occurrence] = Cell(number: String(reading.occurrence))
   }
 

@@ -21,9 +21,9 @@ enum VerifyText {
 
   private static func total(_ summary: VerifySummary) -> String {
     if summary.differences == 0 { return "no differences" }
-    let parts = FoundDifference.Sort.allCases.compactMap { sort -> String? in
-      let (readings, records) = (summary.readings[sort] ?? 0, summary.records[sort] ?? 0)
-      return readings + records == 0 ? nil : "\(words(sort)) \(amount(readings, records))"
+    let parts = FoundDifference.Kind.allCases.compactMap { kind -> String? in
+      let (readings, records) = (summary.readings[kind] ?? 0, summary.records[kind] ?? 0)
+      return readings + records == 0 ? nil : "\(words(kind)) \(amount(readings, records))"
     }
     return parts.joined(separator: " · ")
   }
@@ -49,11 +49,11 @@ enum VerifyText {
         ("\(kind.name)  \(displayed(device.model.isEmpty ? device.vendor : device.model))", time)
       case .record(let kind, let guid, let time): ("\(kind.rawValue)  \(displayed(guid))", time)
       }
-    return "\(words(difference.sort)): \(time.text.replacing("T", with: " "))  \(what)"
+    return "\(words(difference.kind)): \(time.text.replacing("T", with: " "))  \(what)"
   }
 
-  private static func words(_ sort: FoundDifference.Sort) -> String {
-    switch sort {
+  private static func words(_ kind: FoundDifference.Kind) -> String {
+    switch kind {
     case .missingThere: "missing there"
     case .missingHere: "missing here"
     case .different: "different there"
@@ -80,13 +80,13 @@ enum VerifyText {
   }
 
   private static func json(_ difference: FoundDifference) -> String {
-    let sort = "{\"difference\":\"\(difference.sort.rawValue)\""
+    let named = "{\"difference\":\"\(difference.kind.rawValue)\""
     switch difference.item {
     case .reading(let kind, let device, let time):
-      return sort
+      return named
         + ",\"item\":\"reading\",\"kind\":\"\(kind.name)\",\"vendor\":\(jsonText(device.vendor)),\"model\":\(jsonText(device.model)),\"device_time\":\"\(time.text)\"}"
     case .record(let kind, let guid, let time):
-      return sort
+      return named
         + ",\"item\":\"record\",\"kind\":\"\(kind.rawValue)\",\"guid\":\(jsonText(guid)),\"device_time\":\"\(time.text)\"}"
     }
   }

@@ -8,7 +8,7 @@ import Sync
 /// Whether an edit is sent at once, instead of with the next upload.
 struct PushOption: ParsableArguments {
   /// Somebody waits for the command, who wants to know that it is done more than that it is sent.
-  private static let mostSeconds = 30
+  private static let maxSeconds = 30
 
   @Flag(help: "Send it at once. What cannot be sent stays queued, and is no failure.")
   var push = false
@@ -46,7 +46,7 @@ struct PushOption: ParsableArguments {
       defer { run.end() }
       var options = UploadOptions()
       options.pulls = false
-      switch try await run.perform(options, run.login(), mostSeconds: Self.mostSeconds).ending {
+      switch try await run.perform(options, run.login(), maxSeconds: Self.maxSeconds).ending {
       case .complete: return nil
       case .workLeft(let reason): return reason
       case .failed(let error): return Failure(error, host: run.setting.access.url).message

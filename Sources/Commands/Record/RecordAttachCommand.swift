@@ -15,7 +15,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
       """)
 
   /// The bytes of a name, as file systems have it.
-  private static let mostNameBytes = 255
+  private static let maxNameBytes = 255
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -36,8 +36,8 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     if files.contains(where: { $0.path == "-" }), name == nil || files.count > 1 {
       throw ValidationError("Give standard input a --name, and attach it alone.")
     }
-    if let name, name.isEmpty || name.utf8.count > Self.mostNameBytes {
-      throw ValidationError("A name has 1 to \(Self.mostNameBytes) bytes.")
+    if let name, name.isEmpty || name.utf8.count > Self.maxNameBytes {
+      throw ValidationError("A name has 1 to \(Self.maxNameBytes) bytes.")
     }
   }
 

@@ -14,7 +14,7 @@ struct RecordField {
   }
 
   /// Far more than a person types, and what a remote still takes.
-  static let mostTextBytes = 64 * 1024
+  static let maxTextBytes = 64 * 1024
   /// Numbers beyond it are slips of the finger in any unit of any field.
   static let largestNumber = 1_000_000.0
 
@@ -30,7 +30,7 @@ struct RecordField {
   ///
   /// - Throws: `Failure` of category `usage`.
   func value(_ text: String) throws -> FieldValue? {
-    guard text.utf8.count <= Self.mostTextBytes else {
+    guard text.utf8.count <= Self.maxTextBytes else {
       throw Failure(.usage, "\(name): the text is longer than 64 KiB")
     }
     guard !text.utf8.contains(0) else { throw Failure(.usage, "\(name): the text holds a zero byte") }

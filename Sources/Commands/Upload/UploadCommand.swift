@@ -95,7 +95,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     let options = try options(run)
     let meter = ProgressMeter(output, isQuiet: quiet || json)
     let (ending, summary) = try await run.perform(
-      options, login, mostSeconds: maxTime?.seconds, mostBytes: maxBytes?.bytes ?? .max
+      options, login, maxSeconds: maxTime?.seconds, maxBytes: maxBytes?.bytes ?? .max
     ) { meter.show(UploadText.line($0)) }
     meter.clear()
     if !options.areChangesDue, !quiet {

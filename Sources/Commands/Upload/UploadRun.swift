@@ -65,18 +65,18 @@ struct UploadRun {
   ///
   /// - Parameters:
   ///   - login: the one that `login` gives.
-  ///   - mostSeconds, mostBytes: what ends the run between two requests.
+  ///   - maxSeconds, maxBytes: what ends the run between two requests.
   /// - Throws: `Failure` when the store fails; a failing remote is an ending.
   func perform(
-    _ options: UploadOptions, _ login: RemoteLogin, mostSeconds: Int? = nil,
-    mostBytes: Int64 = .max, show: (UploadSummary) -> Void = { _ in }
+    _ options: UploadOptions, _ login: RemoteLogin, maxSeconds: Int? = nil,
+    maxBytes: Int64 = .max, show: (UploadSummary) -> Void = { _ in }
   ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
     let traffic = login.traffic
-    let end = mostSeconds.map { ContinuousClock.now + .seconds($0) }
+    let end = maxSeconds.map { ContinuousClock.now + .seconds($0) }
     let environment = UploadEnvironment(
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
       isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },
-      isOutOfBytes: { Int64(traffic.sent + traffic.received) >= mostBytes })
+      isOutOfBytes: { Int64(traffic.sent + traffic.received) >= maxBytes })
     return try await setting.access.ask(with: login) { remote in
       let session = UploadSession(store, remote, named: setting.access.url, options, environment)
       let ending = try await session.run(show)

@@ -56,7 +56,7 @@ extension Store {
           SELECT \(StoredAttachment.columns) FROM record
           LEFT JOIN blob ON blob.digest = \(StoredField.digest)
           WHERE record.kind = 'attachment' AND record.deleted = 0 AND (record.entry_guid = ?1 OR record.guid = ?1)
-          ORDER BY coalesce(record.edited_at, record.occurred_at), record.guid
+          ORDER BY coalesce(record.edited_at, record.device_time), record.guid
           """, arguments: [guid]
       ).map(StoredAttachment.init)
     }

@@ -12,8 +12,8 @@ extension Store {
         sql: """
           SELECT \(StoredReading.columns)
           FROM refusal AS q JOIN series AS s ON s.id = q.series JOIN device AS d ON d.id = s.device
-            CROSS JOIN reading AS r ON r.section = s.section AND r.position = q.position AND r.series = q.series
-              AND r.level = q.level AND r.occurrence = q.occurrence
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = q.position AND r.series = q.series
+              AND r.value_bucket = q.value_bucket AND r.occurrence = q.occurrence
           WHERE r.uploaded = 0 ORDER BY r.device_time - r.utc_offset
           """)
       while let row = try readings.next() {
@@ -24,7 +24,7 @@ extension Store {
         database,
         sql: """
           SELECT \(StoredRecord.columns) FROM record WHERE \(RecordCondition.isRefused)
-          ORDER BY occurred_at - utc_offset, guid
+          ORDER BY device_time - utc_offset, guid
           """)
       while let row = try records.next() {
         let record = StoredRecord(row)

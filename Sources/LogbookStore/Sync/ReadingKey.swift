@@ -4,18 +4,18 @@ public import Logbook
 
 /// Where a reading stands in its store: the key of its row. It means nothing elsewhere.
 public struct ReadingKey: Hashable, Sendable {
-  let section: Int64
+  let partition: Int64
   let position: Int64
   let series: Int64
-  let level: Int64
+  let valueBucket: Int64
   let occurrence: Int64
 }
 
 extension ReadingKey: Comparable {
   /// The order of the store.
   public static func < (left: Self, right: Self) -> Bool {
-    (left.section, left.position, left.series, left.level, left.occurrence) < (
-      right.section, right.position, right.series, right.level, right.occurrence
+    (left.partition, left.position, left.series, left.valueBucket, left.occurrence) < (
+      right.partition, right.position, right.series, right.valueBucket, right.occurrence
     )
   }
 }

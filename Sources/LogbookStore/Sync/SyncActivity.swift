@@ -34,7 +34,7 @@ public struct SyncActivity: Hashable, Sendable {
 
   /// The bounds of the readings on their way, as parameters of a statement.
   var readingBounds: StatementArguments {
-    [firstReading?.section, firstReading?.position, lastReading?.section, lastReading?.position]
+    [firstReading?.partition, firstReading?.position, lastReading?.partition, lastReading?.position]
   }
 
   fileprivate func holds(_ key: TransferKey) -> Bool {
@@ -45,16 +45,16 @@ public struct SyncActivity: Hashable, Sendable {
 
 /// The first parts of a reading's key, by which the readings that are on their way are bounded.
 private struct TransferKey: Hashable, Comparable {
-  let section: Int64
+  let partition: Int64
   let position: Int64
 
-  init?(_ section: Int64?, _ position: Int64?) {
-    guard let section, let position else { return nil }
-    (self.section, self.position) = (section, position)
+  init?(_ partition: Int64?, _ position: Int64?) {
+    guard let partition, let position else { return nil }
+    (self.partition, self.position) = (partition, position)
   }
 
   static func < (left: TransferKey, right: TransferKey) -> Bool {
-    (left.section, left.position) < (right.section, right.position)
+    (left.partition, left.position) < (right.partition, right.position)
   }
 }
 
@@ -76,7 +76,7 @@ extension StoredReading {
   public func syncState(_ activity: SyncActivity) -> SyncState {
     if isUploaded { return .synced }
     if refusal != nil { return .queued(.refused) }
-    guard let key = TransferKey(section, position), activity.holds(key) else { return .queued(.waiting) }
+    guard let key = TransferKey(partition, position), activity.holds(key) else { return .queued(.waiting) }
     return .syncing
   }
 }

@@ -35,7 +35,7 @@ public struct SyncRecord: Hashable, Sendable {
   public var isConflicted: Bool { conflictRevision != nil }
 
   static let columns = """
-    record.guid, record.kind, record.entry_guid, record.occurred_at, record.utc_offset, record.offset_source,
+    record.guid, record.kind, record.entry_guid, record.device_time, record.utc_offset, record.offset_source,
     record.fields, record.deleted, record.version, record.version_synced, record.sent_version, record.sent,
     record.revision, record.base, record.imported IS NOT NULL AND record.imported = \(RecordContent.sql),
     record.conflict_revision, coalesce(record.quarantined_version = record.version, 0),

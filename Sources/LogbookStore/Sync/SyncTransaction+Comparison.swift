@@ -29,7 +29,7 @@ extension SyncTransaction {
   public func heldReadings(in buckets: Set<Int>) throws -> [[UInt8]: HeldReading] {
     let statement = try RawStatement(
       keptBy: database,
-      "SELECT section, position, series, level, occurrence, uploaded, device_time FROM reading")
+      "SELECT partition, position, series, value_bucket, occurrence, uploaded, device_time FROM reading")
     var devices = try SeriesDevices(database)
     var held: [[UInt8]: HeldReading] = [:]
     while try statement.step() {
@@ -37,7 +37,8 @@ extension SyncTransaction {
       let series = try devices.series(key.series)
       let device = devices.all[Int(series.device.number)]
       let identity = ReadingIdentity(
-        device: device, kind: series.kind, axis: series.axis, position: key.position, level: key.level,
+        device: device, kind: series.kind, positionKind: series.positionKind, position: key.position,
+        valueBucket: key.valueBucket,
         occurrence: key.occurrence
       ).key
       guard buckets.contains(IdentityDigests.bucket(of: identity)) else { continue }
@@ -52,7 +53,7 @@ extension SyncTransaction {
   public func knownRecordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     try forEachRecord(in: nil) { record in
-      if let known = record.knownThere { digests.insert(record.guid, known) }
+      if let known = record.lastSyncedState { digests.insert(record.guid, known) }
     }
     return digests
   }
@@ -80,5 +81,5 @@ extension SyncRecord {
 
   /// What the remote is known to hold: the state that both agreed on last. The record itself may differ from it by an
   /// edit, and by another time zone of the logbook.
-  public var knownThere: RecordState? { base ?? (isSettled ? state : nil) }
+  public var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
 }

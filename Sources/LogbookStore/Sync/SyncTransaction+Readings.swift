@@ -11,15 +11,16 @@ extension SyncTransaction {
     let statement = try RawStatement(
       keptBy: database,
       """
-      SELECT r.section, r.position, r.series, r.level, r.occurrence, \(Self.readingColumns)
+      SELECT r.partition, r.position, r.series, r.value_bucket, r.occurrence, \(Self.readingColumns)
       FROM reading AS r INDEXED BY reading_pending
-      WHERE r.uploaded = 0 AND (r.section, r.position, r.series, r.level, r.occurrence) > (?1, ?2, ?3, ?4, ?5)
+      WHERE r.uploaded = 0 AND (r.partition, r.position, r.series, r.value_bucket, r.occurrence) > (?1, ?2, ?3, ?4, ?5)
         AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
-          AND f.level = r.level AND f.occurrence = r.occurrence)
-      ORDER BY r.section, r.position, r.series, r.level, r.occurrence LIMIT ?6
+          AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence)
+      ORDER BY r.partition, r.position, r.series, r.value_bucket, r.occurrence LIMIT ?6
       """)
     statement.bind(
-      key ?? ReadingKey(section: .min, position: .min, series: .min, level: .min, occurrence: .min), at: 1)
+      key ?? ReadingKey(partition: .min, position: .min, series: .min, valueBucket: .min, occurrence: .min),
+      at: 1)
     statement.bind(Int64(limit), at: 6)
     guard try statement.step() else {
       return PendingReadings(batch: ReadingBatch(), keys: [], last: nil)
@@ -34,8 +35,8 @@ extension SyncTransaction {
     // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
     if rows.contains(where: { $0.key.series != rows[0].key.series }) {
       rows.sort {
-        ($0.key.series, $0.key.position, $0.key.level, $0.key.occurrence) < (
-          $1.key.series, $1.key.position, $1.key.level, $1.key.occurrence
+        ($0.key.series, $0.key.position, $0.key.valueBucket, $0.key.occurrence) < (
+          $1.key.series, $1.key.position, $1.key.valueBucket, $1.key.occurrence
         )
       }
     }
@@ -45,7 +46,7 @@ extension SyncTransaction {
   }
 
   private static let readingColumns =
-    "r.device_time, r.utc_offset, r.offset_source, r.value, r.unit, r.beyond, r.threshold, r.marks"
+    "r.device_time, r.utc_offset, r.offset_source, r.value, r.unit, r.range_flag, r.threshold, r.marks"
 
   /// The remote has these readings, but for those that it refused, which are kept with its words.
   public func markUploaded(_ keys: [ReadingKey], except refused: [RefusedItem], at now: Int64) throws {
@@ -62,10 +63,12 @@ extension SyncTransaction {
     for key in keys {
       try database.executeCached(
         sql: """
-          INSERT INTO refusal (series, position, level, occurrence, reason, at) VALUES (?, ?, ?, ?, ?, ?)
+          INSERT INTO refusal (series, position, value_bucket, occurrence, reason, at) VALUES (?, ?, ?, ?, ?, ?)
           ON CONFLICT DO UPDATE SET reason = excluded.reason, at = excluded.at
           """,
-        arguments: [key.series, key.position, key.level, key.occurrence, String(reason.prefix(1000)), now])
+        arguments: [
+          key.series, key.position, key.valueBucket, key.occurrence, String(reason.prefix(1000)), now,
+        ])
     }
   }
 }
@@ -126,14 +129,14 @@ extension SyncTransaction {
   func forEachUploaded(_ body: (ReadingKey, [UInt8]) throws -> Void) throws {
     let statement = try RawStatement(
       keptBy: database,
-      "SELECT section, position, series, level, occurrence FROM reading WHERE uploaded = 1")
+      "SELECT partition, position, series, value_bucket, occurrence FROM reading WHERE uploaded = 1")
     var devices = try SeriesDevices(database)
     while try statement.step() {
       let key = statement.key(from: 0)
       let series = try devices.series(key.series)
       let identity = ReadingIdentity(
-        device: devices.all[Int(series.device.number)], kind: series.kind, axis: series.axis,
-        position: key.position, level: key.level, occurrence: key.occurrence)
+        device: devices.all[Int(series.device.number)], kind: series.kind, positionKind: series.positionKind,
+        position: key.position, valueBucket: key.valueBucket, occurrence: key.occurrence)
       try body(key, identity.key)
     }
   }
@@ -146,19 +149,19 @@ struct SeriesDevices {
   struct Series {
     let device: DeviceIndex
     let kind: ReadingKind
-    let axis: Axis
+    let positionKind: PositionKind
   }
 
   private(set) var all: [Device] = []
   private var known: [Int64: Series] = [:]
   private var lastID: Int64 = -1
-  private var last = Series(device: DeviceIndex(0), kind: .smbg, axis: .time)
+  private var last = Series(device: DeviceIndex(0), kind: .smbg, positionKind: .time)
 
   init(_ database: Database) throws {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
-          SELECT s.id, s.kind, s.axis, d.vendor, d.model, d.serial, d.format
+          SELECT s.id, s.kind, s.position_kind, d.vendor, d.model, d.serial, d.format
           FROM series AS s JOIN device AS d ON d.id = s.device ORDER BY s.device
           """))
     while let row = try rows.next() {
@@ -166,7 +169,7 @@ struct SeriesDevices {
       if all.last != device { all.append(device) }
       known[row[0]] = Series(
         device: DeviceIndex(Int32(all.count - 1)), kind: ReadingKind(rawValue: row[1]) ?? .smbg,
-        axis: Axis(rawValue: row[2]) ?? .time)
+        positionKind: PositionKind(rawValue: row[2]) ?? .time)
     }
   }
 
@@ -183,17 +186,17 @@ struct SeriesDevices {
 extension RawStatement {
   /// Binds the five parts of a key.
   @inline(__always) func bind(_ key: ReadingKey, at index: Int32) {
-    bind(key.section, at: index)
+    bind(key.partition, at: index)
     bind(key.position, at: index + 1)
     bind(key.series, at: index + 2)
-    bind(key.level, at: index + 3)
+    bind(key.valueBucket, at: index + 3)
     bind(key.occurrence, at: index + 4)
   }
 
   @inline(__always) func key(from column: Int32) -> ReadingKey {
     ReadingKey(
-      section: integer(column), position: integer(column + 1), series: integer(column + 2),
-      level: integer(column + 3), occurrence: integer(column + 4))
+      partition: integer(column), position: integer(column + 1), series: integer(column + 2),
+      valueBucket: integer(column + 3), occurrence: integer(column + 4))
   }
 
   /// The reading in eight columns behind its key.
@@ -203,12 +206,12 @@ extension RawStatement {
       source: OffsetSource(rawValue: UInt8(truncatingIfNeeded: integer(column + 2))) ?? .stated)
     let measurement = StoredMeasurement.measurement(
       value: isNull(column + 3) ? nil : double(column + 3), unit: Int(integer(column + 4)),
-      beyond: Int(integer(column + 5)), threshold: isNull(column + 6) ? nil : double(column + 6))
+      rangeFlag: Int(integer(column + 5)), threshold: isNull(column + 6) ? nil : double(column + 6))
     var reading = Reading(
       device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)),
       placement: placement,
       measurement, marks: ReadingMarks(rawValue: .init(truncatingIfNeeded: integer(column + 7))), line: 0)
-    reading.axis = series.axis
+    reading.positionKind = series.positionKind
     reading.position = integer(1)
     reading.occurrence = Int32(truncatingIfNeeded: integer(4))
     reading.occurrenceIsStated = true

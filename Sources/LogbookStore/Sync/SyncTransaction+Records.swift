@@ -5,7 +5,7 @@ public import Logbook
 import LogbookAPI
 
 /// Which records go up first: an entry before what belongs to it.
-public enum PushOrder: Hashable, Sendable {
+public enum PushPhase: Hashable, Sendable {
   /// Records that stand for themselves.
   case entries
   /// Records that belong to an entry.
@@ -37,13 +37,13 @@ extension SyncTransaction {
   /// Records that are to be sent, as many as `limit`, by their ids.
   ///
   /// - Parameter heldBack: records that cannot be sent in this run.
-  public func pendingRecords(_ order: PushOrder, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
-    let level = order == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
+  public func pendingRecords(_ phase: PushPhase, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
+    let relation = phase == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
           SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
-          WHERE \(RecordCondition.isPending) AND \(level) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
+          WHERE \(RecordCondition.isPending) AND \(relation) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
           """))
     var records: [SyncRecord] = []
     while records.count < limit, let row = try rows.next() {
@@ -123,7 +123,7 @@ extension SyncTransaction {
 
   /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
   /// its answer is still owed.
-  public func keepBoth(_ remote: RemoteRecord, isAnswered: Bool) throws {
+  public func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
         UPDATE record SET conflict = ?, conflict_revision = ?
@@ -142,7 +142,7 @@ extension SyncTransaction {
   }
 
   private static let contentAssignments = """
-    entry_guid = :entry, occurred_at = :time, utc_offset = :offset, offset_source = :source, fields = :fields,
+    entry_guid = :entry, device_time = :time, utc_offset = :offset, offset_source = :source, fields = :fields,
     deleted = :deleted
     """
 
@@ -158,7 +158,7 @@ extension SyncTransaction {
   private func insert(_ remote: RemoteRecord) throws {
     try database.executeCached(
       sql: """
-        INSERT INTO record (guid, kind, entry_guid, occurred_at, utc_offset, offset_source, fields, deleted, edited_at,
+        INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted, edited_at,
           version, version_synced, revision, base)
         VALUES (:guid, :kind, :entry, :time, :offset, :source, :fields, :deleted, :edited, 1, 1, :revision, :base)
         """,
@@ -170,7 +170,7 @@ extension SyncTransaction {
 
 extension SyncTransaction {
   /// Deleted entries to which records belong that are not: others added them meanwhile, and a person decides.
-  public func bereftEntries() throws -> Set<String> {
+  public func orphanedEntries() throws -> Set<String> {
     try Set(
       String.fetchAll(
         database.cachedStatement(

@@ -39,7 +39,7 @@ extension SyncTransaction {
       keptBy: database,
       """
       UPDATE reading SET uploaded = 0
-      WHERE section = ?1 AND position = ?2 AND series = ?3 AND level = ?4 AND occurrence = ?5 AND uploaded = 1
+      WHERE partition = ?1 AND position = ?2 AND series = ?3 AND value_bucket = ?4 AND occurrence = ?5 AND uploaded = 1
       """)
     var count = 0
     for key in keys {

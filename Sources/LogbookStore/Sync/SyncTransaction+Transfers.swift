@@ -12,8 +12,8 @@ extension SyncTransaction {
     guard let any = keys.first else { return }
     var (first, last) = (any, any)
     for key in keys {
-      if (key.section, key.position) < (first.section, first.position) { first = key }
-      if (key.section, key.position) > (last.section, last.position) { last = key }
+      if (key.partition, key.position) < (first.partition, first.position) { first = key }
+      if (key.partition, key.position) > (last.partition, last.position) { last = key }
     }
     try database.executeCached(
       sql: """
@@ -21,7 +21,7 @@ extension SyncTransaction {
           (lane, started_at, items, first_section, first_position, last_section, last_position)
         VALUES ('readings', ?, ?, ?, ?, ?, ?)
         """,
-      arguments: [now, keys.count, first.section, first.position, last.section, last.position])
+      arguments: [now, keys.count, first.partition, first.position, last.partition, last.position])
   }
 
   /// The records of these ids, or the contents of these digests, are on their way from this transaction on.

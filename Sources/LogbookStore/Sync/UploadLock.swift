@@ -24,10 +24,10 @@ public struct UploadLock: Sendable {
         errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
         "\(path): cannot create the lock of uploads: \(String(cString: strerror(errno)))")
     }
-    for attempt in 1...mostAttempts {
+    for attempt in 1...maxAttempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return UploadLock(descriptor: descriptor) }
       // A look at the lock holds it for some microseconds.
-      if errno == EWOULDBLOCK, attempt < mostAttempts { usleep(2000) }
+      if errno == EWOULDBLOCK, attempt < maxAttempts { usleep(2000) }
     }
     let reason = errno
     close(descriptor)
@@ -53,7 +53,7 @@ public struct UploadLock: Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
-  private static let mostAttempts = 5
+  private static let maxAttempts = 5
 
   private static func path(_ storePath: String) -> String { storePath + "-upload" }
 

@@ -30,9 +30,9 @@ struct UploadMarks {
     var counts: [Int64: Int] = [:]
     var start = sorted.startIndex
     while start < sorted.endIndex {
-      let section = sorted[start...].prefix { $0.section == sorted[start].section }
-      stretches += try self.stretches(of: section, &counts)
-      start = section.endIndex
+      let partition = sorted[start...].prefix { $0.partition == sorted[start].partition }
+      stretches += try self.stretches(of: partition, &counts)
+      start = partition.endIndex
     }
     guard sorted.count >= Self.many else { return try stretches.forEach(set) }
     try Roles.withoutUploadTriggers(database) { try stretches.forEach(set) }
@@ -44,7 +44,7 @@ struct UploadMarks {
 }
 
 extension UploadMarks {
-  /// The stretches of sorted keys of one section, and how many readings of each series they hold.
+  /// The stretches of sorted keys of one partition, and how many readings of each series they hold.
   private func stretches(
     of keys: ArraySlice<ReadingKey>, _ counts: inout [Int64: Int]
   ) throws -> [Stretch] {
@@ -52,11 +52,11 @@ extension UploadMarks {
     let pending = try RawStatement(
       keptBy: database,
       """
-      SELECT section, position, series, level, occurrence FROM reading INDEXED BY reading_pending
-      WHERE uploaded = 0 AND section = ?1 AND position >= ?2 AND position <= ?3
-      ORDER BY section, position, series, level, occurrence
+      SELECT partition, position, series, value_bucket, occurrence FROM reading INDEXED BY reading_pending
+      WHERE uploaded = 0 AND partition = ?1 AND position >= ?2 AND position <= ?3
+      ORDER BY partition, position, series, value_bucket, occurrence
       """)
-    pending.bind(first.section, at: 1)
+    pending.bind(first.partition, at: 1)
     pending.bind(first.position, at: 2)
     pending.bind(last.position, at: 3)
     var stretches: [Stretch] = []
@@ -83,14 +83,14 @@ extension UploadMarks {
 
   private func set(_ stretch: Stretch) throws {
     // OR FAIL: else the statement copies the pages that it changes into a journal of its own. The plain comparisons
-    // of section and position lead to the rows; a comparison of the whole keys doubles the time.
+    // of partition and position lead to the rows; a comparison of the whole keys doubles the time.
     let update = try RawStatement(
       keptBy: database,
       """
       UPDATE OR FAIL reading NOT INDEXED SET uploaded = 1
-      WHERE uploaded = 0 AND section = ?1 AND position >= ?2 AND position <= ?7 AND ?6 = ?1
-        AND (position > ?2 OR (series, level, occurrence) >= (?3, ?4, ?5))
-        AND (position < ?7 OR (series, level, occurrence) <= (?8, ?9, ?10))
+      WHERE uploaded = 0 AND partition = ?1 AND position >= ?2 AND position <= ?7 AND ?6 = ?1
+        AND (position > ?2 OR (series, value_bucket, occurrence) >= (?3, ?4, ?5))
+        AND (position < ?7 OR (series, value_bucket, occurrence) <= (?8, ?9, ?10))
       """)
     update.bind(stretch.first, at: 1)
     update.bind(stretch.last, at: 6)

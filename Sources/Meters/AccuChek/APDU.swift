@@ -67,7 +67,7 @@ struct APDU: Hashable {
   }
 
   /// More than any meter was seen to send: the longest message of a real one has 470 bytes.
-  static let mostBytes = 4096
+  static let maxBytes = 4096
 
   /// What the message is for.
   var kind: Kind

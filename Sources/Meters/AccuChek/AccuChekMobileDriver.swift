@@ -43,7 +43,7 @@ struct AccuChekMobileDriver: MeterDriver {
 
 extension AccuChekMobileDriver {
   private static let doing = "reading the report on the meter's disk"
-  private static let mostReports = 32
+  private static let maxReports = 32
 
   private func identity(_ folder: String, _ report: AccuChekReport) -> MeterIdentity {
     let model = folder.lowercased().hasPrefix("accu-chek") ? folder : "Accu-Chek Mobile \(folder)"
@@ -73,7 +73,7 @@ extension AccuChekMobileDriver {
       for folder in try volume.contents(of: model) where folder.isFolder && folder.name == "REPORTS" {
         for file in try volume.contents(of: folder) where !file.isFolder && file.name.hasSuffix(".CSV") {
           files += 1
-          guard files <= Self.mostReports else {
+          guard files <= Self.maxReports else {
             throw Failure(.protocolViolation, "\(Self.doing): too many reports")
           }
           let report = try Self.report(in: try volume.read(file))
@@ -149,7 +149,7 @@ private struct AccuChekDisk: SectorSource {
     return bytes
   }
 
-  private func perform(_ exchange: Exchange) throws -> [UInt8] {
+  private func perform(_ exchange: LinkOperation) throws -> [UInt8] {
     do {
       return try meter.perform(exchange, within: 10_000)
     } catch {

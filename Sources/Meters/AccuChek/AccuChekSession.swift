@@ -7,7 +7,7 @@ struct AccuChekSession {
   /// How long a transfer may take. Every reader of these meters takes five seconds.
   private static let milliseconds = 5000
   /// More than the longest message that a real meter was seen to send (470 bytes); what two other readers take.
-  private static let mostTransfer = 1024
+  private static let maxTransfer = 1024
 
   private let meter: MeterConnection
   /// The number of the last request or of the event that came before the first one.
@@ -27,7 +27,7 @@ struct AccuChekSession {
     do throws(TransportError) {
       // Every reader asks for the status first; what it says is of no use, and not every stack lets it through.
       let status = ControlRequest(type: 0x80, request: 0, value: 0, index: 0)
-      _ = try meter.perform(.ask(status, most: 2), within: Self.milliseconds)
+      _ = try meter.perform(.controlIn(status, maxBytes: 2), within: Self.milliseconds)
     } catch .stalled, .unsupported {
       // The meter speaks first all the same.
     } catch {
@@ -42,7 +42,7 @@ struct AccuChekSession {
   /// Asks for all that the meter says of itself.
   mutating func device() throws -> MedicalDevice {
     let doing = "asking the meter for its identity"
-    let answer = try ask(.get, [0, 0, 0, 0, 0, 0], answer: .getResponse, doing: doing)
+    let answer = try controlIn(.get, [0, 0, 0, 0, 0, 0], answer: .getResponse, doing: doing)
     return try Self.parse(doing) { () throws(MalformedAPDU) in try MedicalDevice(parsing: answer) }
   }
 
@@ -101,7 +101,7 @@ struct AccuChekSession {
 
   /// Sets the clock.
   mutating func setClock(_ time: DeviceTime) throws {
-    _ = try ask(
+    _ = try controlIn(
       .confirmedAction, [0, 0, 0x0C, 0x17, 0x00, 0x0C] + MedicalTime.bytes(time) + [0, 0, 0, 0],
       answer: .actionResponse, doing: "setting the meter's clock")
   }
@@ -112,7 +112,7 @@ struct AccuChekSession {
     isAssociated = false
     do throws(TransportError) {
       try meter.send(APDU(.releaseRequest, [0, 0]).bytes, within: 1000)
-      _ = try meter.receive(most: Self.mostTransfer, within: 1000)
+      _ = try meter.receive(maxBytes: Self.maxTransfer, within: 1000)
     } catch {
       // A meter that does not answer the good-bye has gone already.
     }
@@ -150,7 +150,7 @@ extension AccuChekSession {
 
   /// Asks for a segment; whether anything follows.
   fileprivate mutating func startTransfer(_ segment: MemorySegment, doing: String) throws -> Bool {
-    let answer = try ask(
+    let answer = try controlIn(
       .confirmedAction, store.bigEndianBytes + [0x0C, 0x1C, 0x00, 0x02] + segment.instance.bigEndianBytes,
       answer: .actionResponse, doing: doing)
     let (instance, result) = try Self.parse(doing) { () throws(MalformedAPDU) in
@@ -171,7 +171,7 @@ extension AccuChekSession {
   }
 
   /// Sends a request and gives the content of its answer.
-  fileprivate mutating func ask(
+  fileprivate mutating func controlIn(
     _ choice: DataAPDU.Choice, _ content: [UInt8], answer: DataAPDU.Choice, doing: String
   ) throws -> [UInt8] {
     let came = try self.answer(choice, content, doing: doing)
@@ -228,14 +228,14 @@ extension AccuChekSession {
   /// One message, which may come in several transfers. An empty one ends a message whose size is a multiple of 64.
   fileprivate func receive(doing: String) throws -> APDU {
     var bytes: [UInt8] = []
-    for _ in 0..<APDU.mostBytes {
+    for _ in 0..<APDU.maxBytes {
       do {
-        bytes += try meter.receive(most: Self.mostTransfer, within: Self.milliseconds)
+        bytes += try meter.receive(maxBytes: Self.maxTransfer, within: Self.milliseconds)
       } catch {
         throw Failure(error, doing: doing)
       }
       guard let length = APDU.length(of: bytes), bytes.count >= length else {
-        guard bytes.count <= APDU.mostBytes else { break }
+        guard bytes.count <= APDU.maxBytes else { break }
         continue
       }
       return try Self.parse(doing) { () throws(MalformedAPDU) in try APDU(parsing: bytes) }

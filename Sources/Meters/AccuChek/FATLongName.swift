@@ -6,7 +6,7 @@ struct FATLongName {
   /// Where the characters of a piece stand, two bytes each.
   private static let places = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30]
   /// A name has at most 255 characters.
-  private static let mostPieces: UInt8 = 20
+  private static let maxPieces: UInt8 = 20
 
   private var units: [UInt16] = []
   /// The number of the piece that came last; 1 ends the name, and 0 says that nothing came.
@@ -18,7 +18,7 @@ struct FATLongName {
     guard piece.count == 32 else { return }
     let isFirst = piece[0] & 0x40 != 0
     let next = piece[0] & 0x3F
-    guard (1...Self.mostPieces).contains(next), isFirst || next + 1 == number && piece[13] == sum else {
+    guard (1...Self.maxPieces).contains(next), isFirst || next + 1 == number && piece[13] == sum else {
       self = FATLongName()
       return
     }

@@ -25,9 +25,9 @@ struct FATVolume<Sectors: SectorSource> {
   }
 
   /// More than a meter's disk has: beyond it the file system is broken, or not a meter's.
-  static var mostFolderBytes: Int { 1 << 17 }
+  static var maxFolderBytes: Int { 1 << 17 }
   /// The largest file that is read.
-  static var mostFileBytes: Int { 1 << 23 }
+  static var maxFileBytes: Int { 1 << 23 }
 
   private let sectors: Sectors
   private let layout: FATLayout
@@ -68,9 +68,9 @@ struct FATVolume<Sectors: SectorSource> {
 
   /// A file's bytes.
   mutating func read(_ file: Entry) throws -> [UInt8] {
-    guard !file.isFolder, file.byteCount <= Self.mostFileBytes else { throw FATError(part: "a file's size") }
+    guard !file.isFolder, file.byteCount <= Self.maxFileBytes else { throw FATError(part: "a file's size") }
     guard file.byteCount > 0 else { return [] }
-    let bytes = try chain(from: file.cluster, most: file.byteCount)
+    let bytes = try chain(from: file.cluster, maxBytes: file.byteCount)
     guard bytes.count >= file.byteCount else { throw FATError(part: "a file's chain") }
     return Array(bytes.prefix(file.byteCount))
   }
@@ -96,16 +96,16 @@ extension SectorSource {
 extension FATVolume {
   /// The entries of a folder. A chain that does not come to an end runs in a circle.
   private mutating func folder(at cluster: UInt32) throws -> [Entry] {
-    let bytes = try chain(from: cluster, most: Self.mostFolderBytes)
-    guard bytes.count < Self.mostFolderBytes else { throw FATError(part: "a folder's chain") }
+    let bytes = try chain(from: cluster, maxBytes: Self.maxFolderBytes)
+    guard bytes.count < Self.maxFolderBytes else { throw FATError(part: "a folder's chain") }
     return Self.entries(in: bytes)
   }
 
   /// The content of the clusters of a chain, until it ends or holds so many bytes.
-  private mutating func chain(from start: UInt32, most: Int) throws -> [UInt8] {
+  private mutating func chain(from start: UInt32, maxBytes: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     var cluster = start
-    while bytes.count < most {
+    while bytes.count < maxBytes {
       guard cluster >= 2, Int(cluster) - 2 < layout.clusterCount else {
         throw FATError(part: "a chain of clusters")
       }

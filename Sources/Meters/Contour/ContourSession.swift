@@ -11,11 +11,11 @@ final class ContourSession {
   /// Reports of one message come 12 to 20 ms apart, so that this much silence ends what was on its way.
   private static let silenceMilliseconds = 60
   /// How often a frame is asked for again, as the maker's own rules have it.
-  private static let mostRefusals = 6
+  private static let maxRefusals = 6
   /// A message has at most six reports.
-  private static let mostReports = 64
+  private static let maxReports = 64
   /// Above what any memory holds: 2000 results.
-  private static let mostFrames = 20_000
+  private static let maxFrames = 20_000
 
   private let meter: MeterConnection
   private var stream = ContourStream()
@@ -42,7 +42,7 @@ final class ContourSession {
   func readRecords(_ take: (ASTMRecord) throws -> Void) throws {
     var reader = FrameOrder()
     var reply = ContourByte.acknowledge
-    for number in 1...Self.mostFrames {
+    for number in 1...Self.maxFrames {
       let doing = "reading frame \(number)"
       try send([reply], doing)
       switch try reader.judge(token(Self.answerMilliseconds, doing), doing) {
@@ -84,7 +84,7 @@ final class ContourSession {
   /// Goes from the first header to where the meter takes commands.
   func enterCommandMode() throws {
     let doing = "asking the meter to take commands"
-    for _ in 1...Self.mostRefusals {
+    for _ in 1...Self.maxRefusals {
       try send([ContourByte.refuse], doing)
       guard try token(Self.handshakeMilliseconds, doing) == .endOfTransmission else { continue }
       try send([ContourByte.enquiry], doing)
@@ -118,7 +118,7 @@ extension ContourSession {
 
   /// The next token; nil where none came in time.
   private func token(_ milliseconds: Int, _ doing: String) throws -> ContourToken? {
-    for _ in 0..<Self.mostReports {
+    for _ in 0..<Self.maxReports {
       if let token = stream.next() { return token }
       guard let report = try receive(milliseconds, doing) else { return nil }
       guard let payload = ContourReport.payload(report) else {
@@ -133,7 +133,7 @@ extension ContourSession {
 
   private func receive(_ milliseconds: Int, _ doing: String) throws -> [UInt8]? {
     do {
-      return try meter.receive(most: 64, within: milliseconds)
+      return try meter.receive(maxBytes: 64, within: milliseconds)
     } catch .timedOut {
       return nil
     } catch {
@@ -144,7 +144,7 @@ extension ContourSession {
   /// Drops what is left of an earlier message.
   private func drain(_ doing: String) throws {
     stream.clear()
-    for _ in 0..<Self.mostReports {
+    for _ in 0..<Self.maxReports {
       guard try receive(Self.silenceMilliseconds, doing) != nil else { return }
     }
     throw Failure(.protocolViolation, "\(doing): the meter does not stop sending")
@@ -186,7 +186,7 @@ private struct FrameOrder {
     case record(ASTMRecord)
   }
 
-  private static let mostRefusals = 6
+  private static let maxRefusals = 6
   private var expected = 2
   private var hasRecords = false
   private var refusals = 0
@@ -204,7 +204,7 @@ private struct FrameOrder {
     case .damaged, .acknowledge, .refuse: return try refuse(doing)
     case .enquiry:
       enquiries += 1
-      guard enquiries <= Self.mostRefusals else { return try refuse(doing) }
+      guard enquiries <= Self.maxRefusals else { return try refuse(doing) }
       return .answer(enquiries % 2 == 1 ? ContourByte.acknowledge : ContourByte.refuse)
     case .endOfTransmission:
       throw Failure(.protocolViolation, "\(doing): the meter ended the session before its last record; retry")
@@ -221,7 +221,7 @@ private struct FrameOrder {
     if frame.number == (expected + 7) % 8, hasRecords {
       // Sent once more, because our answer was lost.
       refusals += 1
-      guard refusals <= Self.mostRefusals else { return try refuse(doing) }
+      guard refusals <= Self.maxRefusals else { return try refuse(doing) }
       return .answer(ContourByte.acknowledge)
     }
     guard frame.number == expected else {
@@ -235,10 +235,10 @@ private struct FrameOrder {
 
   private mutating func refuse(_ doing: String) throws -> Verdict {
     refusals += 1
-    guard refusals <= Self.mostRefusals else {
+    guard refusals <= Self.maxRefusals else {
       throw Failure(
         .protocolViolation,
-        "\(doing): it came damaged \(Self.mostRefusals) times; unplug the meter, plug it in again and retry")
+        "\(doing): it came damaged \(Self.maxRefusals) times; unplug the meter, plug it in again and retry")
     }
     return .answer(ContourByte.refuse)
   }

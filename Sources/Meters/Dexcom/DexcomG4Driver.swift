@@ -60,7 +60,7 @@ struct DexcomG4Driver: MeterDriver {
     guard let offset = Int32(exactly: time.seconds - DexcomRecord.epoch - Int64(system)) else {
       throw Failure(.usage, "\(doing): the receiver cannot show this time")
     }
-    _ = try talk.ask(.setDisplayOffset, offset.littleEndianBytes, doing: doing)
+    _ = try talk.controlIn(.setDisplayOffset, offset.littleEndianBytes, doing: doing)
     guard try talk.number(.displayOffset, Int32.self, doing: doing) == offset else {
       throw Failure(.protocolViolation, "\(doing): the receiver shows another time than the one it was given")
     }
@@ -72,8 +72,8 @@ extension DexcomG4Driver {
     _ meter: MeterConnection, _ talk: DexcomTalk
   ) throws -> (identity: MeterIdentity, hasBackfill: Bool) {
     let doing = "asking which receiver it is"
-    _ = try talk.ask(.ping, doing: doing)
-    let firmware = DexcomText(try talk.ask(.firmwareHeader, doing: doing))
+    _ = try talk.controlIn(.ping, doing: doing)
+    let firmware = DexcomText(try talk.controlIn(.firmwareHeader, doing: doing))
     let product = firmware["ProductId"] ?? ""
     let device = Device(
       vendor: "Dexcom", model: Self.products[product] ?? firmware["ProductName"] ?? "Receiver",

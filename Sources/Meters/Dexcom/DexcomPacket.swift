@@ -14,7 +14,7 @@ struct DexcomPacket: Hashable {
   private static let start: UInt8 = 0x01
   private static let overhead = 6
   /// Four pages are the longest answer that was seen: 2118 bytes.
-  private static let mostBytes = 2200
+  private static let maxBytes = 2200
 
   /// The command, or in an answer the result.
   var code: UInt8
@@ -32,7 +32,7 @@ struct DexcomPacket: Hashable {
   static func find(in bytes: [UInt8]) -> Finding {
     let bytes = Array(bytes.drop { $0 != start })
     guard let length = bytes.littleEndian(UInt16.self, at: 1).map(Int.init) else { return .incomplete }
-    guard (overhead...mostBytes).contains(length) else { return .broken }
+    guard (overhead...maxBytes).contains(length) else { return .broken }
     guard bytes.count >= length else { return .incomplete }
     let body = bytes[..<(length - 2)]
     guard bytes.littleEndian(UInt16.self, at: length - 2) == CRC16.ccitt(body, initial: 0) else {

@@ -16,9 +16,9 @@ enum DexcomRecord: Hashable {
   /// 2009-01-01.
   static let epoch: Int64 = 1_230_768_000
   private static let range = 40.0...400.0
-  private static let mostUnits = 500.0
-  private static let mostGrams: UInt32 = 2000
-  private static let mostMinutes: UInt32 = 24 * 60
+  private static let maxUnits = 500.0
+  private static let maxGrams: UInt32 = 2000
+  private static let maxMinutes: UInt32 = 24 * 60
 
   /// The length with its checksum of a record in this part of the memory; nil for a revision that nobody described.
   static func length(_ partition: DexcomPartition, revision: UInt8) -> Int? {
@@ -116,15 +116,15 @@ extension DexcomRecord {
     let time = DeviceTime(seconds: Int64(seconds) + epoch)
     let (kind, subtype) = (bytes[8], Int(bytes[9]))
     switch kind {
-    case 1 where value <= mostGrams:
+    case 1 where value <= maxGrams:
       return .record(MeterRecord(.food, at: time, RecordFields(["carbs": .number(Double(value))])))
-    case 2 where Double(value) / 100 <= mostUnits:
+    case 2 where Double(value) / 100 <= maxUnits:
       return .record(MeterRecord(.insulin, at: time, RecordFields(["units": .number(Double(value) / 100)])))
     case 3:
       guard let text = word(subtype, of: healthWords) else { return .skipped("health event of another kind") }
       return .record(
         MeterRecord(.note, at: time, RecordFields(["subtype": .text("health"), "text": .text(text)])))
-    case 4 where value <= mostMinutes:
+    case 4 where value <= maxMinutes:
       var fields = RecordFields(["minutes": .number(Double(value))])
       if let intensity = word(subtype, of: intensities) { fields["intensity"] = .text(intensity) }
       return .record(MeterRecord(.exercise, at: time, fields))

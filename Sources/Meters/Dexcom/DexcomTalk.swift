@@ -20,9 +20,9 @@ final class DexcomTalk {
   private static let milliseconds = 2000
   private static let attempts = 3
   /// A transfer carries 64 bytes, so that the longest answer has 34; noise may come before it.
-  private static let mostTransfers = 256
+  private static let maxTransfers = 256
   private static let nextMilliseconds = 1000
-  private static let mostPages: UInt32 = 10_000
+  private static let maxPages: UInt32 = 10_000
   /// More pages in one answer were never seen.
   private static let pagesAtOnce: UInt32 = 4
 
@@ -32,7 +32,7 @@ final class DexcomTalk {
   init(_ meter: MeterConnection) { self.meter = meter }
 
   /// Gives a command, again where the answer is damaged, and gives the payload of the answer.
-  func ask(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
+  func controlIn(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
     do {
       for _ in 0..<Self.attempts {
         // What an interrupted talk left may still arrive.
@@ -50,7 +50,7 @@ final class DexcomTalk {
 
   /// Asks for one number.
   func number<Number: FixedWidthInteger>(_ command: Command, _: Number.Type, doing: String) throws -> Number {
-    guard let number = try ask(command, doing: doing).littleEndian(Number.self, at: 0) else {
+    guard let number = try controlIn(command, doing: doing).littleEndian(Number.self, at: 0) else {
       throw Failure(.protocolViolation, "\(doing): the receiver's answer is too short")
     }
     return number
@@ -59,12 +59,12 @@ final class DexcomTalk {
   /// The first and last page of a part of the memory; nil for an empty one.
   func range(_ partition: DexcomPartition) throws -> ClosedRange<UInt32>? {
     let doing = "asking how much the receiver holds"
-    let answer = try ask(.pageRange, [partition.rawValue], doing: doing)
+    let answer = try controlIn(.pageRange, [partition.rawValue], doing: doing)
     guard let first = answer.littleEndian(UInt32.self, at: 0),
       let last = answer.littleEndian(UInt32.self, at: 4)
     else { throw Failure(.protocolViolation, "\(doing): the receiver's answer is too short") }
     if first == .max, last == .max { return nil }
-    guard first <= last, last - first < Self.mostPages else {
+    guard first <= last, last - first < Self.maxPages else {
       throw Failure(.protocolViolation, "\(doing): the receiver reports an impossible range of pages")
     }
     return first...last
@@ -80,7 +80,7 @@ final class DexcomTalk {
       let count = min(Self.pagesAtOnce, range.upperBound - first + 1)
       let doing = "reading page \(first) of part \(partition.rawValue) of the memory"
       let payload = [partition.rawValue] + first.littleEndianBytes + [UInt8(truncatingIfNeeded: count)]
-      let answer = try ask(.pages, payload, doing: doing)
+      let answer = try controlIn(.pages, payload, doing: doing)
       guard answer.count == Int(count) * DexcomPage.size else {
         throw Failure(.protocolViolation, "\(doing): the receiver sent another number of bytes")
       }
@@ -102,9 +102,9 @@ extension DexcomTalk {
   /// The next packet, collected from transfers of any size; nil where it is damaged.
   private func answer() throws(TransportError) -> DexcomPacket? {
     var received: [UInt8] = []
-    for _ in 0..<Self.mostTransfers {
+    for _ in 0..<Self.maxTransfers {
       let bytes = try meter.receive(
-        most: 4096, within: received.isEmpty ? Self.milliseconds : Self.nextMilliseconds)
+        maxBytes: 4096, within: received.isEmpty ? Self.milliseconds : Self.nextMilliseconds)
       guard !bytes.isEmpty else { throw .timedOut }
       received += bytes
       switch DexcomPacket.find(in: received) {

@@ -55,7 +55,7 @@ struct FreeStyleMeter {
     for command in [
       "$date,\(parts.month),\(parts.day),\(parts.year - 2000)", "$time,\(parts.hour),\(parts.minute)",
     ] {
-      guard try session.tell(command) else {
+      guard try session.controlOut(command) else {
         throw Failure(.protocolViolation, "setting the clock: the meter refuses it")
       }
     }
@@ -70,11 +70,11 @@ extension FreeStyleMeter {
   }
 
   private func identity(_ session: FreeStyleSession, _ meter: MeterConnection) throws -> MeterIdentity {
-    guard let serial = try session.ask(serialCommand), !serial.isEmpty else {
+    guard let serial = try session.controlIn(serialCommand), !serial.isEmpty else {
       throw Failure(
         .protocolViolation, "asking for the serial number: the meter gave none; is it the right driver?")
     }
-    let firmware = try session.ask("$swver?") ?? ""
+    let firmware = try session.controlIn("$swver?") ?? ""
     let clock = try clock(session)
     return MeterIdentity(
       device: Device(vendor: "Abbott", model: meter.model.name, serial: serial, format: driver),
@@ -83,7 +83,9 @@ extension FreeStyleMeter {
 
   /// The clock; nil where it was lost, which the meter shows by 255 in every field.
   private func clock(_ session: FreeStyleSession) throws -> DeviceTime? {
-    guard let date = try session.ask("$date?"), let time = try session.ask("$time?") else { return nil }
+    guard let date = try session.controlIn("$date?"), let time = try session.controlIn("$time?") else {
+      return nil
+    }
     return FreeStyleRow(Array("\(date),\(time)".utf8)[...]).time(0)
   }
 }

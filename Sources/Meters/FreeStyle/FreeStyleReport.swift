@@ -4,7 +4,7 @@
 /// earlier reports and means nothing.
 struct FreeStyleReport: Hashable {
   /// How many bytes one report carries.
-  static let mostPayload = 62
+  static let maxPayload = 62
   /// Begins a talk; the answer is `ready`.
   static let begin: UInt8 = 0x01
   /// A piece of a text.
@@ -26,12 +26,12 @@ struct FreeStyleReport: Hashable {
   /// A report that carries these bytes, which are few enough for it.
   init(_ type: UInt8, _ payload: [UInt8] = []) {
     self.type = type
-    self.payload = Array(payload.prefix(Self.mostPayload))
+    self.payload = Array(payload.prefix(Self.maxPayload))
   }
 
   /// The report in these bytes; nil where it is too short or claims too much.
   init?(_ bytes: [UInt8]) {
-    guard bytes.count >= 2, bytes[1] <= Self.mostPayload, bytes.count >= 2 + Int(bytes[1]) else { return nil }
+    guard bytes.count >= 2, bytes[1] <= Self.maxPayload, bytes.count >= 2 + Int(bytes[1]) else { return nil }
     type = bytes[0]
     payload = Array(bytes[2..<2 + Int(bytes[1])])
   }

@@ -9,11 +9,11 @@ final class FreeStyleSession {
   /// Ends what an earlier talk left behind.
   private static let silenceMilliseconds = 150
   /// A lost report shows in the sum; the same command then gives the same answer.
-  private static let mostTries = 3
+  private static let maxTries = 3
   /// A Libre with three months of readings sends about 700 kB.
-  private static let mostBytes = 8 << 20
-  private static let mostReports = 400_000
-  private static let mostDropped = 2000
+  private static let maxBytes = 8 << 20
+  private static let maxReports = 400_000
+  private static let maxDropped = 2000
 
   private let meter: MeterConnection
   private let textType: UInt8
@@ -36,8 +36,8 @@ final class FreeStyleSession {
   }
 
   /// The first line of the answer to a question; nil where the meter refuses it.
-  func ask(_ command: String) throws -> String? {
-    let message = try ask(command) { $0 }
+  func controlIn(_ command: String) throws -> String? {
+    let message = try controlIn(command) { $0 }
     return message.map { message in
       let line = message.split(separator: 0x0D, maxSplits: 1, omittingEmptySubsequences: false)[0]
       return String(decoding: line, as: UTF8.self)
@@ -45,17 +45,17 @@ final class FreeStyleSession {
   }
 
   /// The rows of a table; nil where the meter refuses.
-  func dump(_ command: String) throws -> [FreeStyleRow]? { try ask(command, FreeStyleDump.init)?.rows }
+  func dump(_ command: String) throws -> [FreeStyleRow]? { try controlIn(command, FreeStyleDump.init)?.rows }
 
   /// Gives a command that answers nothing; false where the meter refuses.
-  func tell(_ command: String) throws -> Bool { try ask(command) { $0 } != nil }
+  func controlOut(_ command: String) throws -> Bool { try controlIn(command) { $0 } != nil }
 }
 
 extension FreeStyleSession {
   /// The answer to a command, asked again where it came damaged; nil where the meter refuses.
-  private func ask<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
+  private func controlIn<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
     let doing = "asking for \(command.filter { $0.isLetter })"
-    for _ in 1...Self.mostTries {
+    for _ in 1...Self.maxTries {
       try send(FreeStyleReport(textType, Array("\(command)\r\n".utf8)), doing)
       switch try reply(doing) {
       case .refused: return nil
@@ -67,14 +67,14 @@ extension FreeStyleSession {
     }
     throw Failure(
       .protocolViolation,
-      "\(doing): the answer came damaged \(Self.mostTries) times; plug the meter into another socket and retry"
+      "\(doing): the answer came damaged \(Self.maxTries) times; plug the meter into another socket and retry"
     )
   }
 
   private func reply(_ doing: String) throws -> FreeStyleReply {
     var bytes: [UInt8] = []
     var rows = 0
-    for _ in 0..<Self.mostReports {
+    for _ in 0..<Self.maxReports {
       guard let report = try receive(Self.answerMilliseconds, doing) else {
         // The end may have been lost; a meter that has said nothing is not asked again.
         guard bytes.isEmpty else { return .damaged }
@@ -89,13 +89,13 @@ extension FreeStyleSession {
       default: continue
       }
       if let reply = FreeStyleReply(bytes) { return reply }
-      guard bytes.count <= Self.mostBytes else { break }
+      guard bytes.count <= Self.maxBytes else { break }
     }
     throw Failure(.protocolViolation, "\(doing): the meter sends more than any memory holds")
   }
 
   private func awaitReady(_ doing: String) throws -> Bool {
-    for _ in 0..<Self.mostDropped {
+    for _ in 0..<Self.maxDropped {
       guard let report = try receive(Self.answerMilliseconds, doing) else { return false }
       switch report.type {
       case FreeStyleReport.ready: return true
@@ -126,7 +126,7 @@ extension FreeStyleSession {
   /// loss shows in the sum.
   private func receive(_ milliseconds: Int, _ doing: String) throws -> FreeStyleReport? {
     do {
-      let bytes = try meter.receive(most: 64, within: milliseconds)
+      let bytes = try meter.receive(maxBytes: 64, within: milliseconds)
       return FreeStyleReport(bytes) ?? FreeStyleReport(FreeStyleReport.keepAlive)
     } catch .timedOut {
       return nil
@@ -137,7 +137,7 @@ extension FreeStyleSession {
 
   /// Drops what is left of an earlier answer.
   private func drain(_ doing: String) throws {
-    for _ in 0..<Self.mostDropped {
+    for _ in 0..<Self.maxDropped {
       guard try receive(Self.silenceMilliseconds, doing) != nil else { return }
     }
     throw Failure(.protocolViolation, "\(doing): the meter does not stop sending")

@@ -9,7 +9,7 @@ enum GlucoMenBlock: Hashable {
   case broken
 
   /// More than any meter sends: 700 readings are 21,000 bytes.
-  static let mostBytes = 1 << 20
+  static let maxBytes = 1 << 20
 
   /// The block in these bytes; nil where its end has not come. What stands before it is skipped.
   init?(parsing bytes: [UInt8]) {

@@ -25,7 +25,7 @@ struct GlucoMenDriver: MeterDriver {
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
     let doing = "asking the meter for its identity"
-    let fields = try ask(0xA2, meter, doing: doing).first.map(GlucoMenLine.fields) ?? []
+    let fields = try controlIn(0xA2, meter, doing: doing).first.map(GlucoMenLine.fields) ?? []
     guard fields.count == 5 else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer has another form than is known")
     }
@@ -37,7 +37,7 @@ struct GlucoMenDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     var contents = MeterContents(try identify(meter))
     try meter.onIdentity(contents.identity)
-    var lines = try ask(0x80, meter, doing: "reading the meter's glucose")
+    var lines = try controlIn(0x80, meter, doing: "reading the meter's glucose")
     if case .cdc = meter.model.link { lines += try ketones(meter, &contents) }
     var unmarked = 0
     for (index, line) in lines.enumerated() {
@@ -67,7 +67,7 @@ struct GlucoMenDriver: MeterDriver {
     do throws(TransportError) {
       _ = try meter.perform(.discard, within: 1000)
       try meter.send([0xC2, 0xA1] + GlucoMenBlock.bytes([GlucoMenLine.text(time)]))
-      answer = try meter.receive(most: 1, within: 2000)
+      answer = try meter.receive(maxBytes: 1, within: 2000)
     } catch {
       throw Failure(error, doing: doing)
     }
@@ -79,7 +79,7 @@ extension GlucoMenDriver {
   /// The lines of the ketones. That a meter gives them rests on a single source: one that does not is read all the same.
   private func ketones(_ meter: MeterConnection, _ contents: inout MeterContents) throws -> [String] {
     do {
-      return try ask(0xA8, meter, doing: "reading the meter's ketones")
+      return try controlIn(0xA8, meter, doing: "reading the meter's ketones")
     } catch let failure as Failure where failure.category == .protocolViolation {
       contents.warnings.append("the ketones were left out: \(failure.message)")
       contents.skipped["ketones that cannot be read", default: 0] += 1
@@ -88,7 +88,7 @@ extension GlucoMenDriver {
   }
 
   /// Sends a request, again where the answer is broken, and gives the lines of the answer.
-  private func ask(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
+  private func controlIn(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
     do throws(TransportError) {
       for attempt in 0..<Self.tries {
         _ = try meter.perform(.discard, within: 1000)
@@ -111,10 +111,10 @@ extension GlucoMenDriver {
 
   /// One block. At 9600 baud 30 characters take a thirtieth of a second, so a second of silence is the end.
   private func block(_ meter: MeterConnection) throws(TransportError) -> GlucoMenBlock {
-    var bytes = try meter.receive(most: 4096, within: 2000)
-    while bytes.count <= GlucoMenBlock.mostBytes {
+    var bytes = try meter.receive(maxBytes: 4096, within: 2000)
+    while bytes.count <= GlucoMenBlock.maxBytes {
       if let block = GlucoMenBlock(parsing: bytes) { return block }
-      bytes += try meter.receive(most: 4096, within: 1000)
+      bytes += try meter.receive(maxBytes: 4096, within: 1000)
     }
     return .broken
   }

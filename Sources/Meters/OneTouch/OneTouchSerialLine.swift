@@ -12,7 +12,7 @@ final class OneTouchSerialLine {
   /// The bytes of one frame follow each other at once; a busy host may see them later.
   private static let nextMilliseconds = 250
   /// A frame has at most 255 bytes; what is more is noise.
-  private static let mostBytes = 1024
+  private static let maxBytes = 1024
 
   private let meter: MeterConnection
   private var received: [UInt8] = []
@@ -32,7 +32,7 @@ final class OneTouchSerialLine {
   /// Keeps still for so long, and drops what comes meanwhile.
   func pause(milliseconds: Int) throws(TransportError) {
     do {
-      _ = try meter.receive(most: 256, within: milliseconds)
+      _ = try meter.receive(maxBytes: 256, within: milliseconds)
     } catch .timedOut {}
   }
 
@@ -49,9 +49,9 @@ final class OneTouchSerialLine {
         return frame
       case .broken: throw Damage()
       case .incomplete:
-        guard taken < Self.mostBytes else { throw Damage() }
+        guard taken < Self.maxBytes else { throw Damage() }
         let wait = received.isEmpty ? Self.beginMilliseconds : Self.nextMilliseconds
-        let bytes = try meter.receive(most: 256, within: wait)
+        let bytes = try meter.receive(maxBytes: 256, within: wait)
         guard !bytes.isEmpty else { throw TransportError.timedOut }
         taken += bytes.count
         received += bytes

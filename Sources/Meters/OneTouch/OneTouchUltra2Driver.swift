@@ -43,7 +43,7 @@ struct OneTouchUltra2Driver: MeterDriver {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let date = [parts.month, parts.day, parts.year - 2000].map(two).joined(separator: "/")
     let clock = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
-    let answer = try Ultra2Talk(meter).ask("T\(date) \(clock)", starting: "T ", doing: doing)
+    let answer = try Ultra2Talk(meter).controlIn("T\(date) \(clock)", starting: "T ", doing: doing)
     guard let shown = Self.time(answer), abs(shown.seconds - time.seconds) <= 10 else {
       throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one it was given")
     }
@@ -52,16 +52,16 @@ struct OneTouchUltra2Driver: MeterDriver {
 
 extension OneTouchUltra2Driver {
   private func identify(_ meter: MeterConnection, _ talk: Ultra2Talk) throws -> MeterIdentity {
-    let version = try talk.ask("?", starting: "?", doing: "asking for the firmware's version")
+    let version = try talk.controlIn("?", starting: "?", doing: "asking for the firmware's version")
     let doing = "asking for the serial number"
-    let serial = Ultra2Line.quoted(try talk.ask("@", starting: "@ ", doing: doing))
+    let serial = Ultra2Line.quoted(try talk.controlIn("@", starting: "@ ", doing: doing))
     guard let serial, serial.count == 1, !serial[0].isEmpty else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is no serial number")
     }
     var identity = MeterIdentity(
       device: Device(vendor: "LifeScan", model: Self.model(serial[0]), serial: serial[0], format: Self.id),
       firmware: String(version.dropFirst().prefix { $0 != " " }))
-    let clock = try talk.ask("F", starting: "F ", doing: "reading the clock")
+    let clock = try talk.controlIn("F", starting: "F ", doing: "reading the clock")
     identity.clock = Self.time(clock).map(meter.compareClock)
     return identity
   }
@@ -80,7 +80,7 @@ extension OneTouchUltra2Driver {
 
   /// The lines of the memory, newest first; nil where one is damaged.
   private func dump(_ meter: MeterConnection, _ talk: Ultra2Talk, doing: String) throws -> [String]? {
-    let header = try talk.ask("P", starting: "P ", doing: doing)
+    let header = try talk.controlIn("P", starting: "P ", doing: doing)
     guard let fields = Ultra2Line.quoted(header), let count = Int(header.dropFirst(2).prefix { $0 != "," }),
       (0...999).contains(count)
     else { throw Failure(.protocolViolation, "\(doing): the meter's answer has no count") }

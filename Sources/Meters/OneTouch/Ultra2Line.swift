@@ -5,12 +5,12 @@ import Logbook
 /// One line of a OneTouch Ultra2: text, a blank and the sum of its characters.
 enum Ultra2Line {
   /// The longest line has 67 characters.
-  static let mostBytes = 128
+  static let maxBytes = 128
 
   /// The text before the sum; nil where there is no sum or it is another one.
   static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
     let line = Array(bytes)
-    guard line.count > 5, line.count <= mostBytes, line[line.count - 5] == 0x20,
+    guard line.count > 5, line.count <= maxBytes, line[line.count - 5] == 0x20,
       let digits = line.suffix(4).printableText, !digits.contains(where: { "+-".contains($0) }),
       let sum = UInt16(digits, radix: 16)
     else { return nil }

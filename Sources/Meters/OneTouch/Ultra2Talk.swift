@@ -14,7 +14,7 @@ final class Ultra2Talk {
   /// The characters of a line follow each other at once.
   private static let nextMilliseconds = 1000
   /// A memory of 999 records stays below.
-  private static let mostDrained = 100_000
+  private static let maxDrained = 100_000
 
   private let meter: MeterConnection
   private var received: [UInt8] = []
@@ -25,7 +25,7 @@ final class Ultra2Talk {
   /// Gives a command, again where no good answer comes, and gives the text of the first line.
   ///
   /// - Parameter start: how the answer begins.
-  func ask(_ command: String, starting start: String, doing: String) throws -> String {
+  func controlIn(_ command: String, starting start: String, doing: String) throws -> String {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
       do {
@@ -55,8 +55,8 @@ final class Ultra2Talk {
   func drain(doing: String) throws {
     var drained = 0
     do {
-      while drained < Self.mostDrained {
-        drained += max(1, try meter.receive(most: 1024, within: Self.silenceMilliseconds).count)
+      while drained < Self.maxDrained {
+        drained += max(1, try meter.receive(maxBytes: 1024, within: Self.silenceMilliseconds).count)
       }
     } catch .timedOut {
     } catch {
@@ -75,12 +75,12 @@ extension Ultra2Talk {
         received = Array(received[(end + 1)...])
         return line.last == 0x0D ? line.dropLast() : line
       }
-      guard received.count <= Ultra2Line.mostBytes, received != [0] else {
+      guard received.count <= Ultra2Line.maxBytes, received != [0] else {
         received = []
         return nil
       }
       let bytes = try meter.receive(
-        most: 256, within: received.isEmpty ? milliseconds : Self.nextMilliseconds)
+        maxBytes: 256, within: received.isEmpty ? milliseconds : Self.nextMilliseconds)
       guard !bytes.isEmpty else { throw .timedOut }
       received += bytes
     }

@@ -26,14 +26,14 @@ public final class RecordingTransport: Transport {
   }
 
   /// Does the step over the other transport, notes it, and gives what came.
-  public func perform(_ exchange: Exchange, within limit: Int) throws(TransportError) -> [UInt8] {
+  public func perform(_ exchange: LinkOperation, within limit: Int) throws(TransportError) -> [UInt8] {
     let result: Result<[UInt8], TransportError>
     do {
       result = .success(try transport.perform(exchange, within: limit))
     } catch {
       result = .failure(error)
     }
-    guard count < Transcript.mostSteps else { throw .failed("the transcript is full") }
+    guard count < Transcript.maxSteps else { throw .failed("the transcript is full") }
     count += 1
     do {
       try note(Transcript.Step(milliseconds: milliseconds(), exchange: exchange, result: result))

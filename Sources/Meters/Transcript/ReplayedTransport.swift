@@ -17,7 +17,7 @@ public final class ReplayedTransport: Transport {
   public var milliseconds: Int { next > 0 ? steps[next - 1].milliseconds : 0 }
 
   /// Gives what came then; fails where the driver asks something else, or more.
-  public func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     guard next < steps.count else { throw .failed("the transcript ends at exchange \(next)") }
     let step = steps[next]
     guard Self.agree(step.exchange, exchange) else {
@@ -28,11 +28,11 @@ public final class ReplayedTransport: Transport {
   }
 
   /// How many bytes a driver would have taken at most does not matter, as long as they fit.
-  private static func agree(_ recorded: Exchange, _ asked: Exchange) -> Bool {
+  private static func agree(_ recorded: LinkOperation, _ asked: LinkOperation) -> Bool {
     switch (recorded, asked) {
     case (.receive, .receive): true
     case (.feature(let id, _), .feature(let other, _)): id == other
-    case (.ask(let request, _), .ask(let other, _)): request == other
+    case (.controlIn(let request, _), .controlIn(let other, _)): request == other
     case (.command(let bytes, _), .command(let other, _)): bytes == other
     default: recorded == asked
     }

@@ -28,14 +28,14 @@ extension Transcript {
     return "\(step.milliseconds) \(words(step.exchange)) \(outcome)\n"
   }
 
-  private static func words(_ exchange: Exchange) -> String {
+  private static func words(_ exchange: LinkOperation) -> String {
     switch exchange {
     case .send(let bytes): "send \(hexadecimal(bytes))"
-    case .receive(let most): "receive \(most)"
-    case .feature(let id, let most): "feature \(digits(id, 2)) \(most)"
+    case .receive(let maxBytes): "receive \(maxBytes)"
+    case .feature(let id, let maxBytes): "feature \(digits(id, 2)) \(maxBytes)"
     case .setFeature(let bytes): "set-feature \(hexadecimal(bytes))"
-    case .ask(let request, let most): "ask \(words(request)) \(most)"
-    case .tell(let request, let bytes): "tell \(words(request)) \(hexadecimal(bytes))"
+    case .controlIn(let request, let maxBytes): "ask \(words(request)) \(maxBytes)"
+    case .controlOut(let request, let bytes): "tell \(words(request)) \(hexadecimal(bytes))"
     case .command(let bytes, let reads): "command \(hexadecimal(bytes)) \(reads)"
     case .commandWriting(let bytes, let data):
       "command-writing \(hexadecimal(bytes)) \(hexadecimal(data))"

@@ -12,12 +12,12 @@ public struct Transcript: Hashable, Sendable {
     /// Milliseconds since the talk began, when the exchange ended.
     public var milliseconds: Int
     /// What was asked.
-    public var exchange: Exchange
+    public var exchange: LinkOperation
     /// What came, or why nothing did.
     public var result: Result<[UInt8], TransportError>
 
     /// A step as it happened.
-    public init(milliseconds: Int, exchange: Exchange, result: Result<[UInt8], TransportError>) {
+    public init(milliseconds: Int, exchange: LinkOperation, result: Result<[UInt8], TransportError>) {
       self.milliseconds = milliseconds
       self.exchange = exchange
       self.result = result
@@ -25,7 +25,7 @@ public struct Transcript: Hashable, Sendable {
   }
 
   /// The most steps that a transcript holds: a meter with a hundred thousand readings stays below.
-  public static let mostSteps = 2_000_000
+  public static let maxSteps = 2_000_000
 
   /// The driver's id.
   public var driver: String

@@ -11,9 +11,9 @@ struct TranscriptLine {
   }
 
   /// The most bytes of one exchange in one direction: a disk meter reads 64 KiB at once at most.
-  static let mostBytes = 65536
+  static let maxBytes = 65536
   /// The longest talk, a day.
-  static let mostMilliseconds = 86_400_000
+  static let maxMilliseconds = 86_400_000
 
   private var words: ArraySlice<Substring>
 
@@ -21,22 +21,22 @@ struct TranscriptLine {
 
   /// A whole line as a step.
   mutating func step() throws(Refusal) -> Transcript.Step {
-    let milliseconds = try number(upTo: Self.mostMilliseconds, "milliseconds")
+    let milliseconds = try number(upTo: Self.maxMilliseconds, "milliseconds")
     let exchange = try exchange()
     let result = try result()
     guard words.isEmpty else { throw Refusal("more stands behind the end of the exchange") }
     return Transcript.Step(milliseconds: milliseconds, exchange: exchange, result: result)
   }
 
-  private mutating func exchange() throws(Refusal) -> Exchange {
+  private mutating func exchange() throws(Refusal) -> LinkOperation {
     switch try word("the name of an exchange") {
     case "send": .send(try bytes())
-    case "receive": .receive(most: try most())
-    case "feature": .feature(id: try hexadecimal(2), most: try most())
+    case "receive": .receive(maxBytes: try byteCount())
+    case "feature": .feature(id: try hexadecimal(2), maxBytes: try byteCount())
     case "set-feature": .setFeature(try bytes())
-    case "ask": .ask(try request(), most: try most())
-    case "tell": .tell(try request(), try bytes())
-    case "command": .command(try bytes(), reads: try most())
+    case "ask": .controlIn(try request(), maxBytes: try byteCount())
+    case "tell": .controlOut(try request(), try bytes())
+    case "command": .command(try bytes(), reads: try byteCount())
     case "command-writing": .commandWriting(try bytes(), try bytes())
     case "set-line": .setLine(try lineSettings())
     case "discard": .discard
@@ -70,14 +70,14 @@ struct TranscriptLine {
     return word
   }
 
-  private mutating func most() throws(Refusal) -> Int {
-    try number(upTo: Self.mostBytes, "how many bytes are taken")
+  private mutating func byteCount() throws(Refusal) -> Int {
+    try number(upTo: Self.maxBytes, "how many bytes are taken")
   }
 
-  private mutating func number(upTo most: Int, _ what: String) throws(Refusal) -> Int {
+  private mutating func number(upTo limit: Int, _ what: String) throws(Refusal) -> Int {
     let word = try word(what)
-    guard word.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(word), number <= most else {
-      throw Refusal("\(what): a number from 0 to \(most) is expected")
+    guard word.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(word), number <= limit else {
+      throw Refusal("\(what): a number from 0 to \(limit) is expected")
     }
     return number
   }
@@ -119,8 +119,8 @@ struct TranscriptLine {
     let word = try word("bytes, or \(Transcript.nothing) for none")
     if word == Transcript.nothing { return [] }
     let digits = word.utf8
-    guard digits.count.isMultiple(of: 2), digits.count <= Self.mostBytes * 2 else {
-      throw Refusal("two hexadecimal digits for each byte are expected, for at most \(Self.mostBytes) bytes")
+    guard digits.count.isMultiple(of: 2), digits.count <= Self.maxBytes * 2 else {
+      throw Refusal("two hexadecimal digits for each byte are expected, for at most \(Self.maxBytes) bytes")
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)

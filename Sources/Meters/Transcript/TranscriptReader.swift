@@ -4,7 +4,7 @@ public import Logbook
 
 extension Transcript {
   /// The longest line: a SCSI command with its data both ways.
-  static let mostLineBytes = 2 * 2 * TranscriptLine.mostBytes + 256
+  static let maxLineBytes = 2 * 2 * TranscriptLine.maxBytes + 256
 
   /// The transcript that this text holds.
   ///
@@ -36,7 +36,7 @@ private struct TranscriptReader {
 
   mutating func take(_ bytes: ArraySlice<UInt8>) throws(Failure) {
     number += 1
-    guard bytes.count <= Transcript.mostLineBytes else { throw refusal("the line is too long") }
+    guard bytes.count <= Transcript.maxLineBytes else { throw refusal("the line is too long") }
     if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { return }
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
       throw refusal("a character stands here that no transcript has")
@@ -84,8 +84,8 @@ private struct TranscriptReader {
   }
 
   private mutating func takeStep(_ line: Substring) throws(Failure) {
-    guard count < Transcript.mostSteps else {
-      throw refusal("a transcript has at most \(Transcript.mostSteps) exchanges")
+    guard count < Transcript.maxSteps else {
+      throw refusal("a transcript has at most \(Transcript.maxSteps) exchanges")
     }
     var words = TranscriptLine(line)
     let step: Transcript.Step

@@ -5,7 +5,7 @@ import Logbook
 /// The dock that a meter sits in: it passes messages on, cut into reports of up to eight characters.
 struct TrueMetrixDock {
   /// More reports than a download has: 1000 records of 20 characters, at worst one character each.
-  private static let mostReports = 50_000
+  private static let maxReports = 50_000
   private static let tries = 3
   /// Twice in the capture 2.35 seconds passed from waking a meter to its greeting.
   private static let greetingMilliseconds = 5000
@@ -34,7 +34,7 @@ struct TrueMetrixDock {
   /// Asks for something, again where no good answer comes.
   ///
   /// - Returns: the answer without the characters by which it is known.
-  func ask(_ request: String, answer: String, doing: String) throws -> String {
+  func controlIn(_ request: String, answer: String, doing: String) throws -> String {
     guard let content = try askIfKnown(request, answer: answer, doing: doing) else {
       throw Failure(
         .protocolViolation,
@@ -94,7 +94,7 @@ extension TrueMetrixDock {
   /// The characters of one report; nil where none came in time.
   private func receive(within milliseconds: Int, doing: String) throws -> ArraySlice<UInt8>? {
     do throws(TransportError) {
-      let report = try meter.receive(most: 64, within: milliseconds)
+      let report = try meter.receive(maxBytes: 64, within: milliseconds)
       return report.dropFirst().prefix(Int(report.first ?? 0))
     } catch .timedOut {
       return nil
@@ -105,7 +105,7 @@ extension TrueMetrixDock {
 
   /// Drops what an earlier talk has left.
   private func drain(doing: String) throws {
-    for _ in 0..<Self.mostReports where try receive(within: 200, doing: doing) == nil { return }
+    for _ in 0..<Self.maxReports where try receive(within: 200, doing: doing) == nil { return }
   }
 
   /// The first message that begins with these characters; nil where none came in time, or a broken one that is not
@@ -133,7 +133,7 @@ extension TrueMetrixDock {
   private func records(doing: String) throws -> [String]? {
     var bytes: [UInt8] = []
     var records: [String] = []
-    for _ in 0..<Self.mostReports {
+    for _ in 0..<Self.maxReports {
       guard let characters = try receive(within: Self.answerMilliseconds, doing: doing) else { return nil }
       bytes += characters
       while let message = TrueMetrixMessage.next(in: &bytes) {

@@ -9,7 +9,7 @@ enum TrueMetrixMessage: Hashable {
   case broken
 
   /// More than any message has: the set clock has 15 characters between its brackets.
-  private static let mostContent = 64
+  private static let maxContent = 64
 
   /// A message as the meter takes it.
   static func bytes(_ content: String) -> [UInt8] {
@@ -21,14 +21,14 @@ enum TrueMetrixMessage: Hashable {
   static func next(in bytes: inout [UInt8]) -> TrueMetrixMessage? {
     bytes.removeFirst(bytes.firstIndex(of: 0x28) ?? bytes.count)
     guard let end = bytes.firstIndex(of: 0x29) else {
-      guard bytes.count > mostContent else { return nil }
+      guard bytes.count > maxContent else { return nil }
       bytes.removeFirst()
       return .broken
     }
     guard end + 2 < bytes.count else { return nil }
     let text = Array(bytes[...end])
     let stated = Array(bytes[end + 1...end + 2])
-    let isWhole = end <= mostContent && stated == sum(text)
+    let isWhole = end <= maxContent && stated == sum(text)
     bytes.removeFirst(isWhole ? end + 3 : 1)
     return isWhole ? .content(String(decoding: text.dropFirst().dropLast(), as: UTF8.self)) : .broken
   }

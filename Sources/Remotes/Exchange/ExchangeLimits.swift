@@ -11,5 +11,5 @@ struct ExchangeLimits: Sendable {
   /// The whole exchange. A full batch takes 20 s at 16 KiB/s.
   var whole = Duration.seconds(180)
   /// The most bytes of a body, as sent and as unpacked.
-  var bodyBytes = Wire.mostBodyBytes
+  var bodyBytes = Wire.maxBodyBytes
 }

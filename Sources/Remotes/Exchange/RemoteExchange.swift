@@ -7,13 +7,13 @@ struct RemoteExchange: Sendable {
   /// For messages.
   let address: RemoteAddress
   private let token: Token
-  private let carrier: any Carrier
+  private let transport: any HTTPTransport
 
   /// Exchanges over any carrier.
-  init(_ login: RemoteLogin, over carrier: any Carrier) {
+  init(_ login: RemoteLogin, over transport: any HTTPTransport) {
     address = login.address
     token = login.token
-    self.carrier = carrier
+    self.transport = transport
   }
 
   /// Runs a body with exchanges over the network, on one thread of their own that ends with it.
@@ -21,12 +21,14 @@ struct RemoteExchange: Sendable {
     _ login: RemoteLogin, limits: ExchangeLimits = ExchangeLimits(),
     isolation: isolated (any Actor)? = #isolation, _ body: (RemoteExchange) async throws -> Value
   ) async throws -> Value {
-    try await HTTPCarrier.with(login, limits: limits) { try await body(RemoteExchange(login, over: $0)) }
+    try await PooledHTTPTransport.with(login, limits: limits) {
+      try await body(RemoteExchange(login, over: $0))
+    }
   }
 
   /// Sends a request and takes its answer.
   func send(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
-    try await carrier.carry(request)
+    try await transport.carry(request)
   }
 
   /// A remote's words as they may be told: bounded, on one line, without the secret.

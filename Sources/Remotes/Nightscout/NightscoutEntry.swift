@@ -8,7 +8,7 @@ enum NightscoutEntry {
   /// What Nightscout's programs write below and above their range.
   private static let clamped = (low: 39.0, high: 401.0)
   /// Smaller sensor values are error codes of receivers, not glucose.
-  private static let leastGlucose = 13.0
+  private static let minGlucose = 13.0
   private static let possible = 0.0...10_000
 
   /// Why a reading cannot be an entry; nil when it can.
@@ -74,8 +74,9 @@ enum NightscoutEntry {
 
   private static func parts(_ reading: Reading, _ device: Device) -> [String: JSONValue] {
     var parts: [String: JSONValue] = [
-      "item": .text("reading"), "kind": .text(reading.kind.name), "axis": .text(reading.axis.name),
-      "position": .number(Double(reading.position)), "level": .number(Double(reading.level)),
+      "item": .text("reading"), "kind": .text(reading.kind.name),
+      "position_kind": .text(reading.positionKind.name),
+      "position": .number(Double(reading.position)), "value_bucket": .number(Double(reading.valueBucket)),
       "occurrence": .number(Double(reading.occurrence)), "device_time": .text(reading.deviceTime.text),
       "utc_offset": .text(DeviceTime.offsetText(reading.placement.utcOffset)),
       "offset_source": .text(reading.placement.source.name), "unit": .text(reading.measurement.unit.name),
@@ -100,13 +101,13 @@ enum NightscoutEntry {
 extension NightscoutEntry {
   /// The reading of an entry; nil for what is none: calibration lines, error codes, types of others.
   static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
-    if let own = document.own, own["axis"] != nil { return rebuilt(own) }
+    if let own = document.own, own["position_kind"] != nil { return rebuilt(own) }
     guard let instant = NightscoutTime.instant(document["date"]) ?? stated(document["dateString"]) else {
       return nil
     }
     let type = document["type"]?.text ?? ""
     if let sgv = document["sgv"]?.number, type == "sgv" || type.isEmpty {
-      guard sgv >= leastGlucose, possible.contains(sgv) else { return nil }
+      guard sgv >= minGlucose, possible.contains(sgv) else { return nil }
       let isClamped = sgv == clamped.low || sgv == clamped.high
       return foreign(document, .cbg, sgv, isClamped ? .atLimit : [], instant.milliseconds, zone)
     }
@@ -159,7 +160,7 @@ extension NightscoutEntry {
   /// The reading that our own member states; nil where somebody damaged it.
   private static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
-      let axis = Axis(name: own["axis"]?.text ?? ""),
+      let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),
       let position = own["position"].flatMap({ $0.text.flatMap { Int64($0) } ?? $0.integer }),
       let occurrence = own["occurrence"]?.integer.flatMap({ Int32(exactly: $0) }), occurrence >= 0,
       let time = DeviceTime(text: own["device_time"]?.text ?? ""),
@@ -170,9 +171,11 @@ extension NightscoutEntry {
     var reading = Reading(
       device: DeviceIndex(0), kind: kind, at: time, placement: Placement(utcOffset: offset, source: source),
       measurement, marks: marks, line: 0)
-    (reading.axis, reading.position, reading.occurrence) = (axis, position, occurrence)
+    (reading.positionKind, reading.position, reading.occurrence) = (positionKind, position, occurrence)
     reading.occurrenceIsStated = true
-    guard axis == .tick || position == time.seconds, own["level"]?.integer == reading.level else {
+    guard positionKind == .tick || position == time.seconds,
+      own["value_bucket"]?.integer == reading.valueBucket
+    else {
       return nil
     }
     let texts = ["vendor", "model", "serial", "format"].map { NightscoutDocument.opened(own[$0]) ?? "" }

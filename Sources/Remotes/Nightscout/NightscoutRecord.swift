@@ -19,7 +19,7 @@ struct NightscoutRecord: Hashable, Sendable {
 /// What glucoport wrote of one record into a treatment, beside the members that other programs read.
 struct NightscoutPart: Hashable, Sendable {
   /// As many nodes find the answer to a change that they send again.
-  private static let mostSent = 16
+  private static let maxSent = 16
 
   let guid: String
   var state: RecordState
@@ -65,7 +65,7 @@ struct NightscoutPart: Hashable, Sendable {
   var json: JSONValue {
     var members: [String: JSONValue] = [
       "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),
-      "sent": .list(sent.suffix(Self.mostSent).map(JSONValue.text)),
+      "sent": .list(sent.suffix(Self.maxSent).map(JSONValue.text)),
     ]
     if let writtenAt { members["written_at"] = .number(Double(writtenAt)) }
     return .object(members)

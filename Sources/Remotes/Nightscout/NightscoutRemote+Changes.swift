@@ -8,9 +8,9 @@ import NIOHTTP1
 extension NightscoutRemote {
   private static let latestPath = "/api/v3/lastModified"
   /// Requests without anything new before the caller is asked whether it still has time.
-  private static let mostSteps = 50
+  private static let maxSteps = 50
   /// Records that are gone from a sweep and are looked for one by one in a run.
-  private static let mostSought = 50
+  private static let maxSought = 50
 
   func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
     let known = cursor.map(NightscoutCursor.init)
@@ -19,7 +19,7 @@ extension NightscoutRemote {
     var now = if let before, before.round != nil { before } else { try await begin(before) }
     now.window.seen.merge(NightscoutCursor.sent(run.mark)) { seen, _ in seen }
     var page = NightscoutPage(writer: NightscoutWriter(run))
-    for _ in 0..<Self.mostSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
+    for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
     // A sweep that found nothing and moved nothing leaves all as it was.
     if page.isEmpty, now == before { return nil }
     return ChangePage(
@@ -197,7 +197,7 @@ extension NightscoutRemote {
   ) async throws(RemoteError) -> [(String, NightscoutCursor.Seen)] {
     var gone: [(String, NightscoutCursor.Seen)] = []
     for (place, item) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
-      guard place < Self.mostSought else {
+      guard place < Self.maxSought else {
         seen[item.key] = item.value
         continue
       }

@@ -87,7 +87,7 @@ extension NightscoutRemote {
     // A pattern holds both bounds: of two conditions on one field the site takes the last one alone.
     let second = NightscoutTime.utcText(date).prefix(19)
     return try await list(
-      Self.path(.treatments), [("created_at$re", "^\(second)")], limit: Self.mostDocuments
+      Self.path(.treatments), [("created_at$re", "^\(second)")], limit: Self.maxDocuments
     ).items.compactMap(NightscoutDocument.init)
   }
 

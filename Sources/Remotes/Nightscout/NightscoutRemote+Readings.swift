@@ -7,11 +7,11 @@ import NIOHTTP1
 /// one, and would write a reading over what another program or meter left there.
 extension NightscoutRemote {
   /// More new readings than these go up at once through API v1.
-  private static let mostSingles = 20
+  private static let maxSingles = 20
   /// Entries in one request of API v1, which stores them one after the other.
-  static let mostInBulk = 500
+  static let maxInBulk = 500
   /// Pages of entries in the stretch of time of one request.
-  private static let mostPages = 10_000
+  private static let maxPages = 10_000
   private static let bulkPath = "/api/v1/entries.json"
 
   /// A reading on its way.
@@ -48,8 +48,8 @@ extension NightscoutRemote {
     }
     for (type, items) in types.sorted(by: { $0.key < $1.key }) {
       let items = items.sorted { $0.time < $1.time }
-      for start in stride(from: 0, to: items.count, by: Self.mostInBulk) {
-        let piece = items[start..<min(start + Self.mostInBulk, items.count)]
+      for start in stride(from: 0, to: items.count, by: Self.maxInBulk) {
+        let piece = items[start..<min(start + Self.maxInBulk, items.count)]
         try await push(piece, type, NightscoutWriter(run), &answer)
       }
     }
@@ -75,7 +75,7 @@ extension NightscoutRemote {
       known[item.identity] = item.reading.measurement
       missing.append(item)
     }
-    if missing.count > Self.mostSingles {
+    if missing.count > Self.maxSingles {
       try await pushInBulk(missing, writer, &answer)
     } else {
       for item in missing { try await pushAlone(item, writer, &answer) }
@@ -89,11 +89,11 @@ extension NightscoutRemote {
     var known: [ReadingIdentity: Measurement] = [:]
     var taken: Set<Int64> = []
     var start = first
-    for _ in 0..<Self.mostPages {
+    for _ in 0..<Self.maxPages {
       let page = try await list(
         Self.path(.entries),
         // One condition for each field: of several the site takes the last one alone.
-        [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.mostDocuments)
+        [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
       for document in page.items.compactMap(NightscoutDocument.init) {
         if let date = document["date"]?.integer { taken.insert(date) }
         if let (reading, device) = NightscoutEntry.reading(document, zone) {

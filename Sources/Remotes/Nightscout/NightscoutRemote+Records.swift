@@ -7,7 +7,7 @@ import NIOHTTP1
 /// deleted, and a DELETE looks at nothing; then it is written under its exact mark of change.
 extension NightscoutRemote {
   /// A document that changes between reading and writing it is read again so often.
-  private static let mostAttempts = 3
+  private static let maxAttempts = 3
 
   func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
@@ -30,7 +30,7 @@ extension NightscoutRemote {
   ) async throws(RemoteError) -> RecordVerdict {
     let base = change.base.map { NightscoutRevision($0, guid: change.guid) }
     let path = base?.path ?? NightscoutDocument.escaped(change.guid)
-    for _ in 0..<Self.mostAttempts {
+    for _ in 0..<Self.maxAttempts {
       let verdict: RecordVerdict? =
         switch try await find(.treatments, path) {
         case .document(let document): try await write(change, into: document, writer)

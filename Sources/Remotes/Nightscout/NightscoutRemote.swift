@@ -12,13 +12,13 @@ struct NightscoutRemote: RemoteKind {
   static let title = "Nightscout site"
 
   /// The most documents that a site gives at once, unless it is set lower there.
-  static let mostDocuments = 1000
+  static let maxDocuments = 1000
   /// What is asked for where it is.
   private static let fewDocuments = 100
 
   /// A record is a few requests of its own, and is acknowledged by itself: what was answered stays answered, whatever
   /// becomes of the next one.
-  let batchLimits = BatchLimits(readings: NightscoutRemote.mostInBulk, records: 1)
+  let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 
   let session: NightscoutSession
   let zone: NightscoutZone
@@ -50,7 +50,7 @@ struct NightscoutRemote: RemoteKind {
     let place = address.text.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
     return RemoteLogbook(
       id: Digest.uuid(of: ["nightscout", place]), name: address.host, isWritable: rights?.maySend ?? true,
-      mostReadings: batchLimits.readings, mostRecords: batchLimits.records,
+      maxReadings: batchLimits.readings, maxRecords: batchLimits.records,
       missingPermissions: rights?.missing ?? [], time: try await session.now() / 1000)
   }
 
@@ -59,7 +59,7 @@ struct NightscoutRemote: RemoteKind {
     for collection in [NightscoutCollection.entries, .treatments] {
       var walk = NightscoutWalk.everything(of: collection)
       repeat {
-        for document in try await next(&walk, limit: Self.mostDocuments) {
+        for document in try await next(&walk, limit: Self.maxDocuments) {
           if let (reading, device) = reading(document, of: collection) {
             identities.insert(ReadingIdentity(reading, device))
           }
@@ -164,8 +164,8 @@ extension NightscoutRemote {
 extension ReadingIdentity {
   init(_ reading: Reading, _ device: Device) {
     self.init(
-      device: device, kind: reading.kind, axis: reading.axis, position: reading.position,
-      level: reading.level,
+      device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
+      valueBucket: reading.valueBucket,
       occurrence: Int64(reading.occurrence))
   }
 }

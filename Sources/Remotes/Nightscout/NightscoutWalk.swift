@@ -67,12 +67,12 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
 }
 
 extension NightscoutRemote {
-  private static let mostTiedPages = 100
+  private static let maxTiedPages = 100
 
   /// The next documents of a walk.
   func next(_ walk: inout NightscoutWalk, limit: Int) async throws(RemoteError) -> [NightscoutDocument] {
     // One document says nothing of ties.
-    let limit = min(max(limit, 2), Self.mostDocuments)
+    let limit = min(max(limit, 2), Self.maxDocuments)
     let answer =
       switch walk.order {
       case .history:
@@ -91,11 +91,11 @@ extension NightscoutRemote {
   /// without tombstones.
   private func tied(_ walk: NightscoutWalk) async throws(RemoteError) -> [JSONValue] {
     var all: [JSONValue] = []
-    for _ in 0..<Self.mostTiedPages {
+    for _ in 0..<Self.maxTiedPages {
       let page = try await list(
         Self.path(walk.collection),
         [(walk.member, walk.position), ("sort", "identifier"), ("skip", String(all.count))],
-        limit: Self.mostDocuments)
+        limit: Self.maxDocuments)
       all += page.items
       if page.items.count < page.limit { return all }
     }

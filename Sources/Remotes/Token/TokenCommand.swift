@@ -78,10 +78,10 @@ enum TokenCommand {
       guard count >= 0 else { throw cannotRun(errno) }
       if count == 0 { return bytes }
       bytes.append(contentsOf: piece[..<count])
-      guard bytes.count <= TokenSource.mostBytes else {
+      guard bytes.count <= TokenSource.maxBytes else {
         throw Failure(
           .configuration,
-          "the token command prints more than \(TokenSource.mostBytes) bytes, which is no token")
+          "the token command prints more than \(TokenSource.maxBytes) bytes, which is no token")
       }
     }
   }

@@ -16,7 +16,7 @@ enum TokenFile {
     guard descriptor >= 0 else { throw failure("cannot be read", path, errno) }
     defer { close(descriptor) }
     try check(descriptor, path)
-    var bytes = [UInt8](repeating: 0, count: TokenSource.mostBytes + 1)
+    var bytes = [UInt8](repeating: 0, count: TokenSource.maxBytes + 1)
     var count = 0
     while count < bytes.count {
       let read = bytes[count...].withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
@@ -25,9 +25,9 @@ enum TokenFile {
       if read == 0 { break }
       count += read
     }
-    guard count <= TokenSource.mostBytes else {
+    guard count <= TokenSource.maxBytes else {
       throw Failure(
-        .configuration, "\(path): a file of more than \(TokenSource.mostBytes) bytes holds no token")
+        .configuration, "\(path): a file of more than \(TokenSource.maxBytes) bytes holds no token")
     }
     return Array(bytes[..<count])
   }

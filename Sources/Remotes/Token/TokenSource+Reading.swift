@@ -4,7 +4,7 @@ public import Logbook
 
 extension TokenSource {
   /// The most bytes that a file or a command may give.
-  static let mostBytes = 16 << 10
+  static let maxBytes = 16 << 10
 
   /// Reads the token.
   ///

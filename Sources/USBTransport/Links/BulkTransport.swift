@@ -14,16 +14,16 @@ final class BulkTransport: OpenTransport {
     self.port = port
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .send(let bytes):
       try port.clearingHalt(of: output) { () throws(TransportError) in
         try port.write(bytes, to: output, within: milliseconds)
       }
       return []
-    case .receive(let most):
+    case .receive(let maxBytes):
       return try port.clearingHalt(of: input) { () throws(TransportError) in
-        try port.read(most, from: input, within: milliseconds)
+        try port.read(maxBytes, from: input, within: milliseconds)
       }
     default: return try port.performRequest(exchange, within: milliseconds)
     }

@@ -23,17 +23,17 @@ final class CDCTransport: OpenTransport {
     (input, output) = try port.claimBulk(0x0A, "data interface of the communications class")
     bytes = SerialBytes(port, input)
     try set(settings, within: LinkTransport.setupMilliseconds)
-    try tell(0x22, value: 3, [], within: LinkTransport.setupMilliseconds)
+    try controlOut(0x22, value: 3, [], within: LinkTransport.setupMilliseconds)
     try port.keepReading(input)
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .send(let sent):
       try port.clearingHalt(of: output) { () throws(TransportError) in
         try port.write(sent, to: output, within: milliseconds)
       }
-    case .receive(let most): return try bytes.read(most, within: milliseconds) { $0 }
+    case .receive(let maxBytes): return try bytes.read(maxBytes, within: milliseconds) { $0 }
     case .setLine(let settings): try set(settings, within: milliseconds)
     case .discard: try bytes.discard()
     default: return try port.performRequest(exchange, within: milliseconds)
@@ -44,7 +44,7 @@ final class CDCTransport: OpenTransport {
   func close() throws {
     guard isOpen else { return }
     isOpen = false
-    let farewell = Result { try tell(0x22, value: 0, [], within: LinkTransport.setupMilliseconds) }
+    let farewell = Result { try controlOut(0x22, value: 0, [], within: LinkTransport.setupMilliseconds) }
     try port.close()
     if case .failure(let error as TransportError) = farewell, error != .unplugged, error != .interrupted {
       throw Failure(error, doing: "closing the meter's line")
@@ -57,15 +57,17 @@ extension CDCTransport {
   private func set(_ settings: LineSettings, within milliseconds: Int) throws(TransportError) {
     let speed = (0..<4).map { UInt8(truncatingIfNeeded: settings.baud >> ($0 * 8)) }
     let stop: UInt8 = settings.stopBits == 2 ? 2 : 0
-    try tell(
+    try controlOut(
       0x20, value: 0, speed + [stop, settings.parity.rawValue, settings.dataBits], within: milliseconds)
   }
 
   /// A request to the line. Devices without a real line behind the class refuse them, and the kernel's driver goes on, too.
-  private func tell(
+  private func controlOut(
     _ request: UInt8, value: UInt16, _ data: [UInt8], within milliseconds: Int
   ) throws(TransportError) {
     let whole = ControlRequest(type: 0x21, request: request, value: value, index: UInt16(control))
-    do { try port.tell(whole, data, within: milliseconds) } catch { if error != .stalled { throw error } }
+    do { try port.controlOut(whole, data, within: milliseconds) } catch {
+      if error != .stalled { throw error }
+    }
   }
 }

@@ -5,7 +5,7 @@ import Logbook
 /// A serial line behind a Silicon Labs CP2110 (its interface document is AN434): reports carry up to 63 bytes, their
 /// first byte is the count.
 final class CP2110Transport: OpenTransport {
-  private static let mostBytes = 63
+  private static let maxBytes = 63
 
   private let port: any USBPort
   private let reports: HIDReports
@@ -22,21 +22,22 @@ final class CP2110Transport: OpenTransport {
     try purge(within: LinkTransport.setupMilliseconds)
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .send(let sent):
-      for start in stride(from: 0, to: sent.count, by: Self.mostBytes) {
-        let piece = sent[start..<min(start + Self.mostBytes, sent.count)]
+      for start in stride(from: 0, to: sent.count, by: Self.maxBytes) {
+        let piece = sent[start..<min(start + Self.maxBytes, sent.count)]
         try reports.write([UInt8(piece.count)] + piece, within: milliseconds)
       }
-    case .receive(let most):
-      return try bytes.read(most, within: milliseconds) { report throws(TransportError) in
-        guard let count = report.first, count <= Self.mostBytes, Int(count) < report.count else {
+    case .receive(let maxBytes):
+      return try bytes.read(maxBytes, within: milliseconds) { report throws(TransportError) in
+        guard let count = report.first, count <= Self.maxBytes, Int(count) < report.count else {
           throw .failed("the serial chip sent a broken report")
         }
         return Array(report.dropFirst().prefix(Int(count)))
       }
-    case .feature(let id, let most): return try reports.feature(id, most: most, within: milliseconds)
+    case .feature(let id, let maxBytes):
+      return try reports.feature(id, maxBytes: maxBytes, within: milliseconds)
     case .setFeature(let report): try reports.setFeature(report, within: milliseconds)
     case .setLine(let settings): try set(settings, within: milliseconds)
     case .discard:

@@ -21,7 +21,7 @@ final class DiskTransport: OpenTransport {
     self.port = port
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .command(let command, let count):
       return try retryingAttention(within: milliseconds) { () throws(TransportError) in
@@ -162,7 +162,7 @@ extension DiskTransport {
   private func recover() {
     let reset = ControlRequest(type: 0x21, request: 0xFF, value: 0, index: UInt16(interface))
     let steps: [() throws -> Void] = [
-      { try self.port.tell(reset, [], within: Self.resetMilliseconds) },
+      { try self.port.controlOut(reset, [], within: Self.resetMilliseconds) },
       { try self.port.clearHalt(self.input) },
       { try self.port.clearHalt(self.output) },
     ]

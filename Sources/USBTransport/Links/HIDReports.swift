@@ -29,7 +29,7 @@ struct HIDReports {
   /// Hands over an output report. Without an endpoint for it, it goes as a request.
   func write(_ report: [UInt8], within milliseconds: Int) throws(TransportError) {
     guard let output else {
-      return try port.tell(request(0x21, 0x09, 0x0200), report, within: milliseconds)
+      return try port.controlOut(request(0x21, 0x09, 0x0200), report, within: milliseconds)
     }
     try port.clearingHalt(of: output) { () throws(TransportError) in
       try port.write(report, to: output, within: milliseconds)
@@ -51,16 +51,17 @@ struct HIDReports {
   }
 
   /// Reads a feature report; id 0 is an unnumbered one, whose id is not on the wire.
-  func feature(_ id: UInt8, most: Int, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    let bytes = try port.ask(
-      request(0xA1, 0x01, 0x0300 | UInt16(id)), most: id == 0 ? most - 1 : most, within: milliseconds)
+  func feature(_ id: UInt8, maxBytes: Int, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+    let bytes = try port.controlIn(
+      request(0xA1, 0x01, 0x0300 | UInt16(id)), maxBytes: id == 0 ? maxBytes - 1 : maxBytes,
+      within: milliseconds)
     return id == 0 ? [0] + bytes : bytes
   }
 
   /// Writes a feature report that begins with its id.
   func setFeature(_ report: [UInt8], within milliseconds: Int) throws(TransportError) {
     guard let id = report.first else { throw .failed("a feature report without an id") }
-    try port.tell(
+    try port.controlOut(
       request(0x21, 0x09, 0x0300 | UInt16(id)), id == 0 ? Array(report.dropFirst()) : report,
       within: milliseconds)
   }

@@ -14,14 +14,15 @@ final class HIDTransport: OpenTransport {
     reports = try HIDReports(port)
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .send(let bytes): try reports.writePadded(bytes, within: milliseconds)
-    case .receive(let most):
+    case .receive(let maxBytes):
       let report = try reports.read(within: milliseconds)
-      guard report.count <= most else { throw .overflow }
+      guard report.count <= maxBytes else { throw .overflow }
       return report
-    case .feature(let id, let most): return try reports.feature(id, most: most, within: milliseconds)
+    case .feature(let id, let maxBytes):
+      return try reports.feature(id, maxBytes: maxBytes, within: milliseconds)
     case .setFeature(let report): try reports.setFeature(report, within: milliseconds)
     case .discard: try reports.discard()
     default: return try port.performRequest(exchange, within: milliseconds)

@@ -36,11 +36,12 @@ package enum LinkTransport {
 
 extension USBPort {
   /// The requests that every link has.
-  func performRequest(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func performRequest(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
-    case .ask(let request, let most): return try ask(request, most: most, within: milliseconds)
-    case .tell(let request, let data):
-      try tell(request, data, within: milliseconds)
+    case .controlIn(let request, let maxBytes):
+      return try controlIn(request, maxBytes: maxBytes, within: milliseconds)
+    case .controlOut(let request, let data):
+      try controlOut(request, data, within: milliseconds)
       return []
     default: throw .unsupported
     }

@@ -17,13 +17,13 @@ struct SerialBytes {
   ///
   /// - Parameter unpack: gives the line's bytes of a packet; packets without any are passed over, so many at most.
   mutating func read(
-    _ most: Int, within milliseconds: Int, unpack: ([UInt8]) throws(TransportError) -> [UInt8]
+    _ maxBytes: Int, within milliseconds: Int, unpack: ([UInt8]) throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {
     for _ in 0..<1024 where unread.isEmpty {
       unread = try unpack(try port.read(input.packetSize, from: input, within: milliseconds))
     }
     guard !unread.isEmpty else { throw .timedOut }
-    let bytes = Array(unread.prefix(max(1, most)))
+    let bytes = Array(unread.prefix(max(1, maxBytes)))
     unread.removeFirst(bytes.count)
     return bytes
   }

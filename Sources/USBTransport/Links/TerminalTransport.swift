@@ -44,13 +44,13 @@ final class TerminalTransport: OpenTransport {
 
   deinit {
     // Reached only where nobody closed it; there is nobody to tell.
-    _ = giveBack()
+    _ = release()
   }
 
-  func perform(_ exchange: Exchange, within milliseconds: Int) throws(TransportError) -> [UInt8] {
+  func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     switch exchange {
     case .send(let bytes): try send(bytes, until: watch.deadline(milliseconds))
-    case .receive(let most): return try receive(most, until: watch.deadline(milliseconds))
+    case .receive(let maxBytes): return try receive(maxBytes, until: watch.deadline(milliseconds))
     case .setLine(let settings): try set(settings)
     case .discard: try check(tcflush(descriptor, TCIFLUSH))
     default: throw .unsupported
@@ -59,7 +59,7 @@ final class TerminalTransport: OpenTransport {
   }
 
   func close() throws {
-    guard isOpen, giveBack() != 0, errno != EIO, errno != ENODEV else { return }
+    guard isOpen, release() != 0, errno != EIO, errno != ENODEV else { return }
     throw Failure(.inputOutput, "closing the meter's line: \(TerminalTransport.words(errno))")
   }
 }
@@ -73,8 +73,8 @@ extension TerminalTransport {
     }
   }
 
-  private func receive(_ most: Int, until deadline: Watch.Deadline) throws(TransportError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: max(1, most))
+  private func receive(_ maxBytes: Int, until deadline: Watch.Deadline) throws(TransportError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: max(1, maxBytes))
     while true {
       let count = read(descriptor, &bytes, bytes.count)
       if count > 0 { return Array(bytes[..<count]) }
@@ -112,7 +112,7 @@ extension TerminalTransport {
   }
 
   /// Puts the line back as it was found; 0 when that went well, else `errno` says why not.
-  private func giveBack() -> Int32 {
+  private func release() -> Int32 {
     guard isOpen else { return 0 }
     isOpen = false
     var settings = found

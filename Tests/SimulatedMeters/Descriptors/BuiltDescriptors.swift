@@ -50,8 +50,8 @@ enum BuiltDescriptors {
 
 extension [UInt8] {
   /// Takes at most so many bytes from the front.
-  mutating func takeFirst(_ most: Int) -> [UInt8] {
-    let taken = Array(prefix(most))
+  mutating func takeFirst(_ maxBytes: Int) -> [UInt8] {
+    let taken = Array(prefix(maxBytes))
     removeFirst(taken.count)
     return taken
   }

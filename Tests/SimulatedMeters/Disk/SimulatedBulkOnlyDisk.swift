@@ -68,12 +68,12 @@ package final class SimulatedBulkOnlyDisk {
     }
   }
 
-  package func give(most: Int) -> PacketAnswer {
+  package func give(maxBytes: Int) -> PacketAnswer {
     switch phase {
     case .stalled:
       phase = .giving
       return .stall
-    case .giving where !data.isEmpty: return .data(data.takeFirst(most))
+    case .giving where !data.isEmpty: return .data(data.takeFirst(maxBytes))
     case .giving where hasEndOfData:
       hasEndOfData = false
       return .data([])

@@ -34,7 +34,7 @@ package final class SimulatedAreoGK: SimulatedMeter {
   /// What the meter is made of, with its clock as it was set.
   package var memory: SimulatedMemory { areo.memory }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request) {
     case (0x21, 0x20) where data.count == 7:
       line = data
@@ -51,9 +51,9 @@ package final class SimulatedAreoGK: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     if endpoint == 0x82 { return .nothing }
     guard endpoint == 0x81 else { return .stall }
-    return outgoing.isEmpty ? .nothing : .data(outgoing.takeFirst(most))
+    return outgoing.isEmpty ? .nothing : .data(outgoing.takeFirst(maxBytes))
   }
 }

@@ -61,14 +61,14 @@ package final class SimulatedAccuChekMobile: SimulatedMeter {
       && !item.marks.isSuperset(of: [.beforeMeal, .afterMeal])
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     disk.control(request)
   }
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool { endpoint == 0x02 && disk.take(packet) }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
-    endpoint == 0x81 ? disk.give(most: most) : .stall
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    endpoint == 0x81 ? disk.give(maxBytes: maxBytes) : .stall
   }
 }
 

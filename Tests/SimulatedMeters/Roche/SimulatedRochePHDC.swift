@@ -95,7 +95,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
       && item.marks.isSubset(of: [.controlSolution, .beforeMeal, .afterMeal, .fasting, .bedtime])
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer { .stall }
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer { .stall }
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> Bool {
     guard endpoint == 0x01 else { return false }
@@ -106,14 +106,14 @@ package final class SimulatedRochePHDC: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81 else { return .stall }
     if state == .plugged {
       outgoing.append(Self.associationRequest)
       state = .asking
     }
     guard var message = outgoing.first else { return .nothing }
-    let piece = message.takeFirst(most)
+    let piece = message.takeFirst(maxBytes)
     if message.isEmpty { outgoing.removeFirst() } else { outgoing[0] = message }
     return .data(piece)
   }

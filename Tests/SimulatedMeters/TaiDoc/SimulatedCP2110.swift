@@ -26,9 +26,9 @@ package final class SimulatedCP2110 {
   private var isOn = false
   private var incoming: [UInt8] = []
   /// How many bytes go into one report.
-  private let mostInReport: Int
+  private let maxInReport: Int
 
-  package init(mostInReport: Int = 63) { self.mostInReport = mostInReport }
+  package init(maxInReport: Int = 63) { self.maxInReport = maxInReport }
 
   /// Feature reports, and the descriptor of all reports.
   package func control(_ request: ControlRequest, data: [UInt8]) -> ControlAnswer {
@@ -58,7 +58,7 @@ package final class SimulatedCP2110 {
   /// The next report of 64 bytes.
   package func give() -> PacketAnswer {
     guard isOn, !incoming.isEmpty else { return .nothing }
-    let bytes = incoming.takeFirst(mostInReport)
+    let bytes = incoming.takeFirst(maxInReport)
     return .data([UInt8(bytes.count)] + bytes + [UInt8](repeating: 0, count: 63 - bytes.count))
   }
 }

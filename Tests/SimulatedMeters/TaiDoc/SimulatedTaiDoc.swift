@@ -32,15 +32,15 @@ package final class SimulatedTaiDoc: SimulatedMeter {
 
   /// - Parameters:
   ///   - model: four decimal digits.
-  ///   - mostInReport: how an answer is cut into reports.
+  ///   - maxInReport: how an answer is cut into reports.
   package init(
-    _ memory: SimulatedMemory, model: Int = 4279, wakesFirst: Bool = true, mostInReport: Int = 63
+    _ memory: SimulatedMemory, model: Int = 4279, wakesFirst: Bool = true, maxInReport: Int = 63
   ) {
     self.memory = memory
     self.model = [model % 100, model / 100].map { UInt8(($0 / 10) << 4 | ($0 % 10)) }
     items = memory.items.filter(Self.holds).reversed()
     hasToWake = wakesFirst
-    bridge = SimulatedCP2110(mostInReport: mostInReport)
+    bridge = SimulatedCP2110(maxInReport: maxInReport)
   }
 
   /// Glucose and ketone in whole minutes, with the marks for meals or control solution.
@@ -55,7 +55,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     bridge.control(request, data: data)
   }
 
@@ -75,7 +75,9 @@ package final class SimulatedTaiDoc: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer { endpoint == 0x81 ? bridge.give() : .stall }
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
+    endpoint == 0x81 ? bridge.give() : .stall
+  }
 }
 
 extension SimulatedTaiDoc {

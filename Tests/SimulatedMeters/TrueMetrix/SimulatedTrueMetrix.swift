@@ -34,7 +34,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
     0x01, 0x81,
     0x02, 0x09, 0x01, 0x91, 0x02, 0xC0,
   ]
-  private static let mostInReport = 8
+  private static let maxInReport = 8
   private let model: Model
   private let records: [String]
   private var isAwake = false
@@ -57,7 +57,7 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
       && [[], .beforeMeal, .afterMeal].contains(item.marks)
   }
 
-  package func control(_ request: ControlRequest, most: Int, data: [UInt8]) -> ControlAnswer {
+  package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer {
     switch (request.type, request.request, request.value >> 8) {
     case (0x81, 0x06, 0x22): .data(Self.reportDescriptor)
     case (0x21, 0x0A, _): .accepted
@@ -81,10 +81,10 @@ package final class SimulatedTrueMetrix: SimulatedMeter {
     return true
   }
 
-  package func give(endpoint: UInt8, most: Int) -> PacketAnswer {
+  package func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer {
     guard endpoint == 0x81 else { return .stall }
     guard !outgoing.isEmpty else { return .nothing }
-    let bytes = outgoing.takeFirst(Self.mostInReport)
+    let bytes = outgoing.takeFirst(Self.maxInReport)
     report.replaceSubrange(0...bytes.count, with: [UInt8(bytes.count)] + bytes)
     return .data(report)
   }

@@ -6,7 +6,7 @@ package struct NightscoutSettings: Sendable {
   /// Roles that everybody has, also who sends no credentials.
   package var defaultRoles: [String] = []
   /// The default and the cap of `limit` in v3.
-  package var mostDocuments = 1000
+  package var maxDocuments = 1000
   /// Days after which documents go, by collection.
   package var autopruneDays: [String: Double] = [:]
   /// Whether a POST of v3 meets documents without identifier.
@@ -17,7 +17,7 @@ package struct NightscoutSettings: Sendable {
   package var penalty: Duration = .seconds(5)
   /// After which an idle connection is closed.
   package var idle: Duration = .seconds(5)
-  package var mostBodyBytes = 50 << 20
+  package var maxBodyBytes = 50 << 20
   /// Whether who accepts gzip gets it.
   package var packsAnswers = false
   /// How long after its `srvModified` a write of v3 is seen by reads. The answer to the write does not wait.

@@ -85,7 +85,7 @@ final class NightscoutSite: Sendable {
   ])
 
   private func v3(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAnswer {
-    var v3 = try NightscoutV3(call, maxBodyBytes: state.withLock { $0.settings.mostBodyBytes })
+    var v3 = try NightscoutV3(call, maxBodyBytes: state.withLock { $0.settings.maxBodyBytes })
     if v3.route == .version { return state.withLock { NightscoutV3.version($0) } }
     v3.caller = try bearer(call)
     let known = v3
@@ -100,7 +100,7 @@ final class NightscoutSite: Sendable {
 
   private func v1(_ call: NightscoutCall) throws(NightscoutAnswer) -> NightscoutAnswer {
     guard NightscoutV1.serves(call) else { throw .noPage(call) }
-    let sent = try NightscoutBody.v1(call, maxBytes: state.withLock { $0.settings.mostBodyBytes })
+    let sent = try NightscoutBody.v1(call, maxBytes: state.withLock { $0.settings.maxBodyBytes })
     let v1 = NightscoutV1(call, sent, by: try anybody(call))
     return try state.withLock { (state) throws(NightscoutAnswer) in try v1.answer(&state) }
   }

@@ -36,7 +36,7 @@ struct NightscoutV2 {
   }
 
   private func addSubject() throws(NightscoutAnswer) -> NightscoutAnswer {
-    let maxBytes = site.state.withLock { $0.settings.mostBodyBytes }
+    let maxBytes = site.state.withLock { $0.settings.maxBodyBytes }
     let sent = try NightscoutBody.v1(call, maxBytes: maxBytes)
     guard try site.anybody(call).may("admin:api:subjects:create") else { throw .unauthorized }
     guard let name = sent["name"]?.text else { throw .v1(500, "Mongo Error", "name") }

@@ -82,9 +82,9 @@ extension NightscoutV3 {
   }
 
   private func limit(_ state: NightscoutState) throws(NightscoutAnswer) -> Int {
-    guard let value = call.query["limit"], value != "" else { return state.settings.mostDocuments }
+    guard let value = call.query["limit"], value != "" else { return state.settings.maxDocuments }
     let limit = JavaScriptNumber.of(value)
-    guard limit > 0, limit <= Double(state.settings.mostDocuments) else {
+    guard limit > 0, limit <= Double(state.settings.maxDocuments) else {
       throw .error(400, "Parameter limit out of tolerance")
     }
     // Below 1 the database is asked for 0, which is all.

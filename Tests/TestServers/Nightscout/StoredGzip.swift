@@ -2,12 +2,12 @@
 
 /// Bytes in the shape of gzip, stored as they are: enough for a client to have to unpack them.
 package enum StoredGzip {
-  private static let mostBlockBytes = 65_535
+  private static let maxBlockBytes = 65_535
 
   package static func packed(_ bytes: [UInt8]) -> [UInt8] {
     var packed: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
-    for start in stride(from: 0, to: max(1, bytes.count), by: mostBlockBytes) {
-      let block = bytes[start..<min(bytes.count, start + mostBlockBytes)]
+    for start in stride(from: 0, to: max(1, bytes.count), by: maxBlockBytes) {
+      let block = bytes[start..<min(bytes.count, start + maxBlockBytes)]
       let length = UInt16(block.count)
       packed.append(start + block.count == bytes.count ? 1 : 0)
       packed += littleEndian(UInt32(length) | UInt32(~length) << 16)

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Meters
+import USBTransport
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Talks to the one meter that the options mean, until it is done or a signal comes.
+///
+/// A meter is opened once: some answer once each time that they are plugged in. So the one with a serial number is
+/// found by beginning the work with each in turn; it ends as soon as the meter turns out to be another one.
+struct MeterOpener {
+  /// What stands between driver and meter, such as a recording.
+  typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
+
+  private struct IsAnotherMeter: Error {}
+
+  private let bus = USBBus(isInterrupted: { SignalFlag.isRaised })
+  private let options: MeterOptions
+
+  init(_ options: MeterOptions) { self.options = options }
+
+  /// Opens the meter, does the work, and closes it in every case.
+  ///
+  /// - Parameters:
+  ///   - allowsObstacle: whether a model that cannot be read is meant, too.
+  ///   - work: what asks by itself which meter it is tells the connection's `onIdentity`.
+  /// - Throws: what the work throws; `ExitStatus` when a signal ended it; `Failure` where the meter is not plugged in.
+  func perform<Result>(
+    allowsObstacle: Bool = false, wrap: Wrap = { $1 },
+    _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result {
+    let devices = try bus.devices()
+    let meters = try meant(devices, allowsObstacle: allowsObstacle)
+    guard !meters.isEmpty else {
+      throw PluggedMeter.none(
+        devices, drivers: DriverRegister.all, driver: options.driver, usb: options.usb)
+    }
+    guard let result = try perform(meters, wrap, work) else {
+      throw Failure(
+        .unavailable, "no meter with this serial number is plugged in; 'glucoport meter info' tells it")
+    }
+    return result
+  }
+
+  /// The same; nil where the meter is not plugged in.
+  func performIfPresent<Result>(
+    _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result? {
+    try perform(meant(bus.devices(), allowsObstacle: false), { $1 }, work)
+  }
+}
+
+extension MeterOpener {
+  private func candidates(_ devices: [PluggedDevice]) throws -> [PluggedMeter] {
+    if let usb = options.usb, let driver = options.driver.flatMap(DriverRegister.driver) {
+      return try PluggedMeter.forced(usb, among: devices, driver: driver)
+    }
+    return PluggedMeter.candidates(devices, drivers: DriverRegister.all, driver: options.driver)
+  }
+
+  /// One meter, or those that a serial number leaves to be asked; none where none is plugged in.
+  private func meant(_ devices: [PluggedDevice], allowsObstacle: Bool) throws -> [PluggedMeter] {
+    let candidates = try candidates(devices)
+    let readable = allowsObstacle ? candidates : candidates.filter { $0.model.obstacle == nil }
+    if readable.isEmpty, let meter = candidates.first, let obstacle = meter.model.obstacle {
+      throw Failure(.unavailable, "\(meter.place) cannot be read: \(obstacle)")
+    }
+    guard let serial = options.serial else {
+      return readable.isEmpty ? [] : [try PluggedMeter.only(of: readable)]
+    }
+    return readable.first { $0.device.serial == serial }.map { [$0] } ?? readable
+  }
+
+  private func perform<Result>(
+    _ meters: [PluggedMeter], _ wrap: Wrap, _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result? {
+    for meter in meters {
+      do {
+        return try perform(with: meter, wrap, work)
+      } catch is IsAnotherMeter {
+        continue
+      }
+    }
+    return nil
+  }
+
+  private func perform<Result>(
+    with meter: PluggedMeter, _ wrap: Wrap, _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result {
+    SignalFlag.watch()
+    do {
+      return try bus.talk(to: meter.device, meter.model.link) { transport in
+        let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
+        // A signal ends it early, and then the next exchange.
+        connection.pause = { usleep(UInt32($0) * 1000) }
+        connection.onIdentity = { identity in
+          let serial = options.serial ?? identity.device.serial
+          guard serial == identity.device.serial || serial == meter.device.serial else {
+            throw IsAnotherMeter()
+          }
+        }
+        return try work(meter, connection)
+      }
+    } catch let failure as Failure where failure.category == .permission && meter.isUnknown {
+      let ids = MeterListing.ids(meter.device.vendorID, meter.device.productID)
+      let command = USBBus.permissionCommand(isShared: false, ids: ids)
+      throw Failure(.permission, "opening the meter: no permission for \(meter.node); run: \(command)")
+    } catch {
+      throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
+    }
+  }
+}

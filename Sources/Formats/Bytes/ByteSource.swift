@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What one read of a source gave.
+enum ReadOutcome: Equatable {
+  case bytes(Int)
+  /// Nothing came for a while; the source is still open.
+  case paused
+  case end
+}
+
+/// Bytes that come in order. Each stage of an input (file, gunzip, decoding) is one, reading from the one below.
+protocol ByteSource: AnyObject {
+  /// Fills the start of `buffer`, which is never empty.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome
+}
+
+/// An open file or pipe. Hashes what it reads.
+final class FileSource: ByteSource {
+  /// The path, or `-`, as it stands in messages.
+  let name: String
+  /// Whether the input can be read again from the start.
+  let isRegularFile: Bool
+  /// The size of a regular file in bytes.
+  let size: Int64?
+  /// When a regular file was last written, in UTC seconds.
+  let modifiedAt: Int64?
+  private(set) var bytesRead: Int64 = 0
+  private var background = BackgroundDigest()
+  /// Whether what is read goes into the digest.
+  var isHashing = true
+  /// Whether a person or the system ends the program meanwhile; a pipe is asked for bytes no more then.
+  var isInterrupted: @Sendable () -> Bool = { false }
+  private var descriptor: Int32
+
+  /// Opens a file.
+  ///
+  /// - Throws: `Failure` of category `missingInput`, `permission` or `inputOutput`.
+  convenience init(path: String) throws {
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.failure("open", PathText.shown(path), errno) }
+    try self.init(descriptor: descriptor, name: PathText.shown(path))
+  }
+
+  /// Takes over an open descriptor and closes it when it goes.
+  init(descriptor: Int32, name: String) throws {
+    self.descriptor = descriptor
+    self.name = name
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw Self.failure("read", name, errno) }
+    let type = status.st_mode & S_IFMT
+    guard type != S_IFDIR else {
+      throw Failure(.missingInput, "\(name): is a folder; name the files in it")
+    }
+    // Where the shell closed standard input, its number goes to something of the runtime that is no file.
+    guard type != 0 else { throw Failure(.missingInput, "\(name): cannot be read; it is closed") }
+    isRegularFile = type == S_IFREG
+    size = isRegularFile ? Int64(status.st_size) : nil
+    modifiedAt = isRegularFile ? Int64(status.st_mtim.tv_sec) : nil
+  }
+
+  deinit { close(descriptor) }
+
+  /// SHA-256 of what was read.
+  var digest: Digest { background.digest }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
+    if !isRegularFile, try !isReadable(withinMilliseconds: 200) { return .paused }
+    while true {
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count > 0 {
+        bytesRead += Int64(count)
+        if isHashing {
+          background.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+        }
+        return .bytes(count)
+      }
+      if count == 0 { return .end }
+      if errno != EINTR { throw Self.failure("read", name, errno) }
+    }
+  }
+
+  /// Goes back to the start of a regular file and hashes anew.
+  func rewind() throws {
+    isHashing = true
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", name, errno) }
+    bytesRead = 0
+    background = BackgroundDigest()
+  }
+
+  private func isReadable(withinMilliseconds limit: Int32) throws -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let count = poll(&request, 1, limit)
+    if count < 0, errno != EINTR { throw Self.failure("read", name, errno) }
+    return count > 0
+  }
+
+  private static func failure(_ action: String, _ path: String, _ code: Int32) -> Failure {
+    let category: FailureCategory =
+      switch code {
+      case ENOENT, ENOTDIR: .missingInput
+      case EACCES, EPERM: .permission
+      default: .inputOutput
+      }
+    return Failure(category, "\(path): cannot \(action): \(String(cString: strerror(code)))")
+  }
+}
+
+/// Bytes that were looked at already, then the rest of the source.
+final class ReplaySource: ByteSource {
+  private var head: [UInt8]
+  private var position = 0
+  private let rest: (any ByteSource)?
+
+  init(head: [UInt8], rest: (any ByteSource)?) {
+    self.head = head
+    self.rest = rest
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if position < head.count {
+      let count = min(buffer.count, head.count - position)
+      buffer.copyBytes(from: head[position..<position + count])
+      position += count
+      if position == head.count { head = []; position = 0 }
+      return .bytes(count)
+    }
+    return try rest?.read(into: buffer) ?? .end
+  }
+}
+
+/// The first bytes of an input.
+struct Head {
+  /// How long to wait for more, once something came.
+  static let longestWait = Duration.seconds(1)
+  /// A pipe that gives less in its first second is live: a person or a sensor writes it, and it may never end.
+  static let minBytesOfDownload = 4096
+
+  var bytes: [UInt8] = []
+  /// Whether they are all.
+  var ended = false
+  /// Whether the writer is too slow for a file that is on its way.
+  var isLive = false
+}
+
+extension ByteSource {
+  /// The first bytes, up to `limit`: all that comes until the limit, the end, or for a second.
+  ///
+  /// A pipe that has given nothing yet is waited for: its writer may still be starting.
+  func readHead(limit: Int, now: () -> ContinuousClock.Instant = { .now }) throws -> Head {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    var (count, pauses) = (0, 0)
+    var start: ContinuousClock.Instant?
+    while count < limit {
+      let outcome = try bytes.withUnsafeMutableBytes { buffer in
+        try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      }
+      switch outcome {
+      case .bytes(let more):
+        count += more
+        pauses = 0
+      case .paused where count == 0: continue
+      case .paused: pauses += 1
+      case .end: return Head(bytes: Array(bytes[..<count]), ended: true)
+      }
+      let begin = start ?? now()
+      start = begin
+      // A download may pause at this very moment: whether it stopped shows in the second from there.
+      let isSlow = count < Head.minBytesOfDownload
+      if pauses >= 5 || (now() - begin >= Head.longestWait && (isSlow || pauses == 0)) {
+        return Head(bytes: Array(bytes[..<count]), isLive: isSlow || pauses > 0)
+      }
+    }
+    return Head(bytes: bytes)
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Where the columns of a Clarity table stand; -1 where it has no such column.
+///
+/// Every language has the same order, so translated headers are read by place. English headers are read by
+/// name, because those are the files that programs save again with columns left out, added in front or
+/// renamed; a name that is not known is read by its place where all the others are in theirs.
+struct ClarityColumns {
+  private(set) var time: Int
+  private(set) var type: Int
+  private(set) var subtype: Int
+  private(set) var patientInfo: Int
+  private(set) var deviceInfo: Int
+  private(set) var sourceDevice: Int
+  private(set) var glucose: Int
+  private(set) var insulin: Int
+  private(set) var carbs: Int
+  private(set) var duration: Int
+  private(set) var rate: Int
+  private(set) var tick: Int
+  private(set) var transmitter: Int
+  let unit: GlucoseUnit
+  /// What the column of carbohydrates counts: grams, unless its name says something else.
+  let carbUnit: CarbohydrateUnit
+  /// The columns of the header whose names are not known, with the usual name of those that are read.
+  let unusual: [(column: Int, name: String?)]
+
+  /// The English names in Clarity's order, with those that programs give the time.
+  private static let names: [[String]] = [
+    ["index"], ["timestamp", "date_time", "datetime", "date time", "time"], ["event type"], ["event subtype"],
+    ["patient info"], ["device info"], ["source device id"], ["glucose value"], ["insulin value"],
+    ["carb value"], ["duration"], ["glucose rate of change"], ["transmitter time"], ["transmitter id"],
+  ]
+  /// So many known names make an English header, whatever the others are.
+  private static let minKnown = 8
+
+  /// The columns of a header of folded cells; nil when it is none of Clarity.
+  init?(header cells: [String]) {
+    var (places, unusual) = Self.places(cells)
+    if places[1] < 0 || places[2] < 0 || places[7] < 0 {
+      guard let start = Self.start(of: cells) else { return nil }
+      places = Self.names.indices.map { start + $0 }
+      if places[13] >= cells.count { (places[12], places[13]) = (-1, -1) }
+      unusual = []
+    }
+    (time, type, subtype, patientInfo) = (places[1], places[2], places[3], places[4])
+    (deviceInfo, sourceDevice, glucose, insulin) = (places[5], places[6], places[7], places[8])
+    (carbs, duration, rate, tick, transmitter) = (places[9], places[10], places[11], places[12], places[13])
+    guard glucose < cells.count, let unit = Self.unit(in: cells[glucose]) else { return nil }
+    self.unit = unit
+    carbUnit = CarbohydrateUnit(header: cells.indices.contains(carbs) ? cells[carbs] : "") ?? .grams
+    self.unusual = unusual
+  }
+
+  /// Where the columns with English names are, and the names that are not known.
+  private static func places(_ cells: [String]) -> (places: [Int], unusual: [(column: Int, name: String?)]) {
+    var places = names.map { names in
+      cells.firstIndex { cell in names.contains { cell == $0 || cell.hasPrefix($0 + " (") } } ?? -1
+    }
+    let known = places.indices.filter { places[$0] >= 0 }
+    guard known.count >= minKnown else { return (places, []) }
+    var unusual: [(column: Int, name: String?)] = []
+    if let shift = known.first.map({ places[$0] - $0 }), known.allSatisfy({ places[$0] - $0 == shift }) {
+      for missing in places.indices.dropFirst() where places[missing] < 0 {
+        let place = missing + shift
+        guard cells.indices.contains(place), !cells[place].isEmpty, isBetween(missing, known) else {
+          continue
+        }
+        places[missing] = place
+        unusual.append((place, names[missing][0]))
+      }
+    }
+    let others = cells.indices.filter {
+      !places.contains($0) && !cells[$0].isEmpty && !isRowNumber(cells[$0])
+    }
+    return (places, unusual + others.map { ($0, nil) })
+  }
+
+  /// Whether the columns beside one are known. A column that somebody appended has no place among Clarity's.
+  private static func isBetween(_ column: Int, _ known: [Int]) -> Bool {
+    known.contains(column - 1) && (column == names.count - 1 || known.contains(column + 1))
+  }
+
+  /// Whether a name is one that programs give to their own numbers of the rows.
+  private static func isRowNumber(_ cell: String) -> Bool { cell == "index" || cell.hasPrefix("unnamed") }
+
+  /// What a person should know of unusual names in the header.
+  ///
+  /// - Parameter cells: the cells as they stand.
+  func warnings(_ cells: [String]) -> [String] {
+    unusual.filter { $0.column < cells.count }.map { HeaderNames.warning(cells[$0.column], readAs: $0.name) }
+  }
+
+  /// Where the index column stands in a translated header; -1 where it was left out.
+  private static func start(of cells: [String]) -> Int? {
+    if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
+    // The hours are written in the language's own letters: hh, uu, tt.
+    return cells.prefix(3).firstIndex { $0.hasSuffix(":mm:ss)") }.map { $0 - 1 }
+  }
+
+  private static func unit(in header: String) -> GlucoseUnit? {
+    if header.contains("mmol/l") { return .millimolesPerLitre }
+    return header.contains("mg/dl") ? .milligramsPerDecilitre : nil
+  }
+
+  /// The last column that a row with glucose, or one without, is read from.
+  func lastUsed(withGlucose: Bool) -> Int {
+    let common = [time, type, subtype, sourceDevice]
+    let others =
+      withGlucose ? [glucose, tick, transmitter] : [patientInfo, deviceInfo, insulin, carbs, duration]
+    return (common + others).max() ?? 0
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What a person entered: insulin, carbohydrates, exercise, health and notes.
+extension ClarityFormat {
+  private static let maxUnits = PlausibleAmounts.units.upperBound
+  private static let maxGrams = PlausibleAmounts.grams.upperBound
+
+  mutating func readDiary(_ row: Row, _ event: ClarityEvent, at shown: ShownTime, into out: inout Collector) {
+    switch event {
+    case .insulin: readInsulin(row, at: shown, into: &out)
+    case .carbs: readCarbs(row, at: shown, into: &out)
+    case .exercise: readExercise(row, at: shown, into: &out)
+    case .health:
+      add(
+        .note, ["subtype": .text("health"), "text": .text(row[columns.subtype].text)], row, at: shown,
+        into: &out)
+    default: readNote(row, at: shown, into: &out)
+    }
+  }
+
+  private mutating func readInsulin(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    guard let units = number(row[columns.insulin]), (0...Self.maxUnits).contains(units) else {
+      return out.reject(row, "an insulin dose that is no number of units")
+    }
+    var fields: [String: FieldValue] = ["units": .number(units)]
+    if let subtype = Self.insulinSubtype(row[columns.subtype].folded) { fields["subtype"] = .text(subtype) }
+    add(.insulin, fields, row, at: shown, into: &out)
+  }
+
+  private mutating func readCarbs(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    guard let amount = number(row[columns.carbs]), (0...Self.maxGrams).contains(amount) else {
+      return out.reject(row, "carbohydrates that are no number from 0 to \(plainNumber(Self.maxGrams))")
+    }
+    add(.food, [columns.carbUnit.field: .number(amount)], row, at: shown, into: &out)
+  }
+
+  private func readExercise(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    var fields: [String: FieldValue] = [:]
+    let intensity = row[columns.subtype].folded
+    if !intensity.isEmpty { fields["intensity"] = .text(Self.intensities[intensity] ?? intensity) }
+    let duration = row[columns.duration]
+    if !duration.isEmpty {
+      guard let minutes = Self.minutes(duration) else {
+        return out.reject(row, "a duration that is not written hh:mm:ss")
+      }
+      fields["minutes"] = .number(minutes)
+    }
+    if fields.isEmpty { return out.skip("exercise without content") }
+    add(.exercise, fields, row, at: shown, into: &out)
+  }
+
+  /// A note's text has no column of its own; it stands in the first free one.
+  private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
+    guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {
+      return out.skip("note without text")
+    }
+    add(.note, ["text": .text(row[place].trimmed.text)], row, at: shown, into: &out)
+  }
+
+  private func add(
+    _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at shown: ShownTime,
+    into out: inout Collector
+  ) {
+    out.add(kind, at: shown, owner: row[columns.sourceDevice].trimmed.text, line: row.line, fields)
+  }
+
+  /// The kind of insulin by parts of the words for it; nil for a word of no known language.
+  private static func insulinSubtype(_ word: String) -> String? {
+    if ["long", "lang", "lent", "larg", "lung", "lång"].contains(where: word.contains) { return "long" }
+    let rapid = ["fast", "rapid", "rápid", "schnell", "kurz", "snel", "snabb", "hurtig", "rask"]
+    return rapid.contains(where: word.contains) ? "rapid" : nil
+  }
+
+  private static let intensities = [
+    "light": "light", "leicht": "light", "ligero": "light", "ligera": "light", "leve": "light",
+    "leggero": "light",
+    "leggera": "light", "léger": "light", "légère": "light", "licht": "light",
+    "medium": "medium", "mittel": "medium", "medio": "medium", "media": "medium", "moderado": "medium",
+    "moderato": "medium", "moyen": "medium", "moyenne": "medium", "modéré": "medium", "gemiddeld": "medium",
+    "heavy": "heavy", "schwer": "heavy", "intensiv": "heavy", "intenso": "heavy", "intensa": "heavy",
+    "fuerte": "heavy", "intense": "heavy", "pesante": "heavy", "zwaar": "heavy",
+  ]
+
+  /// `hh:mm:ss` as minutes, of up to 99 hours.
+  private static func minutes(_ field: Field) -> Double? {
+    let parts = field.trimmed.text.split(separator: ":", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { $0.utf8.count <= 2 ? UInt8($0) : nil }
+    guard parts.count == 3, numbers.count == 3, numbers[1] < 60, numbers[2] < 60 else { return nil }
+    return Double(Int(numbers[0]) * 60 + Int(numbers[1])) + Double(numbers[2]) / 60
+  }
+}

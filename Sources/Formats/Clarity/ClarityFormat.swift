@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Dexcom Clarity CSV, G4 to G7 and Stelo, in every language.
+///
+/// A sensor reading's place is the transmitter's own tick, since Clarity renumbers rows, revises values and
+/// was seen to move shown times by an hour between exports. Files that were saved again without ticks fall
+/// back on the time.
+struct ClarityFormat: ExportFormat {
+  static let id = "clarity"
+  static let title = "Dexcom Clarity CSV"
+  static let summary = "sensor readings, calibrations, insulin, carbohydrates, exercise, health notes"
+
+  /// The range of every Dexcom sensor, in mg/dL; Clarity writes the words Low and High beyond it.
+  private static let limits = (low: 40.0, high: 400.0)
+
+  private let layout: Layout
+  private let options: ExportOptions
+  var columns: ClarityColumns
+  private var hasHeader = false
+  private var units: [GlucoseUnit]
+  private var glucose: GlucoseReader
+  private var decimalMark: DecimalMarkSurvey
+  private var types = ClarityEventTypes()
+  /// By the number of the device: each transmitter as one display shows it.
+  private var clocks: [DeviceClock] = []
+  private var lastTransmitter: [UInt8] = []
+  /// Spreadsheets turn the times into the order of their own country.
+  private let hasOpenDates: Bool
+  private var dates: DateOrderSurvey
+  private var order: (DateOrder, Decision.Basis)?
+  private let unusualNames: [String]
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    head.firstRow(where: { ClarityColumns(header: $0) != nil }).map { .table(delimiter: $0.delimiter) }
+  }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+    guard case .table(let delimiter) = layout, let found = Self.findHeader(head, delimiter) else {
+      throw HeaderMissing(message: "no header of \(Self.title) was found")
+    }
+    self.layout = layout
+    self.options = options
+    columns = found.columns
+    unusualNames = found.columns.warnings(found.names)
+    units = [found.columns.unit]
+    decimalMark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
+    glucose = Self.reader(found.columns.unit, mark: decimalMark.mark)
+    hasOpenDates = found.times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    if hasOpenDates, dates.isGiven { try settle() }
+  }
+
+  var isOpen: Bool { hasOpenDates && !dates.isGiven }
+
+  mutating func survey(_ row: Row) {
+    guard let time = row[columns.time].openTime else { return }
+    dates.note(time, isHistory: types.event(row[columns.type]) == .estimate, line: row.line)
+  }
+
+  mutating func settle() throws {
+    order = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+  }
+
+  var decisions: [Decision] {
+    var decisions = [Decision("unit", units.map(\.name).joined(separator: ", "), .read)]
+    if let (order, basis) = order {
+      decisions.append(Decision("date-order", order == .dayFirst ? "day first" : "month first", basis))
+    } else {
+      decisions.append(Decision("date-order", "year first", .fixed))
+    }
+    if decimalMark.mark == .comma || decimalMark.isSettled {
+      decisions.append(Decision("decimal-mark", decimalMark.mark.name, .inferred))
+    }
+    return decisions
+  }
+
+  var warnings: [String] {
+    let mixed = "the input has headers with different units; each row is read by the header above it"
+    return (units.count > 1 ? [mixed] : []) + unusualNames
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let time = row[columns.time].trimmed
+    guard hasHeader, time.isEmpty || time[0] &- 0x30 <= 9 else {
+      return takeHeader(row) ? .header : .unknown("before the header, or no row of Clarity")
+    }
+    if time.isEmpty { return readTimeless(row, into: &out) }
+    if row.isUnterminated, isCut(row) { return .cut }
+    guard let shown = shownTime(time) else {
+      out.reject(row, "a time that no calendar has, or of another form than YYYY-MM-DDThh:mm:ss")
+      return .data
+    }
+    if !row[columns.rate].isEmpty { out.skip("rate of change") }
+    let event = event(row)
+    if isSplit(row, event) {
+      out.reject(row, "a second value, as a decimal comma without quotes leaves it")
+      return .data
+    }
+    switch event {
+    case .estimate: readEstimate(row, at: shown, into: &out)
+    case .calibration: readCalibration(row, at: shown, into: &out)
+    case .unknown: out.skip(types.countedName(row[columns.type]))
+    default: readDiary(row, event, at: shown, into: &out)
+    }
+    return .data
+  }
+
+  /// The number in a value cell, by the decimal mark of the input.
+  mutating func number(_ cell: Field) -> Double? {
+    decimalMark.note(cell.bytes)
+    glucose.mark = decimalMark.mark
+    return cell.number(glucose.mark)
+  }
+}
+
+// MARK: - Headers and rows that are no events
+
+extension ClarityFormat {
+  /// The header among the first rows, the names in it, and the times of the rows below it.
+  private static func findHeader(
+    _ head: InputHead, _ delimiter: UInt8
+  ) -> (columns: ClarityColumns, names: [String], times: [String])? {
+    let rows = head.rows(delimiter)
+    for (index, row) in rows.enumerated() {
+      guard let columns = ClarityColumns(header: row.map(foldedHeader)) else { continue }
+      let times = rows[(index + 1)...].map { $0.indices.contains(columns.time) ? $0[columns.time] : "" }
+      return (columns, row, times)
+    }
+    return nil
+  }
+
+  private static func reader(_ unit: GlucoseUnit, mark: DecimalMark) -> GlucoseReader {
+    let factor = unit == .millimolesPerLitre ? Quantity.milligramsPerDecilitreInMillimole : 1
+    return GlucoseReader(
+      unit: unit, mark: mark,
+      lowLimit: (limits.low / factor * 10).rounded() / 10,
+      highLimit: (limits.high / factor * 10).rounded() / 10)
+  }
+
+  private mutating func takeHeader(_ row: Row) -> Bool {
+    guard let columns = ClarityColumns(header: row.fields.map(\.folded)) else { return false }
+    self.columns = columns
+    hasHeader = true
+    if !units.contains(columns.unit) { units.append(columns.unit) }
+    glucose = Self.reader(columns.unit, mark: decimalMark.mark)
+    startExport()
+    return true
+  }
+
+  private mutating func startExport() {
+    for index in clocks.indices { clocks[index].startExport() }
+  }
+
+  /// Rows without a time name the person, the devices and the limits of alerts, at the start of an export.
+  private mutating func readTimeless(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if row.isUnterminated, row.count <= columns.glucose { return .cut }
+    if row.isEmpty(from: 0) {
+      out.skip("empty row")
+    } else if row[columns.type].isEmpty {
+      return .unknown("a row without a time")
+    } else if types.event(row[columns.type]) != .unknown || !row[columns.tick].isEmpty {
+      out.reject(row, "an event without a time")
+    } else {
+      out.skip("settings")
+      startExport()
+    }
+    return .data
+  }
+
+  @inline(__always) private func shownTime(_ field: Field) -> ShownTime? {
+    if let shown = field.yearFirstTime { return shown }
+    guard let (order, _) = order, let time = field.openTime?.time(order) else { return nil }
+    return ShownTime(time)
+  }
+
+  /// Whether the last line may have lost what tells its reading's device and place.
+  private func isCut(_ row: Row) -> Bool {
+    let lastUsed = columns.lastUsed(withGlucose: !row[columns.glucose].isEmpty)
+    if row.count - 1 != lastUsed { return row.count - 1 < lastUsed }
+    let cell = row[lastUsed]
+    if cell.shape == .quoted { return false }
+    // A transmitter's name may have lost its end unless a whole row has it, too.
+    return lastUsed != columns.transmitter || cell.isEmpty || !cell.hasSameBytes(as: lastTransmitter)
+  }
+}
+
+// MARK: - Readings
+
+extension ClarityFormat {
+  /// What the row tells of; in languages whose words are not known, the columns that are filled tell it.
+  @inline(__always) private mutating func event(_ row: Row) -> ClarityEvent {
+    let event = types.event(row[columns.type])
+    return event == .unknown ? eventOfColumns(row) : event
+  }
+
+  /// Whether the column behind the event's own value is filled, too. No event of Clarity has two values.
+  @inline(__always) private func isSplit(_ row: Row, _ event: ClarityEvent) -> Bool {
+    switch event {
+    case .estimate, .calibration: !row[columns.insulin].isEmpty
+    case .insulin: !row[columns.carbs].isEmpty
+    case .carbs: !row[columns.duration].isEmpty
+    default: false
+    }
+  }
+
+  private func eventOfColumns(_ row: Row) -> ClarityEvent {
+    if !row[columns.glucose].isEmpty, !row[columns.transmitter].isEmpty {
+      return row[columns.tick].isEmpty ? .calibration : .estimate
+    }
+    guard row[columns.glucose].isEmpty else { return .unknown }
+    if !row[columns.insulin].isEmpty { return .insulin }
+    if !row[columns.carbs].isEmpty { return .carbs }
+    return row[columns.duration].isEmpty ? .unknown : .exercise
+  }
+
+  private mutating func readEstimate(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    let measurement: Measurement
+    switch glucoseCell(row) {
+    case .measurement(let value): measurement = value
+    case .empty: return out.skip("sensor reading without a value")
+    case .rejected(let reason): return out.reject(row, reason)
+    }
+    let device = device(row, in: &out)
+    let clock = Int(device.number)
+    let placement = out.place(shown)
+    let tick = row[columns.tick]
+    if tick.isEmpty || row[columns.transmitter].isEmpty {
+      // The zone's own change sets the clock back, too; there the placement says that the time occurs twice.
+      let isBehind = clocks[clock].isBehindItself(shown.deviceTime) && placement.source != .zoneOverlap
+      return out.add(
+        Reading(
+          device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,
+          marks: isBehind ? .clockSetBack : [], line: row.line))
+    }
+    guard let number = Self.wholeNumber(tick) else {
+      return out.reject(row, "a transmitter time that is no whole number")
+    }
+    out.add(
+      Reading(
+        device: device, kind: .cbg, tick: number, at: shown.deviceTime,
+        placement: clocks[clock].place(shown.deviceTime, tick: number, as: placement, in: options.zone),
+        measurement,
+        line: row.line))
+  }
+
+  private mutating func readCalibration(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+    let cell = glucoseCell(row)
+    if case .empty = cell { return out.skip("calibration without a value") }
+    out.add(.smbg, cell, device: device(row, in: &out), at: shown, marks: .calibration, row: row)
+  }
+
+  @inline(__always) private mutating func glucoseCell(_ row: Row) -> CellValue {
+    let cell = row[columns.glucose]
+    if !decimalMark.isSettled {
+      decimalMark.note(cell.bytes)
+      glucose.mark = decimalMark.mark
+    }
+    return glucose.read(cell)
+  }
+
+  /// A tick, also as programs write whole numbers of a column with holes: `7573.0`.
+  @inline(__always) private static func wholeNumber(_ field: Field) -> Int64? {
+    if let number = field.integer { return number }
+    guard let number = field.number(.point) ?? field.number(.comma), abs(number) < 1e15 else { return nil }
+    return Int64(exactly: number)
+  }
+
+  @inline(__always) private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let transmitter = row[columns.transmitter]
+    if !transmitter.hasSameBytes(as: lastTransmitter), !row.isUnterminated, !transmitter.isEmpty {
+      lastTransmitter = Array(transmitter.bytes)
+    }
+    let device = out.device(vendor: "Dexcom", model: row[columns.sourceDevice], serial: transmitter)
+    while clocks.count <= Int(device.number) { clocks.append(DeviceClock()) }
+    return device
+  }
+}

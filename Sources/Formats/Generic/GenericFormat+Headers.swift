@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Headers, the last line, and rows that are no data.
+extension GenericFormat {
+  mutating func readOutside(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if takeHeader(row) { return .header }
+    if place == .beforeHeader { return .unknown("before the header") }
+    out.reject(row, "behind a header with other columns; import this part as an input of its own")
+    return .data
+  }
+
+  /// Whether the row is the header found in the head, or one with the same names in other places.
+  mutating func takeHeader(_ row: Row) -> Bool {
+    guard finding.delimiter != nil, row.count <= TableReader.maxColumns else { return false }
+    let cells = row.fields.map(\.folded)
+    let names = finding.header.names.dropFirst(finding.header.shift).map(foldedHeader)
+    if cells != names {
+      // Before the first header, only the row seen in the head will do.
+      guard place != .beforeHeader, finding.header.shift == 0 else { return false }
+      let wanted = finding.columns
+      let places = wanted.roles.map { wanted[$0] } + wanted.watched
+      guard places.allSatisfy({ cells.contains(names[$0]) }) else { return false }
+      columns = wanted.moved { cells.firstIndex(of: names[$0]) ?? -1 }
+    } else {
+      columns = finding.columns
+    }
+    let filled = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
+    columnCount = filled + finding.header.shift
+    headerCount = cells.count + finding.header.shift
+    // What picks rows or tells persons apart is cut as the name of a device is.
+    lastRole = columns.last == columnCount - 1 ? columns.role(of: columns.last) ?? .serial : nil
+    place = .behindHeader
+    return true
+  }
+
+  /// What becomes of a row that another person's or one that was not picked; nil for one to read.
+  @inline(__always) mutating func leaveOut(
+    _ row: Row, at time: GenericTimeReader.Outcome, into out: inout Collector
+  ) -> RowVerdict? {
+    switch rows.choice(row, columns.watched) {
+    case .read: return nil
+    case .leaveOut(let column):
+      if case .rejected = time, let verdict = takeAnyHeader(row) { return verdict }
+      out.skip("row with another \(shownName(column))")
+    case .refuse:
+      if case .rejected(let reason) = time { return refuse(row, reason, into: &out) }
+      out.reject(row, "a row of another person; import the input again, so that it is looked through")
+    }
+    return .data
+  }
+
+  /// Rejects a row without a time, unless it is a header or says nothing.
+  mutating func refuse(_ row: Row, _ reason: String, into out: inout Collector) -> RowVerdict {
+    if row.isEmpty(from: 0) {
+      out.skip("empty row")
+      return .data
+    }
+    if let verdict = takeAnyHeader(row) { return verdict }
+    if finding.delimiter != nil, row.isUnterminated,
+      lastRole == .time || lastRole == .clock || lastRole == .date
+    {
+      return .cut
+    }
+    out.reject(row, reason)
+    return .data
+  }
+
+  /// Takes a row that is a header; behind one with other columns nothing is read. Nil for any other row.
+  private mutating func takeAnyHeader(_ row: Row) -> RowVerdict? {
+    guard finding.delimiter != nil else { return nil }
+    if takeHeader(row) { return .header }
+    guard looksLikeHeader(row) else { return nil }
+    place = .behindOtherHeader
+    return .unknown("a header with other columns")
+  }
+
+  func looksLikeHeader(_ row: Row) -> Bool {
+    guard row.count > 1, row.count <= 128 else { return false }
+    let words = row.fields.map { HeaderWords($0.text) }
+    return words.contains(where: \.isTime) && words.contains { $0.isGlucose || $0.isValue }
+  }
+
+  func isCut(_ row: Row) -> Bool {
+    if row.count < columnCount { return true }
+    if rows.hasLongerValue, columns.watched.contains(columnCount - 1) { return true }
+    guard row.count == columnCount, let lastRole else { return false }
+    let cell = row[columnCount - 1]
+    if !cell.isEmpty, cell.shape != .quoted {
+      if lastRole == .unit, GlucoseUnit(name: cell.text) == nil { return true }
+      if lastRole == .kind, KindWord(cell.text) == nil { return true }
+    }
+    return lastCell.mayBeCut(cell, as: lastRole, mark: units.mark)
+  }
+}

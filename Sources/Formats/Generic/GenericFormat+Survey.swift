@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What the first rows settle, and what only all of them can.
+extension GenericFormat {
+  /// A number over 12 or a dot among the head's dates settles the order; contradictions are for the survey.
+  mutating func settleOrderFromHead() {
+    if let given = options.dateOrder.flatMap(DateOrder.init) {
+      times.order = given
+      orderBasis = .given
+      return
+    }
+    let column = finding.columns[.time] >= 0 ? finding.columns[.time] : finding.columns[.date]
+    let dates = finding.header.cells(column).compactMap { $0.withField { $0.trimmed.openDate } }
+    guard !dates.isEmpty else { return }
+    let dayIsFirst = dates.contains { $0.first > 12 || $0.separator == UInt8(ascii: ".") }
+    let monthIsFirst = dates.contains { $0.second > 12 }
+    guard dayIsFirst != monthIsFirst else {
+      orderIsOpen = true
+      return
+    }
+    times.order = dayIsFirst ? .dayFirst : .monthFirst
+    orderBasis = .inferred
+  }
+
+  /// The cadence of the first rows may show a sensor, so that nothing has to be read twice.
+  mutating func settleKindFromHead() {
+    guard kind.isOpen else { return }
+    for cells in finding.header.rows {
+      cells.withRow { row in
+        guard rows.choice(row, finding.columns.watched) == .read else { return }
+        noteCadence(row, finding.columns)
+      }
+    }
+    kind.settleFromHead()
+  }
+
+  /// A wrong kind would store every reading again when the same rows come as a file.
+  var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
+
+  var gainsBySurvey: Bool { kind.isOpen || rows.gainsBySurvey || columns[.ketone] >= 0 || headHasZeros }
+
+  private var headHasZeros: Bool {
+    finding.header.cells(finding.columns[.value]).contains { cell in
+      cell.withField { $0.trimmed.number(units.mark) == 0 }
+    }
+  }
+
+  mutating func survey(_ row: Row) {
+    guard place != .beforeHeader else {
+      _ = takeHeader(row)
+      return
+    }
+    guard seconds(of: row, columns) != nil else { return surveyWithoutTime(row) }
+    if place == .behindOtherHeader || (row.isUnterminated && units.hasValues) { return }
+    guard rows.choice(row, columns.watched) == .read else { return }
+    rows.survey(row, columns.watched)
+    if orderIsOpen, let time = openTime(of: row) {
+      dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
+      datesOfSticks.note(time, isHistory: false, line: row.line)
+    }
+    if units.isOpen, let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone {
+      units.note(row[columns[.value]], in: row[columns[.unit]])
+    }
+    zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
+    noteCadence(row, columns)
+  }
+
+  /// A row without a time is a header, or tells nothing.
+  private mutating func surveyWithoutTime(_ row: Row) {
+    guard finding.delimiter != nil, !takeHeader(row) else { return }
+    if looksLikeHeader(row) { place = .behindOtherHeader }
+  }
+
+  private mutating func noteCadence(_ row: Row, _ columns: GenericColumns) {
+    guard kind.isOpen, row[columns[.kind]].isEmpty, !row[columns[.value]].trimmed.isEmpty,
+      let seconds = seconds(of: row, columns)
+    else { return }
+    var series: UInt64 = 14_695_981_039_346_656_037
+    for column in [columns[.device], columns[.serial]] {
+      for byte in row[column].bytes { series = (series ^ UInt64(byte)) &* 1_099_511_628_211 }
+    }
+    kind.note(seconds, series: series)
+  }
+
+  /// The shown time of a row. Where day and month are open yet, either will do: within a day the steps are the same.
+  private mutating func seconds(of row: Row, _ columns: GenericColumns) -> Int64? {
+    let order = times.order
+    defer { times.order = order }
+    for trial in order.map({ [$0] }) ?? DateOrder.allCases {
+      times.order = trial
+      let outcome =
+        columns[.time] >= 0
+        ? times.read(row[columns[.time]]) : times.read(date: row[columns[.date]], clock: row[columns[.clock]])
+      switch outcome {
+      case .shown(let time), .instant(let time, _): return time.deviceTime.seconds
+      case .rejected: continue
+      }
+    }
+    return nil
+  }
+
+  private func openTime(of row: Row) -> OpenTime? {
+    if columns[.time] >= 0 { return row[columns[.time]].trimmed.openTime }
+    guard let date = row[columns[.date]].trimmed.openDate else { return nil }
+    // Where the time of day does not matter for the order, midnight serves.
+    return OpenTime(
+      first: date.first, second: date.second, year: date.year, hour: 0, minute: 0, seconds: 0,
+      hasHalfDay: false,
+      separator: date.separator)
+  }
+
+  mutating func settle() throws {
+    let hint = ImportHint(options: options)
+    try rows.settle(hint)
+    kind.settle()
+    zeros.settle()
+    let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
+    try Self.adding(choices) { try units.settle() }
+    if orderIsOpen {
+      let orders = hint.lines(DateOrder.allCases.map { order in { $0.dateOrder = order.rawValue } })
+      let survey = kind.isHistory ? dates : datesOfSticks
+      let (order, basis) = try Self.adding(orders) {
+        try survey.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+      }
+      times.order = order
+      orderBasis = basis
+      orderIsOpen = false
+    }
+    if finding.delimiter != nil { place = .beforeHeader }
+    columns = finding.delimiter == nil ? columns : finding.columns
+  }
+
+  /// Adds to a refusal the commands that settle it.
+  private static func adding<Result>(_ commands: String, to body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let failure as Failure {
+      throw Failure(failure.category, "\(failure.message):\(commands)")
+    }
+  }
+}

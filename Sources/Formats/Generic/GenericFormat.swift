@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Any table with a header, and any JSON objects, that hold one time and one glucose value a row; or whose
+/// columns a person named.
+///
+/// A time that states its offset is shown as printed. A count since 1970 shows no time of its own, so it is
+/// the reading's position itself, which no zone changes.
+struct GenericFormat: ExportFormat {
+  static let id = "generic"
+  static let title = "table or JSON with a time and a glucose column"
+  static let summary = "glucose and ketone readings; with --map also insulin, carbohydrates and notes"
+  static let readsJSON = true
+
+  let options: ExportOptions
+  let finding: GenericFinding
+  var columns: GenericColumns
+  var place: Place
+  var times: GenericTimeReader
+  var units: GenericUnits
+  var dates: DateOrderSurvey
+  /// The same survey where the readings turn out to be no sensor's own.
+  var datesOfSticks: DateOrderSurvey
+  var orderIsOpen = false
+  var orderBasis: Decision.Basis?
+  var kind: GenericKind
+  var rows: GenericRows
+  var zeros = GenericZeros()
+  /// Whether a person named columns of insulin, carbohydrates or notes.
+  private let hasDiary: Bool
+  private var fixedDevice: DeviceIndex?
+  /// The header's cells in all, and up to the last one that is filled.
+  var headerCount = 0
+  var columnCount = 0
+  var lastCell = LastCell()
+  var lastRole: GenericRole?
+
+  enum Place { case beforeHeader, behindHeader, behindOtherHeader }
+
+  static func recognise(_ head: InputHead) -> Layout? { recognise(head, rows: []) }
+
+  static func recognise(_ head: InputHead, rows: [RowFilter]) -> Layout? {
+    if isEmptyList(head) { return .objects(columns: []) }
+    guard let finding = GenericFinding.find(head, GenericFinding.Wish(rows: rows)) else { return nil }
+    // Where nothing is read, nothing has to be settled.
+    let isExportOfNothing = head.isWhole && finding.isHeaderAlone
+    return finding.problem == nil || isExportOfNothing ? layout(of: finding) : nil
+  }
+
+  static func layout(of finding: GenericFinding) -> Layout {
+    if let delimiter = finding.delimiter { return .table(delimiter: delimiter) }
+    return .objects(columns: members(of: finding).map { finding.header.names[$0] })
+  }
+
+  /// The members of objects that are read, each once, in the order of a row's cells.
+  private static func members(of finding: GenericFinding) -> [Int] {
+    let places = finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched
+    return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
+  }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+    self.options = options
+    let empty = GenericFinding(header: GenericHeader(names: [], rows: []))
+    let wish = GenericFinding.Wish(map: options.columns, rows: options.rows)
+    finding = GenericFinding.find(head, wish) ?? empty
+    columns = finding.columns
+    let roles = finding.columns.roles
+    if case .objects = layout {
+      let members = Self.members(of: finding)
+      columns = columns.moved { members.firstIndex(of: $0) ?? -1 }
+    }
+    place = finding.delimiter == nil ? .behindHeader : .beforeHeader
+    times = GenericTimeReader(takesSerials: options.columns["time"] != nil, zone: options.zone)
+    units = GenericUnits(finding, given: options.unit)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    datesOfSticks = dates
+    kind = GenericKind(finding, given: options.kind)
+    rows = GenericRows(finding)
+    hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
+    settleOrderFromHead()
+    settleKindFromHead()
+  }
+
+  var decisions: [Decision] {
+    var decisions = units.decisions
+    if let kind = kind.decision { decisions.append(kind) }
+    if let delimiter = finding.delimiter {
+      let names: [UInt8: String] = [0x2C: "comma", 0x3B: "semicolon", 0x09: "tab", 0x7C: "bar"]
+      decisions.insert(Decision("delimiter", names[delimiter] ?? "other", .inferred), at: 0)
+    }
+    if let order = times.order {
+      decisions.append(Decision("date-order", order.rawValue, orderBasis ?? .inferred))
+    } else {
+      decisions.append(Decision("date-order", "unambiguous", .read))
+    }
+    return decisions
+  }
+
+  var warnings: [String] {
+    let unused = finding.unused
+    return (unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]) + rows.warnings
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard place == .behindHeader else { return readOutside(row, into: &out) }
+    if row.isUnterminated, isCut(row) { return .cut }
+    let outcome = readTime(row)
+    if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
+    if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
+    if let lastRole, row.count == columnCount {
+      lastCell.note(row[columnCount - 1], as: lastRole, mark: units.mark)
+    }
+    readValue(row, at: outcome, into: &out)
+    if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
+    if hasDiary { readDiary(row, at: outcome, into: &out) }
+    return .data
+  }
+
+  @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
+    if columns[.time] >= 0 { return times.read(row[columns[.time]]) }
+    return times.read(date: row[columns[.date]], clock: row[columns[.clock]])
+  }
+
+  @inline(__always) private mutating func readValue(
+    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
+  ) {
+    guard columns[.value] >= 0 else { return }
+    let value = row[columns[.value]].trimmed
+    guard let word = kind.word(in: row[columns[.kind]]) else {
+      return out.skip(kind.name(of: row[columns[.kind]]))
+    }
+    if value.isEmpty {
+      if !hasDiary { out.skip("row without a value") }
+      return
+    }
+    if let other = units.otherUnit(row[columns[.unit]]) { return out.skip(other) }
+    if zeros.valueIsNone(value) { return out.skip("row without a value") }
+    if row.count > headerCount, finding.delimiter == UInt8(ascii: ","), mayBeSplit(row) {
+      return out.reject(row, "more cells than the header has: a comma in a number or text without quotes?")
+    }
+    let cell =
+      word.kind == .ketone
+      ? units.ketone(value, unit: row[columns[.unit]]) : units.read(value, unit: row[columns[.unit]])
+    add(word, cell, row, at: outcome, into: &out)
+  }
+
+  /// Whether a row of more cells than the header has may hold a number that its own decimal comma splits.
+  private func mayBeSplit(_ row: Row) -> Bool {
+    if !row.isEmpty(from: headerCount) { return true }
+    let (whole, fraction) = (row[columns[.value]], row[columns[.value] + 1])
+    guard let number = whole.integer, number <= 35 else { return false }
+    return fraction.shape == .bare && fraction.count <= 2 && fraction.integer != nil
+  }
+
+  private mutating func readKetone(
+    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
+  ) {
+    let field = row[columns[.ketone]].trimmed
+    switch zeros.ketone(field, mark: units.mark) {
+    case .value: break
+    case .none: return
+    case .unknown:
+      return out.reject(
+        row, "a ketone of 0, which may say that there is no value; import a file, which can tell")
+    }
+    let cell = GlucoseReader.ketone(field, mark: units.mark)
+    if case .empty = cell { return }
+    add(KindWord(.ketone), cell, row, at: outcome, into: &out)
+  }
+
+  @inline(__always) private mutating func add(
+    _ word: KindWord, _ cell: CellValue, _ row: Row, at outcome: GenericTimeReader.Outcome,
+    into out: inout Collector
+  ) {
+    switch cell {
+    case .measurement(let measurement):
+      guard let (time, tick) = position(row, outcome) else {
+        return out.reject(row, "a record number that is no whole number")
+      }
+      var reading = Reading(
+        device: device(of: row, in: &out), kind: word.kind, at: time.deviceTime, placement: out.place(time),
+        measurement, marks: word.marks, line: row.line)
+      if columns[.control] >= 0, isSet(row[columns[.control]]) { reading.marks.insert(.controlSolution) }
+      if let tick {
+        reading.positionKind = .tick
+        reading.position = tick
+      }
+      out.add(reading)
+    case .empty: out.skip("row without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+
+  /// The shown time, and the position where it is not the time: the record's own number, or the instant.
+  @inline(__always) private func position(
+    _ row: Row, _ outcome: GenericTimeReader.Outcome
+  ) -> (ShownTime, tick: Int64?)? {
+    var (time, tick): (ShownTime, Int64?)
+    switch outcome {
+    case .shown(let shown): (time, tick) = (shown, nil)
+    case .instant(let shown, let milliseconds): (time, tick) = (shown, milliseconds)
+    case .rejected: return nil
+    }
+    if columns[.tick] >= 0 {
+      guard let number = row[columns[.tick]].integer else { return nil }
+      tick = number
+    }
+    return (time, tick)
+  }
+
+  /// Whether a cell ticks what its column names.
+  private func isSet(_ field: Field) -> Bool {
+    let noes = ["0", "-", "n", "no", "false", "falsch", "nein", "non", "faux", "nee", "falso", "nej", "nei"]
+    return !field.isEmpty && !noes.contains(field.folded)
+  }
+
+  @inline(__always) private mutating func device(of row: Row, in out: inout Collector) -> DeviceIndex {
+    if columns[.device] >= 0 || columns[.serial] >= 0 {
+      let (model, serial) = (row[columns[.device]], row[columns[.serial]])
+      if !model.isEmpty || !serial.isEmpty {
+        return out.device(vendor: "Generic", model: model, serial: serial)
+      }
+    }
+    if let fixedDevice { return fixedDevice }
+    let device = Device(vendor: "Generic", model: options.device ?? "unknown", format: Self.id)
+    let index = out.device(device)
+    fixedDevice = index
+    return index
+  }
+}
+
+// MARK: - Diary columns that a person named
+
+extension GenericFormat {
+  private func readDiary(_ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector) {
+    guard let (time, _) = position(row, outcome) else { return }
+    let owner = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
+    func amount(_ role: GenericRole, upTo most: Double) -> Double? {
+      let cell = row[columns[role]]
+      if cell.isEmpty { return nil }
+      guard let number = cell.number(units.mark), (0...most).contains(number) else {
+        out.reject(row, "an amount of \(role.name) that is no number, or none that can be")
+        return nil
+      }
+      return number == 0 ? nil : number
+    }
+    if columns[.insulin] >= 0, let dose = amount(.insulin, upTo: 500) {
+      out.add(.insulin, at: time, owner: owner, line: row.line, ["units": .number(dose)])
+    }
+    if columns[.carbs] >= 0, let grams = amount(.carbs, upTo: 2000) {
+      out.add(.food, at: time, owner: owner, line: row.line, ["carbs": .number(grams)])
+    }
+    if columns[.note] >= 0, !row[columns[.note]].isEmpty {
+      out.add(.note, at: time, owner: owner, line: row.line, ["text": .text(row[columns[.note]].text)])
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Settles the kind of the readings of a generic input whose rows name none.
+///
+/// In this order: what a person gave, the words of the header, the cadence of the times, else finger sticks. A row's
+/// own word is stronger than all of them.
+struct GenericKind {
+  /// The kinds that rows name, and the one of those that name none.
+  var column: KindColumn
+  private var basis: Decision.Basis
+  /// Whether all of the times may show more than those of the head.
+  private(set) var isOpen = false
+  private var cadence = Cadence()
+  private let hasValues: Bool
+  private let hasColumn: Bool
+  /// Whether rows without a word for their kind may be of anything.
+  private let needsWord: Bool
+
+  init(_ finding: GenericFinding, given: ReadingKind?) {
+    hasValues = finding.columns[.value] >= 0
+    hasColumn = finding.columns[.kind] >= 0
+    needsWord = finding.needsKindWord
+    let (kind, basis) = Self.stated(finding, given: given)
+    column = KindColumn(kind ?? .smbg)
+    self.basis = basis
+    isOpen = kind == nil && hasValues && !needsWord && !Self.rowsStateKinds(finding)
+  }
+
+  private static func stated(_ finding: GenericFinding, given: ReadingKind?) -> (
+    ReadingKind?, Decision.Basis
+  ) {
+    if let given { return (given, .given) }
+    let value = finding.columns[.value]
+    if value >= 0, let named = finding.header.words[value].kind { return (named, .read) }
+    return finding.header.words.contains(where: \.isOfSensor) ? (.cbg, .read) : (nil, .inferred)
+  }
+
+  /// Whether the head's rows all have a word for their kind.
+  private static func rowsStateKinds(_ finding: GenericFinding) -> Bool {
+    let (value, kind) = (finding.columns[.value], finding.columns[.kind])
+    guard kind >= 0, !finding.header.rows.isEmpty else { return false }
+    return finding.header.rows.allSatisfy { row in
+      guard row.indices.contains(value), !row[value].isEmpty else { return true }
+      return row.indices.contains(kind) && !row[kind].isEmpty
+    }
+  }
+
+  /// Notes when a row without a word for its kind was taken. `series`: what tells its device from others.
+  mutating func note(_ seconds: Int64, series: UInt64) {
+    if isOpen { cadence.note(seconds, series: series) }
+  }
+
+  /// Settles the kind if the first rows show a sensor's cadence. That they do not, proves nothing.
+  mutating func settleFromHead() {
+    guard isOpen, cadence.isSensor else { return }
+    settle()
+  }
+
+  mutating func settle() {
+    guard isOpen else { return }
+    isOpen = false
+    if cadence.isSensor { column = KindColumn(.cbg) }
+    cadence = Cadence()
+  }
+
+  /// The word for a row's kind; nil for a row of another kind.
+  @inline(__always) mutating func word(in cell: Field) -> KindWord? {
+    needsWord && cell.isEmpty ? nil : column.word(in: cell)
+  }
+
+  /// The name under which a row of another kind is counted.
+  mutating func name(of cell: Field) -> String {
+    cell.trimmed.isEmpty ? "row without a kind" : column.name(of: cell)
+  }
+
+  /// Whether the readings may turn out to be a sensor's own.
+  var mayBeHistory: Bool { isOpen || column.common.kind == .cbg }
+
+  var isHistory: Bool { column.common.kind == .cbg }
+
+  var decision: Decision? {
+    guard hasValues else { return nil }
+    if needsWord { return Decision("kind", "stated by each row", .read) }
+    let common = column.common.kind.name
+    return Decision("kind", hasColumn ? "stated by the rows, else \(common)" : common, basis)
+  }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Settles the unit and the decimal mark of a generic input, and reads its values.
+///
+/// In this order: the row's own unit, the header, what a person gave, all of the values. A header that nearly
+/// all values contradict is believed by nobody.
+struct GenericUnits {
+  /// The header's unit is doubted from this many values on.
+  private static let fewestToDoubt = 3
+
+  private(set) var mark: DecimalMark = .point
+  private var markIsInferred = false
+  private let isJSON: Bool
+  private let given: GlucoseUnit?
+  /// The unit of rows that state none.
+  private var unit: GlucoseUnit?
+  private var basis = Decision.Basis.read
+  private let hasColumn: Bool
+  /// Whether the values' name does not say of what they are, so that rows in other units are of other things.
+  private let isNameless: Bool
+  /// Whether the head's values contradict the header, so that all of them are asked.
+  private var isDoubted = false
+  private(set) var isOpen = false
+  private var values = Values()
+  private var milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
+  private var millimoles = GlucoseReader(unit: .millimolesPerLitre)
+
+  /// What the values without a unit of their own look like.
+  private struct Values {
+    var count = 0
+    var least = Double.infinity
+    var greatest = 0.0
+    var below30 = 0
+    var above35 = 0
+    var hasDecimals = false
+
+    mutating func note(_ number: Double, hasMark: Bool) {
+      // Zero stands for no value, and more than 1000 is none in any unit.
+      guard number > 0, number <= 1000 else { return }
+      count += 1
+      least = min(least, number)
+      greatest = max(greatest, number)
+      if number < 30 { below30 += 1 }
+      if number > 35 { above35 += 1 }
+      if hasMark { hasDecimals = true }
+    }
+
+    func contradict(_ unit: GlucoseUnit) -> Bool {
+      let odd = unit == .milligramsPerDecilitre ? below30 : above35
+      return count >= GenericUnits.fewestToDoubt && odd * 100 > count * 95
+    }
+  }
+
+  init(_ finding: GenericFinding, given: GlucoseUnit?) {
+    self.given = given
+    isJSON = finding.delimiter == nil
+    hasColumn = finding.columns[.unit] >= 0
+    let value = finding.columns[.value]
+    isNameless = value >= 0 && !finding.header.words[value].isGlucose
+    settleMark(of: finding)
+    guard value >= 0 else { return }
+    if let named = finding.header.words[value].unit {
+      unit = named
+      for text in finding.header.cells(value) { text.withField { note($0, in: .absent) } }
+      isDoubted = !hasColumn && values.contradict(named)
+      isOpen = isDoubted
+      values = Values()
+    } else if let given {
+      unit = given
+      basis = .given
+    } else {
+      isOpen = !finding.needsUnitWord && !rowsStateUnits(finding)
+    }
+  }
+
+  /// Whether the head's rows all have a unit of their own.
+  private func rowsStateUnits(_ finding: GenericFinding) -> Bool {
+    let (value, column) = (finding.columns[.value], finding.columns[.unit])
+    guard column >= 0 else { return false }
+    return finding.header.rows.allSatisfy { row in
+      guard row.indices.contains(value), !row[value].isEmpty else { return true }
+      return row.indices.contains(column) && !row[column].isEmpty
+    }
+  }
+
+  private mutating func settleMark(of finding: GenericFinding) {
+    guard !isJSON else { return }
+    var (commas, points) = (0, 0)
+    for role in [GenericRole.value, .ketone, .carbs, .insulin] where finding.columns[role] >= 0 {
+      for text in finding.header.cells(finding.columns[role]) {
+        if text.contains(".") { points += 1 }
+        if text.withField({ $0.number(.comma) != nil }), text.contains(",") { commas += 1 }
+      }
+    }
+    // Where neither is seen more, a file with semicolons is one that needs the comma for numbers.
+    if commas > points || (commas == points && finding.delimiter == UInt8(ascii: ";")) { mark = .comma }
+    markIsInferred = commas + points > 0
+    milligrams.mark = mark
+    millimoles.mark = mark
+  }
+
+  /// The units that a person may say where nothing settles it.
+  var choices: [GlucoseUnit] {
+    guard isDoubted, let unit else { return GlucoseUnit.allCases }
+    return GlucoseUnit.allCases.filter { $0 != unit }
+  }
+
+  var hasValues: Bool { values.count > 0 }
+
+  /// Looks at a value of a row for the unit.
+  mutating func note(_ field: Field, in stated: Field) {
+    guard stated.isEmpty, let number = field.number(mark) else { return }
+    values.note(number, hasMark: field.bytes.contains(mark.rawValue))
+  }
+
+  /// - Throws: `Failure` of category `badInput` naming the option that settles it.
+  mutating func settle() throws {
+    guard isOpen else { return }
+    isOpen = false
+    if isDoubted { return try settleDoubt() }
+    guard values.count > 0 else { return }
+    basis = .inferred
+    if values.greatest <= 35, values.hasDecimals {
+      unit = .millimolesPerLitre
+    } else if values.least >= 36 {
+      unit = .milligramsPerDecilitre
+    } else {
+      throw Failure(
+        .badInput, "nothing tells whether the values are mg/dL or mmol/L; pass --unit")
+    }
+  }
+
+  private mutating func settleDoubt() throws {
+    guard let named = unit, values.contradict(named) else { return }
+    guard let given, given != named else {
+      let other = GlucoseUnit.allCases.first { $0 != named } ?? named
+      throw Failure(
+        .badInput,
+        "the header says \(named.name), but nearly all values look like \(other.name); "
+          + "if the header is wrong, pass --unit \(other.name)")
+    }
+    unit = given
+    basis = .given
+  }
+
+  var decisions: [Decision] {
+    var decisions: [Decision] = []
+    if let unit { decisions.append(Decision("unit", unit.name, basis)) }
+    if unit == nil, hasColumn { decisions.append(Decision("unit", "stated by each row", .read)) }
+    if markIsInferred { decisions.append(Decision("decimal-mark", mark.name, .inferred)) }
+    return decisions
+  }
+
+  /// The name under which a row is counted whose unit is one of other things; nil for a row to read.
+  @inline(__always) func otherUnit(_ stated: Field) -> String? {
+    isNameless && !stated.isEmpty && !stated.equals("mg/dL") && !stated.equals("mmol/L")
+      ? Self.name(ofOther: stated) : nil
+  }
+
+  private static func name(ofOther stated: Field) -> String? {
+    let text = stated.trimmed.folded
+    let first = text.split(separator: " ").first.map(String.init) ?? ""
+    // `mg / dL` is a mistyped unit of glucose: such a row is rejected, and not counted as one of something else.
+    let isOther = otherUnits.contains(text) || (otherUnits.contains(first) && !text.contains("dl"))
+    return isOther ? "value in \(first)" : nil
+  }
+
+  /// Whether a unit is one of glucose alone: `mg` is that of a medicine, too.
+  static func isOfGlucose(_ text: String) -> Bool {
+    GlucoseUnit(name: text) != nil && !otherUnits.contains(foldedHeader(text))
+  }
+
+  /// Units of insulin, food, heart, body and movement.
+  private static let otherUnits: Set<String> = [
+    "u", "iu", "ie", "ui", "e", "u/h", "ie/h", "ui/h", "e/h", "units", "unit", "einheiten", "unités",
+    "unidades",
+    "unità", "eenheden", "%", "g", "gr", "gram", "grams", "gramm", "grammes", "kg", "lb", "lbs", "mg", "µg",
+    "mcg",
+    "ml", "l", "be", "ke", "kh", "bpm", "mmhg", "kcal", "cal", "kj", "min", "mins", "minutes", "h", "s",
+    "sec", "ms",
+    "steps", "schritte", "km", "m", "mi", "°c", "°f", "mmol/mol", "count",
+  ]
+
+  /// The glucose value in a cell, in the row's own unit or the input's.
+  @inline(__always) func read(_ field: Field, unit stated: Field) -> CellValue {
+    if stated.isEmpty {
+      guard let unit else { return .rejected("a value without a unit; say --unit mg/dL or --unit mmol/L") }
+      return read(field, in: unit)
+    }
+    if stated.equals("mg/dL") { return read(field, in: .milligramsPerDecilitre) }
+    if stated.equals("mmol/L") { return read(field, in: .millimolesPerLitre) }
+    guard let unit = GlucoseUnit(name: stated.trimmed.text) else {
+      return .rejected("a unit that is neither mg/dL nor mmol/L")
+    }
+    return read(field, in: unit)
+  }
+
+  @inline(__always) private func read(_ field: Field, in unit: GlucoseUnit) -> CellValue {
+    let reader = unit == .milligramsPerDecilitre ? milligrams : millimoles
+    if isJSON, let number = field.jsonNumber { return reader.check(number) }
+    return reader.read(field)
+  }
+
+  /// A ketone value in a cell whose row may name a unit.
+  func ketone(_ field: Field, unit stated: Field) -> CellValue {
+    if !stated.isEmpty, GlucoseUnit(name: stated.trimmed.text) != .millimolesPerLitre {
+      return .rejected("a ketone value in another unit than mmol/L")
+    }
+    return GlucoseReader.ketone(field, mark: mark)
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// glucoport's own CSV and NDJSON: every part of every identity is stated, so that reading an export back
+/// changes nothing.
+struct GlucoportFormat: ExportFormat {
+  static let id = "glucoport"
+  static let title = "glucoport CSV and NDJSON"
+  static let summary = "everything that glucoport exports, exactly as it was"
+  static let readsJSON = true
+
+  private static let signature: [GlucoportColumn] = [.item, .deviceTime, .positionKind, .position]
+  /// Of an object that holds a record, which has no place among readings.
+  private static let recordSignature: [GlucoportColumn] = [.item, .deviceTime, .guid, .deleted]
+
+  private let isTable: Bool
+  private var identity: GlucoportIdentity
+  private var columnCount = 0
+  private var lastColumn: GlucoportColumn?
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    if head.isJSON {
+      let isOurs = head.objects.contains { object in
+        [signature, recordSignature].contains { $0.allSatisfy { object[$0.name] != nil } }
+      }
+      return isOurs ? .objects(columns: GlucoportColumns.names) : nil
+    }
+    return head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }
+  }
+
+  private static func isHeader(_ cells: [String]) -> Bool { signature.allSatisfy { cells.contains($0.name) } }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) {
+    if case .objects(let columns) = layout {
+      isTable = false
+      identity = GlucoportIdentity(columns: columns)
+    } else {
+      isTable = true
+      identity = GlucoportIdentity(columns: [], isTable: true)
+    }
+  }
+
+  var decisions: [Decision] {
+    [Decision("unit", "stated by each row", .read), Decision("date-order", "year first", .fixed)]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
+    if row.isUnterminated, isCut(row) { return .cut }
+    let item = identity.field(.item, of: row)
+    if item.equals("reading") {
+      switch identity.reading(from: row, into: &out) {
+      case .reading(let reading): out.add(reading)
+      case .rejected(let reason): out.reject(row, reason)
+      }
+    } else if item.equals("record") {
+      switch identity.record(from: row, guid: identity.field(.guid, of: row)) {
+      case .success(let record): out.add(record)
+      case .failure(let reason): out.reject(row, reason.text)
+      }
+    } else if isTable, takeHeader(row) {
+      return .header
+    } else if !row.isEmpty(from: 0) {
+      out.reject(row, "an item that is neither a reading nor a record")
+    }
+    return .data
+  }
+
+  private mutating func takeHeader(_ row: Row) -> Bool {
+    let cells = row.fields.map(\.folded)
+    guard Self.isHeader(cells) else { return false }
+    identity = GlucoportIdentity(columns: cells, isTable: true)
+    columnCount = cells.count
+    lastColumn = GlucoportColumn.allCases.first { identity.place($0) == columnCount - 1 }
+    return true
+  }
+
+  /// In the writer's own order the last cell, `deleted`, is empty for readings and one of two words for
+  /// records.
+  private func isCut(_ row: Row) -> Bool {
+    guard row.count >= columnCount, lastColumn == .deleted else { return true }
+    if identity.field(.item, of: row).equals("reading") { return false }
+    return GlucoportIdentity.flag(identity.field(.deleted, of: row)) == nil
+  }
+}

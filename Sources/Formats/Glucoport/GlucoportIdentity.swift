@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Rebuilds readings from the parts that a glucoport export states, found by name among the columns of a row.
+///
+/// A remote's own format may carry them, too, in an object of their own whose name is the prefix.
+struct GlucoportIdentity {
+  enum Outcome {
+    case reading(Reading)
+    case rejected(String)
+  }
+
+  /// More than any meter shows, and few enough that every conversion of a value stays a number.
+  private static let possible = 0.0...10_000
+
+  private var places: [Int]
+  private let isTable: Bool
+  private var devices: [(parts: [[UInt8]], index: DeviceIndex)] = []
+  private var last = 0
+
+  /// - Parameters:
+  ///   - columns: the names of the row's columns, as the layout or the header gives them.
+  ///   - prefix: what stands in front of each name, such as `glucoport.`.
+  ///   - isTable: whether texts were guarded against spreadsheets.
+  init(columns: [String], prefix: String = "", isTable: Bool = false) {
+    places = GlucoportColumn.allCases.map { columns.firstIndex(of: prefix + $0.name) ?? -1 }
+    self.isTable = isTable
+  }
+
+  /// Whether the columns are there without which nothing can be rebuilt.
+  var isComplete: Bool {
+    [GlucoportColumn.kind, .deviceTime, .utcOffset, .offsetSource, .positionKind, .position].allSatisfy {
+      place($0) >= 0
+    }
+  }
+
+  @inline(__always) func place(_ column: GlucoportColumn) -> Int { places[column.rawValue] }
+
+  @inline(__always) func field(_ column: GlucoportColumn, of row: Row) -> Field {
+    row[places[column.rawValue]]
+  }
+
+  /// The reading of a row.
+  ///
+  /// - Parameter measurement: the value where the row states it elsewhere; nil to read it from these columns.
+  mutating func reading(
+    from row: Row, measurement stated: Measurement? = nil, into out: inout Collector
+  ) -> Outcome {
+    guard let kind = kind(field(.kind, of: row)) else {
+      return .rejected("a kind of reading that does not exist")
+    }
+    guard let (deviceTime, placement) = time(of: row) else { return .rejected(Self.badTime) }
+    guard let measurement = stated ?? measurement(of: row) else {
+      return .rejected("a value, unit or range that cannot be")
+    }
+    guard let marks = marks(field(.marks, of: row)) else { return .rejected("a mark that does not exist") }
+    guard let position = field(.position, of: row).integer else {
+      return .rejected("a position that is no number")
+    }
+    var reading = Reading(
+      device: device(of: row, in: &out), kind: kind, at: deviceTime, placement: placement, measurement,
+      marks: marks, line: row.line)
+    let positionKind = field(.positionKind, of: row)
+    if positionKind.equals("tick") {
+      reading.positionKind = .tick
+      reading.position = position
+    } else if !positionKind.equals("time") || position != deviceTime.seconds {
+      return .rejected("an position_kind that does not exist, or a position that is not the device time")
+    }
+    return finish(&reading, row)
+  }
+
+  private func finish(_ reading: inout Reading, _ row: Row) -> Outcome {
+    let occurrence = field(.occurrence, of: row)
+    if !occurrence.isEmpty {
+      guard let number = occurrence.integer, let small = Int32(exactly: number), small >= 0 else {
+        return .rejected("an occurrence that is no number")
+      }
+      reading.occurrence = small
+    }
+    reading.occurrenceIsStated = true
+    let valueBucket = field(.valueBucket, of: row)
+    guard valueBucket.isEmpty || valueBucket.integer == reading.valueBucket else {
+      return .rejected("a value_bucket that does not belong to the value")
+    }
+    return .reading(reading)
+  }
+
+  static let badTime = "a time, offset or offset source that cannot be"
+
+  /// The shown time and what places it.
+  func time(of row: Row) -> (DeviceTime, Placement)? {
+    guard let shown = field(.deviceTime, of: row).yearFirstTime, shown.utcOffset == nil,
+      let offset = field(.utcOffset, of: row).writtenOffset,
+      let source = Self.source(field(.offsetSource, of: row))
+    else { return nil }
+    return (shown.deviceTime, Placement(utcOffset: offset, source: source))
+  }
+
+  private static func source(_ field: Field) -> OffsetSource? {
+    if field.equals("stated") { return .stated }
+    if field.equals("zone") { return .zone }
+    if field.equals("ticks") { return .ticks }
+    if field.equals("zone-gap") { return .zoneGap }
+    return field.equals("zone-overlap") ? .zoneOverlap : nil
+  }
+
+  private func kind(_ field: Field) -> ReadingKind? {
+    if field.equals("cbg") { return .cbg }
+    if field.equals("smbg") { return .smbg }
+    if field.equals("scan") { return .scan }
+    return field.equals("ketone") ? .ketone : nil
+  }
+
+  private func measurement(of row: Row) -> Measurement? {
+    let unitField = field(.unit, of: row)
+    let unit: GlucoseUnit
+    if unitField.equals("mg/dL") {
+      unit = .milligramsPerDecilitre
+    } else if unitField.equals("mmol/L") {
+      unit = .millimolesPerLitre
+    } else {
+      return nil
+    }
+    let range = field(.range, of: row)
+    if range.isEmpty {
+      return number(field(.value, of: row)).map { .value(Quantity($0, unit)) }
+    }
+    let threshold = field(.threshold, of: row)
+    let limit = number(threshold)
+    guard threshold.isEmpty || limit != nil, field(.value, of: row).isEmpty else { return nil }
+    if range.equals("low") { return .low(below: limit, unit) }
+    return range.equals("high") ? .high(above: limit, unit) : nil
+  }
+
+  private func number(_ field: Field) -> Double? {
+    guard let number = field.jsonNumber, Self.possible.contains(number) else { return nil }
+    return number
+  }
+
+  private func marks(_ field: Field) -> ReadingMarks? {
+    field.isEmpty ? [] : ReadingMarks(names: field.text.split(separator: " "))
+  }
+}
+
+// MARK: - Devices
+
+extension GlucoportIdentity {
+  private static let parts: [GlucoportColumn] = [.vendor, .model, .serial, .format]
+
+  /// The device with its own format, since that is a part of its identity.
+  private mutating func device(of row: Row, in out: inout Collector) -> DeviceIndex {
+    if last < devices.count, isSame(devices[last].parts, row) { return devices[last].index }
+    for place in devices.indices where isSame(devices[place].parts, row) {
+      last = place
+      return devices[place].index
+    }
+    let index = out.device(
+      Device(
+        vendor: text(.vendor, of: row), model: text(.model, of: row), serial: text(.serial, of: row),
+        format: field(.format, of: row).text))
+    if devices.count == 64 { devices.removeAll(keepingCapacity: true) }
+    last = devices.count
+    devices.append((Self.parts.map { Array(field($0, of: row).bytes) }, index))
+    return index
+  }
+
+  @inline(__always) private func isSame(_ parts: [[UInt8]], _ row: Row) -> Bool {
+    field(.serial, of: row).hasSameBytes(as: parts[2]) && field(.model, of: row).hasSameBytes(as: parts[1])
+      && field(.vendor, of: row).hasSameBytes(as: parts[0])
+      && field(.format, of: row).hasSameBytes(as: parts[3])
+  }
+
+  private func text(_ column: GlucoportColumn, of row: Row) -> String {
+    let text = field(column, of: row).text
+    return isTable ? GlucoportColumns.unguarding(text) : text
+  }
+}
+
+extension Field {
+  /// `Z`, `±hh:mm` or `±hh:mm:ss`, as `DeviceTime.offsetText` writes it, in seconds east of Greenwich.
+  fileprivate var writtenOffset: Int32? {
+    if equals("Z") { return 0 }
+    guard count == 6 || count == 9, start[0] == UInt8(ascii: "+") || start[0] == UInt8(ascii: "-"),
+      start[3] == UInt8(ascii: ":"), count == 6 || start[6] == UInt8(ascii: ":"),
+      let hours = twoDigits(1), let minutes = twoDigits(4), let seconds = count == 9 ? twoDigits(7) : 0,
+      hours <= 18, minutes < 60, seconds < 60
+    else { return nil }
+    let size = hours * 3600 + minutes * 60 + seconds
+    return start[0] == UInt8(ascii: "-") ? -size : size
+  }
+
+  private func twoDigits(_ index: Int) -> Int32? {
+    let (tens, ones) = (start[index] &- 0x30, start[index + 1] &- 0x30)
+    return tens <= 9 && ones <= 9 ? Int32(tens) * 10 + Int32(ones) : nil
+  }
+}

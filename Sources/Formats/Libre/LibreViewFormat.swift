@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// LibreView CSV: Abbott's cloud export of sensors, readers and apps, in every language and both units, and
+/// the apps that imitate it.
+///
+/// Nothing in the rows counts readings, so the shown time places them. Its day and month order follows the
+/// account and is settled from the whole input.
+struct LibreViewFormat: ExportFormat {
+  static let id = "libreview"
+  static let title = "LibreView CSV"
+  static let summary = "sensor history, scans, strips, ketones, insulin, food, exercise, notes"
+
+  private var header: LibreHeader
+  private var hasHeader = false
+  /// Whether every header so far is in a language that puts the day first.
+  private var putsDayFirst: Bool
+  private var units: [GlucoseUnit]
+  private var glucose: GlucoseReader
+  private var mark: DecimalMarkSurvey
+  private var dates: DateOrderSurvey
+  private var order: DateOrder?
+  private var orderBasis = Decision.Basis.given
+  private let isYearFirst: Bool
+  /// The oldest time of a title line, in UTC seconds by its order: rows of joined exports are no newer than
+  /// told.
+  private var generated: [DateOrder?: Int64] = [:]
+  private var isDamaged = false
+
+  private static func header(_ cells: [String]) -> LibreHeader? {
+    if let header = LibreHeader(cells, columns: .libreView(shift: 0)) { return header }
+    // A data frame saved with its row numbers.
+    guard let first = cells.first.map(foldedHeader),
+      first.isEmpty || first == "index" || first.hasPrefix("unnamed")
+    else { return nil }
+    return LibreHeader(cells, columns: .libreView(shift: 1))
+  }
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    head.firstRow { header($0) != nil }.map { .table(delimiter: $0.delimiter) }
+  }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+    guard case .table(let delimiter) = layout, let found = head.firstRow(where: { Self.header($0) != nil }),
+      let header = Self.header(head.rows(delimiter)[found.index])
+    else { throw HeaderMissing(message: "no header of \(Self.title) was found") }
+    self.header = header
+    putsDayFirst = header.putsDayFirst
+    units = [header.unit]
+    mark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
+    let rows = head.rows(delimiter).dropFirst(found.index + 1)
+    header.columns.look(at: rows, for: &mark)
+    glucose = LibreLimits.reader(header.unit, mark.mark)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
+    let times = rows.filter { $0.count > header.columns.type && $0[header.columns.type].count == 1 }
+      .map { $0[header.columns.time] }
+    isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
+  }
+
+  var isOpen: Bool { order == nil && !isYearFirst }
+
+  mutating func survey(_ row: Row) {
+    guard let type = recordType(row) else { return surveyOther(row) }
+    let cell = row[header.columns.time]
+    header.columns.look(at: row, for: &mark)
+    guard let time = cell.fixedOpenTime ?? cell.openTime else { return }
+    // A clock that was never set says nothing of the order.
+    let isHistory = type == UInt8(ascii: "0") && time.year >= 1990
+    dates.note(time, isHistory: isHistory, line: row.line)
+  }
+
+  private mutating func surveyOther(_ row: Row) {
+    if let header = Self.header(LibreHeader.cells(row)) {
+      self.header = header
+      putsDayFirst = putsDayFirst && header.putsDayFirst
+    } else if let time = noteTitle(row) {
+      dates.noteExportTime(time, line: row.line)
+    }
+  }
+
+  mutating func settle() throws {
+    let settled = try dates.settle(halfDayMeansMonthFirst: true, languagePutsDayFirst: putsDayFirst)
+    order = settled.0
+    orderBasis = settled.1
+  }
+
+  var decisions: [Decision] {
+    var decisions = [
+      Decision("unit", units.map(\.name).joined(separator: ", "), .read),
+      isYearFirst && order == nil
+        ? Decision("date-order", "year first", .read)
+        : Decision("date-order", order == .monthFirst ? "month first" : "day first", orderBasis),
+    ]
+    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
+    return decisions
+  }
+
+  var warnings: [String] {
+    let damage =
+      "the file is damaged: decimal commas became column separators; export it again from LibreView"
+    return (isDamaged ? [damage] : []) + header.warnings
+  }
+
+  var generatedAt: Int64? { [generated[nil], generated[order]].compactMap(\.self).min() }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let type = recordType(row) else { return readOther(row) }
+    if row.isUnterminated, header.mayBeCut(row) { return .cut }
+    guard let time = time(row[header.columns.time]) else {
+      out.reject(
+        row,
+        order == nil
+          ? "a time whose day and month could be either; say --date-order"
+          : "a time that no calendar has, or of another form than DD-MM-YYYY hh:mm")
+      return .data
+    }
+    if !mark.isSettled {
+      header.columns.look(at: row, for: &mark)
+      glucose.mark = mark.mark
+    }
+    let filled = header.filled(row, into: &out)
+    if type == UInt8(ascii: "0"), filled == header.columns.historicBit {
+      add(.cbg, header.columns.historic, row, at: time, into: &out)
+    } else if type == UInt8(ascii: "1"), filled == header.columns.scanBit {
+      add(.scan, header.columns.scan, row, at: time, into: &out)
+    } else {
+      readOdd(row, type, filled, at: time, into: &out)
+    }
+    return .data
+  }
+}
+
+/// The parts of reading a row.
+extension LibreViewFormat {
+  /// The record type of a data row; nil for a header, a title or anything else.
+  @inline(__always)
+  private func recordType(_ row: Row) -> UInt8? {
+    let cell = row[header.columns.type]
+    return cell.count == 1 && cell[0] &- 0x30 <= 9 ? cell[0] : nil
+  }
+
+  @inline(__always)
+  private func time(_ cell: Field) -> ShownTime? {
+    if let order, let open = cell.fixedOpenTime ?? cell.openTime {
+      return open.time(order).map { ShownTime($0) }
+    }
+    return cell.yearFirstTime
+  }
+
+  @inline(__always)
+  private func add(
+    _ kind: ReadingKind, _ column: Int, _ row: Row, at time: ShownTime, into out: inout Collector
+  ) {
+    let cell = glucose.read(row[column])
+    out.add(
+      kind, cell, device: device(row, in: &out), at: time, marks: LibreLimits.mark(cell, kind, glucose),
+      row: row)
+  }
+
+  @inline(__always)
+  private func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let serial = header.columns.time - 1
+    return out.device(vendor: "Abbott", model: row[serial - 1], serial: row[serial])
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    if let header = Self.header(LibreHeader.cells(row)) {
+      self.header = header
+      hasHeader = true
+      if !units.contains(header.unit) { units.append(header.unit) }
+      glucose = LibreLimits.reader(header.unit, mark.mark)
+      return .header
+    }
+    _ = noteTitle(row)
+    return .unknown("before the header, or no row of LibreView")
+  }
+
+  /// Takes the time from a title line: the third cell of it, in UTC and in the form of the rows.
+  private mutating func noteTitle(_ row: Row) -> OpenTime? {
+    guard row.count >= 3 else { return nil }
+    let cell = row[2]
+    if let time = cell.yearFirstTime, time.utcOffset == 0 {
+      generated[nil] = min(generated[nil] ?? .max, time.deviceTime.seconds)
+      return nil
+    }
+    let isUTC = cell.count > 4 && cell.slice(cell.count - 4, cell.count).equals(" UTC")
+    if isUTC, let time = cell.slice(0, cell.count - 4).trimmed.openTime {
+      for order in DateOrder.allCases {
+        guard let shown = time.time(order) else { continue }
+        generated[order] = min(generated[order] ?? .max, shown.seconds)
+      }
+      return time
+    }
+    // Formats of 2019 tell the day alone.
+    guard let date = cell.openDate, date.length == cell.count else { return nil }
+    return OpenTime(
+      first: date.first, second: date.second, year: date.year, hour: 23, minute: 59, seconds: 59,
+      hasHalfDay: false, separator: date.separator)
+  }
+
+  /// Reads a row that is more than one sensor value.
+  private mutating func readOdd(
+    _ row: Row, _ type: UInt8, _ filled: UInt64, at time: ShownTime, into out: inout Collector
+  ) {
+    let columns = header.columns
+    guard let own = columns.own(type) else {
+      return out.reject(row, "a record type that LibreView does not have")
+    }
+    let spill = findSpill(row, type)
+    if case .unreadable = spill { return out.reject(row, "a decimal comma became a column separator") }
+    let foreign = filled & ~own & ~spill.bit
+    guard foreign == 0, row.count <= 64 || row.isEmpty(from: 64) else {
+      return out.reject(
+        row, "a value in a column that rows of its type leave empty: a decimal comma without quotes?")
+    }
+    let diary = LibreDiaryRow(
+      row: row, columns: columns, mark: mark.mark, carbs: header.carbs, time: time, owner: owner(row),
+      sourceID: "")
+    switch type {
+    case UInt8(ascii: "4") where filled & own & ~spill.bit & ~columns.bit(columns.notes) != 0:
+      diary.addInsulin(to: &out)
+    case UInt8(ascii: "5") where filled & own & ~columns.bit(columns.notes) != 0: diary.addFood(to: &out)
+    case UInt8(ascii: "6"): return diary.addNote(to: &out)
+    case _ where filled & own == 0: return out.skip("row without a value")
+    default: addReadings(row, filled & own, spill, at: time, into: &out)
+    }
+    if filled & ~spill.bit & columns.bit(columns.notes) != 0 { diary.addNote(to: &out) }
+  }
+
+  private func owner(_ row: Row) -> String {
+    let serial = row[header.columns.time - 1].text
+    return serial.isEmpty ? row[header.columns.time - 2].text : serial
+  }
+
+  private func addReadings(
+    _ row: Row, _ filled: UInt64, _ spill: Spill, at time: ShownTime, into out: inout Collector
+  ) {
+    let columns = header.columns
+    if filled & columns.historicBit != 0 { add(.cbg, columns.historic, row, at: time, into: &out) }
+    if filled & columns.scanBit != 0 { add(.scan, columns.scan, row, at: time, into: &out) }
+    if filled & columns.bit(columns.strip) != 0 { add(.smbg, columns.strip, row, at: time, into: &out) }
+    guard filled & columns.bit(columns.ketone) != 0 else { return }
+    var cell = GlucoseReader.ketone(row[columns.ketone], mark: mark.mark)
+    if case .tenth(let digit, _) = spill, case .measurement(.value(let whole)) = cell {
+      let tenths = whole.number * 10 + Double(digit)
+      cell = .measurement(.value(Quantity(tenths / 10, .millimolesPerLitre)))
+    }
+    out.add(.ketone, cell, device: device(row, in: &out), at: time, row: row)
+  }
+}
+
+/// What a decimal comma left behind that lost its quotes: the number's fraction stands in the next column.
+private enum Spill {
+  case none
+  /// A zero, in this column, that changes nothing.
+  case zero(bit: UInt64)
+  /// The tenths of a ketone value.
+  case tenth(UInt8, bit: UInt64)
+  case unreadable
+
+  var bit: UInt64 {
+    switch self {
+    case .none, .unreadable: 0
+    case .zero(let bit), .tenth(_, let bit): bit
+    }
+  }
+}
+
+extension LibreViewFormat {
+  /// Finds the fraction of a number in the column behind it, where rows of this type have nothing: seen in
+  /// exports that were saved again, in all insulin doses (as 0) and all ketone values.
+  private mutating func findSpill(_ row: Row, _ type: UInt8) -> Spill {
+    let columns = header.columns
+    let candidates: (Int, Int) =
+      switch type {
+      case UInt8(ascii: "0") where header.unit == .millimolesPerLitre: (columns.historic, columns.historic)
+      case UInt8(ascii: "3"): (columns.ketone, columns.ketone)
+      case UInt8(ascii: "4"): (columns.rapid, columns.long)
+      default: (0, 0)
+      }
+    for column in [candidates.0, candidates.1] where column > 0 {
+      let (whole, next) = (row[column], row[column + 1])
+      guard whole.integer != nil, next.count == 1, next[0] &- 0x30 <= 9 else { continue }
+      isDamaged = true
+      let digit = next[0] &- 0x30
+      if type == UInt8(ascii: "3") { return .tenth(digit, bit: columns.bit(column + 1)) }
+      if type == UInt8(ascii: "4"), digit == 0 { return .zero(bit: columns.bit(column + 1)) }
+      return .unreadable
+    }
+    return .none
+  }
+}
+
+extension Field {
+  /// `dd-mm-yyyy hh:mm` with nothing around it, bare or with ` AM` or ` PM`: what nearly every row has. nil
+  /// for any other form, which `openTime` may know.
+  @inline(__always)
+  fileprivate var fixedOpenTime: OpenTime? {
+    guard count == 16 || count == 19, self[10] == 0x20, self[13] == UInt8(ascii: ":"), self[2] == self[5],
+      self[2] == UInt8(ascii: "-") || self[2] == UInt8(ascii: "/") || self[2] == UInt8(ascii: ".")
+    else { return nil }
+    let (first, second) = (pair(0), pair(3))
+    let year = pair(6) * 100 + pair(8)
+    var hour = pair(11)
+    let minute = pair(14)
+    guard first | second | year | hour | minute >= 0 else { return nil }
+    if count == 19 {
+      let half = self[17] | 0x20
+      guard self[16] == 0x20, self[18] | 0x20 == UInt8(ascii: "m"), hour >= 1, hour <= 12,
+        half == UInt8(ascii: "a") || half == UInt8(ascii: "p")
+      else { return nil }
+      hour = hour % 12 + (half == UInt8(ascii: "p") ? 12 : 0)
+    }
+    return OpenTime(
+      first: first, second: second, year: year, hour: hour, minute: minute, seconds: 0,
+      hasHalfDay: count == 19,
+      separator: self[2])
+  }
+
+  /// The number of the two digits here; far below zero for anything else.
+  @inline(__always)
+  private func pair(_ index: Int) -> Int {
+    let (tens, ones) = (self[index] &- 0x30, self[index + 1] &- 0x30)
+    return tens <= 9 && ones <= 9 ? Int(tens) * 10 + Int(ones) : -100_000
+  }
+}

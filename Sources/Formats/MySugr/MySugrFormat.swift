@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// mySugr CSV in every language. A row is one moment of the diary with all that was entered for it, so it
+/// becomes several readings and records of one time.
+struct MySugrFormat: ExportFormat {
+  static let id = "mysugr"
+  static let title = "mySugr CSV"
+  static let summary = "finger sticks, ketones, insulin, carbohydrates, exercise, notes and tags"
+
+  enum Column {
+    static let date = 0, time = 1, tags = 2, glucose = 3, pen = 4, basal = 5, pump = 6, meal = 7,
+      correction = 8
+    static let basalPercent = 9, basalMinutes = 10, carbs = 11, mealText = 12
+    static let minutes = 13, intensity = 14, exerciseText = 15, steps = 16, note = 17, ketones = 22
+  }
+
+  private let options: ExportOptions
+  private(set) var header: MySugrHeader
+  private var hasHeader = false
+  private var decimalMark: DecimalMarkSurvey
+  private let hasOpenDates: Bool
+  private var dates: DateOrderSurvey
+  private var order: (DateOrder, Decision.Basis)?
+  let warnings: [String]
+
+  static func recognise(_ head: InputHead) -> Layout? {
+    // One whose columns were moved is recognised, too, so that no other format takes the half of it that it understands.
+    let found = head.headerRow(width: MySugrHeader.columnCount) {
+      MySugrHeader($0) != nil || MySugrHeader.isReordered($0)
+    }
+    return found.map { .table(delimiter: $0.delimiter) }
+  }
+
+  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+    guard case .table(let delimiter) = layout, let found = try Self.findHeader(head, delimiter) else {
+      throw HeaderMissing(message: "no header of \(Self.title) was found")
+    }
+    self.options = options
+    header = found.header
+    warnings = found.header.warnings(found.names)
+    decimalMark = DecimalMarkSurvey(presumed: header.isEnglish ? .point : .comma)
+    for row in found.rows where row.count >= MySugrHeader.columnCount {
+      for column in Self.numbers { decimalMark.note(row[column].utf8) }
+    }
+    let date = found.rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
+    // `14-02-2021` or `8/7/17`; neither `Aug 7, 2017`, `7. Aug. 2017` nor `2017-08-07`.
+    hasOpenDates =
+      date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
+      && date.prefix(3).contains { !$0.isNumber }
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    if hasOpenDates, dates.isGiven { try settle() }
+  }
+
+  var isOpen: Bool { hasOpenDates && !dates.isGiven }
+
+  mutating func survey(_ row: Row) {
+    if case .open(let time) = moment(of: row) { dates.note(time, isHistory: false, line: row.line) }
+    guard row.count >= MySugrHeader.columnCount else { return }
+    for column in Self.numbers { decimalMark.note(row[column].trimmed.bytes) }
+  }
+
+  mutating func settle() throws {
+    order = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: !header.isEnglish)
+  }
+
+  var decisions: [Decision] {
+    var decisions = [Decision("unit", header.unit.name, .read)]
+    if let (order, basis) = order {
+      decisions.append(Decision("date-order", order == .dayFirst ? "day first" : "month first", basis))
+    } else {
+      decisions.append(Decision("date-order", "months by name, or year first", .read))
+    }
+    decisions.append(Decision("decimal-mark", decimalMark.mark.name, .inferred))
+    switch header.carbs {
+    case .grams: break
+    case .exchanges(let grams):
+      decisions.append(Decision("carbohydrates", "exchanges of \(plainNumber(grams)) g, as grams", .read))
+    case .servings: decisions.append(Decision("carbohydrates", "of no known unit, as servings", .inferred))
+    }
+    return decisions
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if !hasHeader || row[Column.glucose].trimmed.isHeaderLike, takeHeader(row) { return .header }
+    guard hasHeader else { return .unknown("before the header") }
+    if row.isUnterminated, row.count < header.width { return .cut }
+    if row.isEmpty(from: 0) {
+      out.skip("empty row")
+      return .data
+    }
+    guard row.count == header.width else { return .unknown("another number of columns than the header has") }
+    guard let shown = shownTime(of: row) else {
+      out.reject(row, "a date or time that no calendar has, or of an unknown form")
+      return .data
+    }
+    readEntry(row, at: shown, into: &out)
+    return .data
+  }
+
+  /// The number in a value cell, by the decimal mark of the input.
+  mutating func number(_ cell: Field) -> Double? { cell.number(mark(seeing: cell)) }
+
+  /// The decimal mark of the input, after this cell was looked at, too.
+  mutating func mark(seeing cell: Field) -> DecimalMark {
+    decimalMark.note(cell.bytes)
+    return decimalMark.mark
+  }
+}
+
+// MARK: - Header, dates
+
+extension MySugrFormat {
+  /// The columns that hold numbers with a fraction.
+  private static let numbers = [
+    Column.glucose, Column.pen, Column.basal, Column.pump, Column.meal, Column.correction, Column.carbs,
+    Column.ketones,
+  ]
+
+  /// A date and time as it stands in a row.
+  private enum Moment {
+    case settled(DeviceTime)
+    case open(OpenTime)
+  }
+
+  /// The header line, the names in it, and the rows below it.
+  ///
+  /// - Throws: `Failure` of category `badInput` where its columns were moved.
+  private static func findHeader(
+    _ head: InputHead, _ delimiter: UInt8
+  ) throws -> (header: MySugrHeader, names: [String], rows: [[String]])? {
+    let rows = head.rows(delimiter)
+    guard let index = rows.firstIndex(where: { $0.count >= MySugrHeader.columnCount }) else { return nil }
+    let cells = rows[index].map(foldedHeader)
+    if let header = MySugrHeader(cells) { return (header, rows[index], Array(rows[(index + 1)...])) }
+    guard MySugrHeader.isReordered(cells) else { return nil }
+    throw Failure(
+      .badInput,
+      "the columns of this \(title) were moved, and it always has them in the same order; export it again, or name each column with --format generic --map"
+    )
+  }
+
+  private mutating func takeHeader(_ row: Row) -> Bool {
+    guard let header = MySugrHeader(row.fields.map(\.folded)) else { return false }
+    self.header = header
+    hasHeader = true
+    return true
+  }
+
+  private func shownTime(of row: Row) -> ShownTime? {
+    switch moment(of: row) {
+    case .settled(let time): ShownTime(time)
+    case .open(let time): order.flatMap { time.time($0.0) }.map { ShownTime($0) }
+    case nil: nil
+    }
+  }
+
+  private func moment(of row: Row) -> Moment? {
+    guard let clock = row[Column.time].trimmed.timeOfDay else { return nil }
+    let date = row[Column.date].trimmed
+    if let open = date.openDate, open.length == date.count {
+      return .open(
+        OpenTime(
+          first: open.first, second: open.second, year: open.year, hour: clock.hour, minute: clock.minute,
+          seconds: clock.second, hasHalfDay: clock.hasHalfDay, separator: open.separator))
+    }
+    guard date.count <= 40, let day = MonthNames.date(date.text) ?? Self.yearFirst(date) else { return nil }
+    return DeviceTime(
+      year: day.year, month: day.month, day: day.day, hour: clock.hour, minute: clock.minute,
+      second: clock.second
+    ).map { .settled($0) }
+  }
+
+  private static func yearFirst(_ date: Field) -> (year: Int, month: Int, day: Int)? {
+    let parts = date.text.split(separator: "-", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { UInt16($0) }.map { Int($0) }
+    guard parts.count == 3, numbers.count == 3, parts[0].utf8.count == 4 else { return nil }
+    return (numbers[0], numbers[1], numbers[2])
+  }
+}
+
+extension Field {
+  /// Whether the cell ends as the header of a column with a unit does.
+  fileprivate var isHeaderLike: Bool { count > 0 && self[count - 1] == UInt8(ascii: ")") }
+}

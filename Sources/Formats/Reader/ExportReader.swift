@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Reads one export, from a file or a pipe, in any of the formats of `ExportRegister`.
+///
+/// Detection sees the first 64 KiB. Where a format leaves something open that only all rows can settle (day and
+/// month, unit), a file is read twice and a pipe is kept in an unlinked file meanwhile.
+public struct ExportReader: Ingestor {
+  /// The most items of a batch. Sorting and writing work best on many; two batches, one being read and one being stored,
+  /// take some 4 MiB.
+  static let batchSize = 20_000
+  /// Rejected rows are kept whole for `--rejects`; a batch ends behind so many bytes of them.
+  private static let maxRejectedBytes = 8 << 20
+  /// A live pipe's readings are handed on after this long, so that they are stored within a second.
+  static let longestWait = Duration.milliseconds(750)
+  /// The most readings that are kept for the next batch: more than two hours of any sensor.
+  static let maxHeldBack = 5000
+  /// The most rows of a preamble in front of a header.
+  static let longestPreamble = 40
+
+  private let input: Input
+  private var rows: any RowSource
+  private var parser: any ExportFormat
+  private var collector: Collector
+  private let options: ExportOptions
+  /// Rows that are no data: a preamble if a header follows, rejections if not.
+  private var unknownRows: [(rejection: Rejection, holdsData: Bool)] = []
+  /// Readings whose place may have further ones in the rows to come; they open the next batch.
+  private var heldBack: [Reading] = []
+  private var isDone = false
+  /// How the input ended; meaningful after `read` returned false.
+  public private(set) var end = InputEnd.whole
+  private let clock = ContinuousClock()
+  /// Since when the rows of a pipe wait that came before the first batch was asked for.
+  private var waitingSince: ContinuousClock.Instant?
+  /// The last header row as it stood; nil for inputs without one.
+  public private(set) var header: String?
+  /// A header behind rejections of the batch, which stood under the one before: it counts from the next batch on.
+  private var nextHeader: String?
+  private let layout: Layout
+
+  /// Opens a file and decides on its format.
+  ///
+  /// - Throws: `Failure`: the file cannot be read, is empty, is of no known format, or leaves something open.
+  public init(path: String, options: ExportOptions) throws {
+    try self.init(source: FileSource(path: path), options: options)
+  }
+
+  /// Takes over an open descriptor, such as standard input.
+  public init(descriptor: Int32, name: String, options: ExportOptions) throws {
+    try self.init(source: FileSource(descriptor: descriptor, name: name), options: options)
+  }
+
+  init(source: FileSource, options: ExportOptions) throws {
+    var options = options
+    options.inputName = source.name
+    self.options = options
+    waitingSince = source.isRegularFile ? nil : clock.now
+    source.isInterrupted = options.isInterrupted
+    input = try Input(source)
+    (parser, layout) = try Detection.parser(for: input, options: options)
+    if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {
+      try Self.survey(&parser, layout: layout, input: input)
+    }
+    rows = try Self.makeRows(layout, input: input)
+    collector = Collector(format: type(of: parser).id, options: options)
+  }
+
+  /// Waits for the whole of a pipe, so that nobody waits for its writer later. Before the first `read` only.
+  public mutating func spool() throws {
+    try input.makeRereadable(evenIfLive: true)
+    rows = try Self.makeRows(layout, input: input)
+  }
+
+  /// The id of the format.
+  public var format: String { collector.format }
+  /// When the export was made, in UTC seconds: as it says, else the time of its newest item.
+  public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
+  /// SHA-256 of the bytes as they came, compressed or not.
+  public var digest: String { input.source.digest.hexadecimal() }
+  /// When the file was last written, in UTC seconds; nil for a pipe.
+  public var modifiedAt: Int64? { input.source.modifiedAt }
+  /// Bytes read so far and in all; nil in all for a pipe.
+  public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
+  /// The path, or `-`.
+  public var name: String { input.source.name }
+
+  /// What was decided about the input, the format first.
+  public var decisions: [Decision] {
+    [Decision("format", format, options.format == nil ? .inferred : .given), input.encodingDecision]
+      + parser.decisions
+      + [Decision("zone", options.zone.name, options.zoneIsGiven ? .given : .logbook)]
+  }
+
+  /// Things a person should know that reject nothing.
+  public var warnings: [String] { input.warnings + parser.warnings }
+
+  /// Appends items to the batch until it is full, a second has passed, or the source pauses.
+  public mutating func read(into batch: inout IngestBatch) throws -> Bool {
+    if isDone { return false }
+    swap(&collector.batch, &batch)
+    defer { swap(&collector.batch, &batch) }
+    collector.batch.readings += heldBack
+    heldBack.removeAll(keepingCapacity: true)
+    collector.rejectedBytes = 0
+    if let nextHeader { (header, self.nextHeader) = (nextHeader, nil) }
+    let start = input.source.isRegularFile ? clock.now : waitingSince ?? clock.now
+    waitingSince = nil
+    var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
+    while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
+      < Self.batchSize
+    {
+      switch try rows.next() {
+      case .row(let row): take(row)
+      case .rejected(let line, let reason): collector.reject(line: line, reason)
+      case .paused:
+        if !collector.batch.isEmpty { return true }
+        sinceLook = 0
+      case .end(let cut):
+        finish(cut)
+        return false
+      }
+      if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
+      sinceLook += 1
+      // Time passes while a pipe is waited for, and with many rows.
+      if sinceLook == 1024 || (!input.source.isRegularFile && input.source.bytesRead != bytesAtLook) {
+        (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
+        if clock.now - start > Self.longestWait { break }
+      }
+    }
+    holdBack()
+    return true
+  }
+
+  /// Keeps the last readings for the next batch when they share one shown time, or one that can occur twice: readings
+  /// that are told apart by their order or their size are stored in one transaction, so that no crash parts them.
+  private mutating func holdBack() {
+    let readings = collector.batch.readings
+    guard let last = readings.last else { return }
+    let time = last.deviceTime
+    let first =
+      readings.lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
+      .map { $0 + 1 } ?? 0
+    guard first > 0, readings.count - first <= Self.maxHeldBack else { return }
+    heldBack += readings[first...]
+    collector.batch.readings.removeSubrange(first...)
+  }
+
+  private mutating func take(_ row: Row) {
+    if row.isUnterminated { return takeLast(row) }
+    let place = collector.batch.rejections.count
+    take(parser.read(row, into: &collector), row, unknownAt: place)
+  }
+
+  /// A last line without line end that would be rejected was cut off, more likely than wrong from the start.
+  private mutating func takeLast(_ row: Row) {
+    let mark = collector.mark()
+    let verdict = parser.read(row, into: &collector)
+    guard collector.batch.rejections.count > mark.rejections else {
+      return take(verdict, row, unknownAt: mark.rejections)
+    }
+    collector.rollback(to: mark)
+    take(.cut, row, unknownAt: mark.rejections)
+  }
+
+  /// - Parameter place: where the rows before this one go among the rejections, once they are known to be some.
+  private mutating func take(_ verdict: RowVerdict, _ row: Row, unknownAt place: Int) {
+    switch verdict {
+    case .data:
+      if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
+    case .header:
+      // A preamble has words. Rows with a time and a number are data of another table, which is not lost unsaid.
+      collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
+      unknownRows.removeAll()
+      let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
+      if collector.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
+    case .cut: end = .truncated(line: row.line, detail: "the last line is cut off")
+    case .unknown(let reason):
+      if row.isUnterminated {
+        end = .truncated(line: row.line, detail: "the last line is cut off")
+        return
+      }
+      let isKept = row.source.count <= Rejection.maxSourceBytes
+      let source = isKept ? String(decoding: row.source, as: UTF8.self) : ""
+      unknownRows.append(
+        (Rejection(line: row.line, reason: reason, source: source), row.holdsData))
+      if unknownRows.count > Self.longestPreamble { rejectUnknownRows(at: place) }
+    }
+  }
+
+  private mutating func rejectUnknownRows(at place: Int) {
+    collector.batch.rejections.insert(contentsOf: unknownRows.map(\.rejection), at: place)
+    unknownRows.removeAll()
+  }
+
+  private mutating func finish(_ cut: (line: Int64, detail: String)?) {
+    isDone = true
+    rejectUnknownRows(at: collector.batch.rejections.count)
+    parser.finish(into: &collector)
+    if let cut { end = .truncated(line: cut.line, detail: cut.detail) }
+    if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
+  }
+
+  private static func survey(_ parser: inout any ExportFormat, layout: Layout, input: Input) throws {
+    try input.makeRereadable()
+    // Hashing takes a tenth of an import; the second reading starts the digest anew.
+    input.source.isHashing = false
+    let rows = try makeRows(layout, input: input)
+    var isComplete = false
+    while !isComplete {
+      switch try rows.next() {
+      case .row(let row): parser.survey(row)
+      case .rejected: continue
+      case .paused, .end: isComplete = true
+      }
+    }
+    do {
+      try parser.settle()
+    } catch let failure as Failure {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
+    try input.rewind()
+  }
+
+  private static func makeRows(_ layout: Layout, input: Input) throws -> any RowSource {
+    switch layout {
+    case .table(let delimiter): TableReader(input.text, delimiter: delimiter)
+    case .objects(let columns): JSONReader(input.text, columns: columns)
+    }
+  }
+}
+
+extension Row {
+  /// Whether it holds a number and another cell that begins with a digit, such as a time: a row of data, and no title.
+  fileprivate var holdsData: Bool {
+    let cells = fields.map { $0.trimmed.text }.filter { $0.first?.isNumber == true }
+    return cells.count > 1
+      && cells.contains { Double(String($0.map { $0 == "," ? "." : $0 })) != nil }
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a nested value that stands in one cell: as JSON, or as Python writes its dictionaries and lists,
+/// which is what tools built on pandas leave in CSV and in JSON strings.
+///
+/// For diary rows only: it makes strings.
+struct NestedText {
+  private static let deepestNesting = 16
+  private static let maxMembers = 256
+
+  private let field: Field
+  private var position = 0
+  private var members: [String: String] = [:]
+
+  /// The plain values in a cell by their dotted names, list items by their number: `0.code`,
+  /// `carbohydrate.net`. What stands behind a mistake is left out.
+  static func members(of field: Field) -> [String: String] {
+    var reader = NestedText(field: field)
+    _ = reader.value(named: "", depth: 0)
+    return reader.members
+  }
+
+  /// The items of a list of texts, or the text itself where it is no list.
+  static func texts(in field: Field) -> [String] {
+    let field = field.trimmed
+    if field.isEmpty { return [] }
+    guard field[0] == UInt8(ascii: "[") else { return [field.text] }
+    let members = members(of: field)
+    return (0..<members.count).compactMap { members[String($0)] }
+  }
+
+  private init(field: Field) { self.field = field }
+
+  private mutating func skipBlanks() {
+    while position < field.count, field[position] <= 0x20 { position += 1 }
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    skipBlanks()
+    guard position < field.count, field[position] == byte else { return false }
+    position += 1
+    return true
+  }
+
+  /// - Returns: false at a mistake.
+  private mutating func value(named name: String, depth: Int) -> Bool {
+    guard depth < Self.deepestNesting, members.count < Self.maxMembers else { return false }
+    if take(UInt8(ascii: "{")) {
+      return items(of: name, close: UInt8(ascii: "}"), haveKeys: true, depth: depth)
+    }
+    if take(UInt8(ascii: "[")) {
+      return items(of: name, close: UInt8(ascii: "]"), haveKeys: false, depth: depth)
+    }
+    if take(UInt8(ascii: "(")) {
+      return items(of: name, close: UInt8(ascii: ")"), haveKeys: false, depth: depth)
+    }
+    guard let text = plain() else { return false }
+    if let text = text.value { members[name] = text }
+    return true
+  }
+
+  private mutating func items(of name: String, close: UInt8, haveKeys: Bool, depth: Int) -> Bool {
+    var index = 0
+    while !take(close) {
+      var key = String(index)
+      if haveKeys {
+        guard let text = plain()?.value, take(UInt8(ascii: ":")) else { return false }
+        key = text
+      }
+      guard value(named: name.isEmpty ? key : name + "." + key, depth: depth + 1) else { return false }
+      index += 1
+      if take(close) { return true }
+      guard take(UInt8(ascii: ",")) else { return false }
+    }
+    return true
+  }
+
+  /// A string in either quotes, a number or a word; a nil value for `null` and `None`, nil for a mistake.
+  private mutating func plain() -> (value: String?, Void)? {
+    skipBlanks()
+    guard position < field.count else { return nil }
+    let quote = field[position]
+    if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") { return string(quote).map { ($0, ()) } }
+    let start = position
+    while position < field.count, !Self.ends.contains(field[position]) { position += 1 }
+    guard position > start else { return nil }
+    let word = field.slice(start, position).text
+    return (word == "null" || word == "None" ? nil : word, ())
+  }
+
+  private static let ends = Set(",:{}[]()\"' \t\r\n".utf8)
+
+  private mutating func string(_ quote: UInt8) -> String? {
+    let start = position + 1
+    position = start
+    while position < field.count, field[position] != quote {
+      position += field[position] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    guard position < field.count else { return nil }
+    let source = field.slice(start, position)
+    position += 1
+    guard source.bytes.contains(UInt8(ascii: "\\")) else { return source.text }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: source.count) { buffer in
+      guard let base = buffer.baseAddress else { return "" }
+      let count = resolveEscapes(source, into: base)
+      return Field(start: UnsafePointer(base), count: count, shape: .quoted).text
+    }
+  }
+}

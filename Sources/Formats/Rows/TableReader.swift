@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Splits delimited text into rows (RFC 4180, read generously): quotes may be missing, a quote inside a quoted
+/// cell may stand alone, lines may end in LF, CR or CRLF.
+final class TableReader: RowSource {
+  /// The most columns of a row, and the longest quoted cell in bytes.
+  static let maxColumns = 1024
+  static let longestCell = 1 << 20
+
+  private let text: TextBuffer
+  private let delimiter: UInt8
+  private let fields: UnsafeMutablePointer<Field>
+  private var line: Int64 = 1
+  private var columnsWithDoubledQuotes: [Int] = []
+  private var copies: UnsafeMutablePointer<UInt8>
+  private var copiesCapacity = 4096
+  /// Whether the rest of a rejected line is still to be passed over.
+  private var isSkipping = false
+  /// How far from the window's start no quote closes. A cell opened there has to close on its own line, since
+  /// looking as far again for each of many such cells would take for ever.
+  private var unclosedBytes = 0
+
+  init(_ text: TextBuffer, delimiter: UInt8) {
+    self.text = text
+    self.delimiter = delimiter
+    fields = .allocate(capacity: Self.maxColumns)
+    copies = .allocate(capacity: copiesCapacity)
+  }
+
+  deinit {
+    fields.deallocate()
+    copies.deallocate()
+  }
+
+  func next() throws -> RowOutcome {
+    while true {
+      switch isSkipping ? skipLine() : scan() {
+      case .found(let outcome): return outcome
+      case .nothing: continue
+      case .needsMore:
+        if !isSkipping, text.end - text.start >= TextBuffer.longestItem {
+          isSkipping = true
+          return .rejected(line: line, reason: "the line is longer than 8 MiB")
+        }
+        switch try text.fill() {
+        case .bytes, .end: continue
+        case .paused: return .paused
+        }
+      }
+    }
+  }
+
+  private enum Scan {
+    case found(RowOutcome)
+    /// An empty line, or the rest of a rejected one, was passed over.
+    case nothing
+    case needsMore
+  }
+
+  /// Reads one row from the window. On `.needsMore` nothing is consumed: the row is read again when more has come.
+  private func scan() -> Scan {
+    let base = text.base
+    let end = text.end
+    let from = text.start
+    if from == end { return text.isAtEnd ? .found(.end(cut: nil)) : .needsMore }
+    var position = from
+    var column = 0
+    var innerLines: Int64 = 0
+    columnsWithDoubledQuotes.removeAll(keepingCapacity: true)
+    // A byte order mark where files were joined.
+    while position + 2 < end, base[position] == 0xEF, base[position + 1] == 0xBB, base[position + 2] == 0xBF {
+      position += 3
+    }
+    while true {
+      guard column < Self.maxColumns else {
+        return reject(at: position, innerLines: innerLines, reason: "more than \(Self.maxColumns) columns")
+      }
+      // Blanks before a cell; a tab is one only where it does not part the cells.
+      while position < end, base[position] == 0x20 || (base[position] == 0x09 && delimiter != 0x09) {
+        position += 1
+      }
+      if position < end, base[position] == 0x22 {
+        let linesBefore = innerLines
+        switch quotedCell(from: position + 1, column: column, innerLines: &innerLines) {
+        case .closed(let next): position = next
+        case .open: return openQuote(at: position, innerLines: linesBefore)
+        case .needsMore: return .needsMore
+        }
+      } else {
+        let cell = position
+        while position < end {
+          let byte = base[position]
+          if byte == delimiter || byte == 0x0A || byte == 0x0D { break }
+          position += 1
+        }
+        if position == end, !text.isAtEnd { return .needsMore }
+        var last = position
+        while last > cell, base[last - 1] == 0x20 || base[last - 1] == 0x09 { last -= 1 }
+        (fields + column).initialize(to: Field(start: base + cell, count: last - cell, shape: .bare))
+      }
+      column += 1
+      if position < end, base[position] == delimiter {
+        position += 1
+        if position == end, !text.isAtEnd { return .needsMore }
+        continue
+      }
+      break
+    }
+    // A CR at the very end of the window may be the first half of CRLF.
+    if position < end, base[position] == 0x0D, position + 1 == end, !text.isAtEnd { return .needsMore }
+    return finishRow(from: from, to: position, columns: column, innerLines: innerLines)
+  }
+
+  private func finishRow(from: Int, to position: Int, columns: Int, innerLines: Int64) -> Scan {
+    let (base, end) = (text.base, text.end)
+    let isUnterminated = position == end
+    if !columnsWithDoubledQuotes.isEmpty { halveQuotes(rowLength: position - from) }
+    var next = position
+    if next < end, base[next] == 0x0D { next += 1 }
+    if next < end, base[next] == 0x0A, next == position || base[next - 1] == 0x0D { next += 1 }
+    let row = Row(
+      fields: UnsafeBufferPointer(start: fields, count: columns), line: line,
+      isUnterminated: isUnterminated,
+      source: UnsafeBufferPointer(start: base + from, count: position - from))
+    consume(to: next)
+    line += innerLines + (isUnterminated ? 0 : 1)
+    if columns == 1, fields[0].trimmed.isEmpty { return .nothing }
+    return .found(.row(row))
+  }
+
+  private enum Quoted {
+    case closed(next: Int)
+    case open
+    case needsMore
+  }
+
+  /// Reads a quoted cell from behind its opening quote. Doubled quotes are halved in a second pass, only when the
+  /// whole cell is there, so that a row read again finds its bytes untouched.
+  private func quotedCell(from: Int, column: Int, innerLines: inout Int64) -> Quoted {
+    let base = text.base
+    let end = min(text.end, from + Self.longestCell)
+    let mayHoldLines = from - text.start > unclosedBytes
+    var position = from
+    var doubled = 0
+    while position < end {
+      let byte = base[position]
+      if byte == 0x22 {
+        if position + 1 == text.end {
+          if !text.isAtEnd { return .needsMore }
+        } else if base[position + 1] == 0x22 {
+          doubled += 1
+          position += 2
+          continue
+        }
+        var after = position + 1
+        while after < text.end, base[after] == 0x20 || (base[after] == 0x09 && delimiter != 0x09) {
+          after += 1
+        }
+        if after == text.end, !text.isAtEnd { return .needsMore }
+        if after == text.end || base[after] == delimiter || base[after] == 0x0A || base[after] == 0x0D {
+          store(from: from, to: position, column: column, doubled: doubled)
+          return .closed(next: after)
+        }
+        // A lone quote inside a quoted cell: some writers do not escape.
+      } else if byte == 0x0A || (byte == 0x0D && (position + 1 == text.end || base[position + 1] != 0x0A)) {
+        if !mayHoldLines { return .open }
+        innerLines += 1
+      }
+      position += 1
+    }
+    return text.isAtEnd || text.end >= from + Self.longestCell ? .open : .needsMore
+  }
+
+  private func store(from: Int, to: Int, column: Int, doubled: Int) {
+    (fields + column).initialize(to: Field(start: text.base + from, count: to - from, shape: .quoted))
+    if doubled > 0 { columnsWithDoubledQuotes.append(column) }
+  }
+
+  /// Replaces the cells that hold doubled quotes by copies with single ones. The window keeps its bytes: a row is
+  /// read again when its end was not there yet, and is shown as it stood when it is rejected.
+  private func halveQuotes(rowLength: Int) {
+    if rowLength > copiesCapacity {
+      copies.deallocate()
+      copies = .allocate(capacity: rowLength)
+      copiesCapacity = rowLength
+    }
+    var used = 0
+    for column in columnsWithDoubledQuotes {
+      let cell = fields[column]
+      let copy = copies + used
+      var (from, to) = (0, 0)
+      while from < cell.count {
+        copy[to] = cell[from]
+        from += cell[from] == 0x22 && from + 1 < cell.count && cell[from + 1] == 0x22 ? 2 : 1
+        to += 1
+      }
+      fields[column] = Field(start: copy, count: to, shape: .quoted)
+      used += to
+    }
+  }
+
+  /// Ends the row at a quote that does not close: the rest of its line is no row, and the next line may be one.
+  private func openQuote(at position: Int, innerLines: Int64) -> Scan {
+    let scanned = min(text.end, position + 1 + Self.longestCell)
+    let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)
+    if text.isAtEnd, scanned == text.end, !rest.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
+      consume(to: text.end)
+      return .found(.end(cut: (line + innerLines, "the last line is cut off inside a quoted cell")))
+    }
+    let isKnown = position - text.start < unclosedBytes
+    let outcome = reject(at: position, innerLines: innerLines, reason: "a quote opened here never closes")
+    if !isKnown { unclosedBytes = scanned - position }
+    return outcome
+  }
+
+  /// Refuses the row being read, at a place whose line is passed over, too.
+  private func reject(at position: Int, innerLines: Int64, reason: String) -> Scan {
+    consume(to: position)
+    line += innerLines
+    isSkipping = true
+    return .found(.rejected(line: line, reason: reason))
+  }
+
+  /// Passes over the rest of a rejected line.
+  private func skipLine() -> Scan {
+    var position = text.start
+    while position < text.end, text.base[position] != 0x0A, text.base[position] != 0x0D { position += 1 }
+    consume(to: position)
+    let isHalf = position < text.end && text.base[position] == 0x0D && position + 1 == text.end
+    if position == text.end || isHalf, !text.isAtEnd { return .needsMore }
+    isSkipping = false
+    guard position < text.end else { return .nothing }
+    let isPair = !isHalf && text.base[position] == 0x0D && text.base[position + 1] == 0x0A
+    consume(to: position + (isPair ? 2 : 1))
+    line += 1
+    return .nothing
+  }
+
+  /// Moves the window's start on.
+  @inline(__always) private func consume(to position: Int) {
+    if unclosedBytes > 0 { unclosedBytes = max(0, unclosedBytes - (position - text.start)) }
+    text.start = position
+  }
+}

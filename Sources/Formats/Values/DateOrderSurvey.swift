@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Settles for a whole input whether its dates put the day or the month first, from all of its rows.
+///
+/// In this order: what a person gave; a number over 12; dots between the numbers; times behind the export's own time
+/// or the host's clock; the continuity of sensor history; a half-day clock where the format says that it goes with
+/// months first; a language that always puts the day first. Never decided row by row.
+struct DateOrderSurvey {
+  /// How far a row may lie behind the export's own time: two zones and a doubtful clock.
+  private static let slack: Int64 = 26 * 3600
+  /// The fewest sensor readings whose continuity says anything.
+  private static let fewestForContinuity = 10
+
+  private let given: DateOrder?
+  private let latest: Int64?
+  private var firstOver12: Int64?
+  private var secondOver12: Int64?
+  private var hasDots = false
+  private var hasHalfDay = false
+  private var hasRows = false
+  /// Whether some date is another one in the other order.
+  private var orderMatters = false
+  private var readings = [DateOrder.dayFirst: Candidate(), .monthFirst: Candidate()]
+
+  /// What the input would be in one order.
+  private struct Candidate {
+    var newest = Int64.min
+    /// The latest export time: of joined exports the last one holds the newest rows.
+    var export: Int64?
+    var historyFirst = Int64.max
+    var historyLast = Int64.min
+    var lastHistory: Int64?
+    var gaps = 0
+    var count = 0
+
+    mutating func note(_ time: Int64, isHistory: Bool) {
+      newest = max(newest, time)
+      guard isHistory else { return }
+      count += 1
+      historyFirst = min(historyFirst, time)
+      historyLast = max(historyLast, time)
+      if let last = lastHistory, abs(time - last) >= 60, abs(time - last) <= 1800 { gaps += 1 }
+      lastHistory = time
+    }
+
+    mutating func noteExport(_ time: Int64) { export = max(export ?? time, time) }
+
+    var span: Int64 { max(1, historyLast - historyFirst) }
+  }
+
+  /// - Parameters:
+  ///   - given: what `--date-order` says.
+  ///   - now: the host's clock in UTC seconds; nil when it is doubtful.
+  init(given: String?, now: Int64?) throws {
+    if let given {
+      guard let order = DateOrder(rawValue: given) else {
+        throw Failure(.usage, "--date-order takes dmy or mdy, not '\(given)'")
+      }
+      self.given = order
+    } else {
+      self.given = nil
+    }
+    latest = now.map { $0 + Self.slack }
+  }
+
+  /// Whether a person settled it, so that no survey is needed.
+  var isGiven: Bool { given != nil }
+
+  /// Looks at the time of a row. `isHistory`: of a sensor's own regular readings.
+  mutating func note(_ time: OpenTime, isHistory: Bool, line: Int64) {
+    hasRows = true
+    if time.first != time.second { orderMatters = true }
+    if time.first > 12 { firstOver12 = firstOver12 ?? line }
+    if time.second > 12 { secondOver12 = secondOver12 ?? line }
+    if time.separator == UInt8(ascii: ".") { hasDots = true }
+    if time.hasHalfDay { hasHalfDay = true }
+    // A number over 12 settles the order; from there on only a contradiction matters.
+    if firstOver12 != nil || secondOver12 != nil { return }
+    for order in DateOrder.allCases {
+      if let shown = time.time(order) { readings[order]?.note(shown.seconds, isHistory: isHistory) }
+    }
+  }
+
+  /// The time at which the export says that it was made, written as the rows are.
+  mutating func noteExportTime(_ time: OpenTime, line: Int64) {
+    for order in DateOrder.allCases {
+      guard let export = time.time(order)?.seconds else { continue }
+      readings[order]?.noteExport(export)
+    }
+    if time.first > 12 { firstOver12 = firstOver12 ?? line }
+    if time.second > 12 { secondOver12 = secondOver12 ?? line }
+  }
+
+  /// The order, and on what ground.
+  ///
+  /// - Parameters:
+  ///   - halfDayMeansMonthFirst: whether this format's half-day clock goes with months first.
+  ///   - language: whether the input's language always puts the day first.
+  /// - Throws: `Failure` of category `badInput`: rows contradict each other, or nothing settles it.
+  func settle(halfDayMeansMonthFirst: Bool, languagePutsDayFirst: Bool) throws -> (DateOrder, Decision.Basis)
+  {
+    if let given { return (given, .given) }
+    if let first = firstOver12, let second = secondOver12 {
+      throw Failure(
+        .badInput,
+        "the dates contradict each other: line \(first) has the day first, line \(second) the month; "
+          + "was the file saved by a spreadsheet? Export it again, or say --date-order"
+      )
+    }
+    if firstOver12 != nil { return (.dayFirst, .inferred) }
+    if secondOver12 != nil { return (.monthFirst, .inferred) }
+    if !hasRows || hasDots || !orderMatters { return (.dayFirst, .inferred) }
+    let possible = DateOrder.allCases.filter(isPossible)
+    if possible.count == 1 { return (possible[0], .inferred) }
+    if let order = continuous { return (order, .inferred) }
+    if halfDayMeansMonthFirst, hasHalfDay { return (.monthFirst, .inferred) }
+    if languagePutsDayFirst { return (.dayFirst, .inferred) }
+    throw Failure(
+      .badInput,
+      "every date can be read with the day or the month first; say --date-order dmy or --date-order mdy")
+  }
+
+  private func isPossible(_ order: DateOrder) -> Bool {
+    guard let candidate = readings[order] else { return true }
+    if let latest, max(candidate.newest, candidate.export ?? .min) > latest { return false }
+    if let export = candidate.export, candidate.newest > export + Self.slack { return false }
+    return true
+  }
+
+  /// The order in which sensor history hangs together: as many short gaps, over a span less than half as long.
+  private var continuous: DateOrder? {
+    guard let day = readings[.dayFirst], let month = readings[.monthFirst],
+      min(day.count, month.count) >= Self.fewestForContinuity
+    else { return nil }
+    let (shorter, longer, order) =
+      day.span <= month.span ? (day, month, DateOrder.dayFirst) : (month, day, .monthFirst)
+    guard longer.span >= 2 * shorter.span, shorter.gaps * 10 >= longer.gaps * 9 else { return nil }
+    return order
+  }
+}

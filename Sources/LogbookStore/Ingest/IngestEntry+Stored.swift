@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+public import Logbook
+
+extension IngestEntry {
+  /// What became of its items.
+  ///
+  /// - Throws: `Failure` of category `badInput` for what another program may have written there.
+  public func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
+
+  /// What was decided about its input.
+  ///
+  /// - Throws: `Failure` of category `badInput` for what another program may have written there.
+  public func readDecisions() throws -> [Decision] {
+    try read([StoredDecision].self, from: decisions).map {
+      Decision($0.subject, $0.value, Decision.Basis(rawValue: $0.basis) ?? .read)
+    }
+  }
+
+  private func read<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+    do {
+      return try JSONDecoder().decode(type, from: Data(text.utf8))
+    } catch {
+      throw Failure(.badInput, "import \(id): the store holds counts or decisions of another form")
+    }
+  }
+}
+
+/// The names of glucoport-json(5); an import that did not end may lack any of them.
+private struct StoredCounts: Decodable {
+  struct Records: Decodable {
+    let new, known, repeated, updated, kept: Int?
+  }
+
+  let new, known, repeated, changed, corrected, rejected, ambiguousTimes, doubtfulTimes: Int?
+  let records: Records?
+  let newByKind, skipped: [String: Int]?
+  let firstTime, lastTime: String?
+
+  enum CodingKeys: String, CodingKey {
+    case new, known, repeated, changed, corrected, rejected, records, skipped
+    case ambiguousTimes = "ambiguous_times"
+    case doubtfulTimes = "doubtful_times"
+    case newByKind = "new_by_kind"
+    case firstTime = "first_time"
+    case lastTime = "last_time"
+  }
+}
+
+private struct StoredDecision: Decodable {
+  let subject, value, basis: String
+}
+
+extension IngestCounts {
+  fileprivate init(_ stored: StoredCounts) {
+    self.init()
+    (newReadings, knownReadings) = (stored.new ?? 0, stored.known ?? 0)
+    (repeatedReadings, changedReadings) = (stored.repeated ?? 0, stored.changed ?? 0)
+    (correctedReadings, rejected) = (stored.corrected ?? 0, stored.rejected ?? 0)
+    (ambiguousTimes, doubtfulTimes) = (stored.ambiguousTimes ?? 0, stored.doubtfulTimes ?? 0)
+    (newRecords, knownRecords) = (stored.records?.new ?? 0, stored.records?.known ?? 0)
+    (repeatedRecords, updatedRecords) = (stored.records?.repeated ?? 0, stored.records?.updated ?? 0)
+    keptRecords = stored.records?.kept ?? 0
+    (skipped, newByKind) = (stored.skipped ?? [:], stored.newByKind ?? [:])
+    firstTime = stored.firstTime.flatMap { DeviceTime(text: $0)?.seconds }
+    lastTime = stored.lastTime.flatMap { DeviceTime(text: $0)?.seconds }
+  }
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// What is known of an input when its ingest begins.
+public struct IngestSource: Sendable {
+  /// The path, `-`, or a meter's name.
+  public let name: String
+  /// The id of the format.
+  public let format: String
+  /// When this program's host says that it began, in UTC seconds.
+  public let startedAt: Int64
+  /// When a file was last written, in UTC seconds.
+  public let modifiedAt: Int64?
+  /// What is decided before the first batch.
+  public let decisions: [Decision]
+  /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
+  public let mayWait: Bool
+
+  /// An input at the moment when its ingest begins.
+  public init(
+    name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
+    mayWait: Bool = false
+  ) {
+    self.name = name
+    self.format = format
+    self.startedAt = startedAt
+    self.modifiedAt = modifiedAt
+    self.decisions = decisions
+    self.mayWait = mayWait
+  }
+}
+
+extension Store {
+  /// Runs one ingest: `body` writes its batches and finishes it.
+  ///
+  /// - Parameter isAtomic: whether everything is committed at the end or not at all.
+  public func ingest(
+    _ source: IngestSource, isAtomic: Bool, _ body: (IngestWriter) throws -> Void
+  ) throws {
+    try translatingErrors(path) {
+      try queue.inDatabase { database in
+        let writer = try IngestWriter(database, batch, source, isAtomic: isAtomic)
+        do {
+          try body(writer)
+        } catch {
+          writer.abandon()
+          throw error
+        }
+      }
+    }
+  }
+}
+
+/// Writes one ingest into the store, batch by batch.
+public final class IngestWriter {
+  /// The most rejections kept with an ingest; all are counted.
+  static let maxRejections = 1000
+
+  /// What a transaction that is rolled back takes back.
+  private struct State {
+    var counts = IngestCounts()
+    var deviceIDs: [Int64] = []
+    var devices: [Device] = []
+    var storedRejections = 0
+  }
+
+  /// What became of the items so far.
+  public var counts: IngestCounts { state.counts }
+  private var state = State()
+  private let database: Database
+  var connection: Database { database }
+  var ingestID: Int64 { id }
+  /// The ids of this ingest's devices, for an IN list.
+  var deviceList: String { state.deviceIDs.map(String.init).joined(separator: ",") }
+  private let isAtomic: Bool
+  private let source: IngestSource
+  private var id: Int64 = 0
+  private var scattered: ScatteredReadings?
+  /// Whether scattered readings are kept for the end, as long as there is room for them.
+  private var keepsScattered: Bool
+  private var readings: ReadingWriter?
+  private var records: RecordWriter?
+  private var corrections: Corrections?
+
+  init(
+    _ database: Database, _ batch: BatchTable, _ source: IngestSource, isAtomic: Bool
+  ) throws {
+    self.database = database
+    self.source = source
+    self.isAtomic = isAtomic
+    keepsScattered = source.mayWait
+    do {
+      if isAtomic { try database.beginTransaction(.immediate) }
+      try inTransaction { try begin() }
+      readings = try ReadingWriter(database, batch, ingest: id)
+      records = try RecordWriter(database, ingest: id, format: source.format)
+      corrections = try Corrections(database, ingest: id)
+    } catch {
+      abandon()
+      throw error
+    }
+  }
+
+  /// Makes the tables of a connection in which what an input gives waits for its end. With each ingest, SQLite would
+  /// prepare every statement again.
+  static func makeTables(_ database: Database) throws {
+    try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
+  }
+
+  private func begin() throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO ingest (source, format, decisions, started_at, modified_at)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+      arguments: [
+        source.name, source.format, decisionsJSON(source.decisions), source.startedAt, source.modifiedAt,
+      ])
+    id = database.lastInsertedRowID
+  }
+
+  /// Stores a batch in one transaction. Where the source may wait, readings in no order do so for `storeScattered`, and
+  /// all behind them: of two readings of one identity the first in the input stays.
+  ///
+  /// - Returns: readings that the store itself does not take. The batch's own rejections are not among them.
+  @discardableResult
+  public func write(_ batch: IngestBatch) throws -> [Rejection] {
+    guard !batch.isEmpty else { return [] }
+    let waits = keepsScattered && (scattered != nil || ScatteredReadings.areScattered(batch.readings))
+    var refused: [Rejection] = []
+    try inTransaction {
+      for device in batch.devices[state.deviceIDs.count...] {
+        state.deviceIDs.append(try device.storedID(database))
+      }
+      state.devices = batch.devices
+      if !waits { refused = try write(batch.readings) }
+      if let outcome = try records?.write(batch.records) { count(outcome) }
+      try write(batch.rejections)
+      state.counts.rejected += batch.rejections.count
+      state.counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
+      try saveCounts()
+    }
+    if waits, !keep(batch.readings) {
+      try storeScattered { refused += $0 }
+      try inTransaction {
+        refused += try write(batch.readings)
+        try saveCounts()
+      }
+    }
+    return refused
+  }
+
+  /// Whether so many readings wait that they are to be stored before the next batch.
+  public var hasEnoughScattered: Bool { scattered?.isFull == true }
+
+  /// Stores the readings that wait, batch by batch.
+  ///
+  /// - Parameter onBatch: told after each batch which readings the store itself does not take.
+  public func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
+    guard let waiting = scattered.take() else { return }
+    try waiting.merge(of: state.deviceIDs) { readings in
+      var refused: [Rejection] = []
+      try inTransaction {
+        refused = try write(readings)
+        try saveCounts()
+      }
+      try onBatch(refused)
+    }
+  }
+
+  /// Leaves out the readings that wait: whoever interrupts an import does not wait for them.
+  public func dropScattered() { scattered = nil }
+
+  /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
+  ///
+  /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.
+  public func note(
+    _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?
+  ) throws {
+    try inTransaction {
+      let device = try meter.storedID(database)
+      if !firmware.isEmpty {
+        try database.execute(
+          sql: "UPDATE device SET firmware = ? WHERE id = ?", arguments: [firmware, device])
+      }
+      try database.execute(
+        sql: """
+          UPDATE ingest SET meter = ?, firmware = ?, clock_meter = ?, clock_host = ?, clock_difference = ?
+          WHERE id = ?
+          """,
+        arguments: [
+          device, firmware.isEmpty ? nil : firmware, clock?.comparison.meter.seconds, clock?.comparison.host,
+          clock?.difference, id,
+        ])
+    }
+  }
+
+  /// Ends the ingest: applies what changed at the source and records how the input ended.
+  ///
+  /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a talk.
+  public func finish(
+    end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
+  ) throws {
+    precondition(scattered == nil, "readings wait for storeScattered")
+    try inTransaction {
+      try database.executeCached(
+        sql: """
+          UPDATE ingest SET digest = ?, generated_at = ?, finished_at = ?, outcome = ?, decisions = ?
+          WHERE id = ?
+          """,
+        arguments: [
+          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated", decisionsJSON(decisions),
+          id,
+        ])
+      // The same bytes are never later than themselves: a copy of a file may have a time of its own.
+      try database.executeCached(
+        sql: """
+          UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
+          WHERE id = ?2 AND ?1 <> ''
+          """, arguments: [digest, id])
+      if let outcome = try records?.finish() { count(outcome) }
+      if end == .whole { try exclude() }
+      try saveCounts()
+    }
+    if isAtomic { try database.commit() }
+  }
+
+  /// Gives up: what was committed stays, what waits is stored if it can be, an atomic ingest leaves nothing.
+  func abandon() {
+    defer {
+      readings = nil
+      records = nil
+      corrections = nil
+    }
+    do {
+      if database.isInsideTransaction { try database.rollback() }
+      // Where not even its row could be written, another wait for the store would end the same way.
+      guard !isAtomic, id != 0 else { return }
+      try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
+      try storeScattered { _ in }
+    } catch {
+      // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back
+      // when the connection closes, and the ingest stays `running`, as after a kill.
+    }
+  }
+
+  private func count(_ outcome: RecordWriter.Outcome) {
+    state.counts.newRecords += outcome.new
+    state.counts.knownRecords += outcome.known
+    state.counts.repeatedRecords += outcome.repeated
+    state.counts.updatedRecords += outcome.updated
+    state.counts.keptRecords += outcome.kept
+  }
+
+  /// Excludes hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
+  private func exclude() throws {
+    guard let annotations = try corrections?.annotations(), !annotations.isEmpty, let records else { return }
+    let written = try records.write(annotations)
+    let changed = try records.finish()
+    state.counts.correctedReadings += written.new + changed.updated
+  }
+
+  private func inTransaction(_ work: () throws -> Void) throws {
+    let before = state
+    do {
+      if database.isInsideTransaction { return try work() }
+      try database.inTransaction(.immediate) {
+        try work()
+        return .commit
+      }
+    } catch {
+      state = before
+      throw error
+    }
+  }
+
+  /// Keeps readings for the end; false where there is no room. They can be stored as they come, too, only slower.
+  private func keep(_ batch: [Reading]) -> Bool {
+    guard !batch.isEmpty else { return true }
+    do {
+      if scattered == nil { scattered = try ScatteredReadings() }
+      try scattered?.add(batch, of: state.deviceIDs)
+    } catch {
+      keepsScattered = false
+    }
+    return keepsScattered
+  }
+
+  private func write(_ batch: [Reading]) throws -> [Rejection] {
+    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: state.deviceIDs) else {
+      return []
+    }
+    state.counts.newReadings += outcome.new
+    state.counts.knownReadings += outcome.known
+    state.counts.repeatedReadings += outcome.repeated
+    state.counts.changedReadings += outcome.changed
+    for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
+    var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
+    for reading in batch {
+      first = min(first, reading.deviceTime.seconds)
+      last = max(last, reading.deviceTime.seconds)
+      try corrections?.note(reading, device: state.deviceIDs[Int(reading.device.number)])
+      switch reading.placement.source {
+      case .zoneGap, .zoneOverlap: state.counts.ambiguousTimes += 1
+      case .stated, .zone, .ticks: break
+      }
+      if reading.marks.contains(.doubtfulTime) { state.counts.doubtfulTimes += 1 }
+    }
+    (state.counts.firstTime, state.counts.lastTime) = (first, last)
+    let refused = try outcome.restarted.map { index in
+      let reading = batch[index]
+      return try TickSession.refuse(reading, of: state.devices[Int(reading.device.number)], from: source.name)
+    }
+    try write(refused)
+    state.counts.rejected += refused.count
+    return refused
+  }
+
+  private func write(_ rejections: [Rejection]) throws {
+    for rejection in rejections.prefix(Self.maxRejections - state.storedRejections) {
+      try database.executeCached(
+        sql: "INSERT INTO rejection (ingest, line, reason) VALUES (?, ?, ?)",
+        arguments: [id, rejection.line, rejection.reason])
+      state.storedRejections += 1
+    }
+  }
+
+  private func saveCounts() throws {
+    try database.executeCached(
+      sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [state.counts.json, id])
+  }
+
+  private func decisionsJSON(_ decisions: [Decision]) -> String {
+    "["
+      + decisions.map {
+        "{\"subject\":\(jsonText($0.subject)),\"value\":\(jsonText($0.value)),\"ground\":\"\($0.basis.rawValue)\"}"
+      }.joined(separator: ",") + "]"
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// Which items a listing holds.
+public struct ItemFilter: Sendable {
+  /// UTC seconds, inclusive.
+  public var since: Int64?
+  /// UTC seconds, exclusive.
+  public var until: Int64?
+  /// The kinds of readings; none for no readings.
+  public var readingKinds = Set(ReadingKind.allCases)
+  /// The kinds of records; none for no records.
+  public var recordKinds = Set(RecordKind.allCases)
+  /// Whether tombstones are listed, too.
+  public var includesDeleted = false
+  /// Only the newest so many.
+  public var newest: Int?
+
+  /// A filter that every item passes but tombstones.
+  public init() {}
+}
+
+extension Store {
+  /// Calls `body` with each item in the order of time, oldest first. Memory does not grow with the store.
+  public func forEachItem(_ filter: ItemFilter, _ body: (StoredItem) throws -> Void) throws {
+    try translatingErrors(path) {
+      try queue.inDatabase { database in
+        // Both cursors see one state of the store, whatever an import adds meanwhile.
+        try database.inTransaction(.deferred) {
+          try Self.merge(database, filter, body)
+          return .commit
+        }
+      }
+    }
+  }
+
+  private static func merge(
+    _ database: Database, _ filter: ItemFilter, _ body: (StoredItem) throws -> Void
+  ) throws {
+    if let newest = filter.newest {
+      var items: [StoredItem] = []
+      try mergeCursors(database, filter, isDescending: true) { item in
+        items.append(item)
+        return items.count < newest
+      }
+      for item in items.reversed() { try body(item) }
+      return
+    }
+    try mergeCursors(database, filter, isDescending: false) { item in
+      try body(item)
+      return true
+    }
+  }
+
+  private static func mergeCursors(
+    _ database: Database, _ filter: ItemFilter, isDescending: Bool, _ body: (StoredItem) throws -> Bool
+  ) throws {
+    let readings = try readingCursor(database, filter, isDescending: isDescending)
+    let records = try recordCursor(database, filter, isDescending: isDescending)
+    var reading = try readings.next().map(StoredReading.init)
+    var record = try records.next().map(StoredRecord.init)
+    while reading != nil || record != nil {
+      let takesReading =
+        record == nil
+        || (reading.map { isDescending ? $0.utc > record?.utc ?? 0 : $0.utc <= record?.utc ?? 0 } ?? false)
+      if takesReading, let next = reading {
+        guard try body(.reading(next)) else { return }
+        reading = try readings.next().map(StoredReading.init)
+      } else if let next = record {
+        guard try body(.record(next)) else { return }
+        record = try records.next().map(StoredRecord.init)
+      }
+    }
+  }
+
+  private static func readingCursor(
+    _ database: Database, _ filter: ItemFilter, isDescending: Bool
+  ) throws -> RowCursor {
+    let kinds = filter.readingKinds.map { String($0.rawValue) }.joined(separator: ",")
+    let direction = isDescending ? "DESC" : "ASC"
+    return try Row.fetchCursor(
+      database,
+      sql: """
+        SELECT \(StoredReading.columns)
+        FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device
+        WHERE s.kind IN (\(kinds)) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
+        ORDER BY r.device_time - r.utc_offset \(direction), s.device \(direction), s.kind \(direction),
+          s.position_kind \(direction), r.position \(direction), r.value_bucket \(direction), r.occurrence \(direction)
+        \(filter.newest.map { "LIMIT \($0)" } ?? "")
+        """, arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2])
+  }
+
+  private static func recordCursor(
+    _ database: Database, _ filter: ItemFilter, isDescending: Bool
+  ) throws -> RowCursor {
+    let kinds = filter.recordKinds.map { "'\($0.rawValue)'" }.joined(separator: ",")
+    let direction = isDescending ? "DESC" : "ASC"
+    return try Row.fetchCursor(
+      database,
+      sql: """
+        SELECT \(StoredRecord.columns) FROM record
+        WHERE kind IN (\(kinds)) AND device_time - utc_offset >= ? AND device_time - utc_offset < ?
+          AND (deleted = 0 OR ?)
+        ORDER BY device_time - utc_offset \(direction), guid \(direction)
+        \(filter.newest.map { "LIMIT \($0)" } ?? "")
+        """,
+      arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2, filter.includesDeleted])
+  }
+
+  /// The reading with this address, as listings name it; nil when there is none.
+  public func reading(at address: String) throws -> StoredReading? {
+    let parts = address.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 5, parts[0].first == "r", let device = Int64(parts[0].dropFirst()),
+      let kind = ReadingKind(name: parts[1]),
+      let positionKind = PositionKind.allCases.first(where: { parts[2].hasPrefix($0.name) }),
+      let position = Int64(parts[2].dropFirst(positionKind.name.count)), let valueBucket = Int64(parts[3]),
+      let occurrence = Int64(parts[4])
+    else { return nil }
+    return try read { database in
+      try Row.fetchOne(
+        database,
+        sql: """
+          SELECT \(StoredReading.columns)
+          FROM series AS s JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+          WHERE s.device = ? AND s.kind = ? AND s.position_kind = ? AND r.position = ? AND r.value_bucket = ? AND r.occurrence = ?
+          """, arguments: [device, kind.rawValue, positionKind.rawValue, position, valueBucket, occurrence]
+      ).map(StoredReading.init)
+    }
+  }
+
+  /// Other values that sources gave later for a reading, with the ingest that brought each.
+  public func revisions(of reading: StoredReading) throws -> [(measurement: Measurement, ingest: Int64)] {
+    try read { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          SELECT r.value, r.unit, r.range_flag, r.ingest FROM series AS s JOIN revision AS r ON r.series = s.id
+          WHERE s.device = ? AND s.kind = ? AND s.position_kind = ? AND r.position = ? AND r.value_bucket = ? ORDER BY r.ingest
+          """,
+        arguments: [
+          reading.deviceID, reading.kind.rawValue, reading.positionKind.rawValue, reading.position,
+          reading.valueBucket,
+        ]
+      ).map { row in
+        (
+          StoredMeasurement.measurement(value: row[0], unit: row[1], rangeFlag: row[2], threshold: nil),
+          row[3]
+        )
+      }
+    }
+  }
+
+  /// The records whose guid starts so: one, if the start is long enough.
+  public func records(guidPrefix: String) throws -> [StoredRecord] {
+    try read { database in
+      try Row.fetchAll(
+        database, sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid >= ? AND guid < ? LIMIT 10",
+        arguments: [guidPrefix, guidPrefix + "~"]
+      ).map(StoredRecord.init)
+    }
+  }
+
+  func read<Value>(_ work: (Database) throws -> Value) throws -> Value {
+    try translatingErrors(path) { try queue.inDatabase(work) }
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Readings of one batch in the order of the table's key, and with what settles their identity within the input.
+///
+/// Sorting first makes every insert an append to its part of the B-tree, five times faster than random places, and
+/// brings readings of one identity next to each other.
+struct BatchOrder {
+  private struct Key {
+    let partition: Int64
+    let position: Int64
+    let series: UInt32
+    let index: UInt32
+
+    @inline(__always) static func isBefore(_ left: Key, _ right: Key) -> Bool {
+      if left.partition != right.partition { return left.partition < right.partition }
+      if left.position != right.position { return left.position < right.position }
+      if left.series != right.series { return left.series < right.series }
+      return left.index < right.index
+    }
+  }
+
+  /// A reading to store: where it stands in the batch, and its identity's settled parts.
+  struct Item {
+    let index: Int
+    /// The place of its series in the writer's `SeriesTable`.
+    let series: Int
+    let valueBucket: Int64
+    let occurrence: Int64
+  }
+
+  /// The readings to store, in the order of the key.
+  private(set) var items: [Item] = []
+  /// Readings that equal another of the batch.
+  private(set) var repeated = 0
+  /// Readings with the identity of another of the batch, and another value.
+  private(set) var changed: [Item] = []
+  /// Different readings of one place, in the order of their occurrences. Which occurrence each one gets depends on
+  /// what the store holds there.
+  private(set) var together: [[Item]] = []
+  /// Places in the batch of readings that another of the batch precedes under their tick, which is of another day.
+  private(set) var restarted: [Int] = []
+  private var keys: [Key] = []
+
+  /// Orders a batch, whose series the table meets.
+  mutating func arrange(_ readings: [Reading], in table: inout SeriesTable) throws {
+    items.removeAll(keepingCapacity: true)
+    changed.removeAll(keepingCapacity: true)
+    together.removeAll(keepingCapacity: true)
+    restarted.removeAll(keepingCapacity: true)
+    repeated = 0
+    try makeKeys(readings, in: &table)
+    var start = 0
+    while start < keys.count {
+      let key = keys[start]
+      var end = start + 1
+      while end < keys.count, keys[end].position == key.position, keys[end].series == key.series {
+        end += 1
+      }
+      let first = Int(key.index)
+      if end - start == 1 {
+        items.append(
+          Item(
+            index: first, series: Int(key.series), valueBucket: readings[first].valueBucket,
+            occurrence: Int64(readings[first].occurrence)))
+      } else {
+        settle(keys[start..<end].map { Int($0.index) }, series: Int(key.series), readings)
+      }
+      start = end
+    }
+  }
+
+  private mutating func makeKeys(_ readings: [Reading], in table: inout SeriesTable) throws {
+    keys.removeAll(keepingCapacity: true)
+    keys.reserveCapacity(readings.count)
+    var isSorted = true
+    for (index, reading) in readings.enumerated() {
+      let series = try table.place(of: reading)
+      let key = Key(
+        partition: table.all[series].partition, position: reading.position, series: UInt32(series),
+        index: UInt32(index))
+      if isSorted, let last = keys.last, !Key.isBefore(last, key) { isSorted = false }
+      keys.append(key)
+    }
+    if !isSorted { keys.sort(by: Key.isBefore) }
+  }
+
+  /// Settles readings of one series at one position, given in the input's order.
+  private mutating func settle(_ group: [Int], series: Int, _ readings: [Reading]) {
+    var byBucket: [(valueBucket: Int64, distinct: [Int])] = []
+    let shown = readings[group[0]].deviceTime.seconds
+    for index in group {
+      let reading = readings[index]
+      if TickSession.isAnother(reading, thanShownAt: shown) {
+        restarted.append(index)
+        continue
+      }
+      let place = byBucket.firstIndex { $0.valueBucket == reading.valueBucket } ?? byBucket.count
+      if place == byBucket.count { byBucket.append((reading.valueBucket, [])) }
+      let twin = byBucket[place].distinct.contains {
+        let other = readings[$0]
+        return reading.measurement.agrees(with: other.measurement)
+          && (!reading.occurrenceIsStated || reading.occurrence == other.occurrence)
+      }
+      if twin { repeated += 1 } else { byBucket[place].distinct.append(index) }
+    }
+    for (valueBucket, distinct) in byBucket.sorted(by: { $0.valueBucket < $1.valueBucket }) {
+      number(distinct, series: series, valueBucket, readings)
+    }
+  }
+
+  /// Gives different values of one identity their occurrences: as stated; by size where the value is part of the
+  /// identity and only its rounding fell together; by order where the shown time itself occurs twice.
+  private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
+    let first = readings[distinct[0]]
+    if first.occurrenceIsStated {
+      var taken: Set<Int32> = []
+      for index in distinct.sorted(by: { readings[$0].occurrence < readings[$1].occurrence }) {
+        let item = Item(
+          index: index, series: series, valueBucket: valueBucket,
+          occurrence: Int64(readings[index].occurrence))
+        if taken.insert(readings[index].occurrence).inserted {
+          items.append(item)
+        } else {
+          changed.append(item)
+        }
+      }
+      return
+    }
+    let valueIsPart = first.positionKind == .time && first.kind.valueIsPartOfIdentity
+    guard valueIsPart || distinct.contains(where: { readings[$0].timeCanRepeat }) else {
+      items.append(Item(index: distinct[0], series: series, valueBucket: valueBucket, occurrence: 0))
+      changed += distinct.dropFirst().map {
+        Item(index: $0, series: series, valueBucket: valueBucket, occurrence: 0)
+      }
+      return
+    }
+    let ordered =
+      valueIsPart
+      ? distinct.sorted {
+        (readings[$0].measurement.quantity?.number ?? 0) < (readings[$1].measurement.quantity?.number ?? 0)
+      } : distinct
+    let numbered = ordered.enumerated().map {
+      Item(index: $1, series: series, valueBucket: valueBucket, occurrence: Int64($0))
+    }
+    if numbered.count > 1 { together.append(numbered) } else { items += numbered }
+  }
+}

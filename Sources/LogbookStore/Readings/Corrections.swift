@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Finds hand-typed readings that an export shows corrected, and excludes what they held before by an annotation.
+///
+/// A hand-typed value is a part of its reading's identity, so a corrected one comes as a reading of its own, and both
+/// stay. An export shows a correction where it gives another value at a shown time and no longer gives the old one, and
+/// where it is later than the export that brought the old one. Only shown times that occur once can tell that; a
+/// reading with a tick or instant of its own keeps its first value, and the other is listed as a revision.
+///
+/// What the input gave waits in a TEMP table, so that memory does not grow with it.
+final class Corrections {
+  private static let corrected = "corrected at the source"
+  private static let restored = "corrected at the source, then given again"
+
+  private let database: Database
+  private let ingest: Int64
+
+  init(_ database: Database, ingest: Int64) throws {
+    self.database = database
+    self.ingest = ingest
+    try database.executeCached(sql: "DELETE FROM temp.hand_typed")
+  }
+
+  /// What a connection needs before its first ingest.
+  static let tables = """
+    CREATE TEMP TABLE hand_typed
+      (device INTEGER, kind INTEGER, position INTEGER, value_bucket INTEGER,
+       PRIMARY KEY (device, kind, position, value_bucket)) WITHOUT ROWID;
+    """
+
+  /// Notes a reading of the input. One whose identity the input states comes from a store, not from a source.
+  @inline(__always)
+  func note(_ reading: Reading, device: Int64) throws {
+    if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
+  }
+
+  /// The annotations that this input calls for, when it has ended and the ingest's times are set.
+  func annotations() throws -> [ImportedRecord] {
+    guard
+      try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
+        == true
+    else {
+      return []
+    }
+    var annotations: [ImportedRecord] = []
+    var place: [Candidate] = []
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: Self.candidates), arguments: ["ingest": ingest])
+    while let row = try rows.next() {
+      let candidate = Candidate(row)
+      if let first = place.first, !first.isAtPlace(of: candidate) {
+        annotations += try judge(place)
+        place.removeAll()
+      }
+      place.append(candidate)
+    }
+    return try annotations + judge(place)
+  }
+
+  /// Hand-typed readings of one place.
+  private struct Candidate {
+    let reading: StoredReading
+    /// Whether this input gave it.
+    let isGiven: Bool
+    /// Whether this input brought it, or one that did not come to its end.
+    let isOwn: Bool
+    let age: ExportAge
+
+    init(_ row: Row) {
+      reading = StoredReading(row)
+      isGiven = row["is_given"]
+      isOwn = row["is_own"]
+      age = ExportAge(generated: row["generated"], modified: row["modified"])
+    }
+
+    func isAtPlace(of other: Candidate) -> Bool {
+      (reading.deviceID, reading.kind, reading.position)
+        == (other.reading.deviceID, other.reading.kind, other.reading.position)
+    }
+  }
+}
+
+/// When an export was made, as far as it and its file tell.
+struct ExportAge: Comparable {
+  let generated: Int64
+  let modified: Int64
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.generated, left.modified) < (right.generated, right.modified)
+  }
+}
+
+extension Corrections {
+  private static let columns =
+    "coalesce(i.generated_at, 0) AS generated, coalesce(i.modified_at, 0) AS modified"
+
+  /// Every hand-typed reading at a place that the input touched and that holds more than one value. What an import
+  /// brought that was killed is as old as the export that gives it again.
+  private static let candidates = """
+    SELECT \(StoredReading.columns), given.value_bucket IS NOT NULL AS is_given,
+      given.value_bucket IS NOT NULL AND (r.ingest = :ingest OR came.finished_at IS NULL) AS is_own, \(columns)
+    FROM (SELECT DISTINCT device, kind, position FROM temp.hand_typed) AS p
+    JOIN series AS s ON s.device = p.device AND s.kind = p.kind AND s.position_kind = 0
+    JOIN reading AS r ON r.partition = s.partition AND r.position = p.position AND r.series = s.id
+    JOIN device AS d ON d.id = s.device
+    LEFT JOIN temp.hand_typed AS given ON given.device = s.device AND given.kind = s.kind
+      AND given.position = r.position AND given.value_bucket = r.value_bucket
+    JOIN ingest AS came ON came.id = r.ingest
+    JOIN ingest AS i ON i.id = CASE WHEN given.value_bucket IS NOT NULL AND came.finished_at IS NULL THEN :ingest
+      ELSE r.ingest END
+    WHERE \(isHandTyped("r")) AND EXISTS (
+      SELECT 1 FROM reading AS o WHERE o.partition = r.partition AND o.position = r.position AND o.series = r.series
+        AND o.value_bucket <> r.value_bucket AND \(isHandTyped("o")))
+    ORDER BY s.device, s.kind, r.position, r.value_bucket, r.occurrence
+    """
+
+  /// Typed by hand, at a shown time that occurs once.
+  private static func isHandTyped(_ table: String) -> String {
+    """
+    \(table).marks & \(ReadingMarks.manual.rawValue) <> 0 AND \(table).marks & \(ReadingMarks.clockSetBack.rawValue) = 0
+      AND \(table).offset_source <> \(OffsetSource.zoneOverlap.rawValue)
+    """
+  }
+
+  private func noteHandTyped(_ reading: Reading, device: Int64) throws {
+    guard reading.positionKind == .time, reading.kind.valueIsPartOfIdentity, !reading.timeCanRepeat,
+      !reading.occurrenceIsStated
+    else { return }
+    let statement = try database.cachedStatement(
+      sql: "INSERT INTO temp.hand_typed VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+    try statement.execute(arguments: [
+      device, Int(reading.kind.rawValue), reading.position, reading.valueBucket,
+    ])
+  }
+
+  private func judge(_ place: [Candidate]) throws -> [ImportedRecord] {
+    guard !place.isEmpty else { return [] }
+    let this = try thisAge()
+    let (given, missing) = (place.filter(\.isGiven), place.filter { !$0.isGiven })
+    let returned = try given.filter { try wasExcluded($0.reading, before: this) }
+    // What an older export holds, and this one gives otherwise.
+    let outdated = missing.filter { old in
+      old.age < this && (!returned.isEmpty || given.contains { old.age < $0.age })
+    }
+    // What this export brings, and a later one gave otherwise before.
+    let late = given.filter { old in old.isOwn && missing.contains { this < $0.age } }
+    return (outdated + late).map { annotation($0.reading, isExcluded: true) }
+      + returned.map { annotation($0.reading, isExcluded: false) }
+  }
+
+  private func thisAge() throws -> ExportAge {
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT \(Self.columns) FROM ingest AS i WHERE i.id = ?"),
+      arguments: [ingest])
+    return ExportAge(generated: row?["generated"] ?? 0, modified: row?["modified"] ?? 0)
+  }
+
+  /// Whether an import of an older export excluded the reading, and nobody edited that.
+  private func wasExcluded(_ reading: StoredReading, before age: ExportAge) throws -> Bool {
+    let annotation = annotation(reading, isExcluded: true)
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT \(Self.columns) FROM record JOIN ingest AS i ON i.id = record.ingest
+          WHERE guid = ? AND deleted = 0 AND fields = ? AND imported = \(RecordContent.sql)
+          """), arguments: [annotation.guid, annotation.fields.json])
+    return row.map { ExportAge(generated: $0["generated"], modified: $0["modified"]) < age } ?? false
+  }
+
+  /// One for each reading, whoever imports whatever first, so that every store has the same.
+  private func annotation(_ reading: StoredReading, isExcluded: Bool) -> ImportedRecord {
+    let text = reading.identity.text
+    var record = ImportedRecord(
+      kind: .annotation, at: reading.deviceTime, placement: reading.placement,
+      fields: RecordFields([
+        "reading": .text(text), "excluded": .flag(isExcluded),
+        "text": .text(isExcluded ? Self.corrected : Self.restored),
+      ]), line: 0)
+    record.guid = Digest.uuid(of: ["annotation", text])
+    return record
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDBSQLite
+import Logbook
+
+/// One reading as the columns of the table `reading` hold it, but for `ingest` and `uploaded`.
+struct ReadingRow {
+  var partition: Int64 = 0
+  var position: Int64 = 0
+  var series: Int64 = 0
+  var valueBucket: Int64 = 0
+  var occurrence: Int64 = 0
+  var deviceTime: Int64 = 0
+  var placement = Placement(utcOffset: 0, source: .stated)
+  var measurement = StoredMeasurement(.low(below: nil, .milligramsPerDecilitre))
+  var marks: ReadingMarks = []
+
+  /// The columns in the order in which `give` counts them.
+  static let columns = """
+    partition, position, series, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit, range_flag,
+    threshold, marks
+    """
+
+  /// Answers SQLite's question for one column.
+  @inline(__always)
+  func give(_ column: Int32, to context: OpaquePointer?) {
+    switch column {
+    case 0: sqlite3_result_int64(context, partition)
+    case 1: sqlite3_result_int64(context, position)
+    case 2: sqlite3_result_int64(context, series)
+    case 3: sqlite3_result_int64(context, valueBucket)
+    case 4: sqlite3_result_int64(context, occurrence)
+    case 5: sqlite3_result_int64(context, deviceTime)
+    case 6: sqlite3_result_int64(context, Int64(placement.utcOffset))
+    case 7: sqlite3_result_int64(context, Int64(placement.source.rawValue))
+    case 8: Self.give(measurement.value, to: context)
+    case 9: sqlite3_result_int64(context, measurement.unit)
+    case 10: sqlite3_result_int64(context, measurement.rangeFlag)
+    case 11: Self.give(measurement.threshold, to: context)
+    default: sqlite3_result_int64(context, Int64(marks.rawValue))
+    }
+  }
+
+  @inline(__always)
+  private static func give(_ number: Double?, to context: OpaquePointer?) {
+    if let number { sqlite3_result_double(context, number) } else { sqlite3_result_null(context) }
+  }
+}
+
+/// A measurement as the columns of the store hold it.
+struct StoredMeasurement {
+  let value: Double?
+  let unit: Int64
+  /// 0 within the device's range, 1 below, 2 above.
+  let rangeFlag: Int64
+  let threshold: Double?
+
+  @inline(__always) init(_ measurement: Measurement) {
+    switch measurement {
+    case .value(let quantity): (value, rangeFlag, threshold) = (quantity.number, 0, nil)
+    case .low(let below, _): (value, rangeFlag, threshold) = (nil, 1, below)
+    case .high(let above, _): (value, rangeFlag, threshold) = (nil, 2, above)
+    }
+    unit = Int64(measurement.unit.rawValue)
+  }
+
+  /// The measurement that these columns hold.
+  static func measurement(value: Double?, unit: Int, rangeFlag: Int, threshold: Double?) -> Measurement {
+    let unit = GlucoseUnit(rawValue: UInt8(unit)) ?? .milligramsPerDecilitre
+    if rangeFlag == 1 { return .low(below: threshold, unit) }
+    if rangeFlag == 2 { return .high(above: threshold, unit) }
+    return .value(Quantity(value ?? 0, unit))
+  }
+}

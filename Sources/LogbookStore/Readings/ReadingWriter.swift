@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Stores readings once: the hot loop of every import.
+///
+/// What lies outside the positions that the store holds is new; what lies inside is looked up first. So a chunk is
+/// never inserted in part, and a second import of a file reads and does not write.
+final class ReadingWriter {
+  private let database: Database
+  private let ingest: Int64
+  private let isUploaded: Bool
+  private let chunk: BatchTable
+  private let insert: RawStatement
+  private let find: RawStatement
+  private let stored: RawStatement
+  private let list: RawStatement
+  private var order = BatchOrder()
+  private var table: SeriesTable
+  private var outcome = Outcome()
+  /// Readings of the batch that stand in the store with another value.
+  private var differing: [BatchOrder.Item] = []
+  /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
+  private var candidates: [Int] = []
+  private var isKnown: [Bool] = []
+
+  struct Outcome {
+    var new = 0
+    var known = 0
+    var repeated = 0
+    var changed = 0
+    var newByKind: [ReadingKind: Int] = [:]
+    /// Places in the batch of readings whose tick belongs to a reading of another day.
+    var restarted: [Int] = []
+  }
+
+  /// - Parameter isUploaded: whether the remote has the readings already, because they come from there.
+  init(_ database: Database, _ chunk: BatchTable, ingest: Int64, isUploaded: Bool = false) throws {
+    self.database = database
+    self.ingest = ingest
+    self.isUploaded = isUploaded
+    table = SeriesTable(database, deviceIDs: [])
+    self.chunk = chunk
+    // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
+    insert = try RawStatement(
+      keptBy: database,
+      """
+      INSERT OR FAIL INTO reading (\(ReadingRow.columns), ingest, uploaded)
+      SELECT \(ReadingRow.columns), ?1, ?2 FROM batch
+      """)
+    insert.bind(ingest, at: 1)
+    insert.bind(isUploaded ? 1 : 0 as Int64, at: 2)
+    find = try RawStatement(
+      keptBy: database,
+      """
+      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time
+      FROM batch AS b CROSS JOIN reading AS r ON r.partition = b.partition AND r.position = b.position
+        AND r.series = b.series AND r.value_bucket = b.value_bucket AND r.occurrence = b.occurrence
+      """)
+    stored = try RawStatement(
+      keptBy: database,
+      """
+      SELECT occurrence, value, unit, range_flag, ingest FROM reading
+      WHERE partition = ?1 AND position = ?2 AND series = ?3 AND value_bucket = ?4 ORDER BY occurrence
+      """)
+    list = try RawStatement(
+      keptBy: database,
+      """
+      INSERT INTO revision (ingest, series, position, value_bucket, occurrence, value, unit, range_flag)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING
+      """)
+  }
+
+  /// Stores a batch inside the caller's transaction. `deviceIDs` maps the batch's device indexes to stored ids.
+  func write(_ readings: [Reading], deviceIDs: [Int64]) throws -> Outcome {
+    outcome = Outcome()
+    differing.removeAll(keepingCapacity: true)
+    table = SeriesTable(database, deviceIDs: deviceIDs)
+    try order.arrange(readings, in: &table)
+    outcome.repeated = order.repeated
+    outcome.restarted = order.restarted
+    for start in stride(from: 0, to: order.items.count, by: BatchTable.capacity) {
+      try writeChunk(order.items[start..<min(start + BatchTable.capacity, order.items.count)], readings)
+    }
+    for items in (differing + order.changed).map({ [$0] }) + order.together {
+      try settleDifference(items, readings)
+    }
+    outcome.newByKind = try table.save(isUploaded: isUploaded)
+    return outcome
+  }
+}
+
+extension ReadingWriter {
+  private func writeChunk(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws {
+    let known = try findKnown(items, readings)
+    guard known < items.count else { return }
+    chunk.removeAll()
+    for (item, isKnown) in zip(items, isKnown) where !isKnown { append(item, readings) }
+    try insertChunk()
+    for (item, isKnown) in zip(items, isKnown) where !isKnown {
+      table.count(readings[item.index], at: item.series)
+    }
+  }
+
+  /// Finds those of the items whose identity the store holds; gives their number.
+  private func findKnown(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws -> Int {
+    isKnown.removeAll(keepingCapacity: true)
+    candidates.removeAll(keepingCapacity: true)
+    chunk.removeAll()
+    for (place, item) in zip(items.indices, items) {
+      isKnown.append(false)
+      guard table.mayHold(item.series, position: readings[item.index].position) else { continue }
+      candidates.append(place)
+      append(item, readings)
+    }
+    guard !candidates.isEmpty else { return 0 }
+    var known = 0
+    while try find.step() {
+      let place = candidates[Int(find.integer(0))]
+      let item = items[place]
+      isKnown[place - items.startIndex] = true
+      known += 1
+      if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
+        outcome.restarted.append(item.index)
+      } else if !agrees(find, firstColumn: 1, with: readings[item.index].measurement) {
+        differing.append(item)
+      } else if find.integer(4) == ingest {
+        outcome.repeated += 1
+      } else {
+        outcome.known += 1
+      }
+    }
+    return known
+  }
+
+  private func insertChunk() throws {
+    let inserted = try insert.run()
+    guard inserted == chunk.count else {
+      throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a part of a batch was not stored")
+    }
+    outcome.new += inserted
+  }
+
+  @inline(__always)
+  private func append(_ item: BatchOrder.Item, _ readings: [Reading]) {
+    let reading = readings[item.index]
+    let series = table.all[item.series]
+    chunk.append(
+      ReadingRow(
+        partition: series.partition, position: reading.position, series: series.id,
+        valueBucket: item.valueBucket,
+        occurrence: item.occurrence, deviceTime: reading.deviceTime.seconds, placement: reading.placement,
+        measurement: StoredMeasurement(reading.measurement), marks: reading.marks))
+  }
+
+  /// Whether the value, unit and range flag in three columns say what this measurement says.
+  private func agrees(_ row: RawStatement, firstColumn: Int32, with measurement: Measurement) -> Bool {
+    let parts = StoredMeasurement(measurement)
+    guard row.integer(firstColumn + 2) == parts.rangeFlag else { return false }
+    guard let value = parts.value else { return true }
+    let number = row.double(firstColumn)
+    if row.integer(firstColumn + 1) == parts.unit { return number == value }
+    let unit: GlucoseUnit = parts.unit == 0 ? .millimolesPerLitre : .milligramsPerDecilitre
+    return Quantity(number, unit).tenthsOfMillimole == measurement.valueBucket
+  }
+
+  /// Settles different readings of one place where the store has, or may have, others: known under any occurrence;
+  /// changed at the source, as many as the place holds that this input no longer gives; else a further occurrence.
+  private func settleDifference(_ items: [BatchOrder.Item], _ readings: [Reading]) throws {
+    let place = try place(of: items, readings)
+    var replaced = place.fromOthers.count { !$0 }
+    var next = place.nextOccurrence
+    for (item, known) in zip(items, place.known) {
+      let reading = readings[item.index]
+      switch known {
+      case .byOther: outcome.known += 1
+      case .byThis: outcome.repeated += 1
+      case nil where replaced > 0 || !canRepeat(reading):
+        replaced -= 1
+        outcome.changed += 1
+        try listRevision(item, reading)
+      case nil:
+        chunk.removeAll()
+        append(
+          BatchOrder.Item(
+            index: item.index, series: item.series, valueBucket: item.valueBucket, occurrence: next),
+          readings)
+        try insertChunk()
+        table.count(reading, at: item.series)
+        next += 1
+      }
+    }
+  }
+
+  private enum Origin { case byThis, byOther }
+
+  /// What the store holds at one place.
+  private struct Place {
+    /// By which ingest each item is known; nil for one whose value is not there.
+    var known: [Origin?]
+    /// For each stored reading of another ingest, whether an item agrees with it.
+    var fromOthers: [Bool] = []
+    var nextOccurrence: Int64 = 0
+  }
+
+  private func place(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> Place {
+    let series = table.all[items[0].series]
+    stored.bind(series.partition, at: 1)
+    stored.bind(readings[items[0].index].position, at: 2)
+    stored.bind(series.id, at: 3)
+    stored.bind(items[0].valueBucket, at: 4)
+    var place = Place(known: items.map { _ in nil })
+    while try stored.step() {
+      place.nextOccurrence = stored.integer(0) + 1
+      let origin: Origin = stored.integer(4) == ingest ? .byThis : .byOther
+      let match = items.firstIndex { agrees(stored, firstColumn: 1, with: readings[$0.index].measurement) }
+      if let match { place.known[match] = origin }
+      if origin == .byOther { place.fromOthers.append(match != nil) }
+    }
+    return place
+  }
+
+  /// Whether another value at the same place is another reading.
+  private func canRepeat(_ reading: Reading) -> Bool {
+    !reading.occurrenceIsStated
+      && (reading.timeCanRepeat || (reading.positionKind == .time && reading.kind.valueIsPartOfIdentity))
+  }
+
+  private func listRevision(_ item: BatchOrder.Item, _ reading: Reading) throws {
+    let parts = StoredMeasurement(reading.measurement)
+    list.bind(ingest, at: 1)
+    list.bind(table.all[item.series].id, at: 2)
+    list.bind(reading.position, at: 3)
+    list.bind(item.valueBucket, at: 4)
+    list.bind(item.occurrence, at: 5)
+    list.bind(parts.value, at: 6)
+    list.bind(parts.unit, at: 7)
+    list.bind(parts.rangeFlag, at: 8)
+    _ = try list.run()
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// One device's readings of one kind on one position kind, as the store knows them.
+struct Series {
+  let id: Int64
+  /// The part of the table in which its readings stand; see the schema.
+  let partition: Int64
+  let kind: ReadingKind
+  /// The first and the last position that the store holds; what is outside is not in the store.
+  let positions: ClosedRange<Int64>?
+}
+
+/// The series of one batch's readings, and what the batch adds to their counters.
+///
+/// Made anew for each transaction, because another process may store readings in between.
+struct SeriesTable {
+  private struct Change {
+    var new = 0
+    var positions = (first: Int64.max, last: Int64.min)
+    var times = (first: Int64.max, last: Int64.min)
+  }
+
+  private let database: Database
+  private let deviceIDs: [Int64]
+  /// Every series met so far; readings are ordered and counted by their places in here.
+  private(set) var all: [Series] = []
+  private var changes: [Change] = []
+  /// Places in `all` by device index, kind and position kind; -1 for what was not met yet.
+  private var places: [Int] = []
+
+  /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
+  init(_ database: Database, deviceIDs: [Int64]) {
+    self.database = database
+    self.deviceIDs = deviceIDs
+  }
+
+  /// The place of a reading's series in `all`.
+  @inline(__always)
+  mutating func place(of reading: Reading) throws -> Int {
+    let code =
+      Int(reading.device.number) << 4 | Int(reading.kind.rawValue) << 1 | Int(reading.positionKind.rawValue)
+    if code < places.count, places[code] >= 0 { return places[code] }
+    return try meet(reading, code)
+  }
+
+  /// Whether the store may hold a reading of the series at a place here, at this position.
+  @inline(__always)
+  func mayHold(_ place: Int, position: Int64) -> Bool {
+    guard let positions = all[place].positions else { return false }
+    return positions.contains(position)
+  }
+
+  /// Counts a new reading of the series at a place.
+  @inline(__always)
+  mutating func count(_ reading: Reading, at place: Int) {
+    let time = reading.deviceTime.seconds
+    changes[place].new += 1
+    changes[place].positions.first = min(changes[place].positions.first, reading.position)
+    changes[place].positions.last = max(changes[place].positions.last, reading.position)
+    changes[place].times.first = min(changes[place].times.first, time)
+    changes[place].times.last = max(changes[place].times.last, time)
+  }
+
+  /// Adds what was counted to the store's counters; gives the new readings by kind.
+  func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
+    var newByKind: [ReadingKind: Int] = [:]
+    for (series, change) in zip(all, changes) where change.new > 0 {
+      newByKind[series.kind, default: 0] += change.new
+      try database.executeCached(
+        sql: """
+          UPDATE series SET readings = readings + ?2, pending = pending + ?3,
+            first_position = min(coalesce(first_position, ?4), ?4),
+            last_position = max(coalesce(last_position, ?5), ?5),
+            first_time = min(coalesce(first_time, ?6), ?6), last_time = max(coalesce(last_time, ?7), ?7)
+          WHERE id = ?1
+          """,
+        arguments: [
+          series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
+          change.times.first, change.times.last,
+        ])
+    }
+    return newByKind
+  }
+}
+
+extension SeriesTable {
+  private mutating func meet(_ reading: Reading, _ code: Int) throws -> Int {
+    let series = try stored(reading)
+    // Two devices of an input may be one device of the store.
+    let place = all.firstIndex { $0.id == series.id } ?? all.count
+    if place == all.count {
+      all.append(series)
+      changes.append(Change())
+    }
+    while places.count <= code { places.append(-1) }
+    places[code] = place
+    return place
+  }
+
+  private func stored(_ reading: Reading) throws -> Series {
+    let (kind, positionKind) = (Int(reading.kind.rawValue), Int(reading.positionKind.rawValue))
+    let device = deviceIDs[Int(reading.device.number)]
+    let find = """
+      SELECT id, partition, first_position, last_position FROM series WHERE device = ? AND kind = ? AND position_kind = ?
+      """
+    if let row = try Row.fetchOne(
+      database.cachedStatement(sql: find), arguments: [device, kind, positionKind])
+    {
+      let (first, last): (Int64?, Int64?) = (row[2], row[3])
+      let positions = first.flatMap { first in last.map { first...$0 } }
+      return Series(id: row[0], partition: row[1], kind: reading.kind, positions: positions)
+    }
+    try database.executeCached(
+      sql: "INSERT INTO series (device, kind, position_kind, is_instant) VALUES (?, ?, ?, ?)",
+      arguments: [device, kind, positionKind, reading.isPlacedByInstant])
+    return try stored(reading)
+  }
+}
+
+extension Reading {
+  /// Whether the tick that places it is an instant, in milliseconds since 1970: those of all devices go on together. No
+  /// device counts so far, and no instant that is shown lies so near to 1970.
+  var isPlacedByInstant: Bool { positionKind == .tick && position >= 100_000_000_000 }
+}

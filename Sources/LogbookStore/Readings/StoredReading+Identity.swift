@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+extension StoredReading {
+  /// What makes it the reading it is, in any store.
+  public var identity: ReadingIdentity {
+    ReadingIdentity(
+      device: device, kind: kind, positionKind: positionKind, position: position, valueBucket: valueBucket,
+      occurrence: occurrence)
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+
+/// What a person says of a record.
+public struct RecordDraft: Hashable, Sendable {
+  /// What it is about. Never changes once the record is there.
+  public let kind: RecordKind
+  /// The entry to which it belongs; nil for an entry.
+  public var entryGuid: String?
+  /// The shown time.
+  public var deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
+  public var placement: Placement
+  /// The content.
+  public var fields: RecordFields
+
+  /// A record that stands for itself unless `entryGuid` is set.
+  public init(kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields) {
+    self.kind = kind
+    self.deviceTime = deviceTime
+    self.placement = placement
+    self.fields = fields
+  }
+
+  init(_ record: StoredRecord) throws {
+    self.init(
+      kind: record.kind, at: record.deviceTime, placement: record.placement,
+      fields: try RecordFields(stored: record.fields, of: record.guid))
+    entryGuid = record.entryGuid
+  }
+}
+
+/// What became of a record.
+public struct RecordEdit: Sendable {
+  /// The record behind the edit.
+  public let record: StoredRecord
+  /// How many records were edited: 0 when nothing had to change, more than 1 when children were deleted with it.
+  public let edits: Int
+
+  /// A record behind so many edits.
+  public init(record: StoredRecord, edits: Int) {
+    self.record = record
+    self.edits = edits
+  }
+}
+
+/// The only way in which people change records: every edit raises `version` by one in the transaction that makes it.
+///
+/// Needs a store opened as `editor` or `resolver`.
+public struct RecordEditor {
+  private let store: Store
+  private let now: Int64
+
+  /// An editor of the records of this store.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  public init(_ store: Store, at now: Int64) {
+    self.store = store
+    self.now = now
+  }
+
+  /// Stores a record under an id that was made for it.
+  ///
+  /// - Throws: `Failure`: `badInput` for an id that is taken, and as for an entry that cannot take it.
+  public func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
+    try store.write { database in
+      RecordEdit(record: try insert(draft, guid, database), edits: 1)
+    }
+  }
+
+  /// Stores records of attachments with their contents, all of them or none.
+  ///
+  /// - Parameter contents: what was taken in of the same store.
+  /// - Throws: `Failure` as for `add`.
+  public func attach(
+    _ drafts: [(draft: RecordDraft, guid: String)], _ contents: ContentIntake
+  ) throws -> [RecordEdit] {
+    try store.write { database in
+      try contents.keep(database)
+      return try drafts.map { RecordEdit(record: try insert($0.draft, $0.guid, database), edits: 1) }
+    }
+  }
+
+  /// Changes a record as `change` says, which sees what the record holds at this very moment. So two edits at once
+  /// never undo each other.
+  ///
+  /// - Throws: `Failure`: `missingInput` when there is none or it is deleted, and as for an entry that cannot take it.
+  public func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
+    try store.write { database in
+      let record = try Self.require(guid, database)
+      guard !record.isDeleted else {
+        throw Failure(
+          .missingInput,
+          "\(guid): this record is deleted and cannot be edited; only resolving a conflict brings one back")
+      }
+      let stored = try RecordDraft(record)
+      var draft = stored
+      try change(&draft)
+      guard draft != stored else { return RecordEdit(record: record, edits: 0) }
+      if let entry = draft.entryGuid, entry != stored.entryGuid {
+        try Self.requireEntry(entry, for: guid, database)
+      }
+      try database.executeCached(
+        sql: """
+          UPDATE record SET entry_guid = ?, device_time = ?, utc_offset = ?, offset_source = ?, fields = ?,
+            edited_at = ?, version = version + 1
+          WHERE guid = ?
+          """,
+        arguments: arguments(draft) + [guid])
+      return RecordEdit(record: try Self.require(guid, database), edits: 1)
+    }
+  }
+
+  /// Leaves a tombstone of a record and of everything that belongs to it. A record that is deleted already stays as
+  /// it is.
+  ///
+  /// - Throws: `Failure` of category `missingInput` when there is none.
+  public func delete(_ guid: String) throws -> RecordEdit {
+    try store.write { database in
+      var waiting = try Self.require(guid, database).isDeleted ? [] : [guid]
+      var edits = 0
+      while let next = waiting.popLast() {
+        try database.executeCached(
+          sql: """
+            UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1 WHERE guid = ?
+            """,
+          arguments: [now, next])
+        edits += 1
+        // An export may nest deeper than one level, or in a circle; what is deleted by now is not met again.
+        waiting += try Self.children(of: next, database).filter { !waiting.contains($0) }
+      }
+      return RecordEdit(record: try Self.require(guid, database), edits: edits)
+    }
+  }
+}
+
+extension RecordEditor {
+  private func insert(_ draft: RecordDraft, _ guid: String, _ database: Database) throws -> StoredRecord {
+    guard try Self.fetch(guid, database) == nil else {
+      throw Failure(.badInput, "\(guid): there is a record with this id already; nothing was added")
+    }
+    if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
+    try database.executeCached(
+      sql: """
+        INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, edited_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+      arguments: [guid, draft.kind.rawValue] + arguments(draft))
+    return try Self.require(guid, database)
+  }
+
+  private static func fetch(_ guid: String, _ database: Database) throws -> StoredRecord? {
+    try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = ?"),
+      arguments: [guid]
+    ).map(StoredRecord.init)
+  }
+
+  static func require(_ guid: String, _ database: Database) throws -> StoredRecord {
+    guard let record = try fetch(guid, database) else {
+      throw Failure(
+        .missingInput, "\(guid): there is no such record; 'glucoport record list --long' shows the ids")
+    }
+    return record
+  }
+
+  /// Refuses an entry that is not there, is deleted, or belongs to an entry itself.
+  private static func requireEntry(_ entry: String, for guid: String, _ database: Database) throws {
+    let record = try require(entry, database)
+    guard !record.isDeleted else {
+      throw Failure(
+        .missingInput,
+        "\(entry): this entry is deleted and takes no records; only resolving a conflict brings one back")
+    }
+    guard record.entryGuid == nil, entry != guid else {
+      throw Failure(
+        .usage, "\(entry): this record belongs to an entry itself and takes no records; name that entry")
+    }
+    guard try children(of: guid, database).isEmpty else {
+      throw Failure(.usage, "\(guid): records belong to this entry, so it cannot belong to another")
+    }
+  }
+
+  private static func children(of guid: String, _ database: Database) throws -> [String] {
+    try String.fetchAll(
+      database.cachedStatement(sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0"),
+      arguments: [guid])
+  }
+
+  private func arguments(_ draft: RecordDraft) -> StatementArguments {
+    [
+      draft.entryGuid, draft.deviceTime.seconds, Int(draft.placement.utcOffset),
+      Int(draft.placement.source.rawValue), draft.fields.json, now,
+    ]
+  }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Finds the record that a row without an id of its own stands for, whatever the order of the rows.
+///
+/// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row stands for the record
+/// that an import wrote from equal content. What is left when the input has ended are changed rows and records that
+/// lost theirs; both are paired in the order of their content. Everything waits in TEMP tables, so that memory does
+/// not grow with the input.
+final class RecordOrdinals {
+  enum Finding {
+    /// An equal row of this input came before.
+    case repeated
+    /// The record with this guid.
+    case stored(guid: String)
+    /// No record yet.
+    case free(ordinal: Int)
+    /// One of the records that no row stands for so far, or none: the end of the input tells.
+    case open
+  }
+
+  private let database: Database
+
+  init(_ database: Database) throws {
+    self.database = database
+    try database.executeCached(sql: "DELETE FROM temp.record_ordinal")
+    try database.executeCached(sql: "DELETE FROM temp.open_row")
+  }
+
+  /// What a connection needs before its first ingest.
+  static let tables = """
+    CREATE TEMP TABLE record_ordinal
+      (base TEXT, ordinal INTEGER, guid TEXT, content TEXT, imported TEXT, given TEXT,
+       PRIMARY KEY (base, ordinal)) WITHOUT ROWID;
+    CREATE INDEX temp.record_ordinal_content ON record_ordinal(base, content);
+    CREATE INDEX temp.record_ordinal_imported ON record_ordinal(base, imported);
+    CREATE INDEX temp.record_ordinal_unclaimed ON record_ordinal(base) WHERE given IS NULL;
+    CREATE TEMP TABLE open_row
+      (base TEXT, content TEXT, texts TEXT, kind TEXT, entry_guid TEXT, device_time INTEGER, utc_offset INTEGER,
+       offset_source INTEGER, fields TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
+    """
+
+  /// Finds the record of a row, and takes it for this row.
+  func find(_ key: RowKey, _ content: RecordContent) throws -> Finding {
+    let next = try refresh(key)
+    switch try match(key.base, content) {
+    case .repeated: return .repeated
+    case .claimed(let guid): return .stored(guid: guid)
+    case .none: break
+    }
+    let unclaimed = try database.cachedStatement(
+      sql: "SELECT EXISTS (SELECT 1 FROM temp.record_ordinal WHERE base = ? AND given IS NULL)")
+    return try Bool.fetchOne(unclaimed, arguments: [key.base]) == true ? .open : .free(ordinal: next)
+  }
+
+  /// Takes a free ordinal for a row whose record is stored under it.
+  func take(_ ordinal: Int, of key: RowKey, for content: RecordContent) throws {
+    try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
+  }
+
+  /// Keeps an open row until the input has ended; false when an equal one waits already.
+  func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
+    let statement = try database.cachedStatement(
+      sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+    try statement.execute(arguments: [
+      key.base, row.content.text, "[" + key.texts.map(jsonText).joined(separator: ",") + "]", row.kind,
+      row.entryGuid, row.content.deviceTime, row.utcOffset, row.offsetSource, row.content.fields,
+    ])
+    return database.changesCount > 0
+  }
+
+  /// Settles the rows that waited, when the input has ended.
+  ///
+  /// - Parameters:
+  ///   - known: told each row and the guid of the record it stands for.
+  ///   - new: told each row for which there is no record, and its guid.
+  func settle(
+    known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void
+  ) throws {
+    let bases = try String.fetchAll(
+      database.cachedStatement(sql: "SELECT DISTINCT base FROM temp.open_row ORDER BY base"))
+    for base in bases {
+      let waiting = try Row.fetchAll(
+        database.cachedStatement(sql: "SELECT * FROM temp.open_row WHERE base = ? ORDER BY content"),
+        arguments: [base])
+      guard let first = waiting.first else { continue }
+      let key = RowKey(texts: try texts(first["texts"]))
+      var next = try refresh(key)
+      var unmatched: [RecordRow] = []
+      for row in waiting.map(RecordRow.init) {
+        switch try match(base, row.content) {
+        case .claimed(let guid): try known(row, guid)
+        case .repeated, .none: unmatched.append(row)
+        }
+      }
+      for row in unmatched {
+        if let guid = try claimAny(base, for: row.content) {
+          try known(row, guid)
+        } else {
+          try new(row, key.guid(ordinal: next))
+          try take(next, of: key, for: row.content)
+          next += 1
+        }
+      }
+    }
+    try database.executeCached(sql: "DELETE FROM temp.open_row")
+  }
+}
+
+extension RecordOrdinals {
+  private enum Match {
+    case repeated, none
+    case claimed(guid: String)
+  }
+
+  /// Looks for stored records of a key that are not noted yet; gives the first free ordinal. Another process may have
+  /// stored some since the last look.
+  private func refresh(_ key: RowKey) throws -> Int {
+    let last = try database.cachedStatement(
+      sql: "SELECT coalesce(max(ordinal) + 1, 0) FROM temp.record_ordinal WHERE base = ?")
+    let select = try database.cachedStatement(
+      sql: "SELECT \(RecordContent.sql), imported FROM record WHERE guid = ?")
+    var ordinal = try Int.fetchOne(last, arguments: [key.base]) ?? 0
+    while let row = try Row.fetchOne(select, arguments: [key.guid(ordinal: ordinal)]) {
+      try add(key, ordinal, content: row[0], imported: row[1], given: nil)
+      ordinal += 1
+    }
+    return ordinal
+  }
+
+  private func add(_ key: RowKey, _ ordinal: Int, content: String, imported: String?, given: String?) throws {
+    let statement = try database.cachedStatement(
+      sql: "INSERT INTO temp.record_ordinal VALUES (?, ?, ?, ?, ?, ?)")
+    try statement.execute(arguments: [
+      key.base, ordinal, key.guid(ordinal: ordinal), content, imported, given,
+    ])
+  }
+
+  /// The record that an import wrote from this content, edited here or not; else one that has it.
+  private func match(_ base: String, _ content: RecordContent) throws -> Match {
+    let candidates = try database.cachedStatement(
+      sql: """
+        SELECT ordinal, guid, given FROM (
+          SELECT 0 AS rank, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND imported = ?2
+          UNION ALL
+          SELECT 1, ordinal, guid, given FROM temp.record_ordinal WHERE base = ?1 AND content = ?2)
+        ORDER BY rank, ordinal
+        """)
+    let rows = try Row.fetchAll(candidates, arguments: [base, content.text])
+    if rows.contains(where: { $0["given"] as String? == content.text }) { return .repeated }
+    guard let free = rows.first(where: { $0["given"] as String? == nil }) else { return .none }
+    try claim(base, ordinal: free["ordinal"], for: content)
+    return .claimed(guid: free["guid"])
+  }
+
+  private func claimAny(_ base: String, for content: RecordContent) throws -> String? {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT ordinal, guid FROM temp.record_ordinal WHERE base = ? AND given IS NULL
+          ORDER BY content, ordinal LIMIT 1
+          """), arguments: [base])
+    guard let row else { return nil }
+    try claim(base, ordinal: row["ordinal"], for: content)
+    return row["guid"]
+  }
+
+  private func claim(_ base: String, ordinal: Int, for content: RecordContent) throws {
+    let statement = try database.cachedStatement(
+      sql: "UPDATE temp.record_ordinal SET given = ? WHERE base = ? AND ordinal = ?")
+    try statement.execute(arguments: [content.text, base, ordinal])
+  }
+
+  private func texts(_ json: String) throws -> [String] {
+    try String.fetchAll(
+      database.cachedStatement(sql: "SELECT value FROM json_each(?) ORDER BY key"), arguments: [json])
+  }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+public import Logbook
+import LogbookAPI
+
+/// A record that waits for a person.
+public struct RecordConflict: Hashable, Sendable {
+  /// Why it waits.
+  public enum Cause: String, Hashable, Sendable {
+    /// It was edited here and there since both sides agreed on it.
+    case edited
+    /// It is deleted, and records belong to it that others added meanwhile.
+    case orphaned
+  }
+
+  /// The identity.
+  public let guid: String
+  /// Why it waits.
+  public let cause: Cause
+  /// The local side, which stays in use.
+  public let mine: RecordState
+  /// The remote's side; of a orphaned entry what is left of it: kind and time.
+  public let theirs: RecordState
+  /// The state that both sides agreed on last; nil for none.
+  public let base: RecordState?
+
+  /// The side that was edited last, by the clocks of the two hosts: the only question that clocks are asked. No sync
+  /// depends on the answer.
+  ///
+  /// - Throws: `Failure` of category `usage` where the clocks do not tell.
+  public func newer() throws -> Resolution {
+    guard cause == .edited else {
+      throw Failure(.usage, "\(guid): an entry and what belongs to it have no newer side; say mine or theirs")
+    }
+    guard let mine = mine.editedAt, let theirs = theirs.editedAt else {
+      let side = self.mine.editedAt == nil ? "mine" : "theirs"
+      throw Failure(
+        .usage,
+        "\(guid): nobody knows when the side '\(side)' was edited, so none is newer; say mine or theirs")
+    }
+    guard mine != theirs else {
+      throw Failure(.usage, "\(guid): both sides were edited in the same second; say mine or theirs")
+    }
+    return mine > theirs ? .mine : .theirs
+  }
+
+  /// Refuses a resolution that this conflict cannot take.
+  ///
+  /// - Throws: `Failure` of category `usage`.
+  public func check(_ resolution: Resolution) throws {
+    switch resolution {
+    case .mine, .theirs: return
+    case .both where mine.isDeleted || theirs.isDeleted:
+      throw Failure(
+        .usage, "\(guid): one side deleted this record, so both cannot be kept; say mine or theirs")
+    case .fields where cause == .orphaned || mine.isDeleted && theirs.isDeleted:
+      throw Failure(.usage, "\(guid): there is nothing to edit in a deleted record; say mine or theirs")
+    case .both, .fields: return
+    }
+  }
+}
+
+/// What a person decides about a conflict.
+public enum Resolution: Hashable, Sendable {
+  /// The local side, as it is.
+  case mine
+  /// The remote's side.
+  case theirs
+  /// The local side here, and the remote's as a record of its own under this id.
+  case both(guid: String)
+  /// What a person made of the two.
+  case fields(RecordFields)
+}
+
+/// Settles conflicts. A resolution agrees with the remote on what it holds, and is an edit on top of that, which goes
+/// up like any other.
+///
+/// Needs a store opened as `resolver`.
+public struct RecordResolver {
+  private let store: Store
+
+  /// A resolver of the conflicts of this store.
+  public init(_ store: Store) { self.store = store }
+
+  /// Every record that waits for a person, by id.
+  public func conflicts() throws -> [RecordConflict] {
+    try store.read { database in try Self.conflicts(database) }
+  }
+
+  /// The conflict of a record.
+  ///
+  /// - Throws: `Failure` of category `missingInput` without one.
+  public func conflict(of guid: String) throws -> RecordConflict {
+    try store.read { database in try Self.require(guid, database) }
+  }
+
+  /// Settles a conflict in one transaction, as the person saw it.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds, which the edit bears.
+  /// - Throws: `Failure`: `missingInput` when it is settled already, `temporary` when a side changed since it was
+  ///   seen, `usage` for a resolution that it cannot take.
+  @discardableResult
+  public func resolve(
+    _ conflict: RecordConflict, _ resolution: Resolution, at now: Int64
+  ) throws -> RecordEdit {
+    try store.write { database in
+      guard try Self.require(conflict.guid, database) == conflict else {
+        throw Failure(
+          .temporary, "\(conflict.guid): the record changed meanwhile, so nothing is resolved; look again")
+      }
+      try conflict.check(resolution)
+      let edits = try Self.apply(resolution, to: conflict, at: now, database)
+      return RecordEdit(record: try RecordEditor.require(conflict.guid, database), edits: edits)
+    }
+  }
+}
+
+extension RecordResolver {
+  /// Writes what was decided; gives how many records were edited.
+  private static func apply(
+    _ resolution: Resolution, to conflict: RecordConflict, at now: Int64, _ database: Database
+  ) throws -> Int {
+    let guid = conflict.guid
+    if conflict.cause == .edited { try takeRemoteSideAsBase(guid, database) }
+    func edit(to state: RecordState) throws -> Int {
+      var state = state
+      state.editedAt = now
+      try Self.edit(guid, to: state, database)
+      return 1
+    }
+    switch resolution {
+    case .mine where conflict.cause == .orphaned: return try deleteChildren(of: guid, at: now, database)
+    case .mine: return try edit(to: conflict.mine)
+    case .theirs: return try edit(to: conflict.theirs)
+    case .fields(let fields):
+      var state = conflict.mine.isDeleted ? conflict.theirs : conflict.mine
+      state.fields = fields
+      return try edit(to: state)
+    case .both(let copy):
+      try insert(conflict.theirs, guid: copy, database)
+      return try edit(to: conflict.mine)
+    }
+  }
+
+  private static func require(_ guid: String, _ database: Database) throws -> RecordConflict {
+    guard let conflict = try conflicts(database, guid: guid).first else {
+      throw Failure(
+        .missingInput, "\(guid): this record has no conflict; 'glucoport conflict list' shows them")
+    }
+    return conflict
+  }
+
+  private static func conflicts(_ database: Database, guid: String? = nil) throws -> [RecordConflict] {
+    let edited = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns), conflict FROM record
+          WHERE conflict IS NOT NULL AND (:guid IS NULL OR guid = :guid) ORDER BY guid
+          """), arguments: ["guid": guid]
+    ).map { row in
+      let record = try SyncRecord(row)
+      return RecordConflict(
+        guid: record.guid, cause: .edited, mine: record.state, theirs: try RecordWire.state(row["conflict"]),
+        base: record.base)
+    }
+    let orphaned = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT \(SyncRecord.columns) FROM record
+          WHERE \(RecordCondition.isBereft) AND (:guid IS NULL OR guid = :guid)
+          ORDER BY guid
+          """), arguments: ["guid": guid]
+    ).map { row in
+      let record = try SyncRecord(row)
+      var restored = record.state
+      restored.isDeleted = false
+      return RecordConflict(
+        guid: record.guid, cause: .orphaned, mine: record.state, theirs: restored, base: record.base)
+    }
+    return edited + orphaned
+  }
+
+  /// What was sent before the conflict and never answered is forgotten with it: the remote's side is newer, so that
+  /// it can never be applied there any more.
+  private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
+    try database.executeCached(
+      sql: """
+        UPDATE record SET base = conflict, revision = conflict_revision, conflict = NULL, conflict_revision = NULL,
+          sent_version = NULL, sent = NULL
+        WHERE guid = ?
+        """, arguments: [guid])
+  }
+
+  private static func edit(_ guid: String, to state: RecordState, _ database: Database) throws {
+    try database.executeCached(
+      sql: """
+        UPDATE record SET entry_guid = ?, device_time = ?, utc_offset = ?, offset_source = ?, fields = ?, deleted = ?,
+          edited_at = ?, version = version + 1
+        WHERE guid = ?
+        """, arguments: arguments(state) + [guid])
+  }
+
+  private static func insert(_ state: RecordState, guid: String, _ database: Database) throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO record (entry_guid, device_time, utc_offset, offset_source, fields, deleted, edited_at,
+          guid, kind)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, arguments: arguments(state) + [guid, state.kind.rawValue])
+  }
+
+  private static func deleteChildren(
+    of guid: String, at now: Int64, _ database: Database
+  ) throws -> Int {
+    try database.executeCached(
+      sql: """
+        UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1
+        WHERE entry_guid = ? AND deleted = 0
+        """, arguments: [now, guid])
+    return database.changesCount
+  }
+
+  private static func arguments(_ state: RecordState) -> StatementArguments {
+    [
+      state.entryGuid, state.deviceTime.seconds, Int(state.placement.utcOffset),
+      Int(state.placement.source.rawValue), state.fields.json, state.isDeleted, state.editedAt,
+    ]
+  }
+}

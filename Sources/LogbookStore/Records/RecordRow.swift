@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// A row of an export as the columns of a record hold it.
+struct RecordRow {
+  let kind: String
+  let entryGuid: String?
+  let content: RecordContent
+  let utcOffset: Int
+  let offsetSource: Int
+
+  init(_ record: ImportedRecord, format: String) {
+    kind = record.kind.rawValue
+    entryGuid =
+      record.entryGuid
+      ?? (record.entrySourceID.isEmpty ? nil : Digest.uuid(of: ["record", format, record.entrySourceID]))
+    content = RecordContent(record)
+    utcOffset = Int(record.placement.utcOffset)
+    offsetSource = Int(record.placement.source.rawValue)
+  }
+
+  /// A row that waits in a table with these columns.
+  init(_ row: Row) {
+    kind = row["kind"]
+    entryGuid = row["entry_guid"]
+    content = RecordContent(fields: row["fields"], deviceTime: row["device_time"], isDeleted: false)
+    utcOffset = row["utc_offset"]
+    offsetSource = row["offset_source"]
+  }
+}
+
+/// What identifies a row without an id of its own, as glucoport-json(5) documents it: these texts and, where several
+/// different rows of one file agree in them, an ordinal.
+struct RowKey {
+  let texts: [String]
+  /// The guid of the first row with these texts.
+  let base: String
+
+  init(_ record: ImportedRecord, format: String) {
+    self.init(texts: [
+      "record", format, record.owner, record.kind.rawValue, record.fields.subtype,
+      String(record.deviceTime.seconds),
+    ])
+  }
+
+  init(texts: [String]) {
+    self.texts = texts
+    base = Digest.uuid(of: texts)
+  }
+
+  func guid(ordinal: Int) -> String { ordinal == 0 ? base : Digest.uuid(of: texts + [String(ordinal)]) }
+}

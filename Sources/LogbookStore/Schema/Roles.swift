@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// Holds a connection to its role by TEMP triggers, which belong to the connection and not to the file.
+enum Roles {
+  static func install(_ role: StoreRole, in database: Database) throws {
+    if role != .reader { try database.execute(sql: queuesWhatIsPending) }
+    switch role {
+    case .reader: try database.execute(sql: "PRAGMA query_only = ON")
+    case .importer: try database.execute(sql: writesLocally)
+    case .editor: try database.execute(sql: storesNoReading + writesLocally)
+    case .resolver:
+      try database.execute(
+        sql: storesNoReading + leavesReadingSyncAlone + leavesBlobSyncAlone + takesRemoteSideAsBase
+          + editsRecords
+          + leavesRemoteAlone)
+    case .sync: try database.execute(sql: leavesVersionAlone + followsUploads)
+    }
+  }
+
+  /// Runs work of the role `sync` that marks readings as uploaded and counts them itself, inside a transaction. When it
+  /// fails, the triggers come back with the rest of what the transaction began with.
+  static func withoutUploadTriggers(_ database: Database, _ work: () throws -> Void) throws {
+    try database.execute(
+      sql: "DROP TRIGGER temp.role_gives_reason_for_requeue; DROP TRIGGER temp.role_counts_uploads")
+    try work()
+    try database.execute(sql: followsUploads)
+  }
+
+  private static let writesLocally =
+    leavesReadingSyncAlone + leavesBlobSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones
+    + leavesRemoteAlone
+
+  private static let storesNoReading = """
+    CREATE TEMP TRIGGER role_stores_no_reading BEFORE INSERT ON main.reading
+    BEGIN SELECT RAISE(ABORT, 'only imports and sync store readings'); END;
+
+    """
+
+  private static let leavesReadingSyncAlone = """
+    CREATE TEMP TRIGGER role_leaves_uploaded_alone BEFORE UPDATE OF uploaded ON main.reading
+    BEGIN SELECT RAISE(ABORT, 'only sync writes uploaded'); END;
+
+    """
+
+  private static let leavesBlobSyncAlone = """
+    CREATE TEMP TRIGGER role_leaves_content_sync_alone BEFORE UPDATE OF uploaded, refusal ON main.blob
+    WHEN NEW.uploaded IS NOT OLD.uploaded OR NEW.refusal IS NOT OLD.refusal
+    BEGIN SELECT RAISE(ABORT, 'only sync writes what the remote has of a content'); END;
+
+    """
+
+  private static let contentColumns = [
+    "fields", "deleted", "entry_guid", "device_time", "utc_offset", "offset_source", "edited_at",
+  ]
+  private static let syncColumns = [
+    "version_synced", "sent_version", "sent", "revision", "base", "conflict", "conflict_revision",
+    "quarantine", "quarantined_version",
+  ]
+
+  private static let keptByResolution =
+    contentColumns + [
+      "version", "version_synced", "quarantine", "quarantined_version",
+    ]
+
+  /// Whether an update changes one of these columns.
+  private static func changes(_ columns: [String]) -> String {
+    columns.map { "NEW.\($0) IS NOT OLD.\($0)" }.joined(separator: " OR ")
+  }
+
+  private static let leavesRecordSyncAlone = """
+    CREATE TEMP TRIGGER role_leaves_record_sync_alone
+    BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
+    WHEN \(changes(syncColumns))
+    BEGIN SELECT RAISE(ABORT, 'only sync writes the columns of sync'); END;
+
+    """
+
+  /// A resolution agrees with the remote on what the remote holds; what is kept of both sides is an edit after it.
+  private static let takesRemoteSideAsBase = """
+    CREATE TEMP TRIGGER role_takes_remote_side_as_base
+    BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
+    WHEN (\(changes(syncColumns))) AND NOT (
+      OLD.conflict IS NOT NULL AND NEW.conflict IS NULL
+      AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL
+      AND NEW.sent_version IS NULL
+      AND NOT (\(changes(keptByResolution))))
+    BEGIN SELECT RAISE(ABORT, 'a resolution takes the remote side as the base and changes nothing else'); END;
+
+    """
+
+  private static let editsRecords = """
+    -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
+    CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
+    WHEN NEW.version = OLD.version AND (
+      \(changes(["fields", "deleted", "entry_guid", "device_time", "edited_at"]))
+      OR ((\(changes(["utc_offset", "offset_source"])))
+        AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
+    BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
+
+    CREATE TEMP TRIGGER role_inserts_unsynced BEFORE INSERT ON main.record
+    WHEN NEW.version_synced <> 0 OR NEW.version <> 1
+      OR coalesce(\(syncColumns.dropFirst().map { "NEW.\($0)" }.joined(separator: ", "))) IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'a record starts at version 1, not synced'); END;
+
+    """
+
+  /// Deleted stays deleted, whatever an edit or an import brings.
+  private static let keepsTombstones = """
+    CREATE TEMP TRIGGER role_keeps_tombstones BEFORE UPDATE ON main.record
+    WHEN OLD.deleted = 1 AND NEW.version <> OLD.version
+    BEGIN SELECT RAISE(ABORT, 'a deleted record is not edited; only a resolution brings it back'); END;
+
+    """
+
+  private static let leavesRemoteAlone = """
+    CREATE TEMP TRIGGER role_adds_no_remote BEFORE INSERT ON main.remote
+    BEGIN SELECT RAISE(ABORT, 'only sync writes the remote'); END;
+
+    CREATE TEMP TRIGGER role_leaves_remote_alone BEFORE UPDATE ON main.remote
+    BEGIN SELECT RAISE(ABORT, 'only sync writes the remote'); END;
+
+    """
+
+  private static let queuedFollows = "what is queued follows versions and contents, which alone decide"
+
+  /// The triggers of the schema derive the rows of `queued`. Nobody else can say that something waits which does not, that
+  /// it waits for another entry, or that a record no longer waits which does.
+  private static let queuesWhatIsPending = """
+    CREATE TEMP TRIGGER role_queues_what_is_pending BEFORE INSERT ON main.queued
+    WHEN NOT EXISTS (
+      SELECT 1 FROM main.record AS r WHERE r.guid = NEW.record AND NEW.entry = coalesce(r.entry_guid, r.guid)
+        AND CASE NEW.aspect WHEN 'record' THEN r.version > r.version_synced
+          ELSE r.kind = 'attachment' AND r.deleted = 0 AND EXISTS (
+            SELECT 1 FROM main.blob AS b WHERE b.digest = json_extract(r.fields, '$.sha256')
+              AND b.held = b.size AND b.uploaded = 0) END)
+    BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
+
+    -- A record may move and become synced in one statement: here the entry alone counts.
+    CREATE TEMP TRIGGER role_moves_what_is_queued BEFORE UPDATE ON main.queued
+    WHEN NEW.record <> OLD.record OR NEW.aspect <> OLD.aspect OR NEW.queued_at <> OLD.queued_at
+      OR NEW.entry IS NOT (SELECT coalesce(entry_guid, guid) FROM main.record WHERE guid = NEW.record)
+    BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
+
+    -- The row of a content is taken out and put back in one trigger of the schema.
+    CREATE TEMP TRIGGER role_keeps_what_is_pending BEFORE DELETE ON main.queued
+    WHEN OLD.aspect = 'record'
+      AND EXISTS (SELECT 1 FROM main.record WHERE guid = OLD.record AND version > version_synced)
+    BEGIN SELECT RAISE(ABORT, '\(queuedFollows)'); END;
+
+    """
+
+  private static let leavesVersionAlone = """
+    CREATE TEMP TRIGGER role_leaves_version_alone BEFORE UPDATE OF version ON main.record
+    WHEN NEW.version <> OLD.version
+    BEGIN SELECT RAISE(ABORT, 'sync never writes version'); END;
+
+    """
+
+  private static let followsUploads = givesReasonForRequeue + countsUploads
+
+  /// A reading becomes pending again only while a requeue is open, which says why and is closed before the commit.
+  private static let givesReasonForRequeue = """
+    CREATE TEMP TRIGGER role_gives_reason_for_requeue BEFORE UPDATE OF uploaded ON main.reading
+    WHEN OLD.uploaded = 1 AND NEW.uploaded = 0
+      AND NOT EXISTS (SELECT 1 FROM main.requeue WHERE is_open = 1)
+    BEGIN SELECT RAISE(ABORT, 'a requeue needs its reason'); END;
+
+    """
+
+  /// The series know how many of their readings are pending.
+  private static let countsUploads = """
+    CREATE TEMP TRIGGER role_counts_uploads AFTER UPDATE OF uploaded ON main.reading
+    WHEN NEW.uploaded <> OLD.uploaded
+    BEGIN UPDATE series SET pending = pending + OLD.uploaded - NEW.uploaded WHERE id = NEW.series; END;
+
+    """
+}

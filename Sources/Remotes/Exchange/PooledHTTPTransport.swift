@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import Logbook
+import LogbookAPI
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Carries requests by HTTP: bounded in time and size, never redirected, never repeated. It knows nothing of any
+/// remote's protocol.
+struct PooledHTTPTransport: HTTPTransport {
+  /// Smaller bodies go as they are.
+  private static let packedFrom = 1024
+
+  /// For messages, and for the base of every request.
+  let address: RemoteAddress
+  private let client: HTTPClient
+  private let limits: ExchangeLimits
+  private let agent: String
+  private let traffic: Traffic
+
+  /// Runs a body with a carrier to a remote, on one thread of its own that ends with it.
+  static func with<Value>(
+    _ login: RemoteLogin, limits: ExchangeLimits,
+    isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value
+  ) async throws -> Value {
+    let configuration = try configuration(limits, login.authorities)
+    let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let result: Result<Value, any Error>
+    do {
+      result = .success(
+        try await HTTPClient.withHTTPClient(eventLoopGroup: threads, configuration: configuration) {
+          try await body(
+            PooledHTTPTransport(
+              address: login.address, client: $0, limits: limits, agent: login.agent, traffic: login.traffic))
+        })
+    } catch {
+      result = .failure(error)
+    }
+    try await threads.shutdownGracefully()
+    return try result.get()
+  }
+
+  func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
+    // A server counts the unpacked bytes, too, and need not be asked.
+    guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }
+    let end = ContinuousClock.now + limits.whole
+    do {
+      let response = try await client.execute(prepared(request), deadline: .now() + TimeAmount(limits.whole))
+      let body = try await collect(response, until: end)
+      return ExchangeAnswer(
+        status: Int(response.status.code), headers: response.headers,
+        body: try unpacked(body, response.headers))
+    } catch {
+      throw (error as? RemoteError) ?? problem(error)
+    }
+  }
+}
+
+extension PooledHTTPTransport {
+  private static func configuration(
+    _ limits: ExchangeLimits, _ authorities: String?
+  ) throws(Failure) -> HTTPClient.Configuration {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
+    if let authorities { tls.trustRoots = .certificates(try certificates(authorities)) }
+    var configuration = HTTPClient.Configuration(
+      tlsConfiguration: tls, redirectConfiguration: .disallow,
+      timeout: .init(
+        connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)),
+      // Shorter than servers keep idle connections, which is 5 s in Node.js, so that no request meets one that is just
+      // being closed.
+      connectionPool: .init(idleTimeout: .seconds(4)))
+    // When to try again is the caller's to decide.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.httpVersion = .http1Only
+    return configuration
+  }
+
+  private static func certificates(_ path: String) throws(Failure) -> [NIOSSLCertificate] {
+    do {
+      let certificates = try NIOSSLCertificate.fromPEMFile(path)
+      if !certificates.isEmpty { return certificates }
+    } catch {
+      // Whether it cannot be read or holds none: the sentence below is for both.
+    }
+    throw Failure(
+      .configuration,
+      "\(path): cannot read a certificate in PEM form from this file, which vouches for the remote; 'glucoport remote set --ca-file' names another"
+    )
+  }
+
+  private func prepared(_ request: ExchangeRequest) -> HTTPClientRequest {
+    var prepared = HTTPClientRequest(url: address.text + request.path)
+    prepared.method = request.method
+    prepared.headers = request.headers
+    prepared.headers.add(name: "User-Agent", value: agent)
+    prepared.headers.add(name: "Accept-Encoding", value: "gzip")
+    var bytes = request.body ?? []
+    if request.mayBePacked, bytes.count >= Self.packedFrom, let packed = WireGzip.pack(bytes) {
+      prepared.headers.add(name: "Content-Encoding", value: "gzip")
+      bytes = packed
+    }
+    if request.body != nil { prepared.body = .bytes(ByteBuffer(bytes: bytes)) }
+    traffic.addRequest(bytes: bytes.count)
+    return prepared
+  }
+
+  /// The client's own deadline ends with the answer's head, so that the body is timed here: the client's limit for
+  /// idle connections bounds the wait for each piece.
+  private func collect(
+    _ response: HTTPClientResponse, until end: ContinuousClock.Instant
+  ) async throws -> [UInt8] {
+    let length = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+    guard length <= limits.bodyBytes else { throw tooLong }
+    var body: [UInt8] = []
+    body.reserveCapacity(max(0, length))
+    for try await piece in response.body {
+      guard body.count + piece.readableBytes <= limits.bodyBytes else { throw tooLong }
+      traffic.addReceived(bytes: piece.readableBytes)
+      guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
+      body.append(contentsOf: piece.readableBytesView)
+    }
+    return body
+  }
+
+  private func unpacked(_ body: [UInt8], _ headers: HTTPHeaders) throws(RemoteError) -> [UInt8] {
+    switch headers.first(name: "Content-Encoding")?.lowercased() {
+    case nil, "identity": return body
+    case "gzip" where body.isEmpty: return body
+    case "gzip":
+      do throws(WireGzip.Problem) {
+        return try WireGzip.unpack(body, limit: limits.bodyBytes)
+      } catch {
+        throw error == .tooLarge ? tooLong : address.violation("its answer is packed by gzip and damaged")
+      }
+    default: throw address.violation("its answer is packed in a way that was not asked for")
+    }
+  }
+
+  private var tooLong: RemoteError {
+    address.violation("its answer is longer than \(limits.bodyBytes) bytes")
+  }
+}
+
+extension TimeAmount {
+  init(_ duration: Duration) { self = .nanoseconds(Int64(duration / .nanoseconds(1))) }
+}

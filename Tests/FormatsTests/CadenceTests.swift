@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Formats
+
+@Suite struct CadenceTests {
+  /// The first day of 1970 is kept whatever other days are left out.
+  @Test func timesThatAllFallOnOneDayAreSeenInBoundedMemory() {
+    var cadence = Cadence()
+    for _ in 0..<2_000_000 { cadence.note(0, series: 0) }
+    #expect(!cadence.isSensor)
+  }
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+import Testing
+
+@Suite struct ClarityTests {
+  private static let header =
+    "Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Patient Info,Device Info,"
+    + "Source Device ID,Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams),Duration (hh:mm:ss),"
+    + "Glucose Rate of Change (mg/dL/min),Transmitter Time (Long Integer),Transmitter ID"
+  private static let shortHeader = header.split(separator: ",").prefix(12).joined(separator: ",")
+
+  private static func estimate(_ time: String, _ value: String, _ tick: Int, _ transmitter: String = "8AAAA1")
+    -> String
+  {
+    "7,\(time),EGV,,,,Android G6,\(value),,,,,\(tick),\(transmitter)"
+  }
+
+  private static func shortEstimate(_ time: String, _ value: String, source: String = "Android G6") -> String
+  {
+    "7,\(time),EGV,,,,\(source),\(value),,,,"
+  }
+
+  private static func read(_ lines: [String], zone: String = "Europe/Madrid", newline: String = "\n") throws
+    -> TextExport
+  {
+    try TextExport(lines.joined(separator: newline) + newline, zone: zone)
+  }
+
+  // MARK: Cut off
+
+  @Test(arguments: [
+    "clarity-cut.csv", "clarity-mgdl-de.csv", "clarity-12col-repeated-hour.csv", "clarity-mgdl-es.csv",
+  ])
+  func aFileCutAnywhereGivesNothingThatTheWholeDoesNot(_ name: String) throws {
+    let bytes = try TextExport.sample("clarity/\(name)")
+    let newline: [UInt8] = bytes.last == 0x0A ? [] : [0x0A]
+    let whole = try TextExport(bytes: name == "clarity-cut.csv" ? bytes + Array("AA1".utf8) + newline : bytes)
+    for length in TextExport.cuts(of: bytes) {
+      let cut = try TextExport(bytes: Array(bytes[..<length]))
+      #expect(cut.readingTexts.isSubset(of: whole.readingTexts), "cut at \(length)")
+      #expect(cut.recordTexts.isSubset(of: whole.recordTexts), "cut at \(length)")
+    }
+  }
+
+  @Test func aWholeLastLineWithoutLineEndIsRead() throws {
+    let lines = [
+      Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
+      Self.estimate("2026-05-01T08:05:00", "111", 900),
+    ]
+    let export = try TextExport(lines.joined(separator: "\n"))
+    #expect(export.readings.count == 2)
+    #expect(export.end == .whole)
+    let short = [Self.shortHeader, Self.shortEstimate("2026-05-01T08:00:00", "110")]
+    #expect(try TextExport(short.joined(separator: "\n")).readings.count == 1)
+  }
+
+  @Test func aTransmitterNamedOnlyByTheLastLineMayBeCutOff() throws {
+    let lines = [
+      Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
+      Self.estimate("2026-05-01T08:05:00", "111", 900, "8AAAA"),
+    ]
+    let export = try TextExport(lines.joined(separator: "\n"))
+    #expect(export.readings.count == 1)
+    #expect(export.isTruncated)
+    #expect(export.rejections.isEmpty)
+  }
+
+  @Test func aCalibrationThatLostItsTransmitterIsCutOff() throws {
+    let lines = [
+      Self.header, Self.estimate("2026-05-01T08:00:00", "110", 600),
+      "8,2026-05-01T08:01:00,Calibration,,,,Android G6,121,,,,,",
+    ]
+    let export = try TextExport(lines.joined(separator: "\n"))
+    #expect(export.readings.count == 1)
+    #expect(export.isTruncated)
+  }
+
+  // MARK: Headers
+
+  @Test func aFileOfNothingButItsHeaderHoldsNothing() throws {
+    let export = try TextExport(Self.header)
+    #expect(export.readings.isEmpty && export.rejections.isEmpty)
+    #expect(export.end == .whole)
+  }
+
+  @Test func columnsInAnotherOrderAreFoundByName() throws {
+    let export = try Self.read([
+      "Glucose Value (mmol/L),Event Type,Transmitter ID,datetime,Transmitter Time (Long Integer)",
+      "5.5,EGV,8AAAA1,2026-05-01 08:00:00,600",
+      "9.9,Alert,,2026-05-01 08:01:00,",
+    ])
+    #expect(export.readingTexts == ["8AAAA1 cbg tick 600 2026-05-01T08:00:00 5.5"])
+    #expect(export.skipped == ["Alert": 1])
+  }
+
+  @Test func rowNumbersInFrontOfATranslatedHeaderShiftItsColumns() throws {
+    let sample = try String(decoding: TextExport.sample("clarity/clarity-mgdl-es.csv"), as: UTF8.self)
+    let shifted = sample.split(separator: "\n").map { "0;" + $0 }.joined(separator: "\n") + "\n"
+    let plain = try TextExport(sample)
+    let export = try TextExport(shifted)
+    #expect(export.readingTexts == plain.readingTexts)
+    #expect(export.recordTexts == plain.recordTexts)
+    #expect(!plain.readings.isEmpty)
+  }
+
+  @Test func aTableWithoutEventTypesIsNotTakenForClarity() throws {
+    #expect(throws: Failure.self) {
+      _ = try TextExport("Timestamp,Glucose Value (mg/dL)\n2026-05-01T08:00:00,110\n") {
+        $0.format = "clarity"
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("Transmitter Time (Long Integer)", "Transmiter Time (Long Integer)", "transmitter time"),
+    ("Event Type", "Event Typ", "event type"), ("Transmitter ID", "Transmitter", "transmitter id"),
+  ])
+  func aMisspeltNameIsNamedAndItsColumnRead(_ name: String, _ unusual: String, _ usual: String) throws {
+    let row = Self.estimate("2026-05-01T08:00:00", "110", 600)
+    let plain = try TextExport("\(Self.header)\n\(row)\n")
+    let header = Self.header.replacing(name, with: unusual)
+    try #require(header != Self.header)
+    let misspelt = try TextExport("\(header)\n\(row)\n")
+    #expect(misspelt.readingTexts == plain.readingTexts && !plain.readings.isEmpty)
+    #expect(misspelt.warnings == ["unknown column '\(unusual)': read as '\(usual)', whose place it has"])
+  }
+
+  @Test func aColumnThatSomebodyAppendedIsNotTakenForOneThatIsMissing() throws {
+    let export = try TextExport(
+      Self.shortHeader + ",Mood\n" + Self.shortEstimate("2026-05-01T08:00:00", "110") + ",7\n")
+    #expect(export.readings.map(\.positionKind) == [.time])
+    #expect(export.warnings == ["unknown column 'Mood': not read"])
+  }
+
+  @Test func portionsStayPortions() throws {
+    let header = Self.header.replacing("(grams)", with: "(servings)")
+    try #require(header != Self.header)
+    let export = try TextExport("\(header)\n1,2026-05-01T08:00:00,Carbs,,,,Android G6,,,2,,,,\n")
+    #expect(export.records.map(\.fields) == [RecordFields(["servings": .number(2)])])
+  }
+
+  @Test func aHeaderWithoutUnitIsRefused() throws {
+    let lines = [
+      Self.header.replacing(" (mg/dL)", with: ""), Self.estimate("2026-05-01T08:00:00", "110", 600),
+    ]
+    #expect(throws: Failure.self) {
+      _ = try TextExport(lines.joined(separator: "\n")) { $0.format = "clarity" }
+    }
+  }
+
+  @Test func theUnitOfAJoinedFileIsThatOfTheHeaderAbove() throws {
+    let export = try TextExport(bytes: TextExport.sample("clarity/clarity-joined.csv"))
+    #expect(
+      export.readings.map(\.measurement.unit.name) == [
+        "mg/dL", "mg/dL", "mg/dL", "mmol/L", "mmol/L", "mmol/L",
+      ])
+    #expect(export.warnings.count == 1)
+  }
+
+  // MARK: Values
+
+  @Test func aValueOfTheOtherUnitIsRejectedWithoutBeingNamed() throws {
+    let export = try Self.read([Self.header, Self.estimate("2026-05-01T08:00:00", "5.6", 600)])
+    #expect(export.readings.isEmpty)
+    let reason = try #require(export.rejections.first?.reason)
+    #expect(reason.contains("mg/dL") && !reason.contains("5.6"))
+  }
+
+  @Test(arguments: [
+    "9223372036854775807", "-9223372036854775808", "9223372036854770000.0", "7573.5", "4E+06",
+  ])
+  func aTickThatNoTransmitterCountsIsRejected(_ tick: String) throws {
+    let row = Self.estimate("2025-10-26T02:30:00", "110", 600).replacing(",600,", with: ",\(tick),")
+    let export = try Self.read([Self.header, Self.estimate("2025-10-26T01:30:00", "110", 600), row, row])
+    #expect(export.readings.count == 1)
+    #expect(export.rejections.map(\.line) == [3, 4])
+  }
+
+  @Test func limitsOfAlertsAreNoReadings() throws {
+    let export = try Self.read([
+      Self.header, "1,,FirstName,,Sample,,,,,,,,", "4,,Alert,High,,,Android G6,250,,,,,",
+      Self.estimate("2026-05-01T08:00:00", "110", 600),
+    ])
+    #expect(export.readings.count == 1)
+    #expect(export.skipped == ["settings": 2])
+  }
+
+  @Test func aReadingThatLostItsTimeIsRejectedAndNotTakenForSettings() throws {
+    let export = try Self.read([Self.header, Self.estimate("", "110", 600)])
+    #expect(export.rejections.map(\.reason) == ["an event without a time"])
+    #expect(export.skipped.isEmpty)
+  }
+
+  @Test func aSemicolonFileMayStillHaveDecimalPoints() throws {
+    let head = Self.header.replacing(",", with: ";")
+    let export = try Self.read([
+      head, "1;2026-05-01T08:00:00;Insulin;Fast-Acting;;;Android G6;;4.50;;;;",
+      "2;2026-05-01T09:00:00;Insulin;Fast-Acting;;;Android G6;;4,50;;;;",
+    ])
+    #expect(export.recordTexts == [#"insulin 2026-05-01T08:00:00 {"subtype":"rapid","units":4.5}"#])
+    #expect(export.rejections.map(\.line) == [3])
+    #expect(export.decision("decimal-mark") == "point (inferred)")
+  }
+
+  @Test func valuesThatADecimalCommaSplitAreRejected() throws {
+    let export = try Self.read([
+      Self.header.replacing("mg/dL", with: "mmol/L"), Self.estimate("2026-05-01T08:00:00", "5,6", 600),
+      "2,2026-05-01T08:01:00,Insulin,Fast-Acting,,,Android G6,,4,50,,,,",
+      "3,2026-05-01T08:02:00,Carbs,,,,Android G6,,,15,5,,,",
+    ])
+    #expect(export.readings.isEmpty && export.records.isEmpty)
+    #expect(export.rejections.map(\.line) == [2, 3, 4])
+  }
+
+  @Test func aSensorReadingInAnUnknownLanguageIsToldByItsTick() throws {
+    let export = try Self.read([
+      Self.header, "1,2026-05-01T08:00:00,Glukoza,,,,Android G6,110,,,,,600,8AAAA1",
+      "2,2026-05-01T08:05:00,Kalibracja,,,,Android G6,111,,,,,,8AAAA1",
+    ])
+    #expect(export.readings.map(\.kind) == [.cbg, .smbg])
+    #expect(export.readings.map(\.marks) == [[], .calibration])
+  }
+
+  @Test func textOfADamagedRowIsNotCountedAsAnEventsName() throws {
+    let text = "called Sample Person at home, who felt rather unwell".replacing(",", with: "")
+    let export = try Self.read([Self.header, "1,2026-05-01T08:00:00,\(text),,,,,,,,,,"])
+    #expect(export.skipped == ["other event": 1])
+  }
+
+  @Test func manyUnknownEventTypesAreCountedUnderOneName() throws {
+    let rows = (0..<100).map { "1,2026-05-01T08:00:00,Type \($0),,,,,,,,,," }
+    let export = try Self.read([Self.header] + rows)
+    #expect(export.skipped.count == 33)
+    #expect(export.skipped["other event"] == 68)
+  }
+
+  // MARK: Times
+
+  @Test func everyReadingOfTheRepeatedHourIsKeptAndPlacedByItsTick() throws {
+    let export = try TextExport(bytes: TextExport.sample("clarity/clarity-dst-fallback.csv"))
+    let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
+    #expect(Set(export.readings.map(\.position)).count == 32)
+    #expect(export.readings.filter { $0.placement.source == .ticks }.count == 24)
+    #expect(Set(utc).count == 1)
+  }
+
+  @Test func halfAnHourIsRepeatedOnLordHowe() throws {
+    let bytes = try TextExport.sample("clarity/clarity-dst-lord-howe.csv")
+    let export = try TextExport(bytes: bytes, zone: "Australia/Lord_Howe")
+    let utc = export.readings.map { $0.deviceTime.seconds - Int64($0.placement.utcOffset) - $0.position }
+    #expect(export.readings.filter { $0.placement.source == .ticks }.count == 12)
+    #expect(Set(utc).count == 1)
+  }
+
+  @Test func aRepeatedHourWithoutAReadingBeforeItIsPlacedFirstAndFlagged() throws {
+    let export = try Self.read([
+      Self.header, Self.estimate("2025-10-26T02:30:00", "110", 600),
+      Self.estimate("2025-10-26T02:30:00", "120", 4200),
+    ])
+    #expect(export.readings.map(\.placement.source) == [.zoneOverlap, .zoneOverlap])
+    #expect(export.readings.map(\.placement.utcOffset) == [7200, 7200])
+  }
+
+  @Test func aSecondDisplayDoesNotPlaceTheReadingsOfTheFirst() throws {
+    let other = Self.estimate("2025-10-25T20:00:00", "100", 600).replacing("Android G6", with: "Receiver")
+    let export = try Self.read([
+      Self.header, other, Self.estimate("2025-10-26T02:30:00", "110", 24000),
+    ])
+    #expect(export.readings.last?.placement.source == .zoneOverlap)
+  }
+
+  @Test func aClockSetBackMarksReadingsUntilItsEarlierMaximumIsPassed() throws {
+    let times = ["09:00", "09:10", "09:05", "09:10", "09:11", "09:20"]
+    let export = try Self.read(
+      [Self.shortHeader] + times.map { Self.shortEstimate("2026-05-01T\($0):00", "110") })
+    #expect(
+      export.readings.map { $0.marks.contains(.clockSetBack) } == [false, false, true, true, false, false])
+  }
+
+  @Test func aHeaderInTheMiddleIsNoClockSetBack() throws {
+    let rows = [
+      Self.shortHeader, Self.shortEstimate("2026-05-01T09:00:00", "110"),
+      Self.shortEstimate("2026-05-01T09:05:00", "111"),
+    ]
+    let export = try Self.read(rows + rows)
+    #expect(export.readings.count == 4)
+    #expect(export.readings.allSatisfy { $0.marks.isEmpty })
+  }
+
+  @Test func readingsNewestFirstAreNoClockSetBack() throws {
+    let times = ["09:10", "09:05", "09:00"]
+    let export = try Self.read(
+      [Self.shortHeader] + times.map { Self.shortEstimate("2026-05-01T\($0):00", "110") })
+    #expect(export.readings.allSatisfy { $0.marks.isEmpty })
+  }
+
+  @Test func twoDisplaysOneAfterTheOtherAreNoClockSetBack() throws {
+    let export = try Self.read([
+      Self.shortHeader, Self.shortEstimate("2026-05-01T09:00:00", "110"),
+      Self.shortEstimate("2026-05-01T09:05:00", "110"),
+      Self.shortEstimate("2026-05-01T09:01:00", "111", source: "Receiver"),
+    ])
+    #expect(export.readings.allSatisfy { $0.marks.isEmpty })
+  }
+
+  @Test func theZonesOwnChangeIsNoClockSetBack() throws {
+    let times = ["02:50", "02:55", "02:00", "02:05", "03:00"]
+    let export = try Self.read(
+      [Self.shortHeader] + times.map { Self.shortEstimate("2025-10-26T\($0):00", "110") })
+    #expect(export.readings.allSatisfy { $0.marks.isEmpty })
+    #expect(export.readings.prefix(4).allSatisfy { $0.timeCanRepeat })
+  }
+
+  @Test func readingsWithTicksAreNeverMarkedForTheirClock() throws {
+    let export = try TextExport(bytes: TextExport.sample("clarity/clarity-clock-change.csv"))
+    #expect(export.readings.allSatisfy { $0.marks.isEmpty && $0.positionKind == .tick })
+  }
+
+  @Test func datesOfASpreadsheetAreSettledForTheWholeFileOrRefused() throws {
+    let open = [Self.header] + ["03/04/2026", "03/04/2026"].map { Self.estimate("\($0) 08:00", "110", 600) }
+    #expect(throws: Failure.self) { _ = try Self.read(open) }
+    let given = try TextExport(open.joined(separator: "\n") + "\n") { $0.dateOrder = "mdy" }
+    #expect(given.readings.first?.deviceTime.text == "2026-03-04T08:00:00")
+    #expect(given.decision("date-order") == "month first (given)")
+    let settled = try Self.read(open + [Self.estimate("13/04/2026 08:00", "111", 900)])
+    #expect(settled.readings.first?.deviceTime.text == "2026-04-03T08:00:00")
+  }
+
+  // MARK: Formats of the same days
+
+  @Test func overlappingExportsShareTheirTicks() throws {
+    let first = try TextExport(bytes: TextExport.sample("clarity/reexport-a.csv")).readings
+    let second = try TextExport(bytes: TextExport.sample("clarity/reexport-b.csv")).readings
+    let byTick = Dictionary(uniqueKeysWithValues: first.map { ($0.position, $0) })
+    let shared = second.compactMap { later in byTick[later.position].map { ($0, later) } }
+    #expect(shared.count == 18)
+    #expect(shared.filter { !$0.measurement.agrees(with: $1.measurement) }.count == 11)
+    #expect(
+      shared.filter { $0.deviceTime != $1.deviceTime }.map { $1.deviceTime.seconds - $0.deviceTime.seconds }
+        == [3600])
+  }
+
+  @Test func aFileInUTF16GivesTheSame() throws {
+    let text = try String(
+      decoding: TextExport.sample("clarity/clarity-mgdl-de.csv").dropFirst(3), as: UTF8.self)
+    let wide = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    let export = try TextExport(bytes: wide)
+    let plain = try TextExport(text)
+    #expect(export.readingTexts == plain.readingTexts)
+    #expect(export.recordTexts == plain.recordTexts)
+    #expect(plain.records.count == 6)
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Formats
+
+@Suite struct DecimalMarkTests {
+  private static func mark(_ cells: [String], presumed: DecimalMark = .point) -> (
+    mark: DecimalMark, isSettled: Bool
+  ) {
+    var survey = DecimalMarkSurvey(presumed: presumed)
+    for cell in cells { survey.note(cell.utf8) }
+    return (survey.mark, survey.isSettled)
+  }
+
+  @Test func theFirstCellWithAFractionSettlesTheMark() {
+    #expect(Self.mark(["7", "5,6", "5.6"]) == (.comma, true))
+    #expect(Self.mark(["7", "5.6399", "5,6"], presumed: .comma) == (.point, true))
+  }
+
+  @Test(arguments: ["", "12", "1,234", ",5", "5,", "1.2.3", "1,2E+02", "12:30", "Low"])
+  func otherCellsSayNothing(_ cell: String) {
+    #expect(Self.mark([cell]) == (.point, false))
+    #expect(Self.mark([cell], presumed: .comma) == (.comma, false))
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+@testable import Formats
+
+/// Which format takes an input, and which does not.
+@Suite struct DetectionTests {
+  /// Takes everything for its own and never finds its header.
+  private struct Eager: ExportFormat {
+    static let id = "eager"
+    static let title = "eager table"
+    static let summary = "nothing"
+    let decisions: [Decision] = []
+
+    static func recognise(_ head: InputHead) -> Layout? { .table(delimiter: UInt8(ascii: ",")) }
+    init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+      throw HeaderMissing(message: "no header of the eager table was found")
+    }
+    mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict { .data }
+  }
+
+  private func format(
+    _ text: String, among formats: [any ExportFormat.Type] = ExportRegister.formats,
+    _ change: (inout ExportOptions) -> Void = { _ in }
+  ) throws -> String {
+    let file = try ScratchFile(text)
+    var options = try Rendering.options()
+    change(&options)
+    let input = try Input(FileSource(path: file.url.path))
+    return type(of: try Detection.parser(for: input, options: options, among: formats).parser).id
+  }
+
+  private func claims(_ text: String, _ type: any ExportFormat.Type) throws -> Bool {
+    try type.recognise(InputHead(text: Array(text.utf8), isWhole: true)) != nil
+  }
+
+  // MARK: Passing on
+
+  @Test func aFormatThatFindsNoHeaderPassesTheInputOnToTheNext() throws {
+    let text = LibreExport.header("mg/dL") + "\n" + LibreExport.row("13-04-2025 08:00", 0, "99") + "\n"
+    #expect(try format(text, among: [Eager.self, LibreViewFormat.self]) == "libreview")
+  }
+
+  @Test func whereNoFormatIsLeftTheHeaderThatWasMissedIsNamed() throws {
+    let failure = #expect(throws: Failure.self) { _ = try format("a,b\n1,2\n", among: [Eager.self]) }
+    #expect(failure?.category == .badInput)
+    #expect(failure?.message.hasSuffix("no header of the eager table was found") == true)
+  }
+
+  @Test func aFormatThatAPersonNamedIsTheOnlyOneAsked() throws {
+    let text = LibreExport.header("mg/dL") + "\n"
+    let failure = #expect(throws: Failure.self) {
+      _ = try format(text, among: [Eager.self, LibreViewFormat.self]) { $0.format = "eager" }
+    }
+    #expect(failure?.message.hasSuffix("no header of the eager table was found") == true)
+  }
+
+  // MARK: One format each
+
+  @Test(arguments: Repository.sampleExports) func aSampleIsClaimedByExactlyOneFormat(_ path: String) throws {
+    let url = Repository.samples.appending(path: path)
+    let options = try Rendering.options(besides: url)
+    let head = try Input(FileSource(path: url.path)).head
+    if GenericFormat.isEmptyList(head) { return }
+    let claiming = ExportRegister.formats.filter { type in
+      guard let layout = type.recognise(head) else { return false }
+      do {
+        _ = try type.init(layout: layout, head: head, options: options)
+        return true
+      } catch {
+        return !(error is HeaderMissing)
+      }
+    }
+    let own = String(path.prefix { $0 != "/" })
+    // The generic format takes what no other does, and reads the tables of others, too.
+    #expect(claiming.map { $0.id }.filter { $0 != "generic" } == (own == "generic" ? [] : [own]))
+  }
+
+  // MARK: What mySugr is not
+
+  /// The shape of a table that a data frame of Tidepool's data leaves: a column for each member of any kind of item.
+  private static let tidepool = """
+    jsonRowIndex,activeSchedule,annotations,basalSchedules,bgInput,bgTarget,bolus,carbInput,carbRatio,clockDriftOffset,\
+    conversionOffset,insulinSensitivityFactor,deliveryType,deviceId,deviceTime,duration,extended,factor,guid,id,\
+    normal,payload,rate,recommended,scheduleName,subType,time,timezoneOffset,type,units,uploadId,value
+    0,,,,,,,,,0,0,,,Sample-1,2026-05-06T08:01:00,,,,g,i,,"{'factor': 1, 'unit': 'mg/dL'}",,,,,2026-05-06T12:01:00Z,\
+    -240,cbg,mmol/L,u,8.27061
+    1,,,,,,,,"[{'amount': 12, 'note': '(g, factor 12)'}]",0,0,mg/dL factor,,Sample-1,2026-05-06T08:02:00,,,mg/dL,g,j,,,,,\
+    ,,2026-05-06T12:02:00Z,-240,pumpSettings,mg/dL,u,
+
+    """
+
+  @Test func aTableOfTidepoolWithFactorsInItIsNotTakenForMySugr() throws {
+    #expect(try !claims(Self.tidepool, MySugrFormat.self))
+    #expect(try format(Self.tidepool) == "tidepool")
+    let export = try TextExport(Self.tidepool)
+    #expect(export.readings.compactMap(\.measurement.quantity?.number) == [8.27061])
+  }
+
+  /// The names that the German CareLink gives its columns.
+  private static let careLink = """
+    Nachname;Vorname;Patienten-ID
+    Muster;Kim;
+    Index;Datum;Zeit;Zeitstempel;Neue Gerätezeit;BZ-Messwert (mg/dl);ID des verb. BZ-Messgeräts;\
+    Tempor. Basalrate (IE/h);Art d. tempor. Basalrate;Dauer Temp Basal (hh:mm:ss);Bolustyp;\
+    Gewähltes Bolusvolumen (IE);Abgegebene Bolusmenge (IE);Bolusdauer (hh:mm:ss);Füllart;Abgegebenes Füllvolumen (IE);\
+    Unterbrechen;Rücklauf;BolusExpert-Schätzung (IE);BolusExpert: Hoher BZ-Grenzwert (mg/dl);\
+    BolusExpert: Niedriger BZ-Grenzwert (mg/dl);BolusExpert: KH-Faktor (Gramm);\
+    BolusExpert: Korrekturfaktor (mg/dl);BolusExpert: KH-Eingabe (Gramm);BolusExpert: BZ-Eingabe (mg/dl);\
+    BolusExpert: Geschätzte Korrektur (IE);BolusExpert: geschätzte Nahrung (IE);Sensorglukose (mg/dl)
+    1;05.05.26;08:00:00;05.05.26 08:00:00;;112;;;;;;;;;;;;;;;;;;;;;;
+
+    """
+
+  @Test func aGermanTableOfCareLinkIsNotTakenForMySugr() throws {
+    #expect(try !claims(Self.careLink, MySugrFormat.self))
+    let cut = Self.careLink.split(separator: "\n").dropFirst(2).joined(separator: "\n")
+    #expect(try !claims(cut, MySugrFormat.self))
+  }
+
+  @Test func rowsOfDataAreNoHeaderOfMySugr() throws {
+    let header = (1...25).map { "column \($0)" }.joined(separator: ",")
+    var cells = (1...25).map(String.init)
+    (cells[3], cells[11]) = ("110 mg/dL", "\"(grams, factor 1)\"")
+    let row = cells.joined(separator: ",")
+    #expect(try claims("\(row)\n", MySugrFormat.self), "the row alone must look like a header")
+    #expect(try !claims("\(header)\n\(row)\n", MySugrFormat.self))
+  }
+
+  // MARK: What Nightscout is not
+
+  @Test func aTableWithAHeaderOfItsOwnIsNotTheHeaderlessOneOfNightscout() throws {
+    let row = "2026-05-06T12:00:00Z,1778068800000,72,Flat,Sample watch\n"
+    #expect(try claims(row, NightscoutFormat.self))
+    #expect(try !claims("when,milliseconds,heart_rate,zone,device\n" + row, NightscoutFormat.self))
+  }
+
+  @Test func aRowWithoutADirectionIsNoneOfNightscout() throws {
+    #expect(
+      try !claims("2026-05-06T12:00:00Z,1778068800000,72,resting,Sample watch\n", NightscoutFormat.self))
+  }
+}

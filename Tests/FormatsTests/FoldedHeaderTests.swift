@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SeededRandom
+import Testing
+
+@testable import Formats
+
+@Suite struct FoldedHeaderTests {
+  @Test(arguments: [
+    ("Glucose mg/dL", "glucose mg/dl"), ("  Time \t of  day ", "time of day"), ("\"Device\"", "device"),
+    ("\u{FEFF}Date", "date"), ("ï»¿Date", "date"), ("Gerät", "gerät"), ("", ""), ("   ", ""), ("\"\"", ""),
+    ("a row\r\n\"Date", "date"),
+  ])
+  func aHeaderIsComparedInLowerCaseWithSingleSpaces(_ text: String, _ folded: String) {
+    #expect(foldedHeader(text) == folded)
+  }
+
+  @Test(arguments: UInt64(1)...20) func aPlainTextFoldsAsAnyOtherDoes(_ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<100 {
+      let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+        Bool.random(using: &random) ? 0x20 : UInt8.random(in: 0x20...0x7E, using: &random)
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      // A byte order mark is left out, and makes the text one that is not plain.
+      #expect(foldedHeader(text) == foldedHeader(text + "\u{FEFF}"), "seed \(seed): '\(text)'")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// What a refusal suggests is a complete command, and works when it is pasted.
+@Suite struct GenericHintTests {
+  /// The commands that stand in a message, as a shell parts their words.
+  private func commands(in message: String) throws -> [[String]] {
+    try message.split(separator: "\n").filter { $0.hasPrefix("  glucoport import ") }.map { line in
+      let shell = Process()
+      shell.executableURL = URL(filePath: "/bin/sh")
+      shell.arguments = ["-c", "for word in \(line); do printf '%s\\n' \"$word\"; done"]
+      let output = Pipe()
+      shell.standardOutput = output
+      try shell.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      shell.waitUntilExit()
+      return text.split(separator: "\n").map(String.init)
+    }
+  }
+
+  /// Reads what a command imports, by its own path and options.
+  private func run(_ words: [String]) throws -> [Reading] {
+    try #require(Array(words.prefix(2)) == ["glucoport", "import"])
+    var options = try Rendering.options()
+    var arguments = words.dropFirst(2)
+    let last = arguments.popLast()
+    let path = try #require(last)
+    while let option = arguments.popFirst() {
+      let next = arguments.popFirst()
+      let value = try #require(next)
+      let pairs = ColumnPairs.parse(value)
+      switch option {
+      case "--map": options.columns = Dictionary(uniqueKeysWithValues: try #require(pairs).map { ($0, $1) })
+      case "--where": options.rows += try #require(pairs).map { RowFilter(column: $0.name, value: $0.value) }
+      case "--unit": options.unit = GlucoseUnit(name: value)
+      case "--kind": options.kind = ReadingKind(name: value)
+      case "--date-order": options.dateOrder = value
+      case "--device": options.device = value
+      default: Issue.record("\(option) is no option of a hint")
+      }
+    }
+    var reader = try ExportReader(path: path, options: options)
+    var batch = IngestBatch()
+    while try reader.read(into: &batch) {}
+    return batch.readings
+  }
+
+  @Test(arguments: [
+    ("Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,x,101,Rapid\n", 1),
+    ("time,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
+    // Neither the unit nor the order of day and month can be told.
+    ("time,value\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 2),
+    ("time,value\n03/04/2026 07:00,5.4\n03/04/2026 12:00,12.1\n", 2),
+    ("time,value\n03/04/2026 07:00,5\n03/04/2026 12:00,12\n", 4),
+    ("time,glucose,bg\n2026-05-01 07:00,101,102\n", 2),
+    ("start time,end time,glucose\n2026-05-01 07:00,2026-05-01 07:05,101\n", 2),
+    ("start time,end time,glucose,bg\n2026-05-01 07:00,2026-05-01 07:05,101,102\n", 4),
+    ("time,glucose\n44927.5,101\n44927.75,103\n", 1),
+    ("Datum;Uhrzeit;Wert\n01.05.2026;07:00;5,4\n", 1),
+    ("time,event type,glucose\n2026-05-01 07:00,Alert,70\n2026-05-01 07:05,Measured,99\n", 2),
+    ("when it was,what\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
+    // Names that a shell or a list of columns would take apart.
+    ("time,\"it's the value, really\",value=2\n2026-05-01 07:00,101,102\n", 2),
+    ("time;value $(1) \\ \"a\"\n2026-05-01 07:00;101\n", 1),
+    (#"[{"at":"2026-05-01T07:00:00Z","reading":{"value":101}}]"#, 1),
+    ("userID,time,glucose\nA1,2026-05-01 07:00,101\nB2,2026-05-01 12:00,104\n", 2),
+    ("time,glucose\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 2),
+    ("time,glucose (mg/dL)\n2026-05-01 07:00,5.4\n2026-05-01 12:00,12.1\n2026-05-02 12:00,6.1\n", 1),
+    ("time,glucose mg/dl\n03/04/2026 07:00,101\n", 2),
+    ("time,glucose mg/dl\n13/04/2026 07:00,101\n04/13/2026 07:00,101\n", 2),
+  ])
+  func eachSuggestedCommandImportsTheInput(_ text: String, _ count: Int) throws {
+    let file = try ScratchFile(text)
+    let refusal = try #require(try file.refusal(), "\(text)")
+    let commands = try commands(in: refusal)
+    #expect(commands.count == count, "\(refusal)")
+    for command in commands { #expect(try !run(command).isEmpty, "\(command)") }
+  }
+
+  @Test func aCommandKeepsWhatAPersonSaidAlready() throws {
+    let file = try ScratchFile(
+      "who,time,value\nA1,2026-05-01 07:00,5\nA1,2026-05-01 12:00,12\nB2,2026-05-01 12:00,9\n")
+    let refusal = try file.refusal {
+      $0.rows = [RowFilter(column: "who", value: "A1")]
+      $0.kind = .scan
+      $0.device = "Meter X"
+      $0.commandStart = "glucoport import --dry-run"
+    }
+    let text = try #require(refusal).replacing("glucoport import --dry-run", with: "glucoport import")
+    #expect(
+      refusal?.contains("glucoport import --dry-run --map time=time,value=value --where who=A1") == true)
+    for command in try commands(in: text) {
+      let readings = try run(command)
+      #expect(!readings.isEmpty && readings.allSatisfy { $0.kind == .scan })
+    }
+  }
+
+  @Test(arguments: [
+    // No header line.
+    "2026-05-01 07:00,101\n2026-05-01 12:00,140\n", "1;01.05.2026 07:00;101\n2;01.05.2026 12:00;140\n",
+    // Values inside other objects.
+    #"{"patient":{"days":[{"date":"2026-05-01","list":[{"clock":"07:00","v":101}]}]}}"#,
+    #"[{"a":{"list":[1,2]},"b":"x"}]"#,
+    // Nothing that could be glucose.
+    "datetime,heart_rate\n2026-05-01 07:00:00,72\n2026-05-01 07:00:05,73\n", "a shopping list\n2 apples\n",
+    "time,insulin\n2026-05-01 07:00,4\n",
+    #"{"user":{"glucose":{"time":"2026-05-01T07:00:00Z","value":101,"other":"2026-05-01T07:00:00Z"}},"graph":[{"v":1}]}"#,
+    "Zeitstempel,Insulin-Typ,Abgabe (E)\n2026-05-01 07:00,Normal,4.5\n",
+    // Names that no map can tell apart.
+    "time,value,value\n2026-05-01 07:00,101,102\n",
+  ])
+  func whereNamingColumnsWouldNotHelpItIsNotSuggested(_ text: String) throws {
+    let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
+    #expect(!refusal.contains("--map"), "\(refusal)")
+  }
+
+  @Test func aTableWithoutAHeaderIsToldToHaveOne() throws {
+    let refusal = try ScratchFile("2026-05-01 07:00,101\n2026-05-01 12:00,140\n").refusal()
+    #expect(refusal?.contains("no header line") == true)
+    #expect(try ScratchFile("time,glucose (mg/dL)\n2026-05-01 07:00,101\n").readings().readings.count == 1)
+  }
+
+  @Test func aNameThatWouldMoveATerminalsCursorStandsInNoCommand() throws {
+    let refusal = try #require(try ScratchFile("time,value\u{1B}[2J\n2026-05-01 07:00,101\n").refusal())
+    #expect(!refusal.unicodeScalars.contains("\u{1B}"))
+  }
+}

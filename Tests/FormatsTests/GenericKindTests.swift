@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// The kind of readings whose rows name none.
+@Suite struct GenericKindTests {
+  /// A table of readings at these minutes since 2026-05-01.
+  private func table(_ minutes: some Sequence<Double>, header: String = "time,glucose (mg/dL)") -> String {
+    let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
+    return minutes.reduce(header + "\n") { text, minute in
+      "\(text)\(DeviceTime(seconds: start + Int64(minute * 60)).text),\(90 + Int(minute) % 60)\n"
+    }
+  }
+
+  private func kind(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> String? {
+    let export = try TextExport(text, change: change)
+    let decision = try #require(export.decision("kind"))
+    #expect(export.readings.allSatisfy { decision.hasPrefix($0.kind.name) })
+    return decision
+  }
+
+  /// Finger sticks of a month, with two of them a few minutes apart now and then.
+  private static let sticks: [Double] = (0..<30).flatMap { day -> [Double] in
+    let ofDay: [Int] = [425, 723, day % 3 == 0 ? 728 : 901, 1110, 1331]
+    return ofDay.map { minute in Double(day * 1440 + minute + day * 7 % 11) }
+  }
+
+  @Test(arguments: [1.0, 3, 5, 10, 15])
+  func aRegularGridIsThatOfASensor(_ minutes: Double) throws {
+    #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "cbg (inferred)")
+  }
+
+  @Test(arguments: [30.0, 60, 240])
+  func aGridThatIsTooWideIsNone(_ minutes: Double) throws {
+    #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "smbg (inferred)")
+  }
+
+  @Test func fingerSticksAreFingerSticks() throws {
+    #expect(try kind(table(Self.sticks)) == "smbg (inferred)")
+    #expect(try kind(table(Self.sticks.reversed())) == "smbg (inferred)")
+    // Each one tested twice.
+    #expect(try kind(table(Self.sticks.flatMap { [$0, $0 + 2] })) == "smbg (inferred)")
+  }
+
+  @Test func clocksThatDriftAndRoundingChangeNothing() throws {
+    let drift: [Double] = [0, 0.4, -0.5, 0.2, 1]
+    let rough: [Double] = (0..<300).map { row in Double(row) * 5 + drift[row % 5] }
+    #expect(try kind(table(rough)) == "cbg (inferred)")
+  }
+
+  @Test func gapsAndTheOrderOfRowsChangeNothing() throws {
+    // Two weeks of a sensor, a third of them lost.
+    let times = (0..<4000).filter { $0 % 97 < 65 }.map { Double($0) * 5 }
+    let shuffled = (0..<times.count).map { times[$0 * 1777 % times.count] }
+    #expect(Set(shuffled) == Set(times))
+    for order in [times, times.reversed(), shuffled] { #expect(try kind(table(order)) == "cbg (inferred)") }
+  }
+
+  @Test func aPartOfAnExportIsOfTheKindOfTheWhole() throws {
+    let late: [Double] = [0.5, 0, 0, 0, 0, 0, 0]
+    let sensor: [Double] = (0..<2000).map { row in Double(row * 5) + late[row % 7] }
+    for part in [0..<4, 0..<20, 1700..<2000, 700..<1500] {
+      #expect(try kind(table(sensor[part])) == "cbg (inferred)")
+    }
+    for count in 1...40 { #expect(try kind(table(Self.sticks.prefix(count))) == "smbg (inferred)") }
+  }
+
+  @Test func severalDevicesInOneTableAreToldApart() throws {
+    let lines = table((0..<300).map { row in Double(row / 3 * 5 + row % 3) }).split(separator: "\n")
+    let named = lines.dropFirst().enumerated().map { row, line in "\(line),Sensor \(row % 3)\n" }
+    #expect(try kind("time,glucose (mg/dL),device\n" + named.joined()) == "cbg (inferred)")
+    // Two sensors that no column tells apart.
+    let mixed: [Double] = (0..<600).map { row in Double(row / 2 * 5 + row % 2) }
+    #expect(try kind(table(mixed)) == "cbg (inferred)")
+  }
+
+  @Test func manyTimesAreSeenInBoundedMemory() throws {
+    let count = 150_000
+    let shuffled = (0..<count).lazy.map { Double($0 * 7919 % count) * 5 }
+    #expect(try kind(table(shuffled)) == "cbg (inferred)")
+  }
+
+  @Test(arguments: [
+    ("Fingerstick glucose (mg/dL)", "smbg (read)"), ("Strip Glucose mg/dL", "smbg (read)"),
+    ("Kapillarglukose (mg/dl)", "smbg (read)"), ("sensor glucose (mg/dL)", "cbg (read)"),
+    ("Historic Glucose mg/dL", "cbg (read)"), ("Scan Glucose mg/dL", "scan (read)"),
+  ])
+  func aWordInTheHeaderIsStrongerThanTheCadence(_ name: String, _ decision: String) throws {
+    #expect(try kind(table((0..<50).map { Double($0) * 5 }, header: "time,\(name)")) == decision)
+    #expect(try kind(table(Self.sticks, header: "time,\(name)")) == decision)
+  }
+
+  @Test func columnsThatOnlySensorsHaveSayTheKind() throws {
+    for name in ["trend", "Transmitter ID", "Sensor ID"] {
+      let text = "time,glucose (mg/dL),\(name)\n2026-05-01 07:00,101,x\n2026-05-01 12:00,104,x\n"
+      #expect(try kind(text) == "cbg (read)", "\(name)")
+    }
+  }
+
+  @Test(arguments: [ReadingKind.smbg, .cbg, .scan])
+  func whatAPersonSaysIsStrongerThanTheHeader(_ given: ReadingKind) throws {
+    #expect(
+      try kind("time,sensor glucose\n2026-05-01 07:00,101\n") { $0.kind = given } == "\(given.name) (given)")
+  }
+
+  @Test func aRowsOwnWordIsStrongerThanWhatAPersonSays() throws {
+    let text = "time,type,glucose\n2026-05-01 07:00,smbg,101\n2026-05-01 07:05,,104\n"
+    let export = try TextExport(text) { $0.kind = .scan }
+    #expect(export.readings.map(\.kind) == [.smbg, .scan])
+    #expect(export.decision("kind") == "stated by the rows, else scan (given)")
+  }
+
+  @Test func theKindIsSettledWithDaysAndMonthsByTheSameRows() throws {
+    let rows = (10..<40).map { "03/04/2026 08:\($0),101\n" }.joined()
+    let export = try TextExport("time,glucose\n" + rows) { $0.dateOrder = "mdy" }
+    #expect(export.decision("kind") == "cbg (inferred)")
+    #expect(export.readings.first?.deviceTime.text == "2026-03-04T08:10:00")
+  }
+
+  /// The head of a live pipe is all that there is.
+  @Test func aLivePipeIsOfTheKindThatItsFirstRowsShowOrThatIsGiven() throws {
+    let cases: [(minutes: Double, given: ReadingKind?, expected: ReadingKind?)] = [
+      (5, nil, .cbg), (300, .smbg, .smbg), (300, nil, nil),
+    ]
+    for (minutes, given, expected) in cases {
+      var ends: [Int32] = [0, 0]
+      try #require(pipe(&ends) == 0)
+      let bytes = Array(table((0..<20).map { Double($0) * minutes }).utf8)
+      let written = write(ends[1], bytes, bytes.count)
+      try #require(written == bytes.count)
+      var options = try Rendering.options()
+      options.kind = given
+      guard let expected else {
+        let failure = try #require(throws: Failure.self) {
+          _ = try ExportReader(descriptor: ends[0], name: "-", options: options)
+        }
+        #expect(failure.category == .badInput && failure.message.contains("--kind"))
+        close(ends[1])
+        continue
+      }
+      var reader = try ExportReader(descriptor: ends[0], name: "-", options: options)
+      close(ends[1])
+      var batch = IngestBatch()
+      while try reader.read(into: &batch) {}
+      #expect(batch.readings.map(\.kind) == Array(repeating: expected, count: 20))
+    }
+  }
+}

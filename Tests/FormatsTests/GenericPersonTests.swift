@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// Tables that hold several persons' rows, and rows that a person picks.
+@Suite struct GenericPersonTests {
+  private static let rows = "A1,2026-05-01 07:00,101\nA1,2026-05-01 12:00,104\nB2,2026-05-01 07:00,201\n"
+
+  @Test(arguments: [
+    "DeidentID", "Who", "child", "userID", "user_id", "User ID", "Person", "subject", "Subject ID", "patient",
+    "PatientID", "PtID",
+    "participant",
+    "Benutzer", "Proband", "Patienten-ID", "utilisateur", "usuario", "paciente", "utente", "paziente",
+    "gebruiker",
+    "patiënt", "utilizador", "pacjent", "bruger", "användare", "bruker", "pasient", "full name", "Nachname",
+    "email",
+  ])
+  func aTableOfSeveralPersonsIsRefusedUntilOneIsPicked(_ name: String) throws {
+    let file = try ScratchFile("\(name),time,glucose\n\(Self.rows)")
+    let refusal = try #require(try file.refusal(), "\(name)")
+    #expect(refusal.contains("'\(name)'") && refusal.contains("--where"), "\(refusal)")
+    let one = try file.readings { $0.rows = [RowFilter(column: name, value: "A1")] }
+    #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [101, 104])
+    #expect(one.rejections.isEmpty)
+  }
+
+  @Test func theOtherPersonsRowsAreCounted() throws {
+    let export = try TextExport("userID,time,glucose\n\(Self.rows)") {
+      $0.rows = [RowFilter(column: "userid", value: "B2")]
+    }
+    #expect(export.readings.count == 1 && export.skipped == ["row with another 'userID'": 2])
+    #expect(export.rejections.isEmpty && export.warnings.isEmpty)
+  }
+
+  @Test func aTableOfOnePersonIsRead() throws {
+    for name in ["userID", "name", "id"] {
+      let text =
+        "\(name),time,glucose\nA1,2026-05-01 07:00,101\n,2026-05-01 08:00,99\nA1,2026-05-01 12:00,104\n"
+      #expect(try ScratchFile(text).readings().readings.count == 3, "\(name)")
+    }
+  }
+
+  @Test func aSecondPersonFarBehindTheHeadRefusesTheWholeInput() throws {
+    let many = (0..<900).map { row in
+      "A1,\(DeviceTime(seconds: 1_777_600_000 + Int64(row) * 9000).text),101\n"
+    }.joined()
+    let file = try ScratchFile("subject,time,glucose mg/dL\n\(many)B2,2027-05-01 07:00,201\n")
+    #expect(try file.refusal()?.contains("tells persons apart") == true)
+  }
+
+  @Test func aBareIDIsThatOfPersonsWhereItComesAgainAndAgain() throws {
+    let rows = (0..<9).map { "\($0 < 5 ? 1 : 2),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
+    #expect(try ScratchFile("id,time,glucose\n\(rows)").refusal()?.contains("tells persons apart") == true)
+    let numbered = (0..<9).map { "\($0),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
+    #expect(try ScratchFile("id,time,glucose\n\(numbered)").readings().readings.count == 9)
+  }
+
+  @Test func namedColumnsOfATableOfSeveralPersonsNeedAPersonToo() throws {
+    let file = try ScratchFile("who,userID,at,n\nx,A1,2026-05-01 07:00,101\nx,B2,2026-05-01 07:00,201\n")
+    let map = ["time": "at", "value": "n"]
+    #expect(try file.refusal { $0.columns = map }?.contains("tells persons apart") == true)
+    let one = try file.readings {
+      $0.columns = map
+      $0.rows = [RowFilter(column: "userID", value: "B2")]
+    }
+    #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
+    // Of one person the column may tell devices apart.
+    let devices = try file.readings { $0.columns = map.merging(["device": "userID"]) { $1 } }
+    #expect(devices.readings.count == 2)
+  }
+
+  @Test func personsOfObjectsAreToldApartToo() throws {
+    let text = """
+      [{"user":{"id":1},"time":"2026-05-01T07:00:00Z","glucose":101,"unit":"mg/dL"},
+       {"user":{"id":2},"time":"2026-05-01T07:00:00Z","glucose":201,"unit":"mg/dL"}]
+      """
+    let file = try ScratchFile(text)
+    #expect(try file.refusal()?.contains("--where user.id=1") == true)
+    let one = try file.readings { $0.rows = [RowFilter(column: "user.id", value: "2")] }
+    #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
+    let byTime = try file.readings {
+      $0.rows = [RowFilter(column: "user.id", value: "2"), RowFilter(column: "unit", value: "mg/dL")]
+    }
+    #expect(byTime.readings.count == 1)
+  }
+
+  @Test func anyColumnPicksRows() throws {
+    let text =
+      "time,event type,glucose\n2026-05-01 07:00,Alert,70\n2026-05-01 08:05,Measured,99\n2026-05-01 12:00,Measured,98\n"
+    let picked = try ScratchFile(text).readings {
+      $0.rows = [RowFilter(column: "Event Type", value: "Measured")]
+    }
+    #expect(picked.readings.compactMap { $0.measurement.quantity?.number } == [99, 98])
+  }
+
+  @Test func aHeaderAgainIsNoOtherPersonsRow() throws {
+    let text = "userID,time,glucose\nA1,2026-05-01 07:00,101\nuserID,time,glucose\nA1,2026-05-01 12:00,104\n"
+    let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
+    #expect(picked.readings.count == 2 && picked.skipped.isEmpty && picked.rejections.isEmpty)
+    #expect(try TextExport(text).readings.count == 2)
+  }
+
+  @Test func behindAHeaderWithOtherColumnsNothingIsPicked() throws {
+    let text = """
+      time,id,glucose (mg/dL)
+      2026-05-01 07:00,1,101
+      2026-05-01 08:00,2,99
+      time,id,insulin rate,glucose value
+      2026-05-02 07:00,1,60,110
+
+      """
+    let picked = try TextExport(text) { $0.rows = [RowFilter(column: "id", value: "1")] }
+    #expect(picked.readings.compactMap { $0.measurement.quantity?.number } == [101])
+    #expect(Set(picked.rejections.map(\.line)) == [4, 5])
+    #expect(picked.skipped == ["row with another 'id'": 1])
+  }
+
+  @Test func aRowWhosePersonMayBeCutIsNotRead() throws {
+    let text =
+      "time,glucose,userID\n2026-05-01 07:00,101,A1\n2026-05-01 08:00,99,A12\n2026-05-01 12:00,104,A1"
+    let picked = try TextExport(text) { $0.rows = [RowFilter(column: "userID", value: "A1")] }
+    #expect(picked.readings.count == 1 && picked.isTruncated)
+  }
+
+  @Test func aValueThatNoRowHasIsReported() throws {
+    let export = try TextExport("userID,time,glucose\n\(Self.rows)") {
+      $0.rows = [RowFilter(column: "userID", value: "a1")]
+    }
+    #expect(export.readings.isEmpty && export.warnings.contains { $0.contains("no row has this value") })
+  }
+
+  @Test func aColumnThatIsNotThereIsNamedAsMissing() throws {
+    let refusal = try ScratchFile("userID,time,glucose\n\(Self.rows)").refusal {
+      $0.rows = [RowFilter(column: "patient", value: "A1")]
+    }
+    #expect(refusal?.contains("no column has the name that --where gives") == true)
+  }
+
+  @Test func onlyTablesHaveRowsToPick() throws {
+    let url = Repository.samples.appending(path: "clarity/clarity-mgdl-en.csv")
+    var options = try Rendering.options()
+    options.rows = [RowFilter(column: "Index", value: "1")]
+    #expect(throws: Failure.self) { try ExportReader(path: url.path, options: options) }
+  }
+
+  @Test func aPersonsNameIsNotShown() throws {
+    let text = "Patient,time,glucose\nJane Doe,2026-05-01 07:00,101\nJohn Doe,2026-05-01 07:00,201\n"
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(refusal.contains("--where Patient=VALUE") && !refusal.contains("Doe"))
+  }
+}

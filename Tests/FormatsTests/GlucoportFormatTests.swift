@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct GlucoportFormatTests {
+  /// The columns of an export without those that follow from others and came later.
+  private static let names = [
+    "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "range",
+    "threshold",
+    "marks", "vendor", "model", "serial", "format", "position_kind", "position", "value_bucket", "occurrence",
+    "guid",
+    "entry_guid", "fields", "deleted",
+  ]
+  private static let header = names.joined(separator: ",")
+  private static let reading =
+    "reading,smbg,2026-03-30T07:30:00Z,2026-03-30T09:30:00,+02:00,zone,121,mg/dL,,,,"
+    + "Abbott,Libre,SN-1,libreview,time,1774863000,67,0,,,,"
+
+  private func read(_ rows: String...) throws -> (readings: [Reading], rejections: [Rejection], end: InputEnd)
+  {
+    try ScratchFile(([Self.header] + rows).joined(separator: "\n") + "\n").readings()
+  }
+
+  private func changed(_ column: String, to value: String) -> String {
+    var cells = Self.reading.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    if let place = Self.names.firstIndex(of: column) { cells[place] = value }
+    return cells.joined(separator: ",")
+  }
+
+  @Test func theColumnsAreTheOnesOfTheManual() {
+    #expect(
+      GlucoportColumns.names == [
+        "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "value_mgdl",
+        "value_mmoll", "range", "threshold", "marks", "withdrawn", "vendor", "model", "serial", "format",
+        "position_kind", "position", "value_bucket", "occurrence", "guid", "entry_guid", "fields", "deleted",
+      ])
+    let onRequest = GlucoportColumn.allCases.filter(\.isOnRequest).map(\.name)
+    #expect(onRequest == ["value_mgdl", "value_mmoll"])
+  }
+
+  /// Whatever a spreadsheet made of them.
+  @Test(arguments: ["true", "false", "", "7", "TRUE", "=A1"])
+  func whatFollowsFromOtherColumnsIsNotRead(_ cell: String) throws {
+    let plain = try read(Self.reading)
+    let extra = ",value_mgdl,value_mmoll,withdrawn"
+    let file = try ScratchFile(
+      Self.header + extra + "\n" + Self.reading + ",\(cell),\(cell),\(cell)" + "\n")
+    let result = try file.readings()
+    #expect(
+      result.rejections.isEmpty && result.readings.map(\.measurement) == plain.readings.map(\.measurement))
+    #expect(result.readings.map(\.marks) == plain.readings.map(\.marks))
+  }
+
+  @Test func everyPartOfAReadingComesBackAsItWas() throws {
+    let reading = try #require(try read(changed("occurrence", to: "3")).readings.first)
+    #expect(reading.occurrence == 3 && reading.occurrenceIsStated)
+    #expect(reading.placement == Placement(utcOffset: 7200, source: .zone))
+    #expect(reading.position == reading.deviceTime.seconds && reading.valueBucket == 67)
+  }
+
+  @Test func csvAndNDJSONGiveTheSameItems() throws {
+    let folder = Repository.samples.appending(path: "glucoport")
+    let items = try ["everything.csv", "everything.ndjson"].map { name in
+      try Rendering.lines(of: folder.appending(path: name), options: Rendering.options()).dropFirst().map {
+        line in
+        line.replacing(/^\{"(line|rejected)":\d+,/, with: "")
+      }
+    }
+    #expect(items[0] == items[1] && items[0].count > 15)
+  }
+
+  @Test(arguments: [
+    ("kind", "cgm"), ("device_time", "2026-03-30 9:3"), ("device_time", "2026-03-30T09:30:00Z"),
+    ("utc_offset", "+2"), ("utc_offset", ""), ("utc_offset", "+02:60"), ("offset_source", "guessed"),
+    ("value", ""),
+    ("value", "x"), ("value", "1e300"), ("value", "-5"), ("unit", "mg"), ("range", "low"),
+    ("marks", "unheard-of"),
+    ("position_kind", "place"), ("position", ""), ("position", "1774863001"), ("value_bucket", "66"),
+    ("occurrence", "-1"),
+    ("occurrence", "99999999999"), ("item", "thing"),
+  ])
+  func aPartThatCannotBeIsRejected(_ column: String, _ value: String) throws {
+    let result = try read(changed(column, to: value), Self.reading)
+    #expect(result.readings.count == 1 && result.rejections.map(\.line) == [2])
+  }
+
+  @Test func aHeaderAgainWithOtherOrderIsFollowed() throws {
+    let reversed = Self.names.reversed().joined(separator: ",")
+    let row = Self.reading.split(separator: ",", omittingEmptySubsequences: false).reversed().joined(
+      separator: ",")
+    let result = try read(Self.reading, reversed, row)
+    #expect(result.readings.count == 2 && result.rejections.isEmpty)
+  }
+
+  @Test func aTextGuardedAgainstSpreadsheetsLosesTheGuard() throws {
+    for (cell, model) in [("'=1+1", "=1+1"), ("''=1+1", "'=1+1"), ("'plain", "'plain"), ("'", "'")] {
+      let lines = try ScratchFile(Self.header + "\n" + changed("model", to: cell) + "\n").lines()
+      #expect(lines.last?.contains("\"device\":\"Abbott|\(model)|SN-1\"") == true)
+    }
+  }
+
+  @Test(arguments: ["=1+1", "'=1+1", "''-1", "+A", "@A", "\tA", "'plain", "plain", "'", ""])
+  func aGuardedTextComesBackAndIsNoFormula(_ text: String) {
+    let guarded = GlucoportColumns.guarding(text, in: "model")
+    #expect(guarded.first.map { "=+-@\t".contains($0) } != true)
+    #expect(GlucoportColumns.unguarding(guarded) == text)
+  }
+
+  @Test(arguments: [
+    ("utc_offset", "+02:00"), ("utc_offset", "-05:00"), ("value_bucket", "-1"), ("value", "-1"),
+  ])
+  func noGuardStandsBeforeAnOffsetOrNumber(_ column: String, _ text: String) {
+    #expect(GlucoportColumns.guarding(text, in: column) == text)
+  }
+
+  @Test func aCutLastLineYieldsNothing() throws {
+    let text = Self.header + "\n" + Self.reading + "\n"
+    for length in 1..<Self.reading.count {
+      let result = try ScratchFile(text + Self.reading.prefix(length)).readings()
+      #expect(result.readings.count == 1 && result.end != .whole, "\(length)")
+    }
+    #expect(try ScratchFile(text + Self.reading).readings().readings.count == 2)
+  }
+
+  @Test func aRecordCutBeforeItsLastWordIsNotReadAsAlive() throws {
+    let row =
+      "record,note,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,,\"{\"\"text\"\":\"\"a\"\"}\",true"
+    let file = { (text: String) in try ScratchFile(Self.header + "\n" + text).lines() }
+    #expect(try file(row).last?.contains("\"deleted\":true") == true)
+    for lost in 1...4 { #expect(try file(String(row.dropLast(lost))).count == 1) }
+  }
+
+  private static let digest = String(repeating: "0f", count: 32)
+
+  /// Lines of what an attachment without one of its fields, or with another there, is rejected for.
+  @Test(
+    arguments: [
+      ("name", nil), ("name", .number(7)), ("type", nil), ("type", .flag(true)), ("type", .words(["a"])),
+      ("size", nil), ("size", .text("1")), ("size", .number(-1)), ("size", .number(0.5)),
+      ("size", .number(1e20)),
+      ("sha256", nil), ("sha256", .number(5)), ("sha256", .text("../../x")), ("sha256", .text("")),
+      ("sha256", .text(String(repeating: "0F", count: 32))), ("sha256", .text(digest + "0")),
+      ("sha256", .text(String(digest.dropLast()) + "g")),
+    ] as [(String, FieldValue?)])
+  func whatIsNoAttachmentIsRejected(_ name: String, _ value: FieldValue?) throws {
+    var fields = RecordFields([
+      "name": .text("x"), "type": .text("text/plain"), "size": .number(0), "sha256": .text(Self.digest),
+      "text": .text("a word about it"),
+    ])
+    #expect(try read(Self.attachment(fields)).rejections == [])
+    fields[name] = value
+    let rejections = try read(Self.attachment(fields)).rejections
+    #expect(rejections.map(\.line) == [2] && rejections.first?.reason.contains("'\(name)'") == true)
+    #expect(try read(Self.attachment(fields, deleted: true)).rejections.count == 1)
+  }
+
+  @Test func theTombstoneOfAnAttachmentHasNoFields() throws {
+    #expect(try read(Self.attachment(RecordFields(), deleted: true)).rejections == [])
+  }
+
+  private static func attachment(_ fields: RecordFields, deleted: Bool = false) -> String {
+    let quoted = fields.json.replacing("\"", with: "\"\"")
+    return "record,attachment,,2026-03-30T09:30:00,Z,stated,,,,,,,,,,,,,,g-1,e-1,\"\(quoted)\",\(deleted)"
+  }
+
+  // MARK: Identity inside another format
+
+  @Test func anIdentityUnderAPrefixRebuildsAReading() throws {
+    let prefix = "glucoport."
+    let text = """
+      {"sgv":121,"glucoport":{"kind":"cbg","device_time":"2026-03-30T09:30:00","utc_offset":"+02:00",\
+      "offset_source":"stated","vendor":"Dexcom","model":"G6","serial":"8A","format":"clarity","position_kind":"tick",\
+      "position":-7,"value_bucket":0,"occurrence":2}}
+      """
+    let columns = GlucoportColumns.names.map { prefix + $0 }
+    let reader = JSONReader(
+      TextBuffer(ReplaySource(head: Array(text.utf8), rest: nil), name: ""), columns: columns)
+    var identity = GlucoportIdentity(columns: columns, prefix: prefix)
+    #expect(identity.isComplete)
+    guard case .row(let row) = try reader.next() else { throw Failure(.badInput, "no row") }
+    var out = try Collector(format: "nightscout", options: Rendering.options())
+    let value = Logbook.Measurement.value(Quantity(121, .milligramsPerDecilitre))
+    guard case .reading(let reading) = identity.reading(from: row, measurement: value, into: &out) else {
+      throw Failure(.badInput, "no reading")
+    }
+    #expect(
+      reading.positionKind == .tick && reading.position == -7 && reading.occurrence == 2
+        && reading.measurement == value)
+    #expect(out.batch.devices == [Device(vendor: "Dexcom", model: "G6", serial: "8A", format: "clarity")])
+  }
+
+  // MARK: Fields
+
+  @Test func fieldsComeBackAsTheyWereWritten() throws {
+    let fields = RecordFields([
+      "text": .text("a\"b\\c\n\u{1}ü🍎"), "units": .number(0.1), "big": .number(1e20), "small": .number(1e-7),
+      "flag": .flag(false), "tags": .words(["b", "a"]), "none": .words([]), "": .text(""),
+    ])
+    let back = fields.json.withField { RecordFields(json: $0) }
+    #expect(back?.json == fields.json)
+  }
+
+  @Test(arguments: [
+    "", "[]", "{", "{\"a\":1", "{\"a\":1}x", "{\"a\":1,}", "{\"a\":{}}", "{\"a\":null}", "{\"a\":[1]}",
+    "{\"a\":[\"b\"",
+    "{\"a\":1,\"a\":2}", "{a:1}", "{\"a\" 1}", "{\"a\":+1}", "{\"a\":1e999}", "{\"a\":tru}",
+    "{\"a\":[\"b\",]}", "nul",
+  ])
+  func whatIsNoObjectOfFieldsIsNone(_ text: String) {
+    #expect(text.withField { RecordFields(json: $0) } == nil)
+  }
+}

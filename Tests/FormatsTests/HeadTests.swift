@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Formats
+
+/// The first bytes of a pipe, by what its writer does.
+@Suite struct HeadTests {
+  /// A pipe whose writer gives so many bytes after so many milliseconds each time, until it has given all.
+  private final class Writer: ByteSource {
+    private(set) var now = ContinuousClock.now
+    private let bytes: Int
+    private let gap: Int
+    private var rest: Int
+    private var waited = 0
+
+    init(_ bytes: Int, each gap: Int, of rest: Int = .max) {
+      (self.bytes, self.gap, self.rest) = (bytes, gap, rest)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+      if rest == 0 { return .end }
+      if gap - waited > 200 {
+        waited += 200
+        now = now.advanced(by: .milliseconds(200))
+        return .paused
+      }
+      now = now.advanced(by: .milliseconds(gap - waited))
+      waited = 0
+      let count = min(bytes, rest, buffer.count)
+      rest -= count
+      return .bytes(count)
+    }
+
+    func head() throws -> Head { try readHead(limit: 65536, now: { self.now }) }
+  }
+
+  @Test(arguments: [10, 100, 199, 300, 700, 999])
+  func aLivePipeIsLookedAtForASecond(gap: Int) throws {
+    let writer = Writer(40, each: gap)
+    let start = writer.now
+    let head = try writer.head()
+    #expect(head.isLive && !head.ended && !head.bytes.isEmpty)
+    #expect(writer.now - start <= .milliseconds(gap + 1200), "a second behind the first bytes")
+  }
+
+  @Test func aPipeThatHasGivenNothingIsWaitedFor() throws {
+    let head = try Writer(40, each: 30_000, of: 40).head()
+    #expect(head.bytes.count == 40)
+  }
+
+  @Test func aDownloadIsNotLiveHoweverLongItTakes() throws {
+    let head = try Writer(1400, each: 100).head()
+    #expect(!head.isLive && !head.ended && head.bytes.count >= 1400 * 10)
+  }
+
+  @Test func aFastPipeFillsTheHead() throws {
+    let head = try Writer(16384, each: 5).head()
+    #expect(!head.isLive && !head.ended && head.bytes.count == 65536)
+  }
+
+  @Test func aPipeThatEndsIsWhole() throws {
+    let head = try Writer(40, each: 10, of: 400).head()
+    #expect(!head.isLive && head.ended && head.bytes.count == 400)
+  }
+
+  @Test func aWriterThatStopsForASecondIsLive() throws {
+    let head = try Writer(8000, each: 1100).head()
+    #expect(head.isLive && head.bytes.count == 8000)
+  }
+
+  @Test func aDownloadThatPausesAtTheEndOfTheSecondIsNotLive() throws {
+    let head = try Writer(5000, each: 700).head()
+    #expect(!head.isLive && head.bytes.count == 15000)
+  }
+}

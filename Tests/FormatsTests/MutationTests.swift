@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import SeededRandom
+import Testing
+
+/// Samples damaged at random: no damage traps or hangs the reader, and an end that is cut off adds nothing.
+///
+/// `GLUCOPORT_FUZZ_ROUNDS` sets how many, `GLUCOPORT_FUZZ_SEED` where to begin; a failure names its seed.
+@Suite struct MutationTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let rounds = environment["GLUCOPORT_FUZZ_ROUNDS"].flatMap { Int($0) }
+  private static let firstSeed = environment["GLUCOPORT_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
+
+  private struct Sample {
+    let path: String
+    let bytes: [UInt8]
+    let options: ExportOptions
+  }
+
+  /// What of a reading has to be in the whole sample, too.
+  private struct Trace: Hashable, CustomStringConvertible {
+    let kind: ReadingKind
+    let deviceTime: DeviceTime
+    let measurement: Logbook.Measurement
+    let device: Device
+
+    var description: String { "\(kind.name) \(deviceTime.text) \(measurement) \(device)" }
+  }
+
+  private static func samples() throws -> [Sample] {
+    try Repository.sampleExports.map { path in
+      let url = Repository.samples.appending(path: path)
+      return try Sample(
+        path: path, bytes: Array(Data(contentsOf: url)), options: Rendering.options(besides: url))
+    }
+  }
+
+  /// The readings of some bytes; what is refused as a whole or part-way keeps what came before.
+  private static func traces(_ bytes: some Sequence<UInt8>, _ options: ExportOptions) throws -> Set<Trace> {
+    let file = try ScratchFile(bytes)
+    var batch = IngestBatch()
+    do {
+      var reader = try ExportReader(path: file.url.path, options: options)
+      while try reader.read(into: &batch) {}
+    } catch is Failure {
+      // A refusal is one of the right answers to damage.
+    }
+    return Set(
+      batch.readings.map { reading in
+        Trace(
+          kind: reading.kind, deviceTime: reading.deviceTime, measurement: reading.measurement,
+          device: batch.devices[Int(reading.device.number)])
+      })
+  }
+
+  /// Runs a body with one seed after the other: as many as asked for, or for some seconds.
+  private static func repeatSeeds(atMost most: Int, _ body: (UInt64) throws -> Void) throws {
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(5)
+    for round in 0..<UInt64(rounds ?? most) {
+      if rounds == nil, clock.now > end { return }
+      try body(firstSeed + round)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func noDamageTrapsOrHangsTheReader() throws {
+    let samples = try Self.samples()
+    try Self.repeatSeeds(atMost: 2000) { seed in
+      var generator = SeededGenerator(seed: seed)
+      let sample = try #require(samples.randomElement(using: &generator))
+      let other = samples.randomElement(using: &generator)?.bytes ?? []
+      var bytes = sample.bytes
+      for _ in 0..<Int.random(in: 1...4, using: &generator) { Self.damage(&bytes, other, using: &generator) }
+      let began = ContinuousClock().now
+      _ = try Self.traces(bytes, sample.options)
+      let took = ContinuousClock().now - began
+      #expect(took < .seconds(60), "seed \(seed): \(sample.path) took \(took)")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(rounds == nil ? 2 : 600))) func aCutAnywhereAddsNoReading() throws {
+    let samples = try Self.samples()
+    let wholes = try samples.map { try Self.traces($0.bytes, $0.options) }
+    let options = try samples.map { try Self.options(ofCutsOf: $0) }
+    try Self.repeatSeeds(atMost: 2000) { seed in
+      var generator = SeededGenerator(seed: seed)
+      let index = try #require(samples.indices.randomElement(using: &generator))
+      let sample = samples[index]
+      let length = Int.random(in: 0...sample.bytes.count, using: &generator)
+      let traces = try Self.traces(sample.bytes.prefix(length), options[index])
+      // A single row has none before it that could tell a complete last cell from a cut one.
+      let added = traces.count > 1 ? traces.subtracting(wholes[index]) : []
+      #expect(added.isEmpty, "seed \(seed): \(sample.path) cut to \(length) bytes adds \(added)")
+    }
+  }
+
+  /// The options for a part of a sample. Two or three rows do not show a sensor's cadence, so that whoever imports such parts
+  /// has to give the kind of the readings.
+  private static func options(ofCutsOf sample: Sample) throws -> ExportOptions {
+    let file = try ScratchFile(sample.bytes)
+    var options = sample.options
+    let reader = try ExportReader(path: file.url.path, options: options)
+    let kind = reader.decisions.first { $0.subject == "kind" && $0.basis == .inferred }
+    options.kind = kind.flatMap { ReadingKind(name: $0.value) } ?? options.kind
+    return options
+  }
+
+  private static func damage(_ bytes: inout [UInt8], _ other: [UInt8], using generator: inout SeededGenerator)
+  {
+    guard !bytes.isEmpty else { return bytes.append(contentsOf: other) }
+    let from = Int.random(in: 0..<bytes.count, using: &generator)
+    let to = min(bytes.count, from + Int.random(in: 1...200, using: &generator))
+    switch Int.random(in: 0..<6, using: &generator) {
+    case 0: bytes[from] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+    case 1:
+      let signs = Array("\",;\t\r\n\0{}[]:\\ 09.-+eEZT\u{FEFF}".utf8) + [0x80, 0xFF]
+      bytes[from] = signs.randomElement(using: &generator) ?? 0
+    case 2: bytes.removeSubrange(from..<to)
+    case 3: bytes.insert(contentsOf: bytes[from..<to], at: from)
+    case 4: bytes.removeSubrange(from...)
+    default:
+      guard !other.isEmpty else { return }
+      let start = Int.random(in: 0..<other.count, using: &generator)
+      bytes.replaceSubrange(from..., with: other[start...])
+    }
+  }
+}

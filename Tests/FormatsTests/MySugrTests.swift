@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+import Testing
+
+@Suite struct MySugrTests {
+  private static func header(
+    date: String = "Date", time: String = "Time", unit: String = "mg/dL", carbs: String = "(Grams, Factor 1)"
+  ) -> [String] {
+    [
+      date, time, "Tags", "Blood Glucose Measurement (\(unit))", "Insulin Injection Units (Pen)",
+      "Basal Injection Units", "Insulin Injection Units (pump)", "Insulin (Meal)", "Insulin (Correction)",
+      "Temporary Basal Percentage", "Temporary Basal Duration (Minutes)", "Meal Carbohydrates \(carbs)",
+      "Meal Descriptions", "Activity Duration (Minutes)",
+      "Activity Intensity (1: Cosy, 2: Ordinary, 3: Demanding)", "Activity Description", "Steps", "Note",
+      "Location",
+      "Blood pressure", "Body weight (lbs)", "HbA1c (Percent)", "Ketones", "Food type", "Medication",
+    ]
+  }
+
+  private static func row(_ date: String, _ time: String, _ cells: [Int: String] = [:]) -> [String] {
+    (0..<25).map { $0 == 0 ? date : $0 == 1 ? time : cells[$0] ?? "" }
+  }
+
+  private static func text(_ rows: [[String]]) -> String {
+    rows.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }.joined(separator: "\n") + "\n"
+  }
+
+  private static func read(_ rows: [[String]]) throws -> TextExport { try TextExport(text(rows)) }
+
+  // MARK: Insulin
+
+  @Test(arguments: [
+    ([4: "6", 6: "", 7: "4", 8: "2"], 6.0), ([6: "2.5", 7: "1"], 2.5), ([7: "0.1", 8: "0.2"], 0.3),
+    ([4: "0", 7: "3", 8: "-0.5"], 2.5),
+  ])
+  func partsOfADoseAreNotCountedBesideIt(_ cells: [Int: String], _ units: Double) throws {
+    let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", cells)])
+    #expect(export.records.count == 1)
+    #expect(
+      export.records.first?.fields == RecordFields(["subtype": .text("rapid"), "units": .number(units)]))
+  }
+
+  @Test func aPumpDoseBesideAPenDoseIsCounted() throws {
+    let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6", 6: "2"])])
+    #expect(export.records.count == 1)
+    #expect(export.skipped == ["pump dose beside a pen dose": 1])
+  }
+
+  @Test func rapidAndLongDosesOfOneMomentAreTwoRecords() throws {
+    let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6", 5: "20"])])
+    #expect(export.records.map(\.fields.subtype) == ["rapid", "long"])
+    #expect(export.records.allSatisfy { $0.owner.isEmpty && $0.sourceID.isEmpty })
+  }
+
+  @Test func aDoseThatCannotBeIsRejectedAndTheRestOfItsMomentKept() throws {
+    let export = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 4: "9999", 17: "Fine"]),
+      Self.row("Aug 7, 2025", "8:00:00 AM", [8: "-3"]),
+    ])
+    #expect(export.rejections.map(\.line) == [2, 3])
+    #expect(export.readings.count == 1)
+    #expect(export.records.map(\.kind) == [.note])
+  }
+
+  // MARK: Carbohydrates
+
+  @Test(arguments: [
+    ("(Grams, Factor 1)", "carbs", 2.5), ("(Exchanges, Factor 12)", "carbs", 30),
+    ("(Exchanges, Factor 10)", "carbs", 25),
+    ("(Portions, Factor 1)", "servings", 2.5), ("(Portions, Factor)", "servings", 2.5),
+    ("(g, Factor 1)", "carbs", 2.5),
+  ])
+  func theHeaderTellsTheUnitOfCarbohydrates(_ carbs: String, _ field: String, _ value: Double) throws {
+    let export = try Self.read([
+      Self.header(carbs: carbs), Self.row("Aug 7, 2025", "9:00:00 AM", [11: "2.5"]),
+    ])
+    #expect(export.records.first?.fields == RecordFields([field: .number(value)]))
+    #expect((export.decision("carbohydrates") == nil) == (carbs.contains("Grams") || carbs.contains("(g,")))
+  }
+
+  // MARK: Temporary basal rates
+
+  @Test(arguments: ["65%", "65", " 65 % "])
+  func aTemporaryRateIsAPercentage(_ percent: String) throws {
+    let export = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent, 10: "90"]),
+    ])
+    #expect(export.rejections.isEmpty)
+    #expect(
+      export.recordTexts == [#"insulin 2025-08-07T09:00:00 {"minutes":90,"subtype":"basal","text":"65 %"}"#])
+  }
+
+  @Test(arguments: ["%", "65%%", "x%", "-5%", "4500%", "65 U"])
+  func whatIsNoPercentageIsRejected(_ percent: String) throws {
+    let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [9: percent])])
+    #expect(export.records.isEmpty && export.rejections.map(\.line) == [2])
+  }
+
+  // MARK: Unusual names
+
+  @Test func columnsBehindTheKnownOnesAreNotRead() throws {
+    let places = ["Timezone", "Latitude", "Longitude"]
+    let row = Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])
+    let export = try Self.read([Self.header() + places, row + ["Sample/Zone", "1.5", "2.5"]])
+    #expect(export.readings.count == 1 && export.records.isEmpty)
+    #expect(export.skipped == ["value in a column that is not read": 1])
+    #expect(export.warnings.isEmpty)
+    let other = try Self.read([Self.header() + ["Mood"], row + ["3"]])
+    #expect(other.warnings == ["unknown column 'Mood': not read"])
+  }
+
+  @Test func aMisspeltNameIsNamedAndItsColumnRead() throws {
+    var header = Self.header()
+    header[4] = "Insulin Injektion Units (Pen)"
+    let row = Self.row("Aug 7, 2025", "9:00:00 AM", [4: "6"])
+    let export = try Self.read([header, row])
+    #expect(export.records.first?.fields["units"] == .number(6))
+    let use = "read as 'insulin injection units', whose place it has"
+    #expect(export.warnings == ["unknown column 'Insulin Injektion Units (Pen)': \(use)"])
+    #expect(try Self.read([Self.header(), row]).warnings.isEmpty)
+  }
+
+  // MARK: Notes
+
+  @Test func tagsAreASet() throws {
+    let one = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [2: "Tired, Lunch,,At home "]),
+    ])
+    let other = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [2: "At home,Tired,Lunch"]),
+    ])
+    #expect(one.recordTexts == other.recordTexts)
+    #expect(one.recordTexts == [#"note 2025-08-07T09:00:00 {"tags":["At home","Lunch","Tired"]}"#])
+  }
+
+  @Test func aPlaceIsCountedAndNeverKept() throws {
+    let export = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [18: "Sample Street 1", 19: "120/80"]),
+    ])
+    #expect(export.records.isEmpty && export.readings.isEmpty)
+    #expect(export.skipped == ["location": 1, "blood pressure": 1])
+  }
+
+  @Test func aLaterExportDiffersOnlyInWhatWasChanged() throws {
+    let first = try TextExport(bytes: TextExport.sample("mysugr/reexport-a.csv"))
+    let second = try TextExport(bytes: TextExport.sample("mysugr/reexport-b.csv"))
+    #expect(first.readingTexts.isSubset(of: second.readingTexts))
+    #expect(first.recordTexts.isSubset(of: second.recordTexts))
+    #expect(
+      second.recordTexts.subtracting(first.recordTexts).allSatisfy { $0.contains(#""subtype":"long""#) })
+    #expect(second.records.count == first.records.count + 2)
+  }
+
+  // MARK: Dates
+
+  @Test(arguments: [
+    "Aug 7, 2025", "7 août 2025", "7. Aug. 2025", "7 de agosto de 2025", "7 ago. 2025", "7. aug. 2025",
+    "2025-08-07",
+  ])
+  func datesWithNamedMonthsNeedNoQuestion(_ date: String) throws {
+    let export = try Self.read([Self.header(), Self.row(date, "21:05:00", [3: "120"])])
+    #expect(export.readings.map(\.deviceTime.text) == ["2025-08-07T21:05:00"])
+  }
+
+  @Test func anOpenDateInEnglishIsRefusedUntilItIsSettled() throws {
+    let rows = [Self.header(), Self.row("3/4/25", "9:00 AM", [3: "120"])]
+    #expect(throws: Failure.self) { _ = try Self.read(rows) }
+    let given = try TextExport(Self.text(rows)) { $0.dateOrder = "mdy" }
+    #expect(given.readings.first?.deviceTime.text == "2025-03-04T09:00:00")
+    let settled = try Self.read(rows + [Self.row("3/14/25", "9:00 AM", [3: "121"])])
+    #expect(settled.readings.first?.deviceTime.text == "2025-03-04T09:00:00")
+    #expect(settled.decision("date-order") == "month first (inferred)")
+  }
+
+  @Test func otherLanguagesPutTheDayFirst() throws {
+    let export = try Self.read([
+      Self.header(date: "Dato", time: "Tid"), Self.row("03-04-2025", "19:59:00", [3: "120"]),
+    ])
+    #expect(export.readings.first?.deviceTime.text == "2025-04-03T19:59:00")
+    #expect(export.decision("date-order") == "day first (inferred)")
+  }
+
+  @Test func anOpenDateAmongNamedMonthsIsRejected() throws {
+    let export = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"]),
+      Self.row("8/6/2025", "9:00:00 AM", [3: "121"]),
+      Self.row("Feb 30, 2025", "9:00:00 AM", [3: "122"]),
+    ])
+    #expect(export.readings.count == 1)
+    #expect(export.rejections.map(\.line) == [3, 4])
+  }
+
+  // MARK: Values
+
+  @Test func theDecimalMarkIsSettledForTheWholeInput() throws {
+    let danish = Self.header(date: "Dato", time: "Tid", unit: "mmol/L")
+    let rows = (0..<60).map { Self.row("14-02-2026", "10:\($0 < 10 ? "0" : "")\($0):00", [3: "7"]) }
+    let export = try Self.read([danish] + rows + [Self.row("15-02-2026", "10:00:00", [3: "7.5"])])
+    #expect(export.readings.count == 61)
+    #expect(export.decision("decimal-mark") == "point (inferred)")
+    let mixed = try Self.read([
+      danish, Self.row("15-02-2026", "10:00:00", [3: "7,5"]), Self.row("15-02-2026", "11:00:00", [3: "7.5"]),
+    ])
+    #expect(mixed.readings.count == 1)
+    #expect(mixed.rejections.map(\.line) == [3])
+  }
+
+  @Test func glucoseTypedOrFromAMeterIsMarkedAsManual() throws {
+    let export = try Self.read([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 22: "0.4"])])
+    #expect(export.readings.map(\.kind) == [.smbg, .ketone])
+    #expect(export.readings.allSatisfy { $0.marks == .manual })
+    #expect(export.readings.map(\.measurement.unit.name) == ["mg/dL", "mmol/L"])
+    #expect(export.devices == [Device(vendor: "mySugr", model: "mySugr", format: "mysugr")])
+  }
+
+  // MARK: Structure
+
+  @Test func aHeaderInTheMiddleBringsItsOwnUnit() throws {
+    let export = try Self.read([
+      Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"]), Self.header(unit: "mmol/L"),
+      Self.row("Aug 7, 2025", "10:00:00 AM", [3: "6.1"]),
+    ])
+    #expect(export.readings.map(\.measurement.unit.name) == ["mg/dL", "mmol/L"])
+    #expect(export.rejections.isEmpty)
+  }
+
+  @Test func aRowWhoseDecimalCommaSplitACellIsRejected() throws {
+    let head = Self.header(date: "Dato", time: "Tid", unit: "mmol/L").map { "\"\($0)\"" }.joined(
+      separator: ",")
+    let export = try TextExport("\(head)\n14-02-2026,10:00:00,,3,2,,,,,,,,,,,,,,,,,,,,,,\n")
+    #expect(export.readings.isEmpty && export.records.isEmpty)
+    #expect(export.rejections.count == 1)
+  }
+
+  @Test func aFileCutAnywhereGivesNothingThatTheWholeDoesNot() throws {
+    let bytes = try TextExport.sample("mysugr/mysugr-mgdl-en.csv")
+    let whole = try TextExport(bytes: bytes)
+    for length in TextExport.cuts(of: bytes) {
+      let cut = try TextExport(bytes: Array(bytes[..<length]))
+      #expect(cut.readingTexts.isSubset(of: whole.readingTexts), "cut at \(length)")
+      #expect(cut.recordTexts.isSubset(of: whole.recordTexts), "cut at \(length)")
+    }
+  }
+
+  @Test func aWholeLastLineWithoutLineEndIsRead() throws {
+    let export = try TextExport(
+      String(Self.text([Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120"])]).dropLast()))
+    #expect(export.readings.count == 1)
+    #expect(export.end == .whole)
+  }
+
+  @Test func movedColumnsAreRefusedAndNotHalfUnderstoodAsAnotherFormat() throws {
+    let rows = [Self.header(), Self.row("Aug 7, 2025", "9:00:00 AM", [3: "120", 11: "40"])]
+    let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.text(rows.map { $0.reversed() })) }
+    #expect(failure?.category == .badInput && failure?.message.contains("same order") == true)
+  }
+
+  @Test func aTableOfOtherColumnsIsNotTakenForMySugr() throws {
+    #expect(throws: Failure.self) {
+      _ = try TextExport(Self.text([Array(Self.header().dropLast())])) { $0.format = "mysugr" }
+    }
+    #expect(throws: Failure.self) {
+      _ = try TextExport(Self.text([Self.header(carbs: "")])) { $0.format = "mysugr" }
+    }
+  }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct NightscoutTests {
+  private let entry = #"{"type":"sgv","date":1778068800123,"sgv":120,"device":"Sample CGM"}"#
+
+  @Test func theIdentityIsTheInstantInAnyZone() throws {
+    let madrid = try Rendering.items(ofText: "[\(entry)]")
+    let zone = try LogbookZone(name: "America/Chicago")
+    let chicago = try Rendering.items(ofText: "[\(entry)]") { $0.zone = zone }
+    #expect(madrid.first?.contains(#""time":"2026-05-06T14:00:00","offset":"+02:00 stated""#) == true)
+    #expect(chicago.first?.contains(#""time":"2026-05-06T07:00:00","offset":"-05:00 stated""#) == true)
+    for lines in [madrid, chicago] { #expect(lines.first?.contains(#""tick":1778068800123"#) == true) }
+  }
+
+  @Test func jsonAndTablesGiveTheSameReading() throws {
+    let json = try Rendering.items(
+      ofText: #"[{"type":"sgv","date":1778068800000,"sgv":120,"device":"share2"}]"#)
+    let plain = try Rendering.items(ofText: #""2026-05-06T12:00:00.000Z",1778068800000,120,"Flat","share2""#)
+    let header = try Rendering.items(ofText: "sgv,date,device,type\n120,1778068800000,share2,sgv\n")
+    #expect(json == plain)
+    #expect(header == [json[0].replacing("\"line\":1", with: "\"line\":2")])
+  }
+
+  @Test(arguments: [
+    ("1778068800000", 0), ("\"1778068800000\"", 0), ("1778068800", 0), ("1778068800.5", 500),
+    ("1.7780688e12", 0),
+    ("1778068800123.9", 123), ("{\"$numberLong\":\"1778068800000\"}", 0), ("\"2026-05-06T12:00:00Z\"", 0),
+    ("\"2026-05-06T12:00:00.04Z\"", 40),
+    ("\"2026-05-06T14:00:00,25+0200\"", 250),
+    ("\"2026-05-06t12:00:00.123456789z\"", 123),
+  ])
+  func datesAreReadInEveryForm(_ date: String, _ milliseconds: Int) throws {
+    let lines = try Rendering.items(ofText: #"[{"sgv":120,"date":\#(date)}]"#)
+    #expect(lines.first?.contains("\"tick\":\(1_778_068_800_000 + milliseconds)") == true)
+    #expect(lines.first?.contains(#""time":"2026-05-06T14:00:00","offset":"+02:00 stated""#) == true)
+  }
+
+  @Test(arguments: ["0", "-5", "1e300", "9e18", "true", "\"\"", "\"2026-02-30T10:00:00Z\"", "[1]"])
+  func aDateThatIsNoneIsRejected(_ date: String) throws {
+    let lines = try Rendering.items(ofText: "[\(entry),{\"sgv\":121,\"date\":\(date)}]")
+    #expect(lines.count == 2)
+    #expect(lines.last?.hasPrefix("{\"rejected\":1") == true)
+  }
+
+  @Test func anOffsetThatTheServerMadeUpIsNotShown() throws {
+    func offset(_ members: String) throws -> String? {
+      let lines = try Rendering.items(ofText: #"[{"sgv":120,"date":1778068800000,\#(members)}]"#)
+      return lines.first.flatMap { $0.split(separator: "\"offset\":\"").last?.prefix(6) }.map(String.init)
+    }
+    #expect(try offset(#""utcOffset":0,"dateString":"2026-05-06T12:00:00.000Z""#) == "+02:00")
+    #expect(try offset(#""utcOffset":0"#) == "Z stat")
+    #expect(try offset(#""utcOffset":-240,"dateString":"2026-05-06T12:00:00.000Z""#) == "-04:00")
+    #expect(try offset(#""dateString":"2026-05-06T17:30:00+05:30""#) == "+05:30")
+    #expect(try offset(#""dateString":"05/06/2026 12:00:00 PM""#) == "+02:00")
+    #expect(try offset(#""utcOffset":100000"#) == "+02:00")
+  }
+
+  @Test func theZonesOffsetFollowsTheDayOfAChange() throws {
+    // 2025-10-26T01:00:00Z ends summer time in Madrid.
+    let dates = [1_761_393_600, 1_761_440_399, 1_761_440_400, 1_761_526_800].map {
+      "{\"sgv\":120,\"date\":\($0)000}"
+    }
+    let lines = try Rendering.items(ofText: "[\(dates.joined(separator: ","))]")
+    #expect(lines.map { $0.contains("+02:00") } == [true, true, false, false])
+  }
+
+  // MARK: Times of a clock
+
+  @Test(arguments: [
+    #""date":"2026-05-06T12:00:00""#, #""date":"2026-05-06T12:00:00","utcOffset":0"#,
+    #""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00""#,
+    #""dateString":"2026-05-06 12:00:00""#,
+  ])
+  func aTimeWithoutAnOffsetIsPlacedByTheZoneOfTheLogbook(_ members: String) throws {
+    let text = #"[{"sgv":120,\#(members)}]"#
+    for (zone, offset) in [("Europe/Madrid", "+02:00"), ("America/Chicago", "-05:00")] {
+      let logbook = try LogbookZone(name: zone)
+      let lines = try Rendering.items(ofText: text) { $0.zone = logbook }
+      #expect(lines.first?.contains(#""time":"2026-05-06T12:00:00","offset":"\#(offset) zone""#) == true)
+      #expect(lines.first?.contains("tick") == false, "the place must not depend on the zone")
+    }
+  }
+
+  /// Its text may state an offset in a form that is not known: by the logbook's zone it would be off by hours.
+  @Test func aTimeBesideATextThatCannotBeReadIsRejected() throws {
+    let members = #""date":"2026-05-06 12:35:18","dateString":"Wed May 06 14:35:18 GMT+02:00 2026""#
+    let export = try TextExport(#"[{"sgv":120,\#(members)}]"#)
+    #expect(export.readings.isEmpty && export.rejections.count == 1)
+  }
+
+  @Test(arguments: [
+    (#""date":"2026-05-06T12:00:00","dateString":"2026-05-06T12:00:00+01:00""#, "+01:00 stated"),
+    (#""date":"2026-05-06T12:00:00","mills":1778068800000"#, "+02:00 stated"),
+    (#""date":"2026-05-06T12:00:00","utcOffset":60"#, "+01:00 stated"),
+    (#""date":"2026-05-06T12:00:00Z""#, "+02:00 stated"),
+  ])
+  func anOffsetOrInstantBesideItIsTaken(_ members: String, _ offset: String) throws {
+    let lines = try Rendering.items(ofText: #"[{"sgv":120,\#(members)}]"#)
+    #expect(lines.first?.contains(#""offset":"\#(offset)""#) == true)
+  }
+
+  @Test(arguments: [
+    (#""created_at":"2026-05-06T12:00:00""#, "2026-05-06T12:00:00", "+02:00 zone"),
+    (#""created_at":"2026-05-06T12:00:00","mills":1778068800000"#, "2026-05-06T14:00:00", "+02:00 stated"),
+    (
+      #""created_at":"2026-05-06T12:00:00","date":"2026-05-06T12:00:00Z""#, "2026-05-06T14:00:00",
+      "+02:00 stated"
+    ),
+  ])
+  func treatmentsArePlacedLikeEntries(_ members: String, _ time: String, _ offset: String) throws {
+    let lines = try Rendering.items(ofText: #"[{"eventType":"Note","notes":"n",\#(members)}]"#)
+    #expect(lines.first?.contains(#""time":"\#(time)","offset":"\#(offset)""#) == true)
+  }
+
+  // MARK: Units
+
+  private func entries(_ values: [String]) -> String {
+    "[" + values.map { #"{"date":1778068800000,"sgv":\#($0)}"# }.joined(separator: ",") + "]"
+  }
+
+  @Test func aValueLikeMillimolesIsNoErrorCode() throws {
+    let lines = try Rendering.lines(ofText: entries(["5.6", "5"]))
+    #expect(lines[0].contains(#""skipped":{"sensor error code":1}"#))
+    #expect(lines.count == 2 && lines[1].contains("say --unit mmol/L"))
+  }
+
+  @Test func aPersonOrTheRowSaysMillimoles() throws {
+    let given = try Rendering.lines(ofText: entries(["5.6", "6"])) { $0.unit = .millimolesPerLitre }
+    #expect(given[0].contains(#""unit":"mmol/L (given)""#))
+    #expect(given[1].contains(#""value":5.6,"unit":"mmol/L""#))
+    #expect(given[2].contains(#""value":6,"unit":"mmol/L""#))
+    let stated = try Rendering.items(ofText: entries([#"5.6,"units":"mmol""#]))
+    #expect(stated[0].contains(#""value":5.6,"unit":"mmol/L""#))
+    let table = try Rendering.items(ofText: "sgv,date,units\n5.6,1778068800000,mmol/L\n")
+    #expect(table[0].contains(#""value":5.6,"unit":"mmol/L""#))
+  }
+
+  @Test func noValueOfAFileInMillimolesPassesForMilligrams() throws {
+    let mbg = #"{"type":"mbg","date":1778068800000,"mbg":14}]"#
+    let lines = try Rendering.items(ofText: entries(["14.2", "15", "6.1"]).dropLast() + "," + mbg)
+    #expect(lines.count == 4 && lines.allSatisfy { $0.contains("say --unit mmol/L") })
+  }
+
+  @Test func aFractionAmongMilligramsIsOne() throws {
+    let lines = try Rendering.items(ofText: entries(["118.5", "31.7", "15", "5.6"]))
+    #expect(lines.filter { $0.contains(#""unit":"mg/dL""#) }.count == 3)
+    #expect(lines.last?.contains("say --unit mmol/L") == true)
+  }
+
+  @Test func aUnitForTreatmentsChangesNoEntryInMilligrams() throws {
+    let check = #"{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":6.1}]"#
+    let text = entries(["118", "39", "5"]).dropLast() + "," + check
+    let lines = try Rendering.lines(ofText: text) { $0.unit = .millimolesPerLitre }
+    #expect(lines[0].contains(#""unit":"mg/dL (fixed)""#) && lines[0].contains(#""sensor error code":1"#))
+    #expect(lines.filter { $0.contains(#""unit":"mg/dL","#) }.count == 2)
+    #expect(lines.filter { $0.contains(#""value":6.1,"unit":"mmol/L""#) }.count == 1)
+  }
+
+  @Test func milligramsUnderAUnitOfMillimolesAreRejected() throws {
+    let lines = try Rendering.items(ofText: entries([#"39,"units":"mmol/L""#]))
+    #expect(lines == [#"{"rejected":1,"reason":"a glucose value above 33.3 mmol/L: is it in mg/dL?"}"#])
+  }
+
+  // MARK: Treatments
+
+  @Test func aTemporaryRateInPercentKeepsItsNote() throws {
+    let basal = #""eventType":"Temp Basal","duration":30,"percent":-35,"notes":"walk""#
+    let lines = try Rendering.items(ofText: #"[{"created_at":"2026-05-06T12:00:00Z",\#(basal)}]"#)
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""fields":{"minutes":30,"subtype":"basal","text":"-35 %\nwalk"}"#))
+  }
+
+  @Test func treatmentsOfOneMomentHaveTheirOwnIDs() throws {
+    let text =
+      #"[{"eventType":"Meal Bolus","created_at":"2026-05-06T12:00:00Z","insulin":2,"carbs":20,"notes":"n"}]"#
+    let lines = try Rendering.items(ofText: text)
+    #expect(lines.count == 2)
+    #expect(lines[0].contains(#""source_id":"2026-05-06T12:00:00ZMeal Bolus/food""#))
+    #expect(lines[0].contains(#""text":"n""#))
+    #expect(lines[1].contains(#""source_id":"2026-05-06T12:00:00ZMeal Bolus/insulin""#))
+    #expect(!lines[1].contains("text"))
+  }
+
+  @Test func aDocumentHasOneIDInBothVersionsOfTheAPI() throws {
+    let rest = #""eventType":"Note","created_at":"2026-05-06T12:00:00Z","notes":"n"}]"#
+    let lines = try ["_id", "identifier"].map { try Rendering.items(ofText: #"[{"\#($0)":"65f4","# + rest) }
+    #expect(lines[0] == lines[1])
+  }
+
+  @Test func glucoseWithoutAUnitNeedsTheOption() throws {
+    let text = #"[{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":6.1}]"#
+    #expect(try Rendering.items(ofText: text)[0].contains("say --unit"))
+    let lines = try Rendering.items(ofText: text) { $0.unit = .millimolesPerLitre }
+    #expect(lines[0].contains(#""value":6.1,"unit":"mmol/L""#))
+  }
+
+  @Test(arguments: [
+    "\"2026-05-06T12:05:00.000Z\",1778069100000,12",
+    "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",",
+    "\"2026-05-06T12:05:00.000Z\",1778069100000,125,\"Flat\",sha",
+  ])
+  func aCutLastLineGivesNoReading(_ last: String) throws {
+    let text = "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",\"share2\"\r\n" + last
+    let lines = try Rendering.lines(ofText: text)
+    #expect(lines.count == 2)
+    #expect(lines[0].contains("truncated"))
+  }
+
+  @Test func aLastLineWithoutLineEndIsReadWhenItIsWhole() throws {
+    for device in ["\"other\"", "share2"] {
+      let text =
+        "\"2026-05-06T12:00:00.000Z\",1778068800000,120,\"Flat\",share2\r\n,1778069100000,121,,\(device)"
+      #expect(try Rendering.lines(ofText: text).count == 3)
+    }
+    let header = "sgv,date,device,type\n120,1778068800000,share2,sgv\n121,1778069100000,share2,sg"
+    #expect(try Rendering.lines(ofText: header).count == 2)
+  }
+
+  @Test func anEmptyAnswerIsNoError() throws {
+    #expect(try Rendering.lines(ofText: #"{"status":200,"result":[]}"#).count == 1)
+  }
+
+  @Test(arguments: [
+    #"{"status":401,"message":"Unauthorized"}"#, "[]",
+    #"[{"type":"cbg","value":5,"time":"2026-05-06T12:00:00Z"}]"#,
+    #"[{"eventType":"Meal","bgl":120}]"#, "date,value\n2026-05-06T12:00,120\n", "a,1778069100000,121,,b\n",
+  ])
+  func othersAreNotTakenForNightscout(_ text: String) throws {
+    let head = try InputHead(text: Array(text.utf8), isWhole: true)
+    #expect(NightscoutFormat.recognise(head) == nil)
+  }
+
+  @Test func joinedFilesGoOnWithTheNewHeader() throws {
+    let text =
+      "type,sgv,date,device\nsgv,120,1778068800000,a\ndevice,date,sgv,type\na,1778069100000,121,sgv\n"
+    let lines = try Rendering.items(ofText: text)
+    #expect(lines.map { $0.contains(#""device":"Nightscout|a|""#) } == [true, true])
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// Rejected rows as `--rejects` writes them: mended, they are imported as what they were.
+@Suite struct RejectedRowsTests {
+  /// The rejections of an input, each with the header of its batch.
+  private static func rejections(of text: String) throws -> [(header: String?, rejection: Rejection)] {
+    let file = try ScratchFile(text)
+    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var found: [(header: String?, rejection: Rejection)] = []
+    var goesOn = true
+    while goesOn {
+      var batch = IngestBatch()
+      goesOn = try reader.read(into: &batch)
+      found += batch.rejections.map { (reader.header, $0) }
+    }
+    return found
+  }
+
+  /// A table of one row: the first one of a sample, with another unit, date and value.
+  private static func mySugr(_ unit: String, _ date: String, _ value: String) throws -> String {
+    let url = Repository.samples.appending(path: "mysugr/mysugr-mgdl-en.csv")
+    let lines = try String(contentsOf: url, encoding: .utf8).split(whereSeparator: \.isNewline).prefix(2)
+    try #require(lines.count == 2 && lines[1].contains("\"154\""))
+    return lines[0].replacing("(mg/dL)", with: "(\(unit))") + "\n"
+      + lines[1].replacing("Aug 7, 2025", with: date).replacing("\"154\"", with: "\"\(value)\"") + "\n"
+  }
+
+  @Test func aRejectedRowGoesWithTheHeaderAboveIt() throws {
+    let text =
+      try Self.mySugr("mg/dL", "Feb 30, 2025", "48") + Self.mySugr("mmol/L", "Feb 30, 2025", "5.6")
+    let found = try Self.rejections(of: text)
+    #expect(found.map { $0.header?.contains("mg/dL") } == [true, false])
+    #expect(found.map { $0.rejection.source.contains("\"48\"") } == [true, false])
+  }
+
+  @Test func rejectedRowsKeepTheirOrder() throws {
+    let text =
+      "time,glucose mg/dL\n2026-05-01 07:00,101\ntime,glucose mmol/L\n2026-05-01 08:00,12.5\n"
+      + "2026-05-01 09:00,13.5\n"
+    let lines = try Self.rejections(of: text).map(\.rejection.line)
+    #expect(lines == lines.sorted() && lines.count >= 2, "\(lines)")
+  }
+
+  /// Up to forty lines may stand above a header; in the middle of a file they can be another table's data.
+  @Test func rowsOfAnotherTableAboveAHeaderAreRejectedAndNotForgotten() throws {
+    let libreView = try String(
+      contentsOf: Repository.samples.appending(path: "libreview/libreview-mmol-en-21-columns.csv"),
+      encoding: .utf8)
+    let text = try Self.mySugr("mg/dL", "Feb 3, 2025", "148") + libreView
+    let sources = try Self.rejections(of: text).map(\.rejection.source)
+    #expect(sources.contains { $0.contains("148") }, "\(sources)")
+  }
+
+  @Test func aRowIsKeptWholeOrNotAtAll() throws {
+    for (length, isKept) in [(6_000, true), (100_000, false)] {
+      let note = String(repeating: "x", count: length)
+      let text =
+        "time,glucose mg/dL,note\n2026-05-01 07:00,102,\n2026-05-01 12:00,103,\n2026-05-01 25:00,101,\(note)\n"
+      let row = try #require(try Self.rejections(of: text).first)
+      #expect(row.rejection.source.count == (isKept ? "2026-05-01 25:00,101,".count + length : 0))
+    }
+  }
+}

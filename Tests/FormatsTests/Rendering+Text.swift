@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+
+extension Rendering {
+  /// What an export reader made of a text, by way of a file: the summary, then every item.
+  static func lines(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in }) throws
+    -> [String]
+  {
+    let file = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
+    try Data(text.utf8).write(to: file)
+    defer { _ = unlink(file.path) }
+    var options = try options()
+    change(&options)
+    return try lines(of: file, options: options)
+  }
+
+  /// The items alone, without the summary in front.
+  static func items(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in }) throws
+    -> [String]
+  {
+    Array(try lines(ofText: text, options: change).dropFirst())
+  }
+}

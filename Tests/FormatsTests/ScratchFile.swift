@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+
+/// A file that holds an input for the time of a test.
+final class ScratchFile {
+  let url: URL
+
+  init(_ bytes: some Sequence<UInt8>) throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
+    try Data(bytes).write(to: url)
+  }
+
+  convenience init(_ text: String) throws { try self.init(text.utf8) }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: url)
+    } catch {
+      // A file that is left behind in the temporary folder harms no test.
+    }
+  }
+
+  /// The summary and the items of the input, as `Rendering` writes them.
+  func lines(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> [String] {
+    var options = try Rendering.options()
+    try change(&options)
+    return try Rendering.lines(of: url, options: options)
+  }
+
+  /// The readings of the input and how it ended.
+  func readings(
+    _ change: (inout ExportOptions) throws -> Void = { _ in }
+  ) throws -> (readings: [Reading], rejections: [Rejection], end: InputEnd) {
+    var options = try Rendering.options()
+    try change(&options)
+    var reader = try ExportReader(path: url.path, options: options)
+    var batch = IngestBatch()
+    while try reader.read(into: &batch) {}
+    return (batch.readings, batch.rejections, reader.end)
+  }
+
+  /// What the reader says when it refuses the input; nil when it reads it.
+  func refusal(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> String? {
+    do {
+      _ = try readings(change)
+      return nil
+    } catch let failure as Failure {
+      return failure.message
+    }
+  }
+}

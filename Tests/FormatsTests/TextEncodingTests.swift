@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CZlib
+import Foundation
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct TextEncodingTests {
+  private static let text =
+    "time,glucose mg/dL,device\r\n2026-05-01 07:00,101,Gerät Ä\r\n2026-05-01 07:05,104,🍎\r\n"
+
+  /// The same text in an encoding, with or without a byte order mark.
+  static func encoded(_ encoding: TextEncoding, marked: Bool, _ text: String = text) -> [UInt8] {
+    let whole = (marked ? "\u{FEFF}" : "") + text
+    switch encoding {
+    case .utf8: return Array(whole.utf8)
+    case .utf16LittleEndian: return whole.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    case .utf16BigEndian: return whole.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    case .windows1252:
+      return text.unicodeScalars.map { scalar in
+        DecodingSource.windows1252.firstIndex(of: scalar).map { UInt8($0) } ?? 0x3F
+      }
+    }
+  }
+
+  private func items(_ bytes: [UInt8]) throws -> ArraySlice<String> {
+    try ScratchFile(bytes).lines().dropFirst()
+  }
+
+  @Test(arguments: [TextEncoding.utf8, .utf16LittleEndian, .utf16BigEndian], [false, true])
+  func everyUnicodeEncodingGivesTheSameItems(_ encoding: TextEncoding, _ marked: Bool) throws {
+    let wanted = try items(Array(Self.text.utf8))
+    #expect(wanted.count == 2)
+    let bytes = Self.encoded(encoding, marked: marked)
+    #expect(try items(bytes) == wanted)
+    #expect(TextEncoding.detect(bytes).encoding == encoding)
+  }
+
+  @Test func windows1252IsReadAndSaid() throws {
+    let text = "time,glucose mg/dL,device\n2026-05-01 07:00,101,Gerät €\n"
+    let lines = try ScratchFile(Self.encoded(.windows1252, marked: false, text)).lines()
+    #expect(lines[0].contains(#""encoding":"Windows-1252 (inferred)""#))
+    #expect(lines[1].contains("Gerät €"))
+  }
+
+  @Test func aUTF8CharacterCutByTheEndOfTheHeadIsStillUTF8() {
+    #expect(TextEncoding.detect(Array("aä".utf8).dropLast()).encoding == .utf8)
+    #expect(TextEncoding.detect([0x61, 0xE4, 0x62]).encoding == .windows1252)
+    #expect(TextEncoding.detect([0x61, 0xFF]).encoding == .windows1252)
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func utf16ThatEndsInsideACharacterIsToldAsCut(_ lost: Int) throws {
+    let text = "time,glucose mg/dL,note\n2026-05-01 07:00,101,\n2026-05-01 07:05,104,🍎"
+    let result = try ScratchFile(Self.encoded(.utf16LittleEndian, marked: true, text).dropLast(lost))
+      .readings()
+    #expect(result.readings.count >= 1)
+    #expect(result.end != .whole)
+  }
+
+  @Test func aLoneSurrogateDoesNotEndTheText() throws {
+    var bytes = Self.encoded(.utf16BigEndian, marked: true, "time,glucose mg/dL\n2026-05-01 07:00,101\n")
+    bytes += [0xD8, 0x3C, 0x00, 0x0A]
+    bytes += Self.encoded(.utf16BigEndian, marked: false, "2026-05-01 07:05,104\n")
+    #expect(try ScratchFile(bytes).readings().readings.count == 2)
+  }
+
+  @Test func aByteOrderMarkBetweenJoinedFilesIsABlank() throws {
+    let part = "\u{FEFF}\"time\",\"glucose\"\n2026-05-01 07:00,101\n"
+    let result = try ScratchFile(part + part).readings()
+    #expect(result.readings.count == 2 && result.rejections.isEmpty)
+  }
+}
+
+@Suite struct GzipSourceTests {
+  private static let rows = (0..<5000).map {
+    "2026-05-01 \(10 + $0 / 3600):\(10 + $0 / 60 % 50):\(10 + $0 % 50),\(100 + $0 % 90)\n"
+  }
+  private static let text = Array(("time,glucose\n" + rows.joined()).utf8)
+
+  /// The bytes as one gzip member.
+  static func packed(_ bytes: [UInt8]) throws -> [UInt8] {
+    var stream = z_stream()
+    let size = Int32(MemoryLayout<z_stream>.size)
+    guard deflateInit2_(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK
+    else {
+      throw Failure(.inputOutput, "deflateInit2")
+    }
+    defer { deflateEnd(&stream) }
+    var input = bytes
+    var output = [UInt8](repeating: 0, count: bytes.count + 1024)
+    let status = input.withUnsafeMutableBufferPointer { input in
+      output.withUnsafeMutableBufferPointer { output in
+        stream.next_in = input.baseAddress
+        stream.avail_in = UInt32(input.count)
+        stream.next_out = output.baseAddress
+        stream.avail_out = UInt32(output.count)
+        return deflate(&stream, Z_FINISH)
+      }
+    }
+    guard status == Z_STREAM_END else { throw Failure(.inputOutput, "deflate") }
+    return Array(output.prefix(Int(stream.total_out)))
+  }
+
+  @Test func aGzipInputGivesWhatTheTextGives() throws {
+    let plain = try ScratchFile(Self.text).readings()
+    let packed = try ScratchFile(Self.packed(Self.text)).readings()
+    #expect(
+      packed.readings.count == 5000 && plain.readings.map(\.position) == packed.readings.map(\.position))
+  }
+
+  @Test func severalMembersAreOneText() throws {
+    let middle = Self.text.count / 2
+    let bytes =
+      try Self.packed(Array(Self.text[..<middle])) + Self.packed([])
+      + Self.packed(Array(Self.text[middle...]))
+    let result = try ScratchFile(bytes + [0, 0, 0, 0]).readings()
+    #expect(result.readings.count == 5000 && result.end == .whole)
+  }
+
+  @Test func theDigestIsThatOfTheWholeFileAlsoBehindItsText() throws {
+    let bytes = try Self.packed(Self.text) + [UInt8](repeating: 0, count: 300_000)
+    let file = try ScratchFile(bytes)
+    var reader = try ExportReader(path: file.url.path, options: Rendering.options())
+    var batch = IngestBatch()
+    while try reader.read(into: &batch) {}
+    var digest = Digest()
+    bytes.withUnsafeBytes { digest.update($0) }
+    #expect(reader.digest == digest.hexadecimal() && reader.end == .whole)
+  }
+
+  @Test func aCutMemberGivesWhatIsWholeAndIsTold() throws {
+    let bytes = try Self.packed(Self.text)
+    let result = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
+    #expect(result.readings.count > 1000 && result.readings.count < 5000)
+    #expect(result.end == .truncated(line: 0, detail: "the gzip data are cut off"))
+  }
+
+  @Test func aDamagedMemberIsRefused() throws {
+    var bytes = try Self.packed(Self.text)
+    for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5A }
+    #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
+  }
+
+  @Test func aWrongChecksumIsRefused() throws {
+    var bytes = try Self.packed(Self.text)
+    bytes[bytes.count - 6] ^= 1
+    #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
+  }
+}

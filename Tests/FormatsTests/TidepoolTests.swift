@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct TidepoolTests {
+  private func item(_ members: String) -> String {
+    #"[{"deviceId":"Sample-1","id":"i","time":"2026-05-06T12:00:00.250Z",\#(members)}]"#
+  }
+
+  @Test func theIDOfAnUploadIsNoPartOfAReading() throws {
+    let text = item(#""type":"cbg","value":5.5,"units":"mmol/L","timezoneOffset":120"#)
+    let again = text.replacing(#""id":"i""#, with: #""id":"j","uploadId":"u""#)
+    #expect(try Rendering.items(ofText: text) == Rendering.items(ofText: again))
+    #expect(try Rendering.items(ofText: text)[0].contains(#""tick":1778068800250"#))
+  }
+
+  @Test func jsonAndCSVGiveTheSameReading() throws {
+    let json = try Rendering.items(
+      ofText: item(#""type":"smbg","subType":"manual","value":5.5,"timezoneOffset":120"#))
+    let csv = try Rendering.items(
+      ofText: "timezoneOffset,value,x,subType,type,time,deviceTime,deviceId\n"
+        + "120.0,5.5,,manual,smbg,2026-05-06T12:00:00.250Z,,Sample-1\n")
+    #expect(csv == [json[0].replacing("\"line\":1", with: "\"line\":2")])
+  }
+
+  @Test func theOffsetComesFromTheDeviceTimeElseFromTheRowElseFromTheZone() throws {
+    func time(_ members: String) throws -> String? {
+      let line = try Rendering.items(ofText: item(#""type":"cbg","value":5.5"# + members)).first
+      return line?.split(separator: "\"time\":").last?.split(separator: ",\"value\"").first.map(String.init)
+    }
+    #expect(try time("") == #""2026-05-06T14:00:00","offset":"+02:00 stated""#)
+    #expect(try time(#","timezoneOffset":-60"#) == #""2026-05-06T11:00:00","offset":"-01:00 stated""#)
+    let shown = #","deviceTime":"2026-05-06T07:58:30""#
+    #expect(try time(shown) == #""2026-05-06T07:58:30","offset":"-04:01:30 stated""#)
+    #expect(
+      try time(shown + #","timezoneOffset":-240"#) == #""2026-05-06T07:58:30","offset":"-04:01:30 stated""#)
+    let reset = #","deviceTime":"2010-01-01T00:00:00","timezoneOffset":-240"#
+    #expect(try time(reset) == #""2026-05-06T08:00:00","offset":"-04:00 stated""#)
+  }
+
+  @Test(arguments: [
+    (#"[{"code":"bg/out-of-range","value":"low","threshold":40}]"#, #""low":40,"unit":"mg/dL""#),
+    (
+      #""[{\"code\":\"bg/out-of-range\",\"value\":\"high\",\"threshold\":400}]""#,
+      #""high":400,"unit":"mg/dL""#
+    ),
+    (
+      #""[{'code': 'bg/out-of-range', 'value': 'high', 'threshold': 27.8}]""#, #""high":27.8,"unit":"mmol/L""#
+    ),
+    (#"[{"code":"a"},{"code":"bg/out-of-range","value":"low"}]"#, #""low":5.5,"unit":"mmol/L""#),
+    (#"[{"code":"bg/out-of-range","value":"high","threshold":0}]"#, #""high":5.5,"unit":"mmol/L""#),
+    (#"[{"code":"bg/unknown-value"}]"#, #""value":5.5,"unit":"mmol/L""#), (#""[{'code':""#, #""value":5.5"#),
+  ])
+  func annotationsTellLowAndHigh(_ annotations: String, _ expected: String) throws {
+    let lines = try Rendering.items(ofText: item(#""type":"smbg","value":5.5,"annotations":\#(annotations)"#))
+    #expect(lines.first?.contains(expected) == true)
+  }
+
+  @Test func aMarkWithoutAnyNumberIsStillAReading() throws {
+    let mark = #""annotations":[{"code":"bg/out-of-range","value":"low"}]"#
+    let lines = try Rendering.lines(ofText: item(#""type":"smbg","units":"mg/dL",\#(mark)"#))
+    #expect(lines[0].contains(#""skipped":{}"#))
+    #expect(lines[1].contains(#""low":null"#))
+    let valued = try Rendering.items(ofText: item(#""type":"smbg","units":"mg/dL","value":19,\#(mark)"#))
+    #expect(valued[0].contains(#""low":19,"unit":"mg/dL""#))
+  }
+
+  @Test(arguments: [
+    (#""percent":0.65"#, #"{"minutes":90,"subtype":"basal","text":"65 %"}"#),
+    (#""percent":0"#, #"{"minutes":90,"subtype":"basal","text":"0 %"}"#),
+    (#""percent":1.25,"rate":0.9"#, #"{"minutes":90,"rate":0.9,"subtype":"basal"}"#),
+  ])
+  func aTemporaryRateInPercentIsNoAmountOfInsulin(_ members: String, _ fields: String) throws {
+    let text = item(#""type":"basal","deliveryType":"temp","duration":5400000,\#(members)"#)
+    #expect(try Rendering.items(ofText: text).first?.contains("\"fields\":\(fields)") == true)
+  }
+
+  @Test(arguments: [
+    (#""type":"wizard","carbInput":3,"carbUnits":"exchanges""#, #""fields":{"servings":3}"#),
+    (#""type":"wizard","carbInput":30,"carbUnits":"grams""#, #""fields":{"carbs":30}"#),
+    (#""type":"wizard","carbInput":30"#, #""fields":{"carbs":30}"#),
+    (#""type":"wizard","carbInput":3,"carbUnits":"ounces""#, #""rejected""#),
+    (
+      #""type":"food","nutrition":{"carbohydrate":{"net":2,"units":"exchanges"}}"#,
+      #""fields":{"servings":2}"#
+    ),
+    (#""type":"food","nutrition":{"carbohydrate":{"net":2,"units":"ounces"}}"#, #""rejected""#),
+  ])
+  func carbohydratesAreGramsOnlyWhereTheUnitSaysSo(_ members: String, _ expected: String) throws {
+    #expect(try Rendering.items(ofText: item(members)).first?.contains(expected) == true)
+  }
+
+  @Test func aWrongUnitIsRejected() throws {
+    let lines = try Rendering.items(ofText: item(#""type":"cbg","value":104,"units":"mmol/L""#))
+    #expect(lines == [#"{"rejected":1,"reason":"a glucose value outside 0.6–55 mmol/L"}"#])
+  }
+
+  @Test func nestedValuesAreReadFromJSONAndFromText() throws {
+    let json = item(
+      #""type":"food","nutrition":{"carbohydrate":{"net":42,"units":"grams"},"fat":{"total":7}}"#)
+    let text = item(#""type":"food","nutrition":"{\"carbohydrate\":{\"net\":42},\"fat\":{\"total\":7}}""#)
+    let python = item(
+      #""type":"food","nutrition":"{'carbohydrate': {'net': 42.0, 'x': None}, 'fat': {'total': 7}}""#)
+    let lines = try [json, text, python].map { try Rendering.items(ofText: $0) }
+    #expect(lines[0].first?.contains(#""fields":{"carbs":42,"fat":7}"#) == true)
+    #expect(lines[0] == lines[1] && lines[1] == lines[2])
+  }
+
+  @Test func aCutLastLineOfATableGivesNothing() throws {
+    let head = "type,time,deviceTime,uploadId,value\ncbg,2026-05-06T12:00:00Z,2026-05-06T14:00:00,u,5.5\n"
+    for last in [
+      "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u", "cbg,2026-05-06T12:05:00Z,2026-05-06T14:05:00,u,1",
+    ] {
+      let lines = try Rendering.lines(ofText: head + last)
+      #expect(lines.count == 2)
+      #expect(lines[0].contains("truncated"))
+    }
+  }
+
+  @Test func aWholeLastLineWithoutLineEndIsRead() throws {
+    let text = "type,time,value,deviceTime,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,2026-05-06T14:00:00,u"
+    #expect(try Rendering.lines(ofText: text).count == 2)
+  }
+
+  @Test func joinedFilesGoOnWithTheNewHeader() throws {
+    let first = "type,time,value,uploadId\ncbg,2026-05-06T12:00:00Z,5.5,u\n"
+    let second = "time,uploadId,value,type\n2026-05-06T12:05:00Z,u,5.6,cbg\n"
+    let lines = try Rendering.items(ofText: first + second)
+    #expect(lines.map { $0.contains("\"value\":5.") } == [true, true])
+  }
+
+  @Test(arguments: [
+    #"[{"type":"sgv","time":"2026-05-06T12:00:00Z","sgv":120,"date":1778068800000}]"#,
+    #"[{"type":"cbg","value":5}]"#, "time,value,units\n2026-05-06T12:00:00Z,5.5,mmol/L\n",
+  ])
+  func othersAreNotTakenForTidepool(_ text: String) throws {
+    let head = try InputHead(text: Array(text.utf8), isWhole: true)
+    #expect(TidepoolFormat.recognise(head) == nil)
+  }
+}
+
+@Suite struct NestedTextTests {
+  private func members(_ text: String) -> [String: String] {
+    Array(text.utf8).withUnsafeBufferPointer { bytes in
+      guard let start = bytes.baseAddress else { return [:] }
+      return NestedText.members(of: Field(start: start, count: bytes.count, shape: .quoted))
+    }
+  }
+
+  @Test func plainValuesHaveDottedNames() {
+    #expect(members(#"{"a":{"b":[1,"x\n",null]},"c":true}"#) == ["a.b.0": "1", "a.b.1": "x\n", "c": "true"])
+    #expect(members("{'a': ('it\\'s', None), 'b': nan}") == ["a.0": "it's", "b": "nan"])
+  }
+
+  @Test(arguments: [
+    "{", "{'a", "{'a':", "{'a':1", "[[[", "{'a':}", "]", "{'a':1 'b':2}", "'", "\\", "{'a':'\\", "{{}:1}",
+  ])
+  func mistakesEndTheReading(_ text: String) {
+    #expect(members(text).count <= 1)
+  }
+
+  @Test func nestingAndSizeAreBounded() {
+    #expect(members(String(repeating: "[", count: 100_000)).isEmpty)
+    let list = "[" + (0..<10_000).map(String.init).joined(separator: ",") + "]"
+    #expect(members(list).count == 256)
+  }
+}
