@@ -84,7 +84,7 @@ public final class Store {
         // Before any journal mode: only an empty file takes another page size.
         try database.execute(sql: "PRAGMA page_size = \(Self.pageSize)")
         // Before the journal mode, too: it would rewrite the header of a file that is not ours.
-        try Self.refuseForeign(database, path: path)
+        _ = try Schema.isMade(in: database, path: path)
         if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
         try database.execute(
           sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(role == .importer ? 1024 : 4096)")
@@ -117,38 +117,19 @@ public final class Store {
     }
   }
 
-  /// A store has our application id from the transaction that makes its tables.
-  private static func refuseForeign(_ database: Database, path: String) throws {
-    // In this order, since another process may make the tables between the two.
-    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return }
-    guard try Int.fetchOne(database, sql: "PRAGMA application_id") == Schema.applicationID else {
-      throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
-    }
-  }
-
   private static func prepareSchema(_ database: Database, path: String, zone: LogbookZone?) throws {
-    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    if version == Schema.version { return }
-    guard version < Schema.version else {
-      throw Failure(
-        .configuration,
-        "\(path): the store is from a newer glucoport (schema \(version), this program knows \(Schema.version)); update glucoport"
-      )
-    }
+    if try Schema.isMade(in: database, path: path) { return }
     // Two processes may create one store at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
-      let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-      let isNew = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
-      // A crash, or a process that is still at it, left a file without tables. Only who knows the zone may go on.
-      guard !isNew || zone != nil else {
+      if try Schema.isMade(in: database, path: path) { return .commit }
+      // A crash, or another process that is creating the store, left a file without tables. The zone has to be known.
+      guard let zone else {
         throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
       }
-      if version < Schema.version { try Schema.migrate(database) }
-      if isNew, let zone {
-        try database.execute(
-          sql: "INSERT INTO setting (name, value) VALUES ('timezone', ?), ('store-id', ?)",
-          arguments: [zone.name, UUID().uuidString.lowercased()])
-      }
+      try Schema.create(database)
+      try database.execute(
+        sql: "INSERT INTO setting (name, value) VALUES ('timezone', ?), ('store-id', ?)",
+        arguments: [zone.name, UUID().uuidString.lowercased()])
       return .commit
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What version 2 of a logbook's file adds: the content of attachments, once for each SHA-256, in parts.
+/// The content of attachments, once for each SHA-256, in parts.
 enum BlobSchema {
   static let statements = """
     -- Whole where held is size, which is written only with a content that has its digest.

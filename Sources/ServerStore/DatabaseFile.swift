@@ -5,14 +5,14 @@ import GRDBSQLite
 import Logbook
 import LogbookAPI
 
-/// What makes an SQLite file one of ours, and which step of its schema it has.
+/// What makes an SQLite file one of ours.
 struct FileSchema: Sendable {
   /// The application id in the file's header.
   let applicationID: Int
-  /// The number of the newest step. A file with a larger one is from a newer program.
+  /// The number of the schema. A file with a larger one is from a newer program.
   let version: Int
-  /// Takes the steps that a file with this one lacks; 0 is an empty file.
-  let migrate: @Sendable (Database, _ version: Int) throws -> Void
+  /// What makes everything in an empty file.
+  let statements: String
 }
 
 /// An open SQLite file of the server: one writer, and readers that never wait for it.
@@ -103,22 +103,20 @@ extension DatabaseFile {
   }
 
   private static func prepare(_ database: Database, _ path: String, _ schema: FileSchema) throws {
-    if try version(database, path, schema) == schema.version { return }
+    if try isMade(database, path, schema) { return }
     // Two processes may create one file at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
-      let version = try version(database, path, schema)
-      if version < schema.version {
-        try schema.migrate(database, version)
-        try database.execute(
-          sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(schema.version)")
-      }
+      if try isMade(database, path, schema) { return .commit }
+      try database.execute(sql: schema.statements)
+      try database.execute(
+        sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(schema.version)")
       return .commit
     }
   }
 
-  /// The step of the schema that the file has; 0 for an empty one.
-  private static func version(_ database: Database, _ path: String, _ schema: FileSchema) throws -> Int {
-    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return 0 }
+  /// Whether the file has the schema; false without any table.
+  private static func isMade(_ database: Database, _ path: String, _ schema: FileSchema) throws -> Bool {
+    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but none of a glucoport server")
     }
@@ -126,7 +124,12 @@ extension DatabaseFile {
     guard version <= schema.version else {
       throw Failure(.configuration, "\(path): the file is from a newer glucoport; update glucoport")
     }
-    return version
+    guard version == schema.version else {
+      throw Failure(
+        .configuration,
+        "\(path): the file has schema \(version), which no released glucoport made; move it away")
+    }
+    return true
   }
 
   private func storageError(_ error: any Error) -> StorageError {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-
 /// The schema of a logbook's file.
 ///
 /// Every change has a number in one sequence, which readings and records share: a reading's is given once, a record
 /// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
 enum LogbookSchema {
-  static let schema = FileSchema(applicationID: 0x474C_5542, version: 2) { database, version in
-    if version < 1 { try database.execute(sql: tables + rules) }
-    if version < 2 { try database.execute(sql: BlobSchema.statements) }
-  }
+  static let schema = FileSchema(
+    applicationID: 0x474C_5542, version: 3, statements: tables + rules + BlobSchema.statements)
 
   private static let tables = """
     -- From which number on this tag stands in positions: each process that writes begins an epoch, so that numbers
@@ -124,5 +120,6 @@ enum LogbookSchema {
     WHEN EXISTS (SELECT 1 FROM reading WHERE seq >= NEW.seq)
       OR EXISTS (SELECT 1 FROM record WHERE seq >= NEW.seq)
     BEGIN SELECT RAISE(ABORT, 'a record comes behind every other change'); END;
+
     """
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-
 /// The schema of the file with logins.
 enum LoginSchema {
-  static let schema = FileSchema(applicationID: 0x474C_5553, version: 2) { database, version in
-    if version < 1 { try database.execute(sql: tables) }
-    if version < 2 { try database.execute(sql: purgedTables) }
-  }
+  static let schema = FileSchema(applicationID: 0x474C_5553, version: 3, statements: tables + purgedTables)
 
   private static let tables = """
     CREATE TABLE logbook (
@@ -23,10 +18,11 @@ enum LoginSchema {
       logbook TEXT NOT NULL REFERENCES logbook(id),
       created_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+
     """
 
   private static let purgedTables = """
-    -- Logbooks that were removed for ever, and of their tokens the hashes, so that each is told so. No name is kept.
+    -- Logbooks that were removed permanently, and of their tokens the hashes, so that each is told so. No name is kept.
     CREATE TABLE purged (logbook TEXT PRIMARY KEY CHECK (length(logbook) = 36)) STRICT, WITHOUT ROWID;
 
     CREATE TABLE purged_token (

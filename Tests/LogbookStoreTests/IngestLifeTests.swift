@@ -55,6 +55,17 @@ import Testing
       ])
   }
 
+  @Test func theClocksOfAnIngestAreThereTogetherOrNotAtAll() throws {
+    try scratch.ingest()
+    for columns in [
+      "clock_meter = 1", "clock_host = 1, clock_difference = 1", "clock_meter = 1, clock_host = 1",
+    ] {
+      #expect(try scratch.refusal(.importer, "UPDATE ingest SET \(columns)")?.contains("CHECK") == true)
+    }
+    let all = "clock_meter = 1, clock_host = 1, clock_difference = 1"
+    #expect(try scratch.refusal(.importer, "UPDATE ingest SET \(all)") == nil)
+  }
+
   @Test func rejectionsAreAllCountedAndTheFirstThousandKept() throws {
     var batch = IngestBatch()
     batch.rejections = (1...700).map { Rejection(line: $0, reason: "no value") }

@@ -55,6 +55,29 @@ import Testing
     #expect([again.newReadings, again.knownReadings] == [0, 1200])
   }
 
+  @Test func ticksThatAreInstantsShareAPartitionAndEachCountHasItsOwn() throws {
+    let instant: Int64 = 1_748_779_200_000
+    let devices = ["S1", "S4", "S5"].map {
+      Device(vendor: "Test", model: "Meter", serial: $0, format: "test")
+    }
+    var readings = [7, 8, instant, instant, 7].map { Make.tick($0, 100) }
+    for (index, device) in [0, 0, 1, 2, 0 as Int32].enumerated() {
+      readings[index].device = DeviceIndex(device)
+    }
+    readings[4].kind = .scan
+    try scratch.ingest(Make.batch(readings, devices: devices))
+    #expect(
+      try scratch.rows("SELECT DISTINCT partition FROM reading WHERE position = \(instant)") == ["-2"])
+    #expect(
+      try scratch.rows(
+        """
+        SELECT s.kind, count(*) FROM reading AS r JOIN series AS s ON s.id = r.series AND r.partition = 4 + s.id
+        GROUP BY r.partition ORDER BY 1
+        """) == ["2 2", "3 1"])
+    let refusal = try scratch.refusal(.importer, "UPDATE series SET is_instant = 1 - is_instant")
+    #expect(refusal?.contains("never change") == true)
+  }
+
   /// The first, the last and one in the middle of what the store holds, and one on either side.
   @Test func whatLiesBetweenKnownReadingsIsNew() throws {
     func readings(_ minutes: [Int64]) -> IngestBatch {

@@ -54,6 +54,16 @@ import Testing
     }
   }
 
+  @Test func aStoreWithASchemaThatNoReleaseHasIsRefused() throws {
+    _ = try scratch.open()
+    for version in [0, 1, Schema.firstVersion - 1] {
+      try makeForeign("PRAGMA user_version = \(version)")
+      for role in [StoreRole.reader, .importer, .editor, .sync] {
+        #expect(try category { _ = try scratch.open(role) } == .configuration)
+      }
+    }
+  }
+
   @Test(arguments: [0, 1, 7]) func aDatabaseOfAnotherProgramIsRefusedAndLeftAlone(_ version: Int) throws {
     try makeForeign("CREATE TABLE t (x); PRAGMA user_version = \(version)")
     let before = try Data(contentsOf: URL(filePath: scratch.path))

@@ -33,20 +33,4 @@ import Testing
     let queue = try DatabaseQueue(path: try await filled())
     #expect { try queue.write { try $0.execute(sql: sql) } } throws: { "\($0)".contains(reason) }
   }
-
-  @Test func aFileFromBeforeAttachmentsTakesThem() async throws {
-    let queue = try DatabaseQueue(path: try await filled())
-    try await queue.write { database in
-      let triggers = try String.fetchAll(
-        database, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'blob%'")
-      for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
-      try database.execute(sql: "DROP TABLE blob_part; DROP TABLE blob; PRAGMA user_version = 1")
-    }
-    try queue.close()
-    let stand = try await StorageSort.all[0].start(folder.path)
-    let client = Client(stand)
-    #expect(try await stand.storage.held(content.digest, client.login, client.run) == HeldContent())
-    try await stand.stop()
-    _ = try await filled()
-  }
 }

@@ -187,10 +187,15 @@ import Testing
     let foreign = try DatabaseQueue(path: folder.path + "/server.db")
     try foreign.write { try $0.execute(sql: "CREATE TABLE t (a)") }
     #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .badInput }
-    try foreign.write { database in
-      try database.execute(sql: "PRAGMA application_id = 0x474C5553; PRAGMA user_version = 3")
+    for (version, words) in [(1000, "newer glucoport"), (2, "no released glucoport")] {
+      try foreign.write { database in
+        try database.execute(sql: "PRAGMA application_id = 0x474C5553; PRAGMA user_version = \(version)")
+      }
+      #expect { try Logins(folder: folder.path) } throws: { error in
+        let failure = error as? Failure
+        return failure?.category == .configuration && failure?.message.contains(words) == true
+      }
     }
-    #expect { try Logins(folder: folder.path) } throws: { ($0 as? Failure)?.category == .configuration }
   }
 
   @Test func manyLogbooksAreOpenedOneAfterTheOther() async throws {

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What version 3 of the schema adds: what waits to be sent or fetched, and the content of attachments.
+/// What is to be sent or fetched. Triggers derive it from records and contents.
 enum QueueSchema {
-  static let statements = remoteColumns + queued + transfers + blobs + downloads + contentDownloads
+  static let statements = queued + transfers + downloads + contents + contentDownloads
 
-  private static let remoteColumns = """
-    ALTER TABLE remote ADD COLUMN last_push INTEGER;
-    ALTER TABLE remote ADD COLUMN last_pull INTEGER;
-    -- When the logbook was removed on the server for ever: nothing is sent there again.
-    ALTER TABLE remote ADD COLUMN purged_at INTEGER;
-    UPDATE remote SET last_push = last_success, last_pull = last_success;
-
-    """
-
-  /// One row for each record and each aspect of it that waits to be sent, with the entry whose state it counts for: so
+  /// One row for each record and each aspect of it that is to be sent, with the entry whose state it counts for: so
   /// the state of an entry with all that belongs to it is one search of an index. Triggers derive the rows from
   /// `version`, `version_synced` and `blob`, which alone decide.
   private static let queued = """
@@ -49,10 +40,6 @@ enum QueueSchema {
     WHEN NEW.entry_guid IS NOT OLD.entry_guid
     BEGIN UPDATE queued SET entry = coalesce(NEW.entry_guid, NEW.guid) WHERE record = NEW.guid; END;
 
-    INSERT INTO queued
-    SELECT guid, 'record', coalesce(entry_guid, guid), coalesce(edited_at, unixepoch()) FROM record
-    WHERE version > version_synced;
-
     """
 
   /// What an upload has under way: a row for each lane, from the transaction that chooses what is sent to the one that
@@ -74,41 +61,33 @@ enum QueueSchema {
 
     """
 
-  /// The content of attachments, kept once for each SHA-256, in parts, so that no part of the program holds a whole one.
-  private static let blobs = """
-    CREATE TABLE blob (
-      digest TEXT PRIMARY KEY CHECK (length(digest) = 64),
-      size INTEGER NOT NULL CHECK (size >= 0),
-      held INTEGER NOT NULL DEFAULT 0 CHECK (held BETWEEN 0 AND size),
-      uploaded INTEGER NOT NULL DEFAULT 0 CHECK (uploaded IN (0, 1)),
-      -- The words of a remote that refuses it for good.
+  /// What is to be fetched when it is convenient: of equal priority the oldest first.
+  private static let downloads = """
+    CREATE TABLE download (
+      id INTEGER PRIMARY KEY,
+      kind TEXT NOT NULL CHECK (kind IN ('logbook', 'changes', 'records', 'readings', 'record', 'attachment')),
+      -- The range of readings as civil times, the record's guid, or the content's SHA-256.
+      subject TEXT NOT NULL DEFAULT '',
+      -- 0: a person is waiting; 1: the remote signalled a change; 2: when there is time.
+      priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 2),
+      queued_at INTEGER NOT NULL,
+      -- How far a range of readings is fetched, as the remote says it.
+      position TEXT,
+      -- The words of a remote that refuses it permanently.
       refusal TEXT,
-      CHECK (uploaded = 0 OR held = size)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE blob_part (
-      digest TEXT NOT NULL REFERENCES blob(digest),
-      start INTEGER NOT NULL CHECK (start >= 0),
-      bytes BLOB NOT NULL,
-      UNIQUE (digest, start)
+      -- When it is worth asking for again: the remote did not have it.
+      not_before INTEGER,
+      UNIQUE (kind, subject)
     ) STRICT;
+    CREATE INDEX download_by_priority ON download(priority, id) WHERE refusal IS NULL;
 
-    CREATE TRIGGER blob_stays BEFORE DELETE ON blob
-    BEGIN SELECT RAISE(ABORT, 'content of attachments is never deleted'); END;
+    -- Ranges of readings, as civil seconds of shown time, that are fetched before all others.
+    CREATE TABLE pinned (first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (first, last)) STRICT, WITHOUT ROWID;
 
-    -- How many bytes a content has is only known when it is whole: until then, what is fetched was merely said to be it.
-    CREATE TRIGGER blob_is_immutable BEFORE UPDATE ON blob
-    WHEN NEW.digest <> OLD.digest OR (OLD.held = OLD.size AND (NEW.size <> OLD.size OR NEW.held <> OLD.held))
-    BEGIN SELECT RAISE(ABORT, 'content of attachments is immutable'); END;
+    """
 
-    -- What was fetched of a content and does not have its digest is taken back, as long as it is not whole.
-    CREATE TRIGGER blob_part_stays BEFORE DELETE ON blob_part
-    WHEN (SELECT held = size FROM blob WHERE digest = OLD.digest)
-    BEGIN SELECT RAISE(ABORT, 'content of attachments is never deleted'); END;
-
-    CREATE TRIGGER blob_part_is_immutable BEFORE UPDATE ON blob_part
-    BEGIN SELECT RAISE(ABORT, 'content of attachments is immutable'); END;
-
+  /// The file of an attachment is queued while its content is here and not on the server.
+  private static let contents = """
     CREATE INDEX record_by_content ON record(json_extract(fields, '$.sha256')) WHERE kind = 'attachment';
 
     CREATE TRIGGER attachment_file_is_queued AFTER INSERT ON record
@@ -138,31 +117,6 @@ enum QueueSchema {
       WHERE kind = 'attachment' AND deleted = 0 AND json_extract(fields, '$.sha256') = NEW.digest
         AND NEW.uploaded = 0 AND NEW.held = NEW.size;
     END;
-
-    """
-
-  /// What is to be fetched when it is convenient: of equal priority the oldest first.
-  private static let downloads = """
-    CREATE TABLE download (
-      id INTEGER PRIMARY KEY,
-      kind TEXT NOT NULL CHECK (kind IN ('logbook', 'changes', 'records', 'readings', 'record', 'attachment')),
-      -- The range of readings as civil times, the record's guid, or the content's SHA-256.
-      subject TEXT NOT NULL DEFAULT '',
-      -- 0: a person waits; 1: the remote signalled a change; 2: when there is time.
-      priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 2),
-      queued_at INTEGER NOT NULL,
-      -- How far a range of readings is fetched, as the remote says it.
-      position TEXT,
-      -- The words of a remote that refuses it for good.
-      refusal TEXT,
-      -- When it is worth asking for again: the remote did not have it.
-      not_before INTEGER,
-      UNIQUE (kind, subject)
-    ) STRICT;
-    CREATE INDEX download_by_priority ON download(priority, id) WHERE refusal IS NULL;
-
-    -- Ranges of readings, as civil seconds of shown time, that are fetched before all others.
-    CREATE TABLE pinned (first INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (first, last)) STRICT, WITHOUT ROWID;
 
     """
 

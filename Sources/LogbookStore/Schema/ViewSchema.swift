@@ -4,8 +4,6 @@ import Logbook
 
 /// The documented views: see glucoport-store(5). They need no function of the program.
 enum ViewSchema {
-  static let removal = "DROP VIEW IF EXISTS readings; DROP VIEW IF EXISTS records;"
-
   static let statements = """
     CREATE VIEW readings AS
     SELECT
@@ -68,7 +66,7 @@ enum ViewSchema {
   }
 }
 
-/// The marks with the bits under which version 1 of the schema keeps them. Not taken from the program's own type,
+/// The marks with the bits under which the first step of the schema keeps them. Not taken from the program's own type,
 /// since a released schema stays as it is whatever the program learns.
 private enum StoredMarks {
   static let names: [(bit: Int, name: String)] = [

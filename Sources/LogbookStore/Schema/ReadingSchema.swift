@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Readings with what is known of them, and what may never happen to them.
+enum ReadingSchema {
+  static let statements = tables + rules
+
+  private static let tables = """
+    -- One device's readings of one kind and position_kind, with the numbers that a count over all readings would give.
+    -- The insert adds to them; the role that writes `uploaded` follows the uploads.
+    CREATE TABLE series (
+      id INTEGER PRIMARY KEY,
+      device INTEGER NOT NULL REFERENCES device(id),
+      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
+      position_kind INTEGER NOT NULL CHECK (position_kind IN (0, 1)),
+      is_instant INTEGER NOT NULL DEFAULT 0 CHECK (is_instant IN (0, 1)),
+      -- Ticks that are instants are stored together like shown times, so that an import whose devices take turns
+      -- appends; a count that each device begins anew is stored apart.
+      partition INTEGER NOT NULL GENERATED ALWAYS AS (
+        CASE WHEN position_kind = 0 THEN kind WHEN is_instant THEN -kind ELSE 4 + id END) VIRTUAL,
+      readings INTEGER NOT NULL DEFAULT 0 CHECK (readings >= 0),
+      pending INTEGER NOT NULL DEFAULT 0 CHECK (pending BETWEEN 0 AND readings),
+      first_position INTEGER,
+      last_position INTEGER,
+      first_time INTEGER,
+      last_time INTEGER,
+      UNIQUE (device, kind, position_kind)
+    ) STRICT;
+
+    -- Readings whose source later gave another value: the first is kept, the other is listed here.
+    CREATE TABLE revision (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      series INTEGER NOT NULL REFERENCES series(id),
+      position INTEGER NOT NULL,
+      value_bucket INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      value REAL,
+      unit INTEGER NOT NULL,
+      range_flag INTEGER NOT NULL,
+      PRIMARY KEY (series, position, value_bucket, occurrence, ingest)
+    ) STRICT, WITHOUT ROWID;
+
+    -- A series, a position, a value_bucket and an occurrence are the identity. The partition goes before them, so that
+    -- an import appends even when the devices take turns: all readings of one kind that a shown time places are stored
+    -- together in the order of time, twice as fast to insert as one stretch for each device. Ticks are stored apart; see `series`.
+    CREATE TABLE reading (
+      partition INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      series INTEGER NOT NULL,
+      value_bucket INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL,
+      offset_source INTEGER NOT NULL,
+      value REAL,
+      unit INTEGER NOT NULL,
+      range_flag INTEGER NOT NULL,
+      threshold REAL,
+      marks INTEGER NOT NULL,
+      ingest INTEGER NOT NULL,
+      uploaded INTEGER NOT NULL DEFAULT 0,
+      -- One check of plain comparisons costs a fiftieth of an insert; one for each column, with IN and functions, cost
+      -- more than a third.
+      CHECK (occurrence >= 0
+        AND utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0 AND offset_source <= 4
+        AND unit >= 0 AND unit <= 1 AND range_flag >= 0 AND range_flag <= 2 AND uploaded >= 0 AND uploaded <= 1
+        AND (value IS NULL) = (range_flag <> 0)),
+      PRIMARY KEY (partition, position, series, value_bucket, occurrence)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX reading_pending ON reading(partition, position, series, value_bucket, occurrence)
+      WHERE uploaded = 0;
+
+    -- Readings that the remote refuses permanently, with its words. They stay pending, and are not sent.
+    CREATE TABLE refusal (
+      series INTEGER NOT NULL REFERENCES series(id),
+      position INTEGER NOT NULL,
+      value_bucket INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      reason TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      PRIMARY KEY (series, position, value_bucket, occurrence)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Why a reading that was on the remote is to be sent again.
+    CREATE TABLE requeue (
+      id INTEGER PRIMARY KEY,
+      at INTEGER NOT NULL,
+      reason TEXT NOT NULL,
+      is_open INTEGER NOT NULL DEFAULT 1 CHECK (is_open IN (0, 1))
+    ) STRICT;
+
+    """
+
+  /// What may never happen to a reading, whoever asks.
+  private static let rules = """
+    CREATE TRIGGER reading_stays BEFORE DELETE ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
+
+    CREATE TRIGGER reading_is_immutable
+    BEFORE UPDATE OF partition, position, series, value_bucket, occurrence, device_time, value, unit, range_flag,
+      threshold, marks, ingest ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
+
+    CREATE TRIGGER series_stays BEFORE DELETE ON series
+    BEGIN SELECT RAISE(ABORT, 'series are never deleted'); END;
+
+    CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, position_kind, is_instant ON series
+    BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;
+
+    CREATE TRIGGER reading_offset_is_derived BEFORE UPDATE OF utc_offset, offset_source ON reading
+    WHEN OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3)
+    BEGIN SELECT RAISE(ABORT, 'only an offset that comes from the time zone can be recomputed'); END;
+
+    CREATE TRIGGER requeue_stays BEFORE DELETE ON requeue
+    BEGIN SELECT RAISE(ABORT, 'the reasons of requeues are never deleted'); END;
+
+    """
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Records, and what an edit and a write by sync may do to them.
+enum RecordSchema {
+  static let statements = table + rules + WithdrawnReading.index
+
+  private static let table = """
+    CREATE TABLE record (
+      guid TEXT PRIMARY KEY,
+      kind TEXT NOT NULL
+        CHECK (kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment')),
+      entry_guid TEXT,
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL CHECK (abs(utc_offset) < 86400),
+      offset_source INTEGER NOT NULL CHECK (offset_source BETWEEN 0 AND 4),
+      fields TEXT NOT NULL CHECK (json_valid(fields)),
+      -- When the content was last edited, by the clock of that host; NULL while it is what an import wrote.
+      edited_at INTEGER,
+      deleted INTEGER NOT NULL DEFAULT 0 CHECK (deleted IN (0, 1)),
+      version INTEGER NOT NULL DEFAULT 1 CHECK (version >= 1),
+      version_synced INTEGER NOT NULL DEFAULT 0 CHECK (version_synced >= 0),
+      sent_version INTEGER,
+      sent TEXT,
+      revision TEXT,
+      base TEXT,
+      imported TEXT,
+      ingest INTEGER REFERENCES ingest(id),
+      conflict TEXT,
+      conflict_revision TEXT,
+      quarantine TEXT,
+      -- A record is quarantined only while this is its version: an edit releases it.
+      quarantined_version INTEGER,
+      CHECK (version_synced <= version),
+      CHECK (sent_version IS NULL OR sent_version <= version),
+      CHECK ((conflict IS NULL) = (conflict_revision IS NULL)),
+      CHECK ((quarantine IS NULL) = (quarantined_version IS NULL)),
+      CHECK (quarantined_version IS NULL OR quarantined_version <= version)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX record_pending ON record(guid) WHERE version > version_synced AND conflict IS NULL
+      AND (quarantined_version IS NULL OR quarantined_version < version);
+    CREATE INDEX record_by_time ON record(device_time);
+    CREATE INDEX record_by_entry ON record(entry_guid) WHERE entry_guid IS NOT NULL;
+    CREATE INDEX record_conflicted ON record(guid) WHERE conflict IS NOT NULL;
+    CREATE INDEX record_deleted ON record(guid) WHERE deleted = 1;
+
+    """
+
+  private static let rules = """
+    CREATE TRIGGER record_stays BEFORE DELETE ON record
+    BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
+
+    CREATE TRIGGER record_identity BEFORE UPDATE OF guid, kind ON record
+    BEGIN SELECT RAISE(ABORT, 'guid and kind of a record never change'); END;
+
+    CREATE TRIGGER record_version_rises_by_one BEFORE UPDATE OF version ON record
+    WHEN NEW.version NOT IN (OLD.version, OLD.version + 1)
+    BEGIN SELECT RAISE(ABORT, 'a version rises by exactly one'); END;
+
+    -- An edit raises the version and leaves every column of sync alone.
+    CREATE TRIGGER record_edit_leaves_sync_alone BEFORE UPDATE ON record
+    WHEN NEW.version = OLD.version + 1 AND (
+      NEW.version_synced IS NOT OLD.version_synced OR NEW.sent_version IS NOT OLD.sent_version
+      OR NEW.sent IS NOT OLD.sent OR NEW.revision IS NOT OLD.revision OR NEW.base IS NOT OLD.base
+      OR NEW.conflict IS NOT OLD.conflict OR NEW.conflict_revision IS NOT OLD.conflict_revision
+      OR NEW.quarantine IS NOT OLD.quarantine OR NEW.quarantined_version IS NOT OLD.quarantined_version)
+    BEGIN SELECT RAISE(ABORT, 'an edit leaves the columns of sync alone'); END;
+
+    -- Content changes without a new version in two cases: a pull onto a synced record, or a merge into the version
+    -- that was sent, which takes the remote's base and revision in the same statement. The time zone apart.
+    CREATE TRIGGER record_content_is_versioned BEFORE UPDATE ON record
+    WHEN NEW.version = OLD.version AND (
+      NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid
+      OR NEW.device_time IS NOT OLD.device_time
+      OR ((NEW.utc_offset IS NOT OLD.utc_offset OR NEW.offset_source IS NOT OLD.offset_source)
+        AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
+      AND NOT (OLD.version = OLD.version_synced AND NEW.version_synced = NEW.version)
+      AND NOT (OLD.version IS OLD.sent_version AND NEW.base IS NOT OLD.base AND NEW.revision IS NOT OLD.revision)
+    BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
+
+    """
+}
