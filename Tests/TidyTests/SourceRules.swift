@@ -84,7 +84,7 @@ enum SourceRules {
     ("remote.fetch(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift"]),
     ("adopt(", ["UploadSession+Pull.swift"]), ("markConflicted(", ["UploadSession+Pull.swift"]),
-    ("apply(", ["UploadSession+Pull.swift", "UploadSession+Push.swift", "VerifySession+Fix.swift"]),
+    ("store.apply(", ["UploadSession+Pull.swift", "UploadSession+Push.swift", "VerifySession+Fix.swift"]),
     ("setCursor(", ["UploadSession+Downloads.swift"]), ("setPosition(", ["UploadSession+Downloads.swift"]),
     ("apply(page)", ["UploadSession+Downloads.swift"]),
   ]

@@ -48,6 +48,8 @@ public enum GlucoportColumn: Int, CaseIterable, Sendable {
     case .valueMgdl: "value_mgdl"
     case .valueMmoll: "value_mmoll"
     case .entryGuid: "entry_guid"
+    case .positionKind: "position_kind"
+    case .valueBucket: "value_bucket"
     default: String(describing: self)
     }
   }

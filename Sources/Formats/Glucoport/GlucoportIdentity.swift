@@ -66,7 +66,7 @@ struct GlucoportIdentity {
       reading.positionKind = .tick
       reading.position = position
     } else if !positionKind.equals("time") || position != deviceTime.seconds {
-      return .rejected("an position_kind that does not exist, or a position that is not the device time")
+      return .rejected("a position_kind that does not exist, or a position that is not the device time")
     }
     return finish(&reading, row)
   }
