@@ -94,16 +94,16 @@ public final class UploadSession {
     if environment.isOutOfTime() { plan.stop("the time for this run is over") }
     if environment.isOutOfBytes() { plan.stop("this run may not send and fetch more bytes") }
     switch plan.current {
-    case .begin: plan.note(try begin())
-    case .pushReadings(let limit): plan.note(try await pushReadings(limit))
-    case .pushRecords(let phase, let limit): plan.note(try await pushRecords(phase, limit))
-    case .setAside: plan.note(setAside())
-    case .quarantine(let reason): plan.note(try quarantine(reason))
-    case .pull(let limit): plan.note(try await download(limit))
-    case .pushAttachments: plan.note(try await pushAttachments())
-    case .fetchAttachments: plan.note(try await fetchAttachments())
-    case .requeueMissing: plan.note(try await requeueMissing())
-    case .renewNode: plan.note(try renewNode())
+    case .begin: try plan.note(try begin())
+    case .pushReadings(let limit): try plan.note(try await pushReadings(limit))
+    case .pushRecords(let phase, let limit): try plan.note(try await pushRecords(phase, limit))
+    case .setAside: try plan.note(setAside())
+    case .quarantine(let reason): try plan.note(try quarantine(reason))
+    case .pull(let limit): try plan.note(try await download(limit))
+    case .pushAttachments: try plan.note(try await pushAttachments())
+    case .fetchAttachments: try plan.note(try await fetchAttachments())
+    case .requeueMissing: try plan.note(try await requeueMissing())
+    case .renewNode: try plan.note(try renewNode())
     case .finish(let ending):
       try finish(ending)
       return ending

@@ -7,22 +7,24 @@ import Testing
 @testable import Sync
 
 @Suite struct UploadPlanTests {
-  private func plan(pushes: Bool = true, pulls: Bool = true, after events: UploadEvent...) -> UploadPlan {
+  private func plan(pushes: Bool = true, pulls: Bool = true, after events: UploadEvent...) throws
+    -> UploadPlan
+  {
     var options = UploadOptions()
     (options.pushes, options.pulls) = (pushes, pulls)
     (options.maxReadings, options.maxRecords, options.maxChanges) = (8, 4, 16)
     var plan = UploadPlan(options)
-    for event in events { plan.note(event) }
+    for event in events { try plan.note(event) }
     return plan
   }
 
-  @Test func aRunWithNothingToDoPullsOnceAndEnds() {
-    var plan = plan(after: .done)
+  @Test func aRunWithNothingToDoPullsOnceAndEnds() throws {
+    var plan = try plan(after: .done)
     var steps: [UploadStep] = []
     while steps.count < 10 {
       steps.append(plan.current)
       if case .finish = plan.current { break }
-      plan.note(.exhausted)
+      try plan.note(.exhausted)
     }
     #expect(
       steps == [
@@ -31,27 +33,27 @@ import Testing
       ])
   }
 
-  @Test func pushOnlyNeverPullsAndPullOnlyNeverPushes() {
+  @Test func pushOnlyNeverPullsAndPullOnlyNeverPushes() throws {
     #expect(
-      plan(pulls: false, after: .done, .exhausted, .exhausted, .exhausted, .exhausted).current
+      try plan(pulls: false, after: .done, .exhausted, .exhausted, .exhausted, .exhausted).current
         == .finish(.complete))
-    let pullOnly = plan(pushes: false, after: .done)
+    let pullOnly = try plan(pushes: false, after: .done)
     #expect(pullOnly.current == .pull(limit: 16))
     #expect(!pullOnly.canPushRecords)
   }
 
-  @Test func aRolledBackPullPushesAndPullsAgain() {
-    let plan = plan(after: .done, .exhausted, .exhausted, .exhausted, .rolledBack)
+  @Test func aRolledBackPullPushesAndPullsAgain() throws {
+    let plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .rolledBack)
     #expect(plan.current == .pushRecords(.entries, limit: 4))
   }
 
-  @Test func aBusyEditorEndsTheRunAsTemporary() {
-    var plan = plan(after: .done, .exhausted)
+  @Test func aBusyEditorEndsTheRunAsTemporary() throws {
+    var plan = try plan(after: .done, .exhausted)
     for _ in 0..<UploadPlan.maxRollbacks {
-      plan.note(.exhausted)
-      plan.note(.exhausted)
+      try plan.note(.exhausted)
+      try plan.note(.exhausted)
       #expect(plan.current == .pull(limit: 16))
-      plan.note(.rolledBack)
+      try plan.note(.rolledBack)
     }
     guard case .finish(.workLeft) = plan.current else {
       Issue.record("the run goes on: \(plan.current)")
@@ -60,12 +62,12 @@ import Testing
   }
 
   @Test(arguments: [RemoteError.tooLarge, .serverFailure("500"), .refused("no")])
-  func aFailingBatchIsHalvedDownToTheItem(error: RemoteError) {
-    var plan = plan(after: .done)
+  func aFailingBatchIsHalvedDownToTheItem(error: RemoteError) throws {
+    var plan = try plan(after: .done)
     var sizes: [Int] = []
     while case .pushReadings(let limit) = plan.current {
       sizes.append(limit)
-      plan.note(.failed(error, items: limit))
+      try plan.note(.failed(error, items: limit))
     }
     #expect(sizes == [8, 4, 2, 1])
     switch error {
@@ -73,14 +75,14 @@ import Testing
     case .refused: #expect(plan.current == .quarantine(reason: "no"))
     default: #expect(plan.current == .quarantine(reason: "larger than the remote takes"))
     }
-    plan.note(.done)
+    try plan.note(.done)
     #expect(plan.current == .pushReadings(limit: 1))
-    plan.note(.done)
+    try plan.note(.done)
     #expect(plan.current == .pushReadings(limit: 2))
   }
 
-  @Test func aServerThatFailsAtEveryItemEndsTheRun() {
-    var plan = plan(after: .done)
+  @Test func aServerThatFailsAtEveryItemEndsTheRun() throws {
+    var plan = try plan(after: .done)
     var steps = 0
     while steps < 50 {
       if case .finish(let ending) = plan.current {
@@ -88,17 +90,17 @@ import Testing
         return
       }
       if plan.current == .setAside {
-        plan.note(.done)
+        try plan.note(.done)
       } else {
-        plan.note(.failed(.serverFailure("500"), items: 1))
+        try plan.note(.failed(.serverFailure("500"), items: 1))
       }
       steps += 1
     }
     Issue.record("the run never ends")
   }
 
-  @Test func anItemSetAsideLeavesWorkForAnotherRun() {
-    let plan = plan(
+  @Test func anItemSetAsideLeavesWorkForAnotherRun() throws {
+    let plan = try plan(
       after: .done, .failed(.serverFailure("500"), items: 1), .done, .exhausted, .exhausted, .exhausted,
       .exhausted, .exhausted, .exhausted)
     guard case .finish(.workLeft) = plan.current else {
@@ -111,64 +113,141 @@ import Testing
     RemoteError.unavailable(""), .busy("", retryAfterSeconds: 3), .loginRefused(""),
     .otherLogbook(id: ""), .protocolViolation(""),
   ])
-  func whatNoRetryMendsEndsTheRun(error: RemoteError) {
-    #expect(plan(after: .done, .failed(error, items: 5)).current == .finish(.failed(error)))
+  func whatNoRetryMendsEndsTheRun(error: RemoteError) throws {
+    #expect(try plan(after: .done, .failed(error, items: 5)).current == .finish(.failed(error)))
   }
 
-  @Test func aReusedNodeTakesAnotherIDAFewTimesAtMost() {
-    var plan = plan(after: .done)
+  @Test func aReusedNodeTakesAnotherIDAFewTimesAtMost() throws {
+    var plan = try plan(after: .done)
     for _ in 0..<UploadPlan.maxRenewals {
-      plan.note(.failed(.nodeReused, items: 1))
+      try plan.note(.failed(.nodeReused, items: 1))
       #expect(plan.current == .renewNode)
-      plan.note(.done)
+      try plan.note(.done)
       #expect(plan.current == .pushReadings(limit: 8))
     }
-    plan.note(.failed(.nodeReused, items: 1))
+    try plan.note(.failed(.nodeReused, items: 1))
     #expect(plan.current == .finish(.failed(.nodeReused)))
   }
 
-  @Test func anUnknownPositionIsVerifiedBeforeAnythingElse() {
-    var plan = plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
+  @Test func anUnknownPositionIsVerifiedBeforeAnythingElse() throws {
+    var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .failed(.positionUnknown, items: 0))
     #expect(plan.current == .requeueMissing)
-    plan.note(.done)
+    try plan.note(.done)
     #expect(plan.current == .renewNode)
-    plan.note(.done)
+    try plan.note(.done)
     #expect(plan.current == .pushReadings(limit: 8))
   }
 
-  @Test func aLoginForReadingOnlyStillPulls() {
-    var plan = plan(after: .done, .failed(.readOnly, items: 1))
+  @Test func aLoginForReadingOnlyStillPulls() throws {
+    var plan = try plan(after: .done, .failed(.readOnly, items: 1))
     #expect(plan.current == .pull(limit: 16))
     #expect(!plan.canPushRecords)
-    plan.note(.exhausted)
+    try plan.note(.exhausted)
     #expect(plan.current == .fetchAttachments)
-    plan.note(.exhausted)
+    try plan.note(.exhausted)
     #expect(plan.current == .finish(.failed(.readOnly)))
   }
 
   @Test(arguments: [UploadStep.pushAttachments, .fetchAttachments])
-  func whatOvertakesAttachmentsIsSentAndTheyGoOn(lane: UploadStep) {
-    var plan = plan(after: .done, .exhausted, .exhausted, .exhausted, .exhausted)
-    if lane == .fetchAttachments { plan.note(.exhausted) }
+  func whatOvertakesAttachmentsIsSentAndTheyGoOn(lane: UploadStep) throws {
+    var plan = try plan(after: .done, .exhausted, .exhausted, .exhausted, .exhausted)
+    if lane == .fetchAttachments { try plan.note(.exhausted) }
     for _ in 0..<2 {
       #expect(plan.current == lane)
-      plan.note(.done)
+      try plan.note(.done)
       #expect(plan.current == lane)
-      plan.note(.overtaken)
+      try plan.note(.overtaken)
       #expect(plan.current == .pushReadings(limit: 8))
-      for _ in 0..<3 { plan.note(.exhausted) }
+      for _ in 0..<3 { try plan.note(.exhausted) }
     }
     #expect(plan.current == lane)
-    plan.note(.overtaken)
-    plan.note(.failed(.nodeReused, items: 1))
-    plan.note(.done)
-    for _ in 0..<3 { plan.note(.exhausted) }
+    try plan.note(.overtaken)
+    try plan.note(.failed(.nodeReused, items: 1))
+    try plan.note(.done)
+    for _ in 0..<3 { try plan.note(.exhausted) }
     #expect(plan.current == .pull(limit: 16), "under another id everything begins anew")
   }
 
-  @Test func theTimeOfARunEndsItBetweenSteps() {
-    var plan = plan(after: .done)
+  @Test func theTimeOfARunEndsItBetweenSteps() throws {
+    var plan = try plan(after: .done)
     plan.stop("late")
     #expect(plan.current == .finish(.workLeft("late")))
+  }
+
+  @Test func aPageThatDoesNotFollowIsFetchedAgainByARunThatSendsNothing() throws {
+    #expect(try plan(pushes: false, after: .done, .rolledBack).current == .pull(limit: 16))
+    let readOnly = try plan(after: .done, .failed(.readOnly, items: 1), .rolledBack)
+    #expect(readOnly.current == .pull(limit: 16))
+  }
+
+  // MARK: - What cannot be
+
+  private static let failure = UploadEvent.failed(.unavailable(""), items: 1)
+
+  /// Plans by the step that they are at, and the events that cannot follow it.
+  private func impossible() throws -> [(plan: UploadPlan, step: UploadStep, events: [UploadEvent])] {
+    let refused = UploadEvent.failed(.refused("no"), items: 1)
+    let failing = UploadEvent.failed(.serverFailure("500"), items: 1)
+    let pulling = try plan(after: .done, .exhausted, .exhausted, .exhausted)
+    func behind(_ plan: UploadPlan, _ events: UploadEvent...) throws -> UploadPlan {
+      var plan = plan
+      for event in events { try plan.note(event) }
+      return plan
+    }
+    let sending = try behind(pulling, .exhausted)
+    return [
+      (try plan(), .begin, [.exhausted, .overtaken, .rolledBack, Self.failure]),
+      (try plan(after: .done), .pushReadings(limit: 8), [.overtaken, .rolledBack]),
+      (try plan(after: .done, .exhausted), .pushRecords(.entries, limit: 4), [.overtaken, .rolledBack]),
+      (try plan(after: .done, failing), .setAside, [.exhausted, .overtaken, .rolledBack, Self.failure]),
+      (
+        try plan(after: .done, refused), .quarantine(reason: "no"),
+        [.exhausted, .overtaken, .rolledBack, Self.failure]
+      ),
+      (pulling, .pull(limit: 16), []),
+      (sending, .pushAttachments, [.rolledBack]),
+      (try behind(sending, .exhausted), .fetchAttachments, [.rolledBack]),
+      (
+        try behind(pulling, .failed(.positionUnknown, items: 0)), .requeueMissing,
+        [.exhausted, .overtaken, .rolledBack]
+      ),
+      (
+        try behind(pulling, .failed(.nodeReused, items: 0)), .renewNode,
+        [.exhausted, .overtaken, .rolledBack, Self.failure]
+      ),
+      (
+        try behind(sending, .exhausted, .exhausted), .finish(.complete),
+        [.done, .exhausted, .overtaken, .rolledBack, Self.failure]
+      ),
+    ]
+  }
+
+  @Test func noStepGoesOnFromAnEventThatItCannotHave() throws {
+    let events = [UploadEvent.done, .exhausted, .overtaken, .rolledBack, Self.failure]
+    for (plan, step, impossible) in try impossible() {
+      #expect(plan.current == step)
+      for event in events {
+        var plan = plan
+        #expect((plan.state(after: event) == nil) == impossible.contains(event), "\(step): \(event)")
+      }
+    }
+  }
+
+  #if DEBUG
+    @Test func debugBuildsStopAtAnEventThatCannotBe() async {
+      await #expect(processExitsWith: .failure) {
+        var plan = UploadPlan(UploadOptions())
+        do {
+          try plan.note(.rolledBack)
+        } catch {
+          // As release builds do; it would end this process with success.
+        }
+      }
+    }
+  #endif
+
+  @Test func anEventThatCannotBeIsToldAsABug() {
+    let error = UploadPlanError(step: .begin, event: .rolledBack)
+    #expect("\(error)" == "the upload step begin ended with rolledBack")
   }
 }
