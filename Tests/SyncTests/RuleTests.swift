@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// The rules of sync, each with the tests that fail when it is broken: who changes a rule breaks it once by hand and
+/// sees them fail. A rule that loses its test fails here.
+@Suite struct RuleTests {
+  private struct Rule {
+    let sentence: String
+    /// As `Folder/File.swift` and the name of the test.
+    let tests: [(file: String, name: String)]
+
+    init(_ sentence: String, _ tests: (String, String)...) {
+      self.sentence = sentence
+      self.tests = tests.map { (file: "\($0.0).swift", name: $0.1) }
+    }
+  }
+
+  private static let rules = edits + push + pull + conflicts + failures + states
+
+  private static let edits = [
+    Rule(
+      "An edit raises the version by one, in its own transaction.",
+      ("LogbookStoreTests/RecordEditorTests", "eachEditRaisesTheVersionByExactlyOne")),
+    Rule(
+      "An edit that a command reported is stored and pending, even if the command is killed right then.",
+      ("CommandsTests/RecordTests", "anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce")),
+    Rule("Sync never writes the version.", ("LogbookStoreTests/RecordRulesTests", "syncNeverWritesVersion")),
+    Rule(
+      "Only sync marks readings as uploaded.",
+      ("LogbookStoreTests/ReadingRulesTests", "onlySyncWritesUploaded")),
+    Rule(
+      "Edits that cancel each other are one change.",
+      ("SyncTests/PartialTests", "editsThatCancelEachOtherAreOneChangeOfTheFinalValue")),
+    Rule("Pending work never expires.", ("SyncTests/PartialTests", "whatIsPendingNeverExpires")),
+    Rule(
+      "A field that no schema knows is pending, sent, merged and stored like the others.",
+      ("SyncTests/MeetingTests", "aStatusThatNobodyThoughtOfNeedsNeitherTableNorColumn")),
+  ]
+
+  private static let push = [
+    Rule(
+      "The version that was sent becomes synced, not the version at the time of the answer.",
+      ("SyncTests/InFlightTests", "anEditDuringTheSendStaysPending"),
+      ("SyncTests/InFlightTests", "aDeletionDuringTheSendIsNotMissed")),
+    Rule(
+      "Only the very readings that were sent and answered are marked, never a range.",
+      ("SyncTests/InFlightTests", "onlyTheReadingsSentAreMarked"),
+      ("SyncTests/PartialTests", "aBatchClearsExactlyWhatItHeld")),
+    Rule(
+      "Of a batch only the acknowledged items advance.",
+      ("SyncTests/PartialTests", "ofABatchOnlyWhatWasAcknowledgedAdvances")),
+    Rule(
+      "Entries are sent before their children.", ("SyncTests/PartialTests", "childrenComeBehindTheirEntry")),
+    Rule(
+      "Pending records are a set: no other order of sending changes the result.",
+      ("SyncTests/SendOrderTests", "anyOrderOfSendingGivesTheSameServerAndTheSameNodes")),
+    Rule(
+      "Only what changed is sent and fetched, each record once.",
+      ("SyncTests/PullTests", "ofAThousandRecordsTheOneThatChangedIsTheOnlyBodySentAndFetched"),
+      ("SyncTests/PartialTests", "manyEditsGoUpInFewRequestsAndEachRecordOnce")),
+    Rule(
+      "Without pending work there is no push request.",
+      ("SyncTests/PartialTests", "nothingPendingMeansNoPushRequest")),
+    Rule(
+      "A send without an answer is repeated byte for byte before a newer version is sent.",
+      ("SyncTests/LostAnswerTests", "aSendWithoutAnAnswerIsRepeatedByteForByteBeforeANewerVersion")),
+    Rule(
+      "A lost answer is never a conflict with oneself.",
+      ("SyncTests/LostAnswerTests", "aLostAnswerIsNoConflictWithOneselfEvenWhenOthersWroteSince")),
+    Rule(
+      "Nothing about the state of sync leaves the store.",
+      ("SyncTests/MeetingTests", "nothingOfTheStateOfSyncIsSent"),
+      ("SyncTests/MeetingTests", "countersOfStoresMeanNothingToOthers")),
+  ]
+
+  private static let pull = [
+    Rule(
+      "A pull starts only when no record is pending.",
+      ("SyncTests/InFlightTests", "aPullNeverStartsWhileARecordIsPending")),
+    Rule(
+      "An edit made while a page is fetched rolls the whole page back.",
+      ("SyncTests/InFlightTests", "anEditOnAPulledPageRollsTheWholePageBack")),
+    Rule(
+      "A page is applied with its cursor, or not at all.",
+      ("SyncTests/HistoryTests", "pagesAreAppliedWithTheirCursorOrNotAtAll")),
+    Rule(
+      "A busy editor ends the run after a bounded number of rounds.",
+      ("SyncTests/InFlightTests", "aBusyEditorEndsTheRunWithNothingLost")),
+    Rule(
+      "The guid alone identifies a record, whatever the server made of its content.",
+      ("SyncTests/MeetingTests", "whatIsRewrittenThereComesBackIntoTheSameRecordAndIsNotSentAgain")),
+    Rule(
+      "The node's own writes never hide what others wrote before.",
+      ("SyncTests/HistoryTests", "ownWritesNeverHideWhatOthersWroteBefore")),
+    Rule("Pulled readings are not sent back.", ("SyncTests/PartialTests", "pulledReadingsAreNeverEchoed")),
+    Rule("Nodes that sync in turn become quiet.", ("SyncTests/MeetingTests", "nodesThatSyncInTurnGoQuiet")),
+    Rule(
+      "A download that a person waits for comes first, and a cancelled one causes no request.",
+      ("SyncTests/DownloadTests", "whatAPersonWaitsForIsFetchedFirst"),
+      ("SyncTests/DownloadTests", "aCancelledDownloadIsNotAskedFor")),
+  ]
+
+  private static let conflicts = [
+    Rule(
+      "Edits of different fields are merged, edits of one field are a conflict.",
+      ("SyncTests/ConflictMatrixTests", "anEditOnAnOlderBaseIsMergedOrKeptBothWays")),
+    Rule(
+      "Without a base only equal content and imports give way.",
+      ("SyncTests/MergeTests", "withoutABaseOnlyEqualContentAndImportsGiveWay")),
+    Rule(
+      "An edit of a conflicted record is kept and stays in conflict.",
+      ("SyncTests/ConflictMatrixTests", "anEditWhileConflictedStaysConflictedAndIsKept")),
+    Rule("A conflict holds nothing else back.", ("SyncTests/PartialTests", "aConflictHoldsUpNothingElse")),
+    Rule(
+      "Deleted stays deleted at any age of the other side.",
+      ("SyncTests/HistoryTests", "deletedStaysDeletedAtAnyAgeOfTheOtherSide")),
+    Rule(
+      "A deletion against an edit is a conflict both ways.",
+      ("SyncTests/MergeTests", "deletingAgainstAnEditIsAConflictBothWays")),
+    Rule(
+      "A child that arrives for a deleted entry makes the entry a conflict.",
+      ("SyncTests/HistoryTests", "whatIsAddedToADeletedEntryIsKeptAndMakesTheEntryAConflict")),
+    Rule("No clock decides anything.", ("SyncTests/MeetingTests", "wrongClocksDecideNothing")),
+  ]
+
+  private static let failures = [
+    Rule(
+      "A refused item is quarantined with the remote's words, visible and never in the way.",
+      ("SyncTests/PartialTests", "quarantineIsVisibleAndNeverInTheWay"),
+      ("SyncTests/PartialTests", "aRefusedReadingIsKeptWithItsReasonAndNeverInTheWay")),
+    Rule(
+      "A failing batch is halved down to the item, which is set aside.",
+      ("SyncTests/UploadPlanTests", "aFailingBatchIsHalvedDownToTheItem"),
+      ("SyncTests/PartialTests", "aFailingBatchIsHalvedAndEverythingGoesUp")),
+    Rule(
+      "The time of the next attempt is in the store, and a success forgets it.",
+      ("SyncTests/HistoryTests", "aFailureThatPassesIsKeptInTheStoreAndASuccessForgetsIt")),
+    Rule(
+      "A next attempt further ahead than the longest wait is due now.",
+      ("SyncTests/BackoffTests", "anAttemptFurtherAheadThanTheLongestWaitIsDueAtOnce")),
+    Rule(
+      "No failing request or statement loses anything.",
+      ("SyncTests/FaultTests", "aRemoteThatFailsAtAnyRequestLosesNothing"),
+      ("SyncTests/FaultTests", "aStoreThatFailsAtAnyStatementLosesNothing")),
+    Rule(
+      "A copied store takes a node id of its own.",
+      ("SyncTests/HistoryTests", "aCopiedStoreTakesANodeOfItsOwnAndNothingIsLost"),
+      ("SyncTests/HistoryTests", "aCopiedStoreKeepsItsCursorWithAnotherNodeID")),
+    Rule(
+      "A restored server gets back what it lacks.",
+      ("SyncTests/HistoryTests", "aRestoredServerGetsBackWhatItLacks")),
+    Rule(
+      "Another logbook under a known address is refused.",
+      ("SyncTests/HistoryTests", "anotherLogbookUnderAKnownAddressIsRefused")),
+    Rule(
+      "One upload at a time holds a store, and never holds an edit.",
+      ("CommandsTests/UploadTests", "oneUploadAtATimeHoldsAStoreAndNeverAnEdit")),
+    Rule(
+      "A step goes on only from an event that it can have.",
+      ("SyncTests/UploadPlanTests", "noStepGoesOnFromAnEventThatItCannotHave")),
+  ]
+
+  private static let states = [
+    Rule(
+      "The state of an item follows from its rows alone.",
+      ("LogbookStoreTests/SyncStateTests", "theStateFollowsFromTheRowsAlone"),
+      ("LogbookStoreTests/SyncStateTests", "whatWaitsIsUnderWayAndWasDoneHasItsTime")),
+    Rule(
+      "The queue follows the versions, whoever writes.",
+      ("LogbookStoreTests/QueueRulesTests", "nobodyQueuesWhatDoesNotWaitOrTakesOutWhatDoes")),
+    Rule(
+      "Nothing is in the queue twice.", ("LogbookStoreTests/QueueRulesTests", "whatWaitsCannotBeQueuedTwice")),
+    Rule(
+      "An entry is unsynced as long as one of its children is.",
+      ("LogbookStoreTests/SyncStateTests", "anEntryIsQueuedUntilItsLastChildIsSynced")),
+    Rule(
+      "What a dead upload had under way is queued.",
+      ("LogbookStoreTests/SyncStateTests", "whatADeadUploadSentIsQueued")),
+    Rule(
+      "Each command is immediate or deferrable.",
+      ("CommandsTests/ActionClassTests", "everyCommandIsInExactlyOneClass")),
+    Rule(
+      "An immediate command that fails changes nothing here.",
+      ("CommandsTests/ImmediateFailureTests", "everyOneThatFailsSaysThatNothingChanged")),
+  ]
+
+  @Test func eachRuleHasItsTests() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    var texts: [String: String] = [:]
+    for (file, name) in Self.rules.flatMap(\.tests) {
+      let text = try texts[file] ?? String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      texts[file] = text
+      let declaration = try Regex("@Test[^}]*?func \(name)\\(")
+      #expect(text.firstMatch(of: declaration) != nil, "\(file): \(name)")
+    }
+  }
+}
