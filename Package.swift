@@ -43,9 +43,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
+    .target(name: "Nightscout", dependencies: ["Logbook", "LogbookAPI"], swiftSettings: settings),
     .target(name: "TemporaryFiles", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
-      name: "Formats", dependencies: ["Logbook", "TemporaryFiles", "CZlib"], swiftSettings: settings),
+      name: "Formats", dependencies: ["Logbook", "Nightscout", "TemporaryFiles", "CZlib"],
+      swiftSettings: settings),
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
     .target(
@@ -61,7 +63,7 @@ let package = Package(
     .target(
       name: "Remotes",
       dependencies: [
-        "Logbook", "LogbookAPI",
+        "Logbook", "LogbookAPI", "Nightscout",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -124,7 +126,11 @@ let package = Package(
 
     .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
     .testTarget(
-      name: "FormatsTests", dependencies: ["Formats", "Logbook", "SeededRandom"], swiftSettings: settings),
+      name: "FormatsTests", dependencies: ["Formats", "Logbook", "Nightscout", "SeededRandom"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "NightscoutTests", dependencies: ["Formats", "Logbook", "Nightscout", "SeededRandom"],
+      swiftSettings: settings),
     .testTarget(
       name: "LogbookStoreTests",
       dependencies: [
@@ -135,7 +141,7 @@ let package = Package(
     ),
     .testTarget(
       name: "RemotesTests",
-      dependencies: ["Logbook", "LogbookAPI", "Remotes", "SeededRandom", "TestServers"],
+      dependencies: ["Logbook", "LogbookAPI", "Nightscout", "Remotes", "SeededRandom", "TestServers"],
       swiftSettings: settings),
     .testTarget(
       name: "LogbookAPITests", dependencies: ["LogbookAPI", "Logbook", "SeededRandom"],

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The amounts that one record can hold. A larger one is a wrong column, a wrong unit or a slip of the finger: imports
-/// reject it, and who types it has to say that it is meant.
+/// What one reading or record can hold, for every format, meter and remote. A larger amount is a wrong column, a wrong unit
+/// or a slip of the finger: imports and pulls reject it, and who types it has to say that it is meant.
 public enum PlausibleAmounts {
+  /// Glucose in mg/dL: more than any meter or sensor shows on either side.
+  @inlinable public static var milligramsPerDecilitre: ClosedRange<Double> { 10...1000 }
+  /// The same in mmol/L.
+  @inlinable public static var millimolesPerLitre: ClosedRange<Double> { 0.6...55 }
+  /// Ketones in mmol/L.
+  public static let ketone = 0.0...20
+  /// What a reading can hold that a logbook states whole, whatever was accepted when it came: few enough that every
+  /// conversion of a value stays a number.
+  public static let stated = 0.0...10_000
   /// Units of insulin at one time.
   public static let units = 0.0...500
   /// Units of insulin an hour.
@@ -19,6 +28,18 @@ public enum PlausibleAmounts {
   public static let milliseconds = 0.0...(minutes.upperBound * 60_000)
   /// Steps of an exercise.
   public static let steps = 0.0...1_000_000
+
+  /// The glucose values in a unit.
+  @inlinable public static func glucose(_ unit: GlucoseUnit) -> ClosedRange<Double> {
+    unit == .milligramsPerDecilitre ? milligramsPerDecilitre : millimolesPerLitre
+  }
+
+  /// Why a number is not taken.
+  public static func refusal(
+    of what: String, outside range: ClosedRange<Double>, _ unit: GlucoseUnit
+  ) -> String {
+    "\(what) outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)"
+  }
 
   /// What a field of a record of this kind can hold; nil for a field without numbers.
   public static func range(of field: String, in kind: RecordKind) -> ClosedRange<Double>? {

@@ -75,7 +75,9 @@ import Testing
   @Test(arguments: [
     (#""insulin":7,"notes":"a < \"b\"""#, "units", FieldValue.number(7)),
     (#""insulin":"7","notes":"a < \"b\"""#, "units", .number(7)),
-    (#""insulin":4.5,"notes":"1 &gt; 0""#, "text", .text("1 > 0")),
+    (#""insulin":4.5,"notes":"0 &lt; 1""#, "text", .text("0 < 1")),
+    // API v1 escapes only texts that hold a `<`.
+    (#""insulin":4.5,"notes":"1 &gt; 0""#, "text", .text("1 &gt; 0")),
     (#""insulin":4.5"#, "text", nil), (#""insulin":4.5,"notes":"""#, "text", nil),
     (#""insulin":0,"notes":"a < \"b\"""#, "units", nil),
     (#""insulin":4.5,"notes":"a < \"b\"","duration":30"#, "minutes", .number(30)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Nightscout
 import TestServers
 
 @testable import Remotes
@@ -25,4 +26,4 @@ final class LoopbackNightscout: ConformanceServer {
 }
 
 /// Where the stand-in has a type of the same name, the tests mean the one under test.
-typealias NightscoutDocument = Remotes.NightscoutDocument
+typealias NightscoutDocument = Nightscout.NightscoutDocument

@@ -2,6 +2,7 @@
 
 import Foundation
 import Logbook
+import Nightscout
 import Synchronization
 import TestServers
 import Testing

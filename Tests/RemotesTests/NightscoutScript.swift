@@ -2,6 +2,7 @@
 
 import Foundation
 import Logbook
+import Nightscout
 import Synchronization
 import TestServers
 import Testing
@@ -81,4 +82,13 @@ final class NightscoutScript: Sendable {
       "{\"status\":200,\"result\":{\"collections\":{\"entries\":\(entries),\"treatments\":\(treatments)}}}"
     )
   }
+}
+
+extension Sample {
+  static let bolus = RecordState(
+    kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_000_000),
+    placement: Placement(utcOffset: 7200, source: .zone),
+    fields: RecordFields([
+      "units": .number(4.5), "subtype": .text("rapid"), "text": .text("a & b"), "tags": .words(["x", "y"]),
+    ]), isDeleted: false, editedAt: 1_778_000_100)
 }

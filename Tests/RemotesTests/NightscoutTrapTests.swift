@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Nightscout
 import Synchronization
 import TestServers
 import Testing
@@ -180,7 +181,7 @@ struct NightscoutTrapTests {
     ("a &amp; b", "a &amp; b"), ("5 &lt; 6 &amp; x", "5 < 6 & x"), ("<b>x &amp; y</b>", "<b>x & y</b>"),
   ])
   func signsComeBackOnlyWhereTheSiteReplacedThem(_ stored: String, _ expected: String) {
-    #expect(NightscoutDocument.unescaped(stored) == expected)
+    #expect(NightscoutText.unescaped(stored) == expected)
   }
 
   // MARK: Rights

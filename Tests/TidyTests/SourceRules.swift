@@ -9,6 +9,7 @@ enum SourceRules {
   static let rows: [[String]] = [
     ["Logbook", "CZlib", "CLibUSB"],
     ["LogbookAPI", "TemporaryFiles"],
+    ["Nightscout"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],

@@ -199,7 +199,7 @@ struct GenericUnits {
 
   @inline(__always) private func read(_ field: Field, in unit: GlucoseUnit) -> CellValue {
     let reader = unit == .milligramsPerDecilitre ? milligrams : millimoles
-    if isJSON, let number = field.jsonNumber { return reader.check(number) }
+    if isJSON, let number = field.jsonNumber { return CellValue(glucose: number, reader.unit) }
     return reader.read(field)
   }
 

@@ -13,11 +13,11 @@ struct GenericZeros {
   /// Looks at the values of a row.
   mutating func survey(value: Field, ketone: Field, mark: DecimalMark) {
     if let number = value.trimmed.number(mark) ?? value.jsonNumber {
-      let isPlausible = GlucoseUnit.allCases.contains { GlucoseReader.plausible($0).contains(number) }
+      let isPlausible = GlucoseUnit.allCases.contains { PlausibleAmounts.glucose($0).contains(number) }
       values.note(number, isPlausible: isPlausible)
     }
     if let number = ketone.trimmed.number(mark) ?? ketone.jsonNumber {
-      ketones.note(number, isPlausible: (0...20).contains(number))
+      ketones.note(number, isPlausible: PlausibleAmounts.ketone.contains(number))
     }
   }
 

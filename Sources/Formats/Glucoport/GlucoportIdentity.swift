@@ -11,9 +11,6 @@ struct GlucoportIdentity {
     case rejected(String)
   }
 
-  /// More than any meter shows, and few enough that every conversion of a value stays a number.
-  private static let possible = 0.0...10_000
-
   private var places: [Int]
   private let isTable: Bool
   private var devices: [(parts: [[UInt8]], index: DeviceIndex)] = []
@@ -135,7 +132,7 @@ struct GlucoportIdentity {
   }
 
   private func number(_ field: Field) -> Double? {
-    guard let number = field.jsonNumber, Self.possible.contains(number) else { return nil }
+    guard let number = field.jsonNumber, PlausibleAmounts.stated.contains(number) else { return nil }
     return number
   }
 
@@ -173,7 +170,9 @@ extension GlucoportIdentity {
   }
 
   private func text(_ column: GlucoportColumn, of row: Row) -> String {
-    let text = field(column, of: row).text
+    let field = field(column, of: row)
+    if field.shape == .composite { return field.openedText }
+    let text = field.text
     return isTable ? GlucoportColumns.unguarding(text) : text
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Nightscout
 
 /// Nightscout entries and treatments, from API v1 and v3 or mongoexport: JSON, CSV and TSV, mixed as they
 /// come.
@@ -15,24 +16,11 @@ struct NightscoutFormat: ExportFormat {
   static let summary = "sensor readings, meter readings, insulin, carbohydrates, exercise, notes"
   static let readsJSON = true
 
-  /// Places in `names`.
-  enum Name {
-    static let type = 0, date = 1, dateString = 2, sgv = 3, mbg = 4, device = 5, utcOffset = 6, isValid = 7
-    static let eventType = 8, createdAt = 9, timestamp = 10, mills = 11, identifier = 12, id = 13
-    static let insulin = 14, carbs = 15, protein = 16, fat = 17, notes = 18, duration = 19
-    static let absolute = 20, rate = 21, percent = 22, relative = 23, enteredInsulin = 24, splitExtended = 25
-    static let glucose = 26, glucoseType = 27, units = 28, isBasalInsulin = 29, milliseconds = 30
-    static let app = 31, parts = 32, moved = 33
-  }
-
-  static let names = [
-    "type", "date", "dateString", "sgv", "mbg", "device", "utcOffset", "isValid",
-    "eventType", "created_at", "timestamp", "mills", "identifier", "_id",
-    "insulin", "carbs", "protein", "fat", "notes", "duration",
-    "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
-    "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
-    "app", "glucoport.parts", "glucoport.moved",
-  ]
+  /// What stands in the member of our own: the records of a treatment, and the mark of one that was moved.
+  private static let ownNames = ["glucoport.parts", "glucoport.moved"]
+  private static let partsPlace = NightscoutMember.names.count
+  private static let movedPlace = partsPlace + 1
+  private static let names = NightscoutMember.names + ownNames
 
   /// The member of our own documents in which an entry carries all parts of a reading's identity.
   private static let identityPrefix = "glucoport."
@@ -41,11 +29,8 @@ struct NightscoutFormat: ExportFormat {
   /// The columns of API v1's CSV and TSV, which have no header.
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
 
-  /// What Dexcom sends for below 40 and above 400.
-  private static let clamped = (low: 39.0, high: 401.0)
-
-  var columns: NamedColumns
-  let unit: GlucoseUnit?
+  private var columns: NamedColumns
+  private let unit: GlucoseUnit?
   private let isTable: Bool
   private var units: NightscoutUnits
   private let entriesStateUnits: Bool
@@ -93,7 +78,8 @@ struct NightscoutFormat: ExportFormat {
       if columns.count == 0 { return .unknown("before the header, or no row of Nightscout") }
       if isCut(row, out) { return .cut }
     }
-    if row[columns[Name.isValid]].equals("false") {
+    let document = NightscoutRow(row: row, columns: columns)
+    if document[.isValid].equals("false") {
       out.skip("deleted")
       return .data
     }
@@ -101,16 +87,24 @@ struct NightscoutFormat: ExportFormat {
       readOwn(row, into: &out)
       return .data
     }
-    let type = row[columns[Name.type]]
-    let sgv = row[columns[Name.sgv]]
-    if !sgv.isEmpty, type.equals("sgv") || type.isEmpty {
-      readSensor(row, sgv, into: &out)
-    } else if row[columns[Name.eventType]].isEmpty, !type.isEmpty || row[columns[Name.createdAt]].isEmpty {
-      return readOther(row, type, into: &out)
-    } else {
-      readTreatment(row, into: &out)
+    switch NightscoutEntry.content(of: document, &units) {
+    case .reading(let kind, let measurement, let marks, let instant):
+      add(kind, measurement, marks, at: instant, shown(instant, document), document, into: &out)
+    case .skipped(let name): out.skip(name)
+    case .rejected(let reason): out.reject(row, Self.withHint(reason))
+    case .treatment: readTreatment(document, into: &out)
+    case .unknown: return .unknown("neither an entry nor a treatment of Nightscout")
     }
     return .data
+  }
+
+  /// What a person can say where the input does not.
+  private static func withHint(_ reason: String) -> String {
+    switch reason {
+    case NightscoutRefusal.likeMillimoles: reason + "; if it is, say --unit mmol/L"
+    case NightscoutRefusal.unknownUnit: reason + "; say --unit"
+    default: reason
+    }
   }
 
   /// An entry of our own: the identity it carries is the reading's, not one made from its date.
@@ -121,130 +115,81 @@ struct NightscoutFormat: ExportFormat {
     }
   }
 
-  private mutating func readSensor(_ row: Row, _ sgv: Field, into out: inout Collector) {
-    let number = sgv.jsonNumber
-    if let number, units.isErrorCode(number, unit: row[columns[Name.units]]) {
-      return out.skip("sensor error code")
-    }
-    let cell = value(sgv, number, row)
-    let isClamped = number == Self.clamped.low || number == Self.clamped.high
-    add(.cbg, cell, row, marks: isClamped ? .atLimit : [], into: &out)
-  }
-
-  /// The value of an entry, which may be the word for a limit.
-  @inline(__always)
-  private mutating func value(_ cell: Field, _ number: Double?, _ row: Row) -> CellValue {
-    guard let number else {
-      return GlucoseReader(unit: units.given ?? .milligramsPerDecilitre).read(cell)
-    }
-    return units.check(number, unit: row[columns[Name.units]])
-  }
-
-  /// Entries that are no sensor reading with a value.
-  private mutating func readOther(_ row: Row, _ type: Field, into out: inout Collector) -> RowVerdict {
-    let mbg = row[columns[Name.mbg]]
-    if type.equals("mbg") || (type.isEmpty && !mbg.isEmpty) {
-      if mbg.isEmpty || mbg.equals("0") {
-        out.skip("entry without a value")
-      } else {
-        add(.smbg, value(mbg, mbg.jsonNumber, row), row, into: &out)
-      }
-    } else if type.equals("cal") {
-      out.skip("calibration line")
-    } else if type.isEmpty || type.equals("sgv") {
-      guard !type.isEmpty || !row[columns[Name.date]].isEmpty else {
-        return .unknown("neither an entry nor a treatment of Nightscout")
-      }
-      out.skip("entry without a value")
-    } else {
-      out.skip(String(type.text.prefix(40)))
-    }
-    return .data
-  }
-
   @inline(__always)
   private mutating func add(
-    _ kind: ReadingKind, _ cell: CellValue, _ row: Row, marks: ReadingMarks = [], into out: inout Collector
+    _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
+    _ shown: ShownTime, _ document: NightscoutRow, into out: inout Collector
   ) {
-    switch cell {
-    case .measurement(let measurement):
-      guard let instant = entryInstant(row) else {
-        return out.reject(
-          row, "a date that is no time since 1970 in milliseconds, and no other time that is known")
-      }
-      add(kind, measurement, at: instant, shown(instant, row), marks: marks, row, into: &out)
-    case .empty: out.skip("entry without a value")
-    case .rejected(let reason): out.reject(row, reason)
-    }
+    let reading = NightscoutEntry.reading(
+      kind, measurement, marks, at: instant, shown, out.place(shown), device: device(document, in: &out),
+      line: document.row.line)
+    out.add(reading, byClock: instant.isWallClock)
   }
 
   @inline(__always)
-  mutating func add(
-    _ kind: ReadingKind, _ measurement: Measurement, at instant: Instant, _ shown: ShownTime,
-    marks: ReadingMarks,
-    _ row: Row, into out: inout Collector
-  ) {
-    let model = row[columns[Name.device]]
-    let device = out.device(
+  private func device(_ document: NightscoutRow, in out: inout Collector) -> DeviceIndex {
+    let model = document[.device]
+    guard model.count <= NightscoutEntry.maxModel else { return out.device(NightscoutEntry.device(document)) }
+    return out.device(
       vendor: "Nightscout", model: model.isEmpty ? .fixed("Nightscout") : model, serial: .absent)
-    let placement = out.place(shown)
-    out.add(
-      instant.isWallClock
-        ? Reading(
-          device: device, kind: kind, at: shown.deviceTime, placement: placement, measurement, marks: marks,
-          line: row.line)
-        : Reading(
-          device: device, kind: kind, tick: instant.milliseconds, at: shown.deviceTime, placement: placement,
-          measurement, marks: marks, line: row.line), byClock: instant.isWallClock)
-  }
-
-  /// The instant of an entry. Its text counts where there is no `date`, or one without an offset.
-  @inline(__always)
-  private func entryInstant(_ row: Row) -> Instant? {
-    let date = row[columns[Name.date]]
-    if date.isEmpty { return row[columns[Name.dateString]].instant }
-    guard let instant = date.instant else { return nil }
-    guard instant.isWallClock else { return instant }
-    if let definite = definite(row, [Name.dateString, Name.mills]) { return definite }
-    // A text that cannot be read may state the offset, and `date` may then be in UTC as servers have it.
-    let text = row[columns[Name.dateString]]
-    return text.isEmpty || text.instant != nil ? instant : nil
-  }
-
-  /// The first of these times that leaves no question of its offset.
-  func definite(_ row: Row, _ names: [Int]) -> Instant? {
-    for name in names {
-      if let instant = row[columns[name]].instant, !instant.isWallClock { return instant }
-    }
-    return nil
   }
 
   /// The time to show for an instant: with the offset that the row states, else that of the logbook's zone.
   @inline(__always)
-  mutating func shown(_ instant: Instant, _ row: Row) -> ShownTime {
-    if instant.isWallClock { return wallClock(instant, row) }
-    let text = row[columns[Name.dateString]]
-    let stated = statedOffset(row, beside: text.isEmpty ? row[columns[Name.createdAt]] : text)
-    let offset = stated ?? instant.utcOffset.flatMap { $0 == 0 ? nil : $0 }
-    return ShownTime(utc: instant.seconds, offset: offset ?? zoneOffsets.offset(atUTC: instant.seconds))
+  private mutating func shown(_ instant: Instant, _ document: NightscoutRow) -> ShownTime {
+    document.shown(instant) { zoneOffsets.offset(atUTC: $0) }
   }
+}
 
-  /// A time that somebody's clock showed. Servers write an offset of 0 beside every one; another was meant.
-  private func wallClock(_ instant: Instant, _ row: Row) -> ShownTime {
-    let minutes = row[columns[Name.utcOffset]].jsonNumber.flatMap { $0 != 0 && abs($0) < 1440 ? $0 : nil }
-    return ShownTime(DeviceTime(seconds: instant.seconds), utcOffset: minutes.map { Int32($0 * 60) })
-  }
+// MARK: - Treatments
 
-  /// The person's offset in seconds. A time in UTC states none: servers rewrite times so, and then write 0
-  /// into `utcOffset` of every such row, too.
-  @inline(__always)
-  private func statedOffset(_ row: Row, beside text: Field) -> Int32? {
-    let isUTC = text.count > 0 && text[text.count - 1] | 0x20 == UInt8(ascii: "z")
-    if let minutes = row[columns[Name.utcOffset]].jsonNumber, abs(minutes) < 1440, minutes != 0 || !isUTC {
-      return Int32(minutes * 60)
+extension NightscoutFormat {
+  /// Treatments: one row may hold insulin, food and a blood glucose value; what it holds shares its moment.
+  private mutating func readTreatment(_ document: NightscoutRow, into out: inout Collector) {
+    let row = document.row
+    guard row[columns[Self.movedPlace]].isEmpty else { return out.skip("moved in time") }
+    let parts = NightscoutPart.parts(json: row[columns[Self.partsPlace]])
+    for part in parts { out.add(record(part, document)) }
+    if document[.app].equals("glucoport") {
+      // From what the treatment shows to other programs it would become another record, and a dose would count twice.
+      if parts.isEmpty {
+        out.reject(row, "a record of glucoport without what it states of it, as an export in JSON has it")
+      }
+      return
     }
-    guard !isUTC, !text.isEmpty, let offset = text.yearFirstTime?.utcOffset, offset != 0 else { return nil }
-    return offset
+    guard let instant = document.treatmentInstant else { return out.reject(row, NightscoutRefusal.noDate) }
+    let content = NightscoutTreatment.content(of: document, unit: unit)
+    let time = shown(instant, document)
+    let source = sourceID(document)
+    for (kind, fields) in content.records where !parts.contains(where: { $0.state.kind == kind }) {
+      out.add(
+        kind, at: time, owner: document[.device].text, sourceID: "\(source)/\(kind.rawValue)",
+        line: row.line, byClock: instant.isWallClock, fields)
+    }
+    if let (measurement, marks) = content.glucose {
+      add(.smbg, measurement, marks, at: instant, time, document, into: &out)
+    }
+    for name in content.skipped { out.skip(name) }
+    for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
+  }
+
+  /// A record that stands whole in the treatment.
+  private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
+    let state = NightscoutTreatment.edited(part, in: document)
+    var record = ImportedRecord(
+      kind: state.kind, at: state.deviceTime, placement: state.placement, fields: state.fields,
+      line: document.row.line)
+    (record.guid, record.entryGuid, record.deleted) = (part.guid, state.entryGuid, state.isDeleted)
+    return record
+  }
+
+  /// The server's own key. A document of API v1 has no `identifier` there, and its `_id` as one in API v3.
+  private func sourceID(_ document: NightscoutRow) -> String {
+    for member in [NightscoutMember.identifier, .id] {
+      let key = document[member]
+      if key.shape != .composite, !key.isEmpty { return key.text }
+    }
+    return document[.createdAt].text + document[.eventType].trimmed.text
   }
 }
 
@@ -313,8 +258,10 @@ extension NightscoutFormat {
   /// API v1 ends its table without a line end. A device that came before is whole, a quoted one as well.
   private func isCut(_ row: Row, _ out: Collector) -> Bool {
     guard row.isUnterminated, columns.isCut(row) else { return false }
-    guard row.count == columns.count, columns[Name.device] == columns.count - 1 else { return true }
-    let device = row[columns[Name.device]]
+    guard row.count == columns.count, columns[NightscoutMember.device.place] == columns.count - 1 else {
+      return true
+    }
+    let device = row[columns[NightscoutMember.device.place]]
     return !out.batch.devices.contains { $0.model == device.text }
   }
 }

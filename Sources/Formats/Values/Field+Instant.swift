@@ -2,21 +2,6 @@
 
 import Logbook
 
-/// A point on the UTC line in milliseconds since 1970, with the offset beside which it was written.
-struct Instant {
-  var milliseconds: Int64
-  /// Seconds east of Greenwich; nil when it was written without one.
-  var utcOffset: Int32?
-  /// Whether it was written as a time of day without an offset. The milliseconds are right only where the format's
-  /// documentation says that such a time is in UTC; else it is the time that somebody's clock showed.
-  var isWallClock = false
-
-  /// UTC seconds.
-  @inline(__always) var seconds: Int64 {
-    (milliseconds >= 0 ? milliseconds : milliseconds - 999) / 1000
-  }
-}
-
 extension Field {
   /// Smaller numbers are seconds, as Nightscout takes them: 2000-01-01 in milliseconds.
   private static let minMilliseconds: Int64 = 946_684_800_000

@@ -23,7 +23,9 @@ extension Field {
       isNegative = start[0] == UInt8(ascii: "-")
       index = 1
     }
-    guard count > index, count - index <= 18 else { return nil }
+    guard count > index else { return nil }
+    // More digits may not fit.
+    guard count - index <= 18 else { return count - index == 19 ? Int64(text) : nil }
     var value: Int64 = 0
     while index < count {
       let digit = start[index] &- 0x30

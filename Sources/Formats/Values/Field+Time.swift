@@ -2,24 +2,6 @@
 
 import Logbook
 
-/// A time as an input shows it, with the offset where it states one.
-struct ShownTime: Hashable {
-  var deviceTime: DeviceTime
-  /// Seconds east of Greenwich; nil for a bare wall-clock time.
-  var utcOffset: Int32?
-
-  init(_ deviceTime: DeviceTime, utcOffset: Int32? = nil) {
-    self.deviceTime = deviceTime
-    self.utcOffset = utcOffset
-  }
-
-  /// An instant in UTC seconds, shown with this offset.
-  init(utc seconds: Int64, offset: Int32) {
-    deviceTime = DeviceTime(seconds: seconds + Int64(offset))
-    utcOffset = offset
-  }
-}
-
 /// Which of the first two numbers of a date is the day.
 enum DateOrder: String, CaseIterable {
   case dayFirst = "dmy"

@@ -39,13 +39,6 @@ enum ValueWord {
   }
 }
 
-/// What a value cell holds.
-enum CellValue {
-  case measurement(Measurement)
-  case empty
-  case rejected(String)
-}
-
 /// Reads the value cells of one input: one unit, one decimal mark, and the device's limits where they are known.
 struct GlucoseReader {
   var unit: GlucoseUnit
@@ -64,7 +57,7 @@ struct GlucoseReader {
   /// The glucose value in a cell: a number (a unit may follow it), or a word for LO, HI or nothing.
   func read(_ field: Field) -> CellValue {
     if field.isEmpty { return .empty }
-    if let number = field.number(mark) { return check(number) }
+    if let number = field.number(mark) { return CellValue(glucose: number, unit) }
     switch ValueWord(field, mark: mark) {
     case .low(let below): return .measurement(.low(below: below ?? lowLimit, unit))
     case .high(let above): return .measurement(.high(above: above ?? highLimit, unit))
@@ -73,30 +66,10 @@ struct GlucoseReader {
     }
   }
 
-  /// A number that no meter shows says that the unit or the column is wrong.
-  func check(_ number: Double) -> CellValue {
-    let range = Self.plausible(unit)
-    guard range.contains(number) else {
-      return .rejected(
-        "a glucose value outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)"
-      )
-    }
-    return .measurement(.value(Quantity(number, unit)))
-  }
-
-  /// The values that any meter can show.
-  static func plausible(_ unit: GlucoseUnit) -> ClosedRange<Double> {
-    unit == .milligramsPerDecilitre ? 10...1000 : 0.6...55
-  }
-
-  /// A ketone value: always mmol/L, 0 to 20.
+  /// A ketone value: always in mmol/L.
   static func ketone(_ field: Field, mark: DecimalMark) -> CellValue {
     if field.isEmpty { return .empty }
-    if let number = field.number(mark) {
-      return (0...20).contains(number)
-        ? .measurement(.value(Quantity(number, .millimolesPerLitre)))
-        : .rejected("a ketone value outside 0–20 mmol/L")
-    }
+    if let number = field.number(mark) { return CellValue(ketone: number) }
     switch ValueWord(field, mark: mark) {
     case .low(let below): return .measurement(.low(below: below, .millimolesPerLitre))
     case .high(let above): return .measurement(.high(above: above, .millimolesPerLitre))
@@ -110,7 +83,7 @@ struct GlucoseReader {
     for known in GlucoseUnit.allCases where text.hasSuffix(known.name.lowercased()) {
       let digits = field.slice(0, field.count - known.name.utf8.count).trimmed
       guard let number = digits.number(mark) else { break }
-      return GlucoseReader(unit: known, mark: mark).check(number)
+      return CellValue(glucose: number, known)
     }
     return .rejected("a glucose value that is no number")
   }

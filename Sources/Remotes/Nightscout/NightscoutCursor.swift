@@ -2,6 +2,7 @@
 
 import Foundation
 import Logbook
+import Nightscout
 
 /// How far a site has been pulled. Every time in it is of the server's clock, in milliseconds.
 struct NightscoutCursor: Codable, Hashable, Sendable {
@@ -26,8 +27,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   /// The server stamps a write before anybody sees it, and several instances have clocks of their own: what was stored
   /// in so many milliseconds before a question is asked for once more.
   static let overlap: Int64 = 60_000
-  /// The site tells its clock in whole seconds, and with the delay of an answer.
-  static let slack: Int64 = 10_000
+  /// The site gives its clock in whole seconds, and with the delay of an answer.
+  static let slack = NightscoutTime.slack
   /// While no latest time moves, what became visible late can only stand in the overlap, and the history is left alone
   /// for so long. The sweeps of each run see the events of the last days all the same.
   static let patience: Int64 = 6 * 3_600_000
@@ -50,7 +51,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   init(asked: Int64, latest: [String: Int64]) {
     self.asked = asked
     self.latest = latest
-    complete = NightscoutTime.least
+    complete = NightscoutTime.minMilliseconds
     window = Window(start: asked - Self.sweptBack, digest: Self.digest([]), seen: [:])
   }
 

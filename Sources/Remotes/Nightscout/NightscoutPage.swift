@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Nightscout
 
 /// What a page of changes holds: each item once, without what this very store wrote.
 struct NightscoutPage {

@@ -2,6 +2,7 @@
 
 import Logbook
 import NIOHTTP1
+import Nightscout
 
 /// Fetching what others wrote: the history for API v3, and a sweep by the time of the event for API v1, the web page and
 /// whatever else leaves no mark of change.

@@ -2,6 +2,7 @@
 
 import Logbook
 import NIOHTTP1
+import Nightscout
 
 /// Sending records whose document is not there: it may never have been, or be deleted, or be gone by itself.
 extension NightscoutRemote {
@@ -97,13 +98,13 @@ extension NightscoutRemote {
     _ writer: NightscoutWriter
   ) async throws(RemoteError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
-    guard date > NightscoutTime.least else {
+    guard date > NightscoutTime.minMilliseconds else {
       return .refused(reason: "Nightscout takes no time before the year 2000")
     }
     // The server takes two events of one type and time for one where the other has no key of its own.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(
-      others.filter { $0["eventType"]?.text == event }.compactMap { $0.instant?.milliseconds })
+      others.filter { $0["eventType"]?.text == event }.compactMap { $0.treatmentInstant?.milliseconds })
     let shift = (0..<1000).first { !taken.contains(date + $0) } ?? 0
     var part = NightscoutPart(guid: change.guid, state: change.state, seen: [:], sent: [])
     part.note(change, at: try await session.now())

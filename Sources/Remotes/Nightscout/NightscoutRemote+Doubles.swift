@@ -2,6 +2,7 @@
 
 import Logbook
 import NIOHTTP1
+import Nightscout
 
 /// Treatments that stand twice under one key. A site looks for a key and stores the document in two steps, so that two
 /// stores which import the same file and upload at the same moment leave two documents of one record: a dose counts twice.

@@ -2,6 +2,7 @@
 
 import Logbook
 import NIOHTTP1
+import Nightscout
 
 /// Sending readings: what is there already is found by time, since API v1 takes two entries of one type and time for
 /// one, and would write a reading over what another program or meter left there.

@@ -2,6 +2,7 @@
 
 import Logbook
 import NIOHTTP1
+import Nightscout
 
 /// Sending records: each document is read first, since API v1 leaves no trace of its edits, a POST brings back what was
 /// deleted, and a DELETE looks at nothing; then it is written under its exact mark of change.
@@ -104,8 +105,9 @@ extension NightscoutRemote {
     let shown = NightscoutTreatment.shown(change.state)
     let before = NightscoutTreatment.shown(mine.state)
     var members: [String: JSONValue] = [:]
-    for (member, _) in NightscoutTreatment.fields(mine.state.kind) where shown[member] != before[member] {
-      members[member] = shown[member] ?? .null
+    for (member, _) in NightscoutTreatment.fields(mine.state.kind)
+    where shown[member.name] != before[member.name] {
+      members[member.name] = shown[member.name] ?? .null
     }
     var part =
       parts.first { $0.guid == change.guid }
@@ -113,7 +115,7 @@ extension NightscoutRemote {
     part.state = change.state
     part.seen = [:]
     for (member, _) in NightscoutTreatment.fields(mine.state.kind) {
-      part.seen[member] = members[member] ?? document[member]
+      part.seen[member.name] = members[member.name] ?? document[member.name]
     }
     part.seen["created_at"] = document["created_at"]
     part.note(change, at: now)

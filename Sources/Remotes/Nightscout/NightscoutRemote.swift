@@ -4,6 +4,7 @@ import Foundation
 import Logbook
 import LogbookAPI
 import NIOHTTP1
+import Nightscout
 
 /// A Nightscout site (cgm-remote-monitor 15), by its API v3, and by v1 where many readings go up at once. What it
 /// promises and what it cannot is told in glucoport-nightscout(7).
@@ -73,11 +74,7 @@ struct NightscoutRemote: RemoteKind {
 
   /// The reading that a document of a collection holds.
   func reading(_ document: NightscoutDocument, of collection: NightscoutCollection) -> (Reading, Device)? {
-    switch collection {
-    case .entries: NightscoutEntry.reading(document, zone)
-    case .treatments where document["app"]?.text == NightscoutDocument.app: nil
-    case .treatments: NightscoutTreatment.foreign(document, zone).reading
-    }
+    document.contents(of: collection, zone).reading
   }
 }
 

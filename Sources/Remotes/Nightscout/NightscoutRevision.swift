@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Nightscout
 
 /// The mark of one state of a record: a digest of the content, since edits through API v1 leave every mark of the server
 /// as it was; and the document's key where that is not the record's id.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Nightscout
+
 /// What a login may do, in the notation of Apache Shiro.
 struct NightscoutRights: Hashable, Sendable {
   private let permissions: [[[Substring]]]

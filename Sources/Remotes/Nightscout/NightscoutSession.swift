@@ -3,6 +3,7 @@
 import Logbook
 import LogbookAPI
 import NIOHTTP1
+import Nightscout
 
 /// Requests to one site. The access token is sent in the one request that turns it into a JWT, and the JWT in all
 /// others; it ends with the run.
@@ -118,7 +119,7 @@ extension NightscoutSession {
       throw unknownAnswer
     }
     let issued = value["iat"]?.integer ?? answer.headers.first(name: "Date").flatMap(RetryAfter.instant)
-    guard let issued, issued > 0, issued < NightscoutTime.most / 1000 else {
+    guard let issued, issued > 0, issued < NightscoutTime.maxMilliseconds / 1000 else {
       throw exchange.violation("it does not tell its time")
     }
     return Login(

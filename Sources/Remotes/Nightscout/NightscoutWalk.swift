@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Nightscout
 
 /// A way through documents in rising order of one member, page by page, which loses none where several share a value:
 /// of a full page those with its largest value are left for the next one.
@@ -22,7 +23,7 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
 
   /// Every valid document of a collection.
   static func everything(of collection: NightscoutCollection) -> NightscoutWalk {
-    events(of: collection, from: NightscoutTime.least)
+    events(of: collection, from: NightscoutTime.minMilliseconds)
   }
 
   /// The valid documents whose time is later.
@@ -34,7 +35,8 @@ struct NightscoutWalk: Codable, Hashable, Sendable {
 
   /// What was stored later.
   static func history(of collection: NightscoutCollection, from time: Int64) -> NightscoutWalk {
-    NightscoutWalk(collection: collection, order: .history, position: String(max(time, NightscoutTime.least)))
+    NightscoutWalk(
+      collection: collection, order: .history, position: String(max(time, NightscoutTime.minMilliseconds)))
   }
 
   /// The member whose values rise.

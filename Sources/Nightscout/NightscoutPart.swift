@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+public import Logbook
 import LogbookAPI
 
-/// A record that a treatment holds.
-struct NightscoutRecord: Hashable, Sendable {
-  let guid: String
-  let state: RecordState
-  /// Whether the treatment says exactly what glucoport wrote.
-  let isOwn: Bool
-  let identifier: String
-
-  var revision: String { NightscoutRevision(state, identifier: identifier).text(guid: guid) }
-
-  var remote: RemoteRecord { RemoteRecord(guid: guid, revision: revision, state: state) }
-}
-
 /// What glucoport wrote of one record into a treatment, beside the members that other programs read.
-struct NightscoutPart: Hashable, Sendable {
+public struct NightscoutPart: Hashable, Sendable {
   /// As many nodes find the answer to a change that they send again.
   private static let maxSent = 16
 
-  let guid: String
-  var state: RecordState
+  /// The record's identity.
+  public let guid: String
+  /// The record's content, as it was written.
+  public var state: RecordState
   /// The members for other programs, as they were written with the state: one that differs by now was edited there.
-  var seen: [String: JSONValue]
+  public var seen: [String: JSONValue]
   /// For each node the last change that was accepted: its id, version and digest.
-  var sent: [String]
+  public private(set) var sent: [String]
   /// The server's clock when it was written, in milliseconds; nil where nobody noted it.
-  var writtenAt: Int64?
+  public private(set) var writtenAt: Int64?
 
-  init(guid: String, state: RecordState, seen: [String: JSONValue], sent: [String]) {
+  /// A part that no document holds yet.
+  public init(guid: String, state: RecordState, seen: [String: JSONValue] = [:], sent: [String] = []) {
     (self.guid, self.state, self.seen, self.sent) = (guid, state, seen, sent)
   }
 
-  /// Nil for what is none, or was damaged. API v1 replaces signs of HTML in every text.
+  /// Nil for what is none, or was damaged.
   init?(_ value: JSONValue) {
     guard let guid = value["guid"]?.text, RecordWire.isGuid(guid), let text = value["state"]?.text,
       let state = Self.state(text, digest: value["digest"]?.text)
@@ -46,10 +36,16 @@ struct NightscoutPart: Hashable, Sendable {
     writtenAt = value["written_at"]?.integer
   }
 
+  /// The parts of a list; none where it is no list.
+  public static func parts(_ list: JSONValue?) -> [NightscoutPart] {
+    list?.items?.compactMap(NightscoutPart.init) ?? []
+  }
+
+  /// API v1 replaces signs of HTML in every text, and the digest shows whether it did.
   private static func state(_ text: String, digest: String?) -> RecordState? {
     let plain = state(text)
     if plain?.digest == digest { return plain }
-    let unescaped = state(NightscoutDocument.unescaped(text))
+    let unescaped = state(NightscoutText.unescaped(text))
     return unescaped?.digest == digest ? unescaped : plain ?? unescaped
   }
 
@@ -61,7 +57,8 @@ struct NightscoutPart: Hashable, Sendable {
     }
   }
 
-  /// A text, since a database may change the order and the numbers of an object, and takes not every name of a field.
+  /// As a treatment holds it. The state is a text, since a database may change the order and the numbers of an object, and
+  /// takes not every name of a field.
   var json: JSONValue {
     var members: [String: JSONValue] = [
       "guid": .text(guid), "state": .text(sealedState), "digest": .text(state.digest), "seen": .object(seen),
@@ -74,23 +71,17 @@ struct NightscoutPart: Hashable, Sendable {
   /// The state's JSON without a `<`, which API v1 takes for HTML and rewrites.
   private var sealedState: String { state.json.replacing("<", with: "\\u003c") }
 
-  /// When somebody else changed the document by API v3; nil where it was API v1, which leaves the server's mark as it was.
-  func editTime(_ document: NightscoutDocument) -> Int64? {
-    guard let writtenAt, let modified = document.modified, modified > writtenAt + NightscoutCursor.slack
-    else { return nil }
-    return modified / 1000
-  }
-
   /// Remembers a change as accepted.
   ///
   /// - Parameter now: the server's clock in milliseconds.
-  mutating func note(_ change: RecordChange, at now: Int64) {
+  public mutating func note(_ change: RecordChange, at now: Int64) {
     writtenAt = now
     sent.removeAll { $0.hasPrefix(change.node) }
     sent.append(Self.mark(change))
   }
 
-  static func mark(_ change: RecordChange) -> String {
+  /// What is noted of an accepted change.
+  public static func mark(_ change: RecordChange) -> String {
     "\(change.node) \(change.version) \(change.digest.prefix(12))"
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
+public import LogbookAPI
 
 /// A JSON value of any shape: a Nightscout document may hold whatever its writer liked.
-enum JSONValue: Hashable, Sendable {
+public enum JSONValue: Hashable, Sendable {
   case null
   case flag(Bool)
   case number(Double)
@@ -13,11 +13,12 @@ enum JSONValue: Hashable, Sendable {
   case object([String: JSONValue])
 
   /// Reads a whole body.
-  static func read(_ body: [UInt8]) throws(WireError) -> JSONValue {
+  public static func read(_ body: [UInt8]) throws(WireError) -> JSONValue {
     try WireReader.read(mended(body)) { (reader) throws(WireError) in try JSONValue(&reader) }
   }
 
-  init(_ reader: inout WireReader) throws(WireError) {
+  /// Reads the next value.
+  public init(_ reader: inout WireReader) throws(WireError) {
     switch reader.peek() {
     case UInt8(ascii: "{"):
       var members: [String: JSONValue] = [:]
@@ -37,10 +38,10 @@ enum JSONValue: Hashable, Sendable {
   }
 
   /// The value as JSON text, members by name.
-  var json: String { String(decoding: bytes, as: UTF8.self) }
+  public var json: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The bytes of `json`.
-  var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     var out: [UInt8] = []
     write(to: &out)
     return out
@@ -75,16 +76,16 @@ enum JSONValue: Hashable, Sendable {
   }
 
   /// The value of a member; nil for what is no object, and for null.
-  subscript(name: String) -> JSONValue? {
+  public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
     return value
   }
 
   /// The text; nil for anything else.
-  var text: String? { if case .text(let text) = self { text } else { nil } }
+  public var text: String? { if case .text(let text) = self { text } else { nil } }
 
   /// The number, also where somebody wrote it as a text; nil for anything else.
-  var number: Double? {
+  public var number: Double? {
     switch self {
     case .number(let number): number
     case .text(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -93,16 +94,16 @@ enum JSONValue: Hashable, Sendable {
   }
 
   /// The items of a list; nil for anything else.
-  var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
+  public var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
 
   /// The whole number of milliseconds or the like; nil for what is none.
-  var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
+  public var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
 }
 
 extension JSONValue {
   /// A body in which half a surrogate pair is U+FFFD. Programs that cut texts in the middle of a sign leave such halves
   /// behind, and JavaScript passes them on; one such note shall not stop every pull.
-  static func mended(_ body: [UInt8]) -> [UInt8] {
+  public static func mended(_ body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0
     while let next = body[index...].firstIndex(of: UInt8(ascii: "\\")) {

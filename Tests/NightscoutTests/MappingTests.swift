@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
 import SeededRandom
 import Testing
 
-@testable import Remotes
+@testable import Nightscout
 
 /// Readings and records as documents and back.
-@Suite struct NightscoutMappingTests {
-  static let writer = NightscoutWriter(Login.run())
+@Suite struct MappingTests {
+  static let writer = NightscoutWriter(node: "n", run: "r")
   static let zone = NightscoutZone(zone: nil)
 
   @Test(arguments: UInt64(1)...40)
@@ -93,7 +92,7 @@ import Testing
   }
 
   private func edited(_ state: RecordState, _ members: [String: JSONValue]) throws -> NightscoutRecord {
-    let part = NightscoutPart(guid: Login.logbookID, state: state, seen: [:], sent: [])
+    let part = NightscoutPart(guid: Sample.guid, state: state, seen: [:], sent: [])
     let all = NightscoutTreatment.members(part, identifier: part.guid, shift: 0, Self.writer)
     return try #require(
       NightscoutTreatment.records(try document(all.merging(members) { $1 }), Self.zone).first)
@@ -144,7 +143,7 @@ import Testing
       "identifier": .text("a"), "created_at": .text("2026-05-06T18:30:00"),
       "date": .number(1_778_085_000_000),
     ])
-    #expect(document.instant?.milliseconds == 1_778_085_000_000)
+    #expect(document.treatmentInstant?.milliseconds == 1_778_085_000_000)
   }
 
   @Test func aForeignTreatmentHoldsWhatAnImportOfItGives() throws {
@@ -201,7 +200,7 @@ import Testing
   }
 
   @Test func aDamagedMemberOfOursIsNoReadingAndNoRecord() throws {
-    let (reading, device) = (Sample.batch(1).readings[0], Sample.batch(1).devices[0])
+    let (reading, device) = (Sample.reading, Sample.device)
     let members = NightscoutEntry.members(reading, device, identifier: "a", shift: 0, Self.writer)
     let own = try #require(members["glucoport"]?.members)
     for name in [
@@ -224,10 +223,10 @@ import Testing
   }
 
   @Test func anEntryNeverShowsAnotherDayThanItsReading() throws {
-    var reading = Sample.batch(1).readings[0]
+    var reading = Sample.reading
     reading.placement = Placement(utcOffset: -12600, source: .stated)
     let members = NightscoutEntry.members(
-      reading, Sample.batch(1).devices[0], identifier: "a", shift: 2, Self.writer)
+      reading, Sample.device, identifier: "a", shift: 2, Self.writer)
     let time = reading.deviceTime.text
     #expect(members["dateString"] == .text("\(time).002-03:30") && members["utcOffset"] == .number(-210))
     #expect(members["sysTime"]?.text == members["date"]?.integer.map(NightscoutTime.utcText))
@@ -245,81 +244,5 @@ import Testing
     // Through text, as over the wire.
     let value = try JSONValue.read(Array(JSONValue.object(members).json.utf8))
     return try #require(NightscoutDocument(value))
-  }
-}
-
-extension Sample {
-  static let bolus = RecordState(
-    kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_000_000),
-    placement: Placement(utcOffset: 7200, source: .zone),
-    fields: RecordFields([
-      "units": .number(4.5), "subtype": .text("rapid"), "text": .text("a & b"), "tags": .words(["x", "y"]),
-    ]), isDeleted: false, editedAt: 1_778_000_100)
-}
-
-/// Readings and records of every kind, by a seed.
-struct SeededNumbers: RandomNumberGenerator {
-  private var random: SeededGenerator
-
-  init(seed: UInt64) { random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15) }
-
-  mutating func next() -> UInt64 { random.next() }
-
-  private mutating func pick<Value>(_ values: [Value]) -> Value {
-    values[Int.random(in: values.indices, using: &self)]
-  }
-
-  private mutating func text() -> String {
-    pick(["", "lunch", "5 < 6 & x", "&lt;", "\"quoted\" \\ and\nlines", "Ä 😀", "a.b$c", "0", "  blank "])
-  }
-
-  mutating func guid() -> String { Digest.uuid(of: ["guid", String(next())]) }
-
-  mutating func reading() -> (Reading, Device) {
-    let device = pick([
-      Device(vendor: "Abbott", model: "Libre", serial: "S|%1", format: "x"),
-      Device(vendor: "", model: "A \"meter\"", format: "generic"),
-    ])
-    let seconds = Int64.random(in: 1_000_000_000...1_900_000_000, using: &self)
-    let placement = Placement(
-      utcOffset: pick([0, 7200, -12600, 20700, 8423]), source: pick(OffsetSource.allCases))
-    let unit = pick(GlucoseUnit.allCases)
-    let number = pick([0.1, 5.5, 6.05, 39, 100, 401, 123.4])
-    let measurement = pick([
-      Measurement.value(Quantity(number, unit)), .low(below: pick([nil, 20, 1.1]), unit),
-      .high(above: pick([nil, 500]), unit),
-    ])
-    let marks = pick([[], ReadingMarks.manual, [.linked, .atLimit], .controlSolution])
-    let (kind, time) = (pick(ReadingKind.allCases), DeviceTime(seconds: seconds))
-    var reading =
-      Bool.random(using: &self)
-      ? Reading(
-        device: DeviceIndex(0), kind: kind, at: time, placement: placement, measurement, marks: marks, line: 0
-      )
-      : Reading(
-        device: DeviceIndex(0), kind: kind, tick: pick([0, 7, -3, 1_778_085_000_123, .max, .min + 1]),
-        at: time,
-        placement: placement, measurement, marks: marks, line: 0)
-    reading.occurrence = Int32(pick([0, 0, 1, 5]))
-    reading.occurrenceIsStated = true
-    return (reading, device)
-  }
-
-  mutating func state() -> RecordState {
-    let kind = pick(RecordKind.allCases)
-    var fields: [String: FieldValue] = [:]
-    for name in ["units", "rate", "minutes", "carbs", "protein", "fat", "steps"]
-    where Bool.random(using: &self) {
-      fields[name] = .number(pick([0, 1, 4.5, 0.05, 120]))
-    }
-    for name in ["text", "a.b", "$c"] where Bool.random(using: &self) { fields[name] = .text(text()) }
-    fields["subtype"] = pick([nil, .text("rapid"), .text("long"), .text("basal"), .text("mix")])
-    fields["excluded"] = pick([nil, .flag(true)])
-    fields["tags"] = pick([nil, .words(["a", "b<c"])])
-    return RecordState(
-      kind: kind, entryGuid: Bool.random(using: &self) ? guid() : nil,
-      deviceTime: DeviceTime(seconds: Int64.random(in: 1_000_000_000...1_900_000_000, using: &self)),
-      placement: Placement(utcOffset: pick([0, 7200, -12600, 8423]), source: pick(OffsetSource.allCases)),
-      fields: RecordFields(fields), isDeleted: false, editedAt: pick([nil, 1_778_000_000]))
   }
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Texts as they go through a site.
+public enum NightscoutText {
+  /// More than anybody types; a record holds no text of any length.
+  private static let maxText = 64 << 10
+
+  /// A text of a person as a record can hold it.
+  static func bounded(_ text: String) -> String {
+    let text = text.replacing("\0", with: " ")
+    guard text.utf8.count > maxText else { return text }
+    return String(decoding: text.utf8.prefix(maxText), as: UTF8.self)
+  }
+
+  /// The text without blanks at its ends.
+  static func trimmed(_ text: String) -> String {
+    let scalars = text.unicodeScalars.drop(while: isBlank).reversed().drop(while: isBlank)
+    return String(String.UnicodeScalarView(scalars.reversed()))
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || scalar == "\u{FEFF}"
+  }
+
+  /// A text as API v1 keeps it, with the signs back that it replaces. It reads a text with a `<` in it as HTML and writes
+  /// it anew, so that signs are escaped; any other text stays as it was typed.
+  public static func unescaped(_ text: String) -> String {
+    guard text.contains("&lt;") || text.contains("<") else { return text }
+    return [
+      ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", "\u{A0}"), ("&amp;", "&"),
+    ]
+    .reduce(text) { $0.replacing($1.0, with: $1.1) }
+  }
+
+  /// A text that has to come back as it is, whoever rewrites the document by API v1: that one takes a `<` for HTML.
+  static func sealed(_ text: String) -> JSONValue {
+    guard text.contains("<") else { return .text(text) }
+    return .object([base64: .text(Data(text.utf8).base64EncodedString())])
+  }
+
+  /// The text of a sealed one; nil for what is none.
+  public static func opened(_ value: JSONValue?) -> String? {
+    if let text = value?.text { return text }
+    guard let bytes = value?[base64]?.text.flatMap({ Data(base64Encoded: $0) }) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The member of an object that holds a sealed text.
+  private static let base64 = "base64"
+}

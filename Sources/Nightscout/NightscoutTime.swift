@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Instants as Nightscout writes them, in milliseconds since 1970.
+public enum NightscoutTime {
+  /// What it takes begins behind the year 2000; smaller numbers count as seconds there.
+  public static let minMilliseconds: Int64 = 946_684_800_000
+  /// The end of the year 9999.
+  public static let maxMilliseconds: Int64 = 253_402_300_799_999
+
+  /// The site gives its clock in whole seconds, and with the delay of an answer.
+  public static let slack: Int64 = 10_000
+
+  /// Whether a site accepts an event of this time.
+  public static func isPossible(_ milliseconds: Int64) -> Bool {
+    (minMilliseconds...maxMilliseconds).contains(milliseconds)
+  }
+
+  /// `2026-05-06T16:30:00.000Z`.
+  public static func utcText(_ milliseconds: Int64) -> String {
+    let (seconds, rest) = parts(milliseconds)
+    return "\(DeviceTime(seconds: seconds).text).\(padded(rest))Z"
+  }
+
+  /// The same instant with the offset beside which it is shown, in whole minutes.
+  public static func localText(_ milliseconds: Int64, minutes: Int64) -> String {
+    let (seconds, rest) = parts(milliseconds)
+    let size = abs(minutes)
+    let offset = "\(minutes < 0 ? "-" : "+")\(two(size / 60)):\(two(size % 60))"
+    return "\(DeviceTime(seconds: seconds + minutes * 60).text).\(padded(rest))\(offset)"
+  }
+
+  /// The date of a header such as `If-Unmodified-Since`, cut to whole seconds, in GMT and English whatever the host
+  /// speaks: the server takes a date that it cannot read for none at all.
+  public static func headerText(_ milliseconds: Int64) -> String {
+    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let (seconds, _) = parts(milliseconds)
+    let (time, day) = (DeviceTime(seconds: seconds), Int((seconds / 86400) % 7))
+    let date = time.parts
+    return
+      "\(days[day]), \(two(Int64(date.day))) \(months[date.month - 1]) \(date.year) \(time.text.suffix(8)) GMT"
+  }
+
+  /// The instant of a number of milliseconds, or of seconds where it is small. Nil for 0, which means that there is none.
+  static func instant(_ number: Double) -> Instant? {
+    guard number > 0, number <= Double(maxMilliseconds) else { return nil }
+    let isSeconds = number < Double(minMilliseconds)
+    // Half a microsecond more, so that 1778068800.123 times a thousand is not cut to 122.
+    let milliseconds = isSeconds ? number * 1000 + 0.0005 : number
+    return milliseconds <= Double(maxMilliseconds) ? Instant(milliseconds: Int64(milliseconds)) : nil
+  }
+
+  /// The instant of a text year first, as if in UTC where it says no offset.
+  static func instant(_ text: String) -> Instant? {
+    let text = NightscoutText.trimmed(text)
+    guard text.utf8.count >= 16, let separator = text.dropFirst(10).first, "Tt ".contains(separator)
+    else { return nil }
+    var rest = text.dropFirst(16)
+    let hasSeconds = rest.first == ":"
+    rest = rest.dropFirst(hasSeconds ? 3 : 0)
+    let clock = text.dropFirst(11).prefix(hasSeconds ? 8 : 5)
+    guard let time = DeviceTime(text: "\(text.prefix(10))T\(clock)") else { return nil }
+    var fraction: Int64 = 0
+    if hasSeconds, rest.first == "." || rest.first == "," {
+      let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+      fraction = Int64(String((digits + "000").prefix(3))) ?? 0
+      rest = rest.dropFirst(1 + digits.count)
+    }
+    rest = rest.drop { $0 == " " }
+    if rest.isEmpty { return Instant(milliseconds: time.seconds * 1000 + fraction, isWallClock: true) }
+    guard let offset = statedOffset(rest) else { return nil }
+    return Instant(
+      milliseconds: (time.seconds - Int64(offset)) * 1000 + fraction, utcOffset: offset)
+  }
+
+  /// The seconds of `Z`, `±hh`, `±hhmm` or `±hh:mm`.
+  private static func statedOffset(_ text: Substring) -> Int32? {
+    if ["Z", "z", "UTC", "GMT"].contains(text) { return 0 }
+    var digits = text.dropFirst()
+    if digits.count == 5, digits.dropFirst(2).first == ":" {
+      digits.remove(at: digits.index(digits.startIndex, offsetBy: 2))
+    }
+    guard text.first == "+" || text.first == "-", digits.count == 2 || digits.count == 4,
+      digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int32(digits)
+    else { return nil }
+    let (hours, minutes) = digits.count == 2 ? (number, 0) : (number / 100, number % 100)
+    guard hours <= 18, minutes < 60 else { return nil }
+    let size = hours * 3600 + minutes * 60
+    return text.first == "-" ? -size : size
+  }
+
+  /// The seconds of an offset as glucoport writes it: `Z`, `±hh:mm` or `±hh:mm:ss`.
+  static func offset(_ text: String) -> Int32? {
+    if text == "Z" { return 0 }
+    let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false).map { Int32($0) }
+    guard text.first == "+" || text.first == "-", parts.count == 2 || parts.count == 3,
+      let hours = parts[0], let minutes = parts[1], let seconds = parts.count == 3 ? parts[2] : 0,
+      (0...18).contains(hours), (0..<60).contains(minutes), (0..<60).contains(seconds)
+    else { return nil }
+    let size = hours * 3600 + minutes * 60 + seconds
+    return text.first == "-" ? -size : size
+  }
+
+  private static func parts(_ milliseconds: Int64) -> (seconds: Int64, rest: Int64) {
+    let seconds = (milliseconds >= 0 ? milliseconds : milliseconds - 999) / 1000
+    return (seconds, milliseconds - seconds * 1000)
+  }
+
+  private static func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  private static func padded(_ number: Int64) -> String { String("00\(number)".suffix(3)) }
+}

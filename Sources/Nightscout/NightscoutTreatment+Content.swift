@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// What a treatment of any program says. One may hold insulin, food and a blood glucose value, which share its moment.
+extension NightscoutTreatment {
+  /// What a document holds in the members that every program reads.
+  public struct Content {
+    /// The fields of each record, one of a kind at most.
+    public fileprivate(set) var records: [(kind: RecordKind, fields: [String: FieldValue])] = []
+    /// A blood glucose value that a person entered.
+    public fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
+    /// What glucoport has no kind for, by name.
+    public fileprivate(set) var skipped: [String] = []
+    /// Why parts of it are not taken.
+    public fileprivate(set) var rejections: [String] = []
+  }
+
+  /// What a document holds.
+  ///
+  /// - Parameter unit: that of glucose values beside which none is stated; nil where nobody knows.
+  public static func content(of document: some NightscoutFields, unit: GlucoseUnit?) -> Content {
+    var reader = TreatmentReader(document)
+    reader.read(unit)
+    return reader.content
+  }
+
+  /// A text of a person as it was typed. API v1 replaces signs of HTML; of the two only API v3 notes who made a document.
+  static func notes(_ document: some NightscoutFields) -> String {
+    let text = document[.notes].plainText
+    let plain = document[.subject].isEmpty ? NightscoutText.unescaped(text) : text
+    return NightscoutText.trimmed(plain).isEmpty
+      ? "" : NightscoutText.bounded(NightscoutText.trimmed(plain))
+  }
+}
+
+/// Reads one treatment.
+private struct TreatmentReader<Document: NightscoutFields> {
+  /// Events that are notes; a text beside any other event becomes a note as well.
+  private static var noteEvents: Set<String> { ["", "<none>", "Note", "Announcement", "Question"] }
+
+  var content = NightscoutTreatment.Content()
+  private let document: Document
+  private let event: String
+  /// The text, until a record has taken it.
+  private var notes: String
+  /// Whether anything of it is taken or rejected, so that the event is not counted as one without a kind.
+  private var isUsed = false
+
+  init(_ document: Document) {
+    self.document = document
+    event = NightscoutText.trimmed(document[.eventType].plainText)
+    notes = NightscoutTreatment.notes(document)
+  }
+
+  mutating func read(_ unit: GlucoseUnit?) {
+    addFood()
+    if event == "Temp Basal" { addBasal() } else { addInsulin() }
+    if event == "Exercise" { add(.exercise, minutes().map { ["minutes": .number($0)] } ?? [:]) }
+    addGlucose(unit)
+    if !notes.isEmpty {
+      let wasUsed = isUsed
+      add(.note, event == "Announcement" ? ["subtype": .text("announcement")] : [:])
+      // The event itself is counted where it left nothing but its text.
+      isUsed = wasUsed || Self.noteEvents.contains(event)
+    }
+    if !isUsed {
+      content.skipped.append(event.isEmpty ? "treatment without content" : String(event.prefix(40)))
+    }
+  }
+
+  private mutating func add(_ kind: RecordKind, _ fields: [String: FieldValue]) {
+    var fields = fields
+    if !notes.isEmpty { fields["text"] = .text(notes) }
+    notes = ""
+    isUsed = true
+    content.records.append((kind, fields))
+  }
+
+  private mutating func reject(_ reason: String) {
+    isUsed = true
+    content.rejections.append(reason)
+  }
+
+  /// A number in this range; nil where there is none. Another is refused.
+  private mutating func number(
+    _ member: NightscoutMember, in range: ClosedRange<Double>, _ what: String
+  ) -> Double? {
+    let value = document[member]
+    if value.isEmpty { return nil }
+    guard let number = value.jsonNumber, range.contains(number) else {
+      reject("\(what) that is no number from 0 to \(plainNumber(range.upperBound))")
+      return nil
+    }
+    return number
+  }
+
+  /// The same, where 0 means that there is none.
+  private mutating func amount(
+    _ member: NightscoutMember, in range: ClosedRange<Double>, _ what: String
+  ) -> Double? {
+    let number = number(member, in: range, what)
+    return number == 0 ? nil : number
+  }
+
+  private mutating func minutes() -> Double? {
+    if let minutes = amount(.duration, in: PlausibleAmounts.minutes, "a duration") { return minutes }
+    return amount(.milliseconds, in: PlausibleAmounts.milliseconds, "a duration").map {
+      ($0 / 600).rounded() / 100
+    }
+  }
+
+  private mutating func addFood() {
+    var fields: [String: FieldValue] = [:]
+    for (member, field) in [(NightscoutMember.carbs, "carbs"), (.protein, "protein"), (.fat, "fat")] {
+      if let grams = amount(member, in: PlausibleAmounts.grams, "an amount of food") {
+        fields[field] = .number(grams)
+      }
+    }
+    if !fields.isEmpty { add(.food, fields) }
+  }
+
+  /// A bolus: `units` at once, and of a combination bolus `extended` units over the minutes.
+  private mutating func addInsulin() {
+    var fields: [String: FieldValue] = [:]
+    if let units = amount(.insulin, in: PlausibleAmounts.units, "an insulin dose") {
+      fields["units"] = .number(units)
+    }
+    if event == "Combo Bolus", let minutes = minutes(), let extended = extendedUnits(minutes) {
+      fields["extended"] = .number(extended)
+      fields["minutes"] = .number(minutes)
+    }
+    guard !fields.isEmpty else { return }
+    fields["subtype"] = .text(document[.isBasalInsulin].equals("true") ? "long" : "rapid")
+    add(.insulin, fields)
+  }
+
+  /// The extended part of a combination bolus: a share of all, else a rate over the minutes.
+  private mutating func extendedUnits(_ minutes: Double) -> Double? {
+    let all = amount(.enteredInsulin, in: PlausibleAmounts.units, "an insulin dose")
+    let percent = amount(.splitExtended, in: 0...100, "a share")
+    let rate = amount(.relative, in: PlausibleAmounts.units, "a rate")
+    let units: Double? =
+      if let all, let percent { all * percent / 100 } else { rate.map { $0 * minutes / 60 } }
+    return units.map { ($0 * 1000).rounded() / 1000 }
+  }
+
+  /// A temporary basal rate, in U/h or as a change in percent of the programmed one. Without a duration it ends one.
+  private mutating func addBasal() {
+    guard let minutes = minutes() else { return }
+    var fields: [String: FieldValue] = ["subtype": .text("basal"), "minutes": .number(minutes)]
+    let percent = document[.percent].jsonNumber
+    if let rate = number(.absolute, in: PlausibleAmounts.unitsPerHour, "a basal rate")
+      ?? number(.rate, in: PlausibleAmounts.unitsPerHour, "a basal rate")
+    {
+      fields["rate"] = .number(rate)
+    } else if percent == -100 {
+      fields["rate"] = .number(0)
+    } else if let percent, percent != 0 {
+      let change = (percent > 0 ? "+" : "") + plainNumber(percent) + " %"
+      notes = [change, notes].filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+    add(.insulin, fields)
+  }
+
+  /// A blood glucose value that a person entered. Beside other events it may be a copy of the sensor's.
+  private mutating func addGlucose(_ unit: GlucoseUnit?) {
+    let value = document[.glucose]
+    let type = document[.glucoseType]
+    if value.isEmpty || value.jsonNumber == 0 { return }
+    let isManual = type.equalsFolded("Manual")
+    guard event == "BG Check" ? !type.equalsFolded("Sensor") : isManual || type.equalsFolded("Finger")
+    else {
+      if event == "BG Check" { isUsed = true }
+      return content.skipped.append("glucose copied from a sensor")
+    }
+    isUsed = true
+    guard let unit = GlucoseUnit(name: document[.units].plainText) ?? unit else {
+      return reject(NightscoutRefusal.unknownUnit)
+    }
+    switch value.jsonNumber.map({ CellValue(glucose: $0, unit) }) ?? value.glucoseWord(unit) {
+    case .measurement(let measurement): content.glucose = (measurement, isManual ? .manual : [])
+    case .empty: content.skipped.append("entry without a value")
+    case .rejected(let reason): reject(reason)
+    }
+  }
+}

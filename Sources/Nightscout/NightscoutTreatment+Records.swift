@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// The records of treatments: those that glucoport wrote stand whole in our member, under the identity that they have in
+/// every store; another program's are made of what the treatment says.
+extension NightscoutTreatment {
+  /// The state of a part, with what others edited since.
+  public static func edited(_ part: NightscoutPart, in document: some NightscoutFields) -> RecordState {
+    var state = part.state
+    guard !state.isDeleted else { return state }
+    for (member, field) in fields(state.kind) {
+      let seen = plain(part.seen[member.name] ?? .null, member)
+      let found = plain(document[member], member)
+      if seen == found || (member == .duration && isRounded(seen, found)) { continue }
+      state.fields[field] = found
+    }
+    guard let seen = part.seen[NightscoutMember.createdAt.name]?.instant?.milliseconds,
+      let found = document[.createdAt].instant, found.milliseconds != seen
+    else { return state }
+    let offset = state.placement.utcOffset
+    state.deviceTime = DeviceTime(seconds: found.seconds + Int64(offset))
+    state.placement = Placement(utcOffset: offset, source: .stated)
+    return state
+  }
+
+  /// A value without what a server adds or takes away: nothing, 0 and an empty text are one, and signs of HTML come back.
+  private static func plain(_ value: some NightscoutValue, _ member: NightscoutMember) -> FieldValue? {
+    guard member == .notes else { return value.jsonNumber.flatMap { $0 == 0 ? nil : .number($0) } }
+    let text = NightscoutText.bounded(NightscoutText.unescaped(value.plainText))
+    return text.isEmpty ? nil : .text(text)
+  }
+
+  /// Whether the site itself made one of the other: each write of a document rounds its duration to whole minutes.
+  private static func isRounded(_ seen: FieldValue?, _ found: FieldValue?) -> Bool {
+    guard case .number(let seen)? = seen else { return false }
+    let rounded = seen.rounded(.toNearestOrAwayFromZero)
+    return found == (rounded == 0 ? nil : .number(rounded))
+  }
+}
+
+// MARK: - Of a site
+
+extension NightscoutTreatment {
+  /// What the members say that every program reads: records under the ids that an import of the site's export gives them,
+  /// and a blood glucose value that a person entered.
+  public static func foreign(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
+    guard let instant = document.treatmentInstant else {
+      return NightscoutContents(rejections: [NightscoutRefusal.noDate])
+    }
+    let content = content(of: document, unit: nil)
+    let shown = document.shown(instant, zone.offset)
+    var foreign = NightscoutContents(rejections: content.rejections)
+    foreign.records = content.records.map { kind, fields in
+      let state = RecordState(
+        kind: kind, entryGuid: nil, deviceTime: shown.deviceTime, placement: zone.place(shown),
+        fields: RecordFields(fields), isDeleted: false, editedAt: document.modified.map { $0 / 1000 })
+      return NightscoutRecord(
+        guid: guid(document.identifier, kind), state: state, isOwn: false, identifier: document.identifier)
+    }
+    foreign.reading = content.glucose.map { measurement, marks in
+      (
+        NightscoutEntry.reading(.smbg, measurement, marks, at: instant, document, zone),
+        NightscoutEntry.device(document)
+      )
+    }
+    return foreign
+  }
+
+  /// The id that an import of the site's export gives a record of a treatment.
+  static func guid(_ identifier: String, _ kind: RecordKind) -> String {
+    Digest.uuid(of: ["record", "nightscout", "\(identifier)/\(kind.rawValue)"])
+  }
+
+  /// The records of a document, tombstones, too.
+  public static func records(_ document: NightscoutDocument, _ zone: NightscoutZone) -> [NightscoutRecord] {
+    contents(document, zone).records
+  }
+
+  /// What a treatment holds.
+  static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
+    // The event goes on in another document.
+    if document.isMoved { return NightscoutContents() }
+    let parts = parts(document)
+    var contents = NightscoutContents(records: parts.map { record($0, document) })
+    let isOurs = document[.app].text == NightscoutDocument.app
+    if !isOurs || parts.isEmpty {
+      let foreign = foreign(document, zone)
+      contents.rejections = foreign.rejections
+      contents.reading = isOurs ? nil : foreign.reading
+      let guids = Set(parts.map(\.guid))
+      for record in foreign.records where !guids.contains(record.guid) {
+        // Where a part took its place under another id, the one made from the document's key is gone.
+        let isTaken = parts.contains { $0.state.kind == record.state.kind }
+        contents.records.append(isTaken ? record.tombstone : record)
+      }
+    }
+    if document.isDeleted { contents.records = contents.records.map(\.tombstone) }
+    return contents
+  }
+
+  private static func record(_ part: NightscoutPart, _ document: NightscoutDocument) -> NightscoutRecord {
+    var state = edited(part, in: document)
+    let isOwn = state == part.state
+    if !isOwn { state.editedAt = editTime(part, document) }
+    return NightscoutRecord(guid: part.guid, state: state, isOwn: isOwn, identifier: document.identifier)
+  }
+
+  /// When somebody else changed the document by API v3; nil where it was API v1, which leaves the server's mark as it was.
+  private static func editTime(_ part: NightscoutPart, _ document: NightscoutDocument) -> Int64? {
+    guard let writtenAt = part.writtenAt, let modified = document.modified,
+      modified > writtenAt + NightscoutTime.slack
+    else { return nil }
+    return modified / 1000
+  }
+}

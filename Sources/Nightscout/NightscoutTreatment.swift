@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// Records as treatments. The members that other programs read stand beside the whole state of each record.
+public enum NightscoutTreatment {
+  /// What of each kind other programs read, and under which field it comes back when they edit it.
+  public static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
+    switch kind {
+    case .insulin: [(.insulin, "units"), (.absolute, "rate"), (.duration, "minutes"), (.notes, "text")]
+    case .food: [(.carbs, "carbs"), (.protein, "protein"), (.fat, "fat"), (.notes, "text")]
+    case .exercise: [(.duration, "minutes"), (.notes, "text")]
+    case .note, .annotation, .attachment: [(.notes, "text")]
+    }
+  }
+
+  /// The type of event, which stays for ever.
+  public static func eventType(_ state: RecordState) -> String {
+    switch state.kind {
+    case .insulin:
+      switch state.fields.subtype {
+      case "", "rapid": "Correction Bolus"
+      case "basal" where state.fields["rate"] != nil && state.fields["minutes"] != nil: "Temp Basal"
+      default: "Insulin"
+      }
+    case .food: "Carb Correction"
+    case .exercise: "Exercise"
+    case .note: "Note"
+    case .annotation: "Annotation"
+    case .attachment: "Attachment"
+    }
+  }
+
+  /// The instant of a state in milliseconds.
+  public static func milliseconds(_ state: RecordState) -> Int64 {
+    (state.deviceTime.seconds - Int64(state.placement.utcOffset)) * 1000
+  }
+
+  /// Offsets in minutes, as the server keeps them.
+  public static func minutes(_ state: RecordState) -> Int64 { Int64(state.placement.utcOffset) / 60 }
+
+  /// The members that other programs read of a state.
+  public static func shown(_ state: RecordState) -> [String: JSONValue] {
+    guard !state.isDeleted else { return [:] }
+    var shown: [String: JSONValue] = [:]
+    for (member, field) in fields(state.kind) {
+      switch state.fields[field] {
+      case .number(let number): shown[member.name] = .number(number)
+      case .text(let text) where !text.isEmpty: shown[member.name] = .text(text)
+      default: break
+      }
+    }
+    if state.kind == .insulin { hideFromCalculators(&shown, state) }
+    if case .number(let servings)? = state.fields["servings"], state.kind == .food {
+      let text = [plainNumber(servings) + (servings == 1 ? " serving" : " servings"), shown["notes"]?.text]
+      shown["notes"] = .text(text.compactMap(\.self).joined(separator: " · "))
+    }
+    return shown
+  }
+
+  /// Every program takes `insulin` for a rapid bolus and computes what of it still acts; other insulin is told in words.
+  private static func hideFromCalculators(_ shown: inout [String: JSONValue], _ state: RecordState) {
+    let subtype = state.fields.subtype
+    if subtype == "basal", shown["absolute"] != nil, shown["duration"] != nil, shown["insulin"] == nil {
+      return
+    }
+    shown["absolute"] = nil
+    shown["duration"] = nil
+    guard subtype != "", subtype != "rapid" else { return }
+    let units = shown.removeValue(forKey: "insulin")?.number.map { "\(plainNumber($0)) U " } ?? ""
+    shown["notes"] = .text(
+      [units + subtype, shown["notes"]?.text].compactMap(\.self).joined(separator: " · "))
+  }
+
+  /// The members of a new document for one record.
+  ///
+  /// - Parameter shift: milliseconds by which it is moved away from another document of the type.
+  public static func members(
+    _ part: NightscoutPart, identifier: String, shift: Int64, _ writer: NightscoutWriter
+  ) -> [String: JSONValue] {
+    let date = milliseconds(part.state) + shift
+    var part = part
+    part.seen = shown(part.state)
+    var members = part.seen
+    part.seen["created_at"] = .text(NightscoutTime.utcText(date))
+    members["identifier"] = .text(identifier)
+    members["app"] = .text(NightscoutDocument.app)
+    members["eventType"] = .text(eventType(part.state))
+    members["date"] = .number(Double(date))
+    // Without it the running site leaves a dose that comes a quarter of an hour late out of what still acts.
+    members["mills"] = .number(Double(date))
+    members["created_at"] = part.seen["created_at"]
+    members["utcOffset"] = .number(Double(minutes(part.state)))
+    members["enteredBy"] = .text(NightscoutDocument.app)
+    members[NightscoutDocument.ownName] = own([part], writer)
+    return members
+  }
+
+  /// What a treatment makes act, or tells people: a deleted one says nothing of it any more.
+  public static let acting = [
+    "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
+    "notes",
+  ]
+
+  /// The members with which a document acts no longer.
+  public static func blank(_ document: NightscoutDocument) -> [String: JSONValue] {
+    var blank: [String: JSONValue] = [:]
+    for name in acting {
+      if let value = document[name], value != .null, value != .number(0) { blank[name] = .null }
+    }
+    return blank
+  }
+
+  /// Our member with these parts.
+  public static func own(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
+    .object(writer.members.merging(["parts": .list(parts.map(\.json))]) { $1 })
+  }
+
+  /// The parts that a document holds.
+  public static func parts(_ document: NightscoutDocument) -> [NightscoutPart] {
+    NightscoutPart.parts(document.own?["parts"])
+  }
+}

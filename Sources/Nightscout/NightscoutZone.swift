@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// The zone in which documents without an offset are shown.
+public struct NightscoutZone: Sendable {
+  /// The zone of the logbook; nil for UTC.
+  public let zone: LogbookZone?
+
+  /// The zone of a logbook; nil for UTC.
+  public init(zone: LogbookZone?) { self.zone = zone }
+
+  /// The offset in force at an instant in UTC seconds.
+  func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
+
+  /// What places a shown time.
+  func place(_ shown: ShownTime) -> Placement {
+    if let offset = shown.utcOffset { return Placement(utcOffset: offset, source: .stated) }
+    var zone = zone
+    return zone?.place(shown.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import Nightscout
+
+/// An import of a site's export takes what a pull of the site takes, under the same identities.
+@Suite struct ImportTests {
+  private static let zone = "Europe/Madrid"
+  private static let writer = NightscoutWriter(node: "n", run: "r")
+
+  /// What was taken of documents, each item in one line.
+  private struct Taken: Equatable {
+    var readings: [String] = []
+    var records: [String] = []
+    var refusals = 0
+
+    mutating func add(_ reading: Reading, _ device: Device) {
+      let identity = ReadingIdentity(reading, device)
+      readings.append(
+        "\(identity.text) \(reading.deviceTime.text) \(reading.placement) \(reading.measurement) \(reading.marks.names)"
+      )
+    }
+
+    mutating func add(_ guid: String, _ state: RecordState) {
+      records.append("\(guid) \(state.contentJSON) \(state.placement.source)")
+    }
+  }
+
+  private func pulled(_ documents: [(NightscoutCollection, JSONValue)]) throws -> Taken {
+    let zone = NightscoutZone(zone: try LogbookZone(name: Self.zone))
+    var taken = Taken()
+    for (collection, value) in documents {
+      let contents = try #require(NightscoutDocument(value)).contents(of: collection, zone)
+      if let (reading, device) = contents.reading { taken.add(reading, device) }
+      for record in contents.records { taken.add(record.guid, record.state) }
+      taken.refusals += contents.rejections.count
+    }
+    return taken
+  }
+
+  private func imported(_ documents: [(NightscoutCollection, JSONValue)]) throws -> Taken {
+    let file = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
+    try Data(JSONValue.list(documents.map(\.1)).bytes).write(to: file)
+    defer { unlink(file.path) }
+    var options = try ExportOptions(zone: LogbookZone(name: Self.zone), now: 1_990_000_000)
+    options.format = "nightscout"
+    var reader = try ExportReader(path: file.path, options: options)
+    var (batch, taken, isOpen) = (IngestBatch(), Taken(), true)
+    while isOpen { isOpen = try reader.read(into: &batch) }
+    for reading in batch.readings { taken.add(reading, batch.devices[Int(reading.device.number)]) }
+    for record in batch.records {
+      let state = RecordState(
+        kind: record.kind, entryGuid: record.entryGuid, deviceTime: record.deviceTime,
+        placement: record.placement, fields: record.fields, isDeleted: record.deleted)
+      taken.add(record.guid ?? Digest.uuid(of: ["record", "nightscout", record.sourceID]), state)
+    }
+    taken.refusals = batch.rejections.count
+    return taken
+  }
+
+  @Test(arguments: UInt64(1)...20)
+  func whatGlucoportWroteIsImportedAsItIsPulled(_ seed: UInt64) throws {
+    var random = SeededNumbers(seed: seed)
+    var documents: [(NightscoutCollection, JSONValue)] = []
+    for _ in 0..<30 {
+      let (reading, device) = random.reading()
+      let entry = NightscoutEntry.members(reading, device, identifier: random.guid(), shift: 0, Self.writer)
+      documents.append((.entries, .object(entry)))
+      let part = NightscoutPart(guid: random.guid(), state: random.state())
+      let treatment = NightscoutTreatment.members(part, identifier: part.guid, shift: 0, Self.writer)
+      documents.append((.treatments, .object(treatment)))
+    }
+    let pulled = try pulled(documents)
+    #expect(pulled.readings.count == 30 && pulled.records.count == 30, "seed \(seed)")
+    let imported = try imported(documents)
+    #expect(Set(imported.readings).symmetricDifference(pulled.readings) == [], "seed \(seed)")
+    #expect(Set(imported.records).symmetricDifference(pulled.records) == [], "seed \(seed)")
+    #expect(imported == pulled, "seed \(seed)")
+  }
+
+  @Test(arguments: UInt64(1)...40)
+  func whatOthersWroteIsImportedAsItIsPulled(_ seed: UInt64) throws {
+    var random = SeededNumbers(seed: seed)
+    // Values in mg/dL, as a site has them.
+    let first: [String: JSONValue] = [
+      "identifier": .text("first"), "type": .text("sgv"), "sgv": .number(120), "date": .number(1.778e12),
+    ]
+    var documents: [(NightscoutCollection, JSONValue)] = [(.entries, .object(first))]
+    for _ in 0..<40 {
+      documents.append((.entries, .object(random.foreignEntry())))
+      documents.append((.treatments, .object(random.foreignTreatment())))
+    }
+    let pulled = try pulled(documents)
+    #expect(!pulled.readings.isEmpty && !pulled.records.isEmpty && pulled.refusals > 0, "seed \(seed)")
+    let imported = try imported(documents)
+    #expect(Set(imported.readings).symmetricDifference(pulled.readings) == [], "seed \(seed)")
+    #expect(Set(imported.records).symmetricDifference(pulled.records) == [], "seed \(seed)")
+    #expect(imported == pulled, "seed \(seed)")
+  }
+
+  @Test func aDeviceWhoseNameAPIv1WouldRewriteKeepsItsIdentity() throws {
+    let device = Device(vendor: "A<b>", model: "<i>m", serial: "1 < 2 & 3", format: "x")
+    let members = NightscoutEntry.members(
+      Sample.reading, device, identifier: Sample.guid, shift: 0, Self.writer)
+    #expect(!JSONValue.object(members).json.contains("<"))
+    let documents = [(NightscoutCollection.entries, JSONValue.object(members))]
+    let pulled = try pulled(documents)
+    #expect(pulled.readings.count == 1 && pulled.readings[0].contains("1 < 2 & 3"))
+    #expect(try imported(documents) == pulled)
+  }
+}
+
+extension SeededNumbers {
+  private mutating func one(_ values: [JSONValue]) -> JSONValue {
+    values[Int.random(in: values.indices, using: &self)]
+  }
+
+  /// Members of which each may be missing.
+  private mutating func members(_ choices: [String: [JSONValue]]) -> [String: JSONValue] {
+    var members: [String: JSONValue] = ["identifier": .text(guid())]
+    for (name, values) in choices.sorted(by: { $0.key < $1.key })
+    where Int.random(in: 0..<4, using: &self) > 0 {
+      members[name] = one(values)
+    }
+    return members
+  }
+
+  private static let times: [JSONValue] = [
+    .number(1_778_085_000_123), .number(1_778_085_000), .text("1778085000123"),
+    .text("2026-05-06T16:30:00.04Z"), .text("2026-05-06T16:30:00.123+02:00"), .text("2026-05-06 16:30:00"),
+    .text("2026-10-25T02:30:00"), .text("soon"), .text("2026-05-06T16:30"), .number(0), .null,
+  ]
+
+  mutating func foreignEntry() -> [String: JSONValue] {
+    var entry = members([
+      "sgv": [
+        .number(120), .number(39), .number(401), .number(5), .number(5.6), .number(1200), .text("100"),
+        .text("?"),
+      ],
+      "mbg": [.number(0), .number(90), .number(5000), .null], "date": Self.times, "dateString": Self.times,
+      "utcOffset": [.number(0), .number(-240), .text("60"), .number(100_000)],
+      "device": [
+        .text("xDrip"), .text(" share2 "), .text(String(repeating: "d", count: 300)), .text(""), .number(7),
+      ],
+      "units": [.text("mg/dl"), .text("mmol"), .text(""), .text("?")],
+    ])
+    entry["type"] = one([.text("sgv"), .text("sgv"), .text("mbg"), .text("cal"), .text("rawbg")])
+    return entry
+  }
+
+  mutating func foreignTreatment() -> [String: JSONValue] {
+    let amounts: [JSONValue] = [.number(4.5), .number(0), .text("2"), .number(90_000), .text("much"), .null]
+    let texts: [JSONValue] = [
+      .text("lunch"), .text("5 &lt; 6"), .text("a &amp; b"), .text("  "), .text("<i>x"),
+    ]
+    var treatment = members([
+      "insulin": amounts, "carbs": amounts, "fat": amounts, "duration": amounts,
+      "durationInMilliseconds": [.number(90_000)], "absolute": amounts,
+      "percent": [.number(-35), .number(-100)],
+      "enteredinsulin": amounts, "splitExt": [.number(40), .number(400)], "relative": amounts,
+      "isBasalInsulin": [.flag(true), .flag(false)], "notes": texts, "subject": [.text("phone")],
+      "glucose": [.number(100), .number(6.1), .number(0), .text("?"), .number(5000)],
+      "glucoseType": [.text("Finger"), .text("Manual"), .text("Sensor")],
+      "units": [.text("mg/dl"), .text("mmol"), .text("?")], "date": Self.times, "mills": Self.times,
+      "utcOffset": [.number(0), .number(120)], "app": [.text("phone")],
+    ])
+    treatment["eventType"] = one(
+      [
+        "Meal Bolus", "Combo Bolus", "Temp Basal", "Exercise", "BG Check", "Note", "Announcement",
+        " Site Change ",
+      ]
+      .map(JSONValue.text))
+    treatment["created_at"] = one(Self.times)
+    return treatment
+  }
+}
