@@ -151,6 +151,8 @@ public struct ChangePage: Sendable {
   public var readings: ReadingBatch
   /// Records in their current state, each once.
   public var records: [RemoteRecord]
+  /// Items of the remote that are not taken, counted by the reason.
+  public var notTaken: [String: Int] = [:]
   /// Where the next page begins. Moves on an empty page, too.
   public var cursor: String
   /// Whether there is another page.

@@ -33,8 +33,10 @@ extension UploadSession {
           try store.apply(action, on: record ?? nil, incoming: incoming)
           summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
         }
-        if !page.readings.readings.isEmpty {
-          let stored = try store.storePulled(page.readings, ingest: ingest, from: name, at: now)
+        if !page.readings.readings.isEmpty || !page.notTaken.isEmpty {
+          let stored = try store.storePulled(
+            page.readings, notTaken: page.notTaken, ingest: ingest, from: name, at: now)
+          summary.notTaken.merge(page.notTaken, uniquingKeysWith: +)
           ingest = stored.ingest
           summary.pulledReadings += stored.new
         }

@@ -14,6 +14,8 @@ public struct UploadSummary: Hashable, Sendable {
   public var pulledReadings = 0
   /// Records that others changed.
   public var pulledRecords = 0
+  /// Items of the remote that were not taken, by the reason.
+  public var notTaken: [String: Int] = [:]
   /// Contents of attachments that the remote has whole since this run.
   public var pushedAttachments = 0
   /// The bytes of contents that it took in this run, those of contents that are not whole with them.

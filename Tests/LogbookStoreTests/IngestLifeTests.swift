@@ -37,6 +37,31 @@ import Testing
         == 1)
   }
 
+  @Test func whatIsNotTakenIsCountedByItsReason() throws {
+    var batch = Make.batch([Make.reading(.cbg, Make.milligrams(100))])
+    batch.rejections = ["no value", "no date", "no value"].map { Rejection(line: 3, reason: $0) }
+    #expect(try scratch.ingest(batch).notTaken == ["no value": 2, "no date": 1])
+    let entry = try #require(try scratch.open(.reader).overview(ingests: 1).ingests.first)
+    #expect(try entry.readCounts().notTaken == ["no value": 2, "no date": 1])
+  }
+
+  /// A pull's documents are not taken for the same reasons as those of an export.
+  @Test func aPullCountsWhatItDoesNotTakeAndSaysItsFormat() throws {
+    let store = try scratch.open(.sync)
+    try store.sync { store in
+      let counts = ["no date": 1, "a value of 10–1000": 2]
+      let (ingest, new) = try store.storePulled(
+        ReadingBatch(), notTaken: counts, ingest: nil, from: "site.test", at: 5)
+      #expect(ingest != nil && new == 0)
+      let next = try store.storePulled(
+        ReadingBatch(), notTaken: ["no date": 1], ingest: ingest, from: "site.test", at: 6)
+      #expect(next.ingest == ingest)
+    }
+    let entry = try #require(try scratch.open(.reader).overview(ingests: 1).ingests.first)
+    #expect(try entry.readCounts().notTaken == ["no date": 2, "a value of 10–1000": 2])
+    #expect(entry.rejected == 4 && entry.format == "glucoport")
+  }
+
   @Test func aFailedIngestSaysSoAndKeepsItsBatches() throws {
     try interrupt(isAtomic: false)
     #expect(try scratch.rows("SELECT outcome, finished_at FROM ingest") == ["failed NULL"])

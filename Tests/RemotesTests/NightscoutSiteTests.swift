@@ -65,6 +65,40 @@ struct NightscoutSiteTests {
     #expect(loopback.site.documents("entries").count == 1200)
   }
 
+  /// Each document is counted once, however many sweeps show it.
+  @Test func whatIsNotTakenIsCountedByItsReason() async throws {
+    func notTaken(_ cursor: String?) async throws -> (counts: [String: Int], cursor: String?) {
+      try await ask { remote in
+        var found: (counts: [String: Int], cursor: String?) = ([:], cursor)
+        while let page = try await remote.changes(after: found.cursor, limit: 1000, Login.run()) {
+          found.counts.merge(page.notTaken, uniquingKeysWith: +)
+          found.cursor = page.cursor
+          if !page.hasMore { break }
+        }
+        return found
+      }
+    }
+    let phone = loopback.site.actAsPhoneApp()
+    let now = loopback.site.now
+    for (place, value) in [5.6, 1200, 120].enumerated() {
+      let time = Double(now - Int64(place) * 300_000 - 600_000)
+      #expect(phone.addEntry(["type": "sgv", "sgv": .number(value), "date": .number(time)]) != nil)
+    }
+    let time = NightscoutTime.utcText(now - 3_600_000)
+    let check: [String: DocumentValue] = [
+      "eventType": "BG Check", "created_at": .string(time), "glucose": 6.1,
+    ]
+    #expect(phone.addTreatment(check) != nil)
+    let first = try await notTaken(nil)
+    let expected = [
+      NightscoutRefusal.likeMillimoles: 1, "a glucose value outside 10–1000 mg/dL": 1,
+      NightscoutRefusal.unknownUnit: 1,
+    ]
+    #expect(first.counts == expected)
+    #expect(phone.addEntry(["type": "sgv", "sgv": 121, "date": .number(Double(now - 60_000))]) != nil)
+    #expect(try await notTaken(first.cursor).counts == [:])
+  }
+
   @Test func aPhoneAppAndTwoNodesSeeWhatTheOthersDo() async throws {
     let state = bolus
     guard case .accepted(let base) = try await push(NightscoutPushTests.change(state)) else {

@@ -14,6 +14,7 @@ enum ImportSummary {
     if let clock = report.clock {
       lines.append("clock " + MeterText.line((clock.comparison, clock.difference)))
     }
+    if let notTaken = notTaken(counts.notTaken) { lines.append(notTaken) }
     if let skipped = skipped(counts) { lines.append(skipped) }
     lines += report.warnings.map { "warning: \(displayed($0))" }
     lines += report.likelyDuplicates.map { duplicate in
@@ -52,6 +53,14 @@ enum ImportSummary {
           + part("kept", counts.keptRecords))
     }
     return lines
+  }
+
+  /// How many items were not taken, by the reason, the most frequent first; nil for none.
+  static func notTaken(_ counts: [String: Int]) -> String? {
+    if counts.isEmpty { return nil }
+    let reasons = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    return "not taken: "
+      + reasons.map { "\(grouped($0.value)) (\(displayed($0.key)))" }.joined(separator: ", ")
   }
 
   /// What was not imported, by name; nil for nothing.

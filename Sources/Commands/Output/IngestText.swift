@@ -24,6 +24,7 @@ enum IngestText {
     parts += ImportSummary.lines(counts)
     let decisions = ImportSummary.decisions(try ingest.readDecisions())
     if !decisions.isEmpty { parts.append(decisions) }
+    if let notTaken = ImportSummary.notTaken(counts.notTaken) { parts.append(notTaken) }
     if let skipped = ImportSummary.skipped(counts) { parts.append(skipped) }
     parts += rejections.map { "line \($0.line): \(displayed($0.reason))" }
     let others = counts.rejected - rejections.count

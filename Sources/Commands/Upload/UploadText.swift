@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
 import Remotes
 import Sync
 
@@ -48,7 +49,7 @@ enum UploadText {
 
   /// What is nothing wrong, and worth a line where somebody reads it.
   static func remarks(_ ending: UploadEnding, _ summary: UploadSummary) -> [String] {
-    var lines: [String] = []
+    var lines = ImportSummary.notTaken(summary.notTaken).map { [$0] } ?? []
     if summary.keptAttachments > 0 {
       lines.append(
         "\(counted(summary.keptAttachments, "attachment is", "attachments are")) kept locally; this remote stores no files"
@@ -72,7 +73,7 @@ enum UploadText {
       {"outcome":"\(word)","pushed_readings":\(summary.pushedReadings),"known_readings":\(summary.knownReadings),\
       "differing_readings":\(summary.differingReadings),"pushed_records":\(summary.pushedRecords),\
       "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
-      "merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
+      "not_taken":{\(notTaken(summary))},"merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
       "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks),\
       "pushed_attachments":\(summary.pushedAttachments),\
       "pushed_attachment_bytes":\(summary.pushedAttachmentBytes),\
@@ -81,6 +82,11 @@ enum UploadText {
       "kept_attachments":\(summary.keptAttachments),"damaged_attachments":\(summary.damagedAttachments),\
       "requests":\(traffic.requests),"bytes_sent":\(traffic.sent),"bytes_received":\(traffic.received)}
       """
+  }
+
+  private static func notTaken(_ summary: UploadSummary) -> String {
+    summary.notTaken.sorted { $0.key < $1.key }.map { "\(jsonText($0.key)):\($0.value)" }
+      .joined(separator: ",")
   }
 
   private static func attachments(_ done: String, _ count: Int, _ bytes: Int64) -> String {

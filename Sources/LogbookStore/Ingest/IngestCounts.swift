@@ -26,6 +26,8 @@ public struct IngestCounts: Equatable, Sendable {
   public var keptRecords = 0
   /// Items that were not taken, readings and records together.
   public var rejected = 0
+  /// The same by the reason.
+  public var notTaken: [String: Int] = [:]
   /// Items without a kind in glucoport, by name.
   public var skipped: [String: Int] = [:]
   /// Readings whose shown time a clock change skipped or repeated.
@@ -47,9 +49,17 @@ public struct IngestCounts: Equatable, Sendable {
   /// Records in the input, whatever became of them.
   public var records: Int { newRecords + knownRecords + repeatedRecords + updatedRecords + keptRecords }
 
+  /// Counts items that were not taken. Reasons hold no values, so there are few.
+  mutating func note(_ rejections: [Rejection]) {
+    rejected += rejections.count
+    for rejection in rejections { notTaken[rejection.reason, default: 0] += 1 }
+  }
+
   /// As JSON, with the names that glucoport-json(5) documents.
   public var json: String {
     let skippedText = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }.joined(
+      separator: ",")
+    let notTakenText = notTaken.keys.sorted().map { "\(jsonText($0)):\(notTaken[$0] ?? 0)" }.joined(
       separator: ",")
     let kindText = newByKind.keys.sorted().map { "\(jsonText($0)):\(newByKind[$0] ?? 0)" }.joined(
       separator: ",")
@@ -58,7 +68,7 @@ public struct IngestCounts: Equatable, Sendable {
       .joined(separator: ",")
     return """
       {"new":\(newReadings),"known":\(knownReadings),"repeated":\(repeatedReadings),"changed":\(changedReadings),\
-      "corrected":\(correctedReadings),"rejected":\(rejected),"new_by_kind":{\(kindText)},\
+      "corrected":\(correctedReadings),"rejected":\(rejected),"not_taken":{\(notTakenText)},"new_by_kind":{\(kindText)},\
       "records":{"new":\(newRecords),"known":\(knownRecords),"repeated":\(repeatedRecords),\
       "updated":\(updatedRecords),"kept":\(keptRecords)},"skipped":{\(skippedText)},\
       "ambiguous_times":\(ambiguousTimes),"doubtful_times":\(doubtfulTimes),\(range)}

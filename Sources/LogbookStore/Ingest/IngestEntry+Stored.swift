@@ -35,7 +35,7 @@ private struct StoredCounts: Decodable {
 
   let new, known, repeated, changed, corrected, rejected, ambiguousTimes, doubtfulTimes: Int?
   let records: Records?
-  let newByKind, skipped: [String: Int]?
+  let newByKind, skipped, notTaken: [String: Int]?
   let firstTime, lastTime: String?
 
   enum CodingKeys: String, CodingKey {
@@ -43,6 +43,7 @@ private struct StoredCounts: Decodable {
     case ambiguousTimes = "ambiguous_times"
     case doubtfulTimes = "doubtful_times"
     case newByKind = "new_by_kind"
+    case notTaken = "not_taken"
     case firstTime = "first_time"
     case lastTime = "last_time"
   }
@@ -63,6 +64,7 @@ extension IngestCounts {
     (repeatedRecords, updatedRecords) = (stored.records?.repeated ?? 0, stored.records?.updated ?? 0)
     keptRecords = stored.records?.kept ?? 0
     (skipped, newByKind) = (stored.skipped ?? [:], stored.newByKind ?? [:])
+    notTaken = stored.notTaken ?? [:]
     firstTime = stored.firstTime.flatMap { DeviceTime(text: $0)?.seconds }
     lastTime = stored.lastTime.flatMap { DeviceTime(text: $0)?.seconds }
   }

@@ -138,7 +138,7 @@ public final class IngestWriter {
       if !waits { refused = try write(batch.readings) }
       if let outcome = try records?.write(batch.records) { count(outcome) }
       try write(batch.rejections)
-      state.counts.rejected += batch.rejections.count
+      state.counts.note(batch.rejections)
       state.counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
       try saveCounts()
     }
@@ -314,7 +314,7 @@ public final class IngestWriter {
       return try TickSession.refuse(reading, of: state.devices[Int(reading.device.number)], from: source.name)
     }
     try write(refused)
-    state.counts.rejected += refused.count
+    state.counts.note(refused)
     return refused
   }
 

@@ -81,7 +81,7 @@ extension SyncTransaction {
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, started_at, finished_at, outcome, counts)
-        VALUES (?, 'glucoport', ?, ?, 'whole', '{"new":0}')
+        VALUES (?, coalesce((SELECT kind FROM remote), 'glucoport'), ?, ?, 'whole', '{"new":0}')
         """, arguments: [remote, now, now])
     return database.lastInsertedRowID
   }
@@ -89,22 +89,43 @@ extension SyncTransaction {
   /// Stores readings that came from others: they are on the remote, so they are uploaded from the first. Their ingest
   /// begins with the first that brings something: a pull of what is here already leaves none.
   ///
-  /// - Parameter ingest: the one that the run has begun; nil for none.
+  /// - Parameters:
+  ///   - notTaken: what the remote has besides that is not taken, counted by the reason.
+  ///   - ingest: the one that the run has begun; nil for none.
   /// - Returns: the ingest by then, and how many readings were not here yet. A known one with another value is listed as
   ///   changed at the source.
   public func storePulled(
-    _ batch: ReadingBatch, ingest: Int64?, from remote: String, at now: Int64
+    _ batch: ReadingBatch, notTaken: [String: Int] = [:], ingest: Int64?, from remote: String,
+    at now: Int64
   ) throws -> (ingest: Int64?, new: Int) {
-    if let ingest { return (ingest, try write(batch, into: ingest, at: now).new) }
+    if let ingest {
+      try note(notTaken, in: ingest)
+      return (ingest, try write(batch, into: ingest, at: now).new)
+    }
     var begun: (ingest: Int64?, new: Int) = (nil, 0)
     try database.inSavepoint {
       let ingest = try beginPulledIngest(from: remote, at: now)
       let outcome = try write(batch, into: ingest, at: now)
-      guard outcome.new + outcome.changed > 0 else { return .rollback }
+      guard outcome.new + outcome.changed > 0 || !notTaken.isEmpty else { return .rollback }
+      try note(notTaken, in: ingest)
       begun = (ingest, outcome.new)
       return .commit
     }
     return begun
+  }
+
+  private func note(_ notTaken: [String: Int], in ingest: Int64) throws {
+    for (reason, count) in notTaken {
+      let path = "$.not_taken.\(jsonText(reason))"
+      try database.executeCached(
+        sql: """
+          UPDATE ingest SET counts = json_set(
+            json_set(counts, '$.not_taken', json(coalesce(json_extract(counts, '$.not_taken'), '{}'))),
+            ?1, coalesce(json_extract(counts, ?1), 0) + ?2,
+            '$.rejected', coalesce(json_extract(counts, '$.rejected'), 0) + ?2)
+          WHERE id = ?3
+          """, arguments: [path, count, ingest])
+    }
   }
 
   private func write(_ batch: ReadingBatch, into ingest: Int64, at now: Int64) throws -> ReadingWriter.Outcome

@@ -22,6 +22,8 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     var digest: String
     /// The records of treatments.
     var seen: [String: Seen]
+    /// Documents that were not taken, each with its time, so that they are counted once.
+    var refused: [String: Int64] = [:]
   }
 
   /// The server stamps a write before anybody sees it, and several instances have clocks of their own: what was stored
@@ -94,6 +96,19 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
     } catch {
       return [:]
     }
+  }
+
+  /// Documents that are not taken beyond so many are counted in every round that shows them.
+  private static let maxRefused = 1000
+
+  /// Whether a document is counted as not taken: each is once, however many sweeps show it.
+  mutating func notesRefused(_ document: NightscoutDocument) -> Bool {
+    guard window.refused[document.identifier] == nil else { return false }
+    let time = document.treatmentInstant?.milliseconds ?? asked
+    if time > window.start, window.refused.count < Self.maxRefused {
+      window.refused[document.identifier] = time
+    }
+    return true
   }
 
   /// The start of the window after a sweep at this time. It moves in steps, so that little changes from run to run.

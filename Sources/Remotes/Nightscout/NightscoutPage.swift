@@ -7,6 +7,8 @@ import Nightscout
 struct NightscoutPage {
   let writer: NightscoutWriter
   private(set) var readings = ReadingBatch()
+  /// How many documents were not taken, by the reason.
+  private(set) var notTaken: [String: Int] = [:]
   private var places: [String: Int] = [:]
   private var identities: Set<ReadingIdentity> = []
   private var devices: [Device: Int] = [:]
@@ -30,6 +32,11 @@ struct NightscoutPage {
   mutating func add(_ record: NightscoutRecord, of document: NightscoutDocument) {
     if record.isOwn, isOwn(document) { return }
     add(record.remote)
+  }
+
+  /// Counts a document that is not taken, or not all of it.
+  mutating func refuse(_ reasons: [String]) {
+    for reason in Set(reasons) { notTaken[reason, default: 0] += 1 }
   }
 
   /// A record that is gone without a trace.

@@ -23,8 +23,10 @@ extension NightscoutRemote {
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
     // A sweep that found nothing and moved nothing leaves all as it was.
     if page.isEmpty, now == before { return nil }
-    return ChangePage(
+    var changes = ChangePage(
       readings: page.readings, records: page.records, cursor: now.text, hasMore: now.round != nil)
+    changes.notTaken = page.notTaken
+    return changes
   }
 
   /// The first step of a round, chosen so that one in which nothing is new takes two more requests: the history is read
@@ -97,7 +99,7 @@ extension NightscoutRemote {
     case (.sweep, .treatments): try await sweepTreatments(documents, &step, &cursor, round.asked, &page)
     case (.history, _):
       for document in documents where !cameAndWent(document, since: cursor.asked) {
-        add(document, step, to: &page)
+        add(document, step, &cursor, to: &page)
         noteSeen(document, step, &cursor)
       }
     }
@@ -138,15 +140,24 @@ extension NightscoutRemote {
   }
 
   private func add(
-    _ document: NightscoutDocument, _ step: NightscoutRound.Step, to page: inout NightscoutPage
+    _ document: NightscoutDocument, _ step: NightscoutRound.Step, _ cursor: inout NightscoutCursor,
+    to page: inout NightscoutPage
   ) {
-    let collection = step.walk.collection
-    if !document.isDeleted, let (reading, device) = reading(document, of: collection) {
+    let contents = document.contents(of: step.walk.collection, zone)
+    if !document.isDeleted, let (reading, device) = contents.reading {
       page.add(reading, device, of: document)
     }
-    if collection == .treatments {
-      for record in NightscoutTreatment.records(document, zone) { page.add(record, of: document) }
-    }
+    for record in contents.records { page.add(record, of: document) }
+    refuse(document, contents, &cursor, &page)
+  }
+
+  /// Counts a document that is not taken, or not all of it.
+  private func refuse(
+    _ document: NightscoutDocument, _ contents: NightscoutContents, _ cursor: inout NightscoutCursor,
+    _ page: inout NightscoutPage
+  ) {
+    guard !contents.rejections.isEmpty, !document.isDeleted, cursor.notesRefused(document) else { return }
+    page.refuse(contents.rejections)
   }
 
   // MARK: Sweeps
@@ -158,7 +169,7 @@ extension NightscoutRemote {
   ) {
     let isWhole = step.walk.isAtEnd && !step.isSplit
     guard !isWhole || NightscoutCursor.digest(documents) != cursor.window.digest else { return }
-    for document in documents { add(document, step, to: &page) }
+    for document in documents { add(document, step, &cursor, to: &page) }
     cursor.window.digest = NightscoutCursor.digest(isWhole ? documents : [])
   }
 
@@ -168,11 +179,13 @@ extension NightscoutRemote {
   ) async throws(RemoteError) {
     var seen = step.seen
     for document in documents {
-      for record in NightscoutTreatment.records(document, zone) {
+      let contents = document.contents(of: .treatments, zone)
+      for record in contents.records {
         seen[record.guid] = NightscoutCursor.Seen(record)
         if cursor.window.seen[record.guid]?.revision != record.revision { page.add(record, of: document) }
       }
-      guard let (reading, device) = reading(document, of: .treatments) else { continue }
+      refuse(document, contents, &cursor, &page)
+      guard let (reading, device) = contents.reading else { continue }
       let key = ReadingIdentity(reading, device).uuid
       seen[key] = NightscoutCursor.Seen(reading)
       if cursor.window.seen[key] == nil { page.add(reading, device, of: document) }
@@ -187,6 +200,7 @@ extension NightscoutRemote {
     if start != cursor.window.start {
       cursor.window.start = start
       seen = seen.filter { $0.value.milliseconds > start }
+      cursor.window.refused = cursor.window.refused.filter { $0.value > start }
       cursor.window.digest = NightscoutCursor.digest([])
     }
     cursor.window.seen = seen
