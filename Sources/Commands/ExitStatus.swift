@@ -5,7 +5,6 @@ import Logbook
 /// The exit statuses of glucoport(1). The only place that maps failures to them.
 enum ExitStatus: Int32, Error {
   case done = 0
-  case failure = 1
   /// Some items were rejected; the rest is stored.
   case partial = 3
   /// Done, but conflicts wait for a person.
@@ -49,7 +48,7 @@ enum ExitStatus: Int32, Error {
   private static let precedence: [ExitStatus] = [
     .interrupted, .terminated, .bug, .configuration, .permission, .protocolViolation, .inputOutput,
     .cannotCreate, .unavailable,
-    .missingInput, .badInput, .usage, .temporary, .failure, .partial, .conflicts, .done,
+    .missingInput, .badInput, .usage, .temporary, .partial, .conflicts, .done,
   ]
 
   /// The status for a run of several parts.
