@@ -51,9 +51,18 @@ let package = Package(
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
     .target(
+      name: "SQLiteRows",
+      dependencies: [
+        "Logbook",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
+    .target(
       name: "LogbookStore",
       dependencies: [
-        "Logbook", "LogbookAPI", "TemporaryFiles",
+        "Logbook", "LogbookAPI", "SQLiteRows", "TemporaryFiles",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HeapModule", package: "swift-collections"),
@@ -75,9 +84,8 @@ let package = Package(
     .target(
       name: "ServerStore",
       dependencies: [
-        "Logbook", "LogbookAPI",
+        "Logbook", "LogbookAPI", "SQLiteRows",
         .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: settings
     ),
@@ -134,7 +142,7 @@ let package = Package(
     .testTarget(
       name: "LogbookStoreTests",
       dependencies: [
-        "Logbook", "LogbookStore", "SeededRandom",
+        "Logbook", "LogbookStore", "SQLiteRows", "SeededRandom",
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: settings

@@ -2,21 +2,12 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 extension Device {
-  /// The number of this device in the store, which it gets at the first meeting: found by vendor and serial number or,
-  /// without one, by format and model text.
-  func storedID(_ database: Database) throws -> Int64 {
-    let known =
-      serial.isEmpty
-      ? try Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"),
-        arguments: [format, model])
-      : try Int64.fetchOne(
-        database.cachedStatement(
-          sql: "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"),
-        arguments: [vendor, serial])
-    if let known { return known }
+  /// The number of this device in the store; a device that is not there is added.
+  func addedID(_ database: Database) throws -> Int64 {
+    if let known = try storedID(database) { return known }
     try database.executeCached(
       sql: "INSERT INTO device (vendor, model, serial, format, identity) VALUES (?, ?, ?, ?, ?)",
       arguments: [vendor, model, serial, format, ReadingIdentity.text(of: self)])

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// How a remote is reached, as a person sets it. The secret of the login is not part of it.
 public struct RemoteAccess: Hashable, Sendable {
@@ -89,7 +90,7 @@ extension Store {
               \(Self.value(of: .lastingFailure)) AS lasting_failure
             FROM remote WHERE url IS NOT NULL
             """))
-      return row.flatMap(RemoteSetting.init)
+      return try row.map { try RemoteSetting(StoredRow($0, of: "remote")) }
     }
   }
 
@@ -107,12 +108,13 @@ extension Store {
   ) throws -> RemoteChange {
     try write { database in
       let known = try Row.fetchOne(database.cachedStatement(sql: "SELECT logbook, logbook_name FROM remote"))
+        .map { StoredRow($0, of: "remote") }
       let change: RemoteChange
-      switch known?["logbook"] as String? {
+      switch try known?["logbook"] as String? {
       case nil: change = .added
       case logbook.id: change = .kept
       default:
-        guard isNewRemote else { throw otherLogbook(known?["logbook_name"], logbook.name) }
+        guard isNewRemote else { throw otherLogbook(try known?["logbook_name"], logbook.name) }
         change = .requeued
         try Requeue.all(reason: "new remote", at: seconds, database)
       }
@@ -192,33 +194,38 @@ extension Store {
 }
 
 extension RemoteSetting {
-  fileprivate init?(_ row: Row) {
+  fileprivate init(_ row: StoredRow) throws {
     let token: TokenSource
-    if let path = row["token_file"] as String? {
+    if let path = try row["token_file"] as String? {
       token = .file(path)
-    } else if let command = row["token_command"] as String? {
+    } else if let command = try row["token_command"] as String? {
       token = .command(command)
     } else {
-      return nil
+      throw DamagedRow(row.name, "token_file and token_command are NULL")
     }
     access = RemoteAccess(
-      kind: row["kind"], url: row["url"], token: token, allowsPlainHTTP: row["allows_plain_http"],
-      authorities: row["authorities"])
-    logbook = row["logbook"]
-    logbookName = row["logbook_name"]
-    node = row["node"]
-    run = row["run"]
-    runID = row["run_id"]
-    cursor = row["cursor"]
-    mark = row["mark"]
-    failures = row["failures"]
-    nextAttempt = row["next_attempt"]
-    lastSuccess = row["last_success"]
-    since = row["since"]
-    lastError = row["last_error"]
-    lastingFailure = (row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
-    lastPush = row["last_push"]
-    lastPull = row["last_pull"]
-    purgedAt = row["purged_at"]
+      kind: try row["kind"], url: try row["url"], token: token,
+      allowsPlainHTTP: try row["allows_plain_http"], authorities: try row["authorities"])
+    logbook = try row["logbook"]
+    logbookName = try row["logbook_name"]
+    node = try row["node"]
+    run = try row["run"]
+    runID = try row["run_id"]
+    cursor = try row["cursor"]
+    mark = try row["mark"]
+    failures = try row["failures"]
+    nextAttempt = try row["next_attempt"]
+    lastSuccess = try row["last_success"]
+    since = try row["since"]
+    lastError = try row["last_error"]
+    lastingFailure = try (row["lasting_failure"] as String?).map { text in
+      guard let failure = LastingFailure(stored: text) else {
+        throw DamagedRow("setting (name \(StoreSetting.lastingFailure.rawValue))", "unknown value")
+      }
+      return failure
+    }
+    lastPush = try row["last_push"]
+    lastPull = try row["last_pull"]
+    purgedAt = try row["purged_at"]
   }
 }

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// The settings of a store, by the names under which it keeps them.
 enum StoreSetting: String {
@@ -22,13 +23,12 @@ enum StoreSetting: String {
 extension Store {
   /// The zone of the logbook.
   public func timezone() throws -> LogbookZone {
-    let name = try read { try Self.setting(.timezone, $0) } ?? "UTC"
-    return try LogbookZone(name: name)
+    try read(Self.timezone)
   }
 
   /// The unit in which listings show values; nil for each value's own.
   public func displayUnit() throws -> GlucoseUnit? {
-    try read { try Self.setting(.unit, $0) }.flatMap { GlucoseUnit(name: $0) }
+    try read { try Self.value(of: .unit, $0) { GlucoseUnit(name: $0) } }
   }
 
   /// Sets or clears the unit of listings.
@@ -44,7 +44,7 @@ extension Store {
 
   /// How many seconds lie at least between two fetches of what others changed while nobody waits.
   public func pullIntervalSeconds() throws -> Int {
-    try read { try Self.setting(.pullInterval, $0) }.flatMap { Int($0) } ?? Self.defaultPullIntervalSeconds
+    try read { try Self.value(of: .pullInterval, $0) { Int($0) } } ?? Self.defaultPullIntervalSeconds
   }
 
   /// Sets the least time between two fetches while nobody waits.
@@ -130,6 +130,24 @@ extension Store {
           AND (\(table).utc_offset <> s.utc_offset OR \(table).offset_source <> s.offset_source)
         """)
     return database.changesCount
+  }
+
+  static func timezone(_ database: Database) throws -> LogbookZone {
+    guard let name = try setting(.timezone, database) else { throw damage(.timezone, "missing") }
+    return try LogbookZone(name: name)
+  }
+
+  /// What a setting says; nil for one that is not set.
+  static func value<Value>(
+    of setting: StoreSetting, _ database: Database, _ parse: (String) -> Value?
+  ) throws -> Value? {
+    guard let text = try self.setting(setting, database) else { return nil }
+    guard let value = parse(text) else { throw damage(setting, "unknown value") }
+    return value
+  }
+
+  private static func damage(_ setting: StoreSetting, _ reason: String) -> DamagedRow {
+    DamagedRow("setting (name \(setting.rawValue))", reason)
   }
 
   static func setting(_ setting: StoreSetting, _ database: Database) throws -> String? {

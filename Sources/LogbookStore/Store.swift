@@ -2,8 +2,8 @@
 
 import Foundation
 package import GRDB
-import GRDBSQLite
 public import Logbook
+import SQLiteRows
 
 #if canImport(Glibc)
   import Glibc
@@ -36,8 +36,6 @@ public final class Store {
 
   /// How long a connection waits for another's transaction. Imports commit at least every second.
   static let busyTimeoutSeconds = 30.0
-  /// Fewer, larger pages make an import a fifth faster; 16 KiB is still small for a single edit.
-  static let pageSize = 16384
 
   /// Opens an existing store.
   ///
@@ -73,21 +71,13 @@ public final class Store {
   private init(
     opening path: String, role: StoreRole, zone: LogbookZone? = nil, copying original: Store? = nil
   ) throws {
-    try SQLiteVersion(sqlite3_libversion_number()).check()
     self.path = path
     queue = try translatingErrors(path) {
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(Self.busyTimeoutSeconds)
-      configuration.foreignKeysEnabled = true
-      configuration.maximumReaderCount = 1
-      configuration.prepareDatabase { database in
-        // Before any journal mode: only an empty file takes another page size.
-        try database.execute(sql: "PRAGMA page_size = \(Self.pageSize)")
-        // Before the journal mode, too: it would rewrite the header of a file that is not ours.
-        _ = try Schema.isMade(in: database, path: path)
+      let configuration = try Configuration.ofFile(
+        busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
+      ) { database in
+        _ = try Schema.schema.isMade(in: database, path: path)
         if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
-        try database.execute(
-          sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -\(role == .importer ? 1024 : 4096)")
       }
       return try Self.openQueue(path, configuration)
     }
@@ -118,15 +108,15 @@ public final class Store {
   }
 
   private static func prepareSchema(_ database: Database, path: String, zone: LogbookZone?) throws {
-    if try Schema.isMade(in: database, path: path) { return }
+    if try Schema.schema.isMade(in: database, path: path) { return }
     // Two processes may create one store at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
-      if try Schema.isMade(in: database, path: path) { return .commit }
+      if try Schema.schema.isMade(in: database, path: path) { return .commit }
       // A crash, or another process that is creating the store, left a file without tables. The zone has to be known.
       guard let zone else {
         throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
       }
-      try Schema.create(database)
+      try Schema.schema.make(in: database)
       try database.execute(
         sql: "INSERT INTO setting (name, value) VALUES ('timezone', ?), ('store-id', ?)",
         arguments: [zone.name, UUID().uuidString.lowercased()])
@@ -141,11 +131,15 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
     return try work()
   } catch let error as DatabaseError {
     throw failure(for: error, path: path)
+  } catch let damage as DamagedRow {
+    throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage)")
   }
 }
 
+private func fileName(_ path: String) -> String { path.isEmpty ? "the temporary copy" : path }
+
 private func failure(for error: DatabaseError, path: String) -> Failure {
-  let name = path.isEmpty ? "the temporary copy" : path
+  let name = fileName(path)
   switch error.resultCode {
   case .SQLITE_BUSY, .SQLITE_LOCKED:
     return Failure(.temporary, "\(name): another process keeps the store busy; try again")

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
 /// The content of a logbook's attachments, inside the caller's transaction.
 struct BlobStorage {
@@ -11,9 +12,10 @@ struct BlobStorage {
 
   /// How much of a content is there.
   func held(_ digest: String) throws -> HeldContent {
-    let statement = try database.cachedStatement(sql: "SELECT held, size FROM blob WHERE digest = ?")
+    let statement = try database.cachedStatement(sql: "SELECT digest, held, size FROM blob WHERE digest = ?")
     guard let row = try Row.fetchOne(statement, arguments: [digest]) else { return HeldContent() }
-    return HeldContent(bytes: row[0], size: row[1])
+    let stored = StoredRow(row, of: "blob")
+    return HeldContent(bytes: try stored[1], size: try stored[2])
   }
 
   /// Appends a part; the whole content is read once, when its last part is there.

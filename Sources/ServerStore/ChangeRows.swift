@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import SQLiteRows
 
 /// The rows of readings and records behind a place, in the one order that both share, stepped to one by one.
 final class ChangeRows {
@@ -9,6 +10,12 @@ final class ChangeRows {
     let revision: String
     let state: String
     let node: Int64
+
+    static let columns = "seq, guid, revision, state, node"
+
+    init(_ row: StoredRow) throws {
+      (guid, revision, state, node) = (try row[1], try row[2], try row[3], try row[4])
+    }
   }
 
   enum Change {
@@ -21,22 +28,22 @@ final class ChangeRows {
   static let readingColumns = "\(CollectedReadings.columns), node"
 
   /// The row of the last reading.
-  let reading: RawRow
+  let reading: RawStatement
   private let records: RowCursor
   private var nextReading: Int64?
-  private var nextRecord: Row?
+  private var nextRecord: (seq: Int64, row: RecordRow)?
   private var mustStep = false
 
   init(_ database: Database, after place: Int64) throws {
-    reading = try RawRow(
-      database,
+    reading = try RawStatement(
+      keptBy: database,
       "SELECT \(Self.readingColumns) FROM reading WHERE seq > ?1 ORDER BY seq")
     let statement = try database.cachedStatement(
-      sql: "SELECT seq, guid, revision, state, node FROM record WHERE seq > ? ORDER BY seq")
+      sql: "SELECT \(RecordRow.columns) FROM record WHERE seq > ? ORDER BY seq")
     records = try Row.fetchCursor(statement, arguments: [place])
     reading.bind(place, at: 1)
     nextReading = try reading.step() ? reading.integer(0) : nil
-    nextRecord = try records.next()
+    nextRecord = try readRecord()
   }
 
   /// Who wrote the last reading.
@@ -46,17 +53,18 @@ final class ChangeRows {
   func next() throws -> Change? {
     if mustStep { nextReading = try reading.step() ? reading.integer(0) : nil }
     mustStep = false
-    let record: Int64? = nextRecord?[0]
-    if let seq = nextReading, record.map({ seq < $0 }) ?? true {
+    if let seq = nextReading, nextRecord.map({ seq < $0.seq }) ?? true {
       mustStep = true
       return .reading(seq: seq)
     }
-    guard let row = nextRecord, let record else { return nil }
-    let change = RecordRow(guid: row[1], revision: row[2], state: row[3], node: row[4])
-    nextRecord = try records.next()
-    return .record(seq: record, change)
+    guard let record = nextRecord else { return nil }
+    nextRecord = try readRecord()
+    return .record(seq: record.seq, record.row)
   }
 
-  /// Belongs behind every use.
-  func close() { reading.reset() }
+  private func readRecord() throws -> (seq: Int64, row: RecordRow)? {
+    guard let row = try records.next() else { return nil }
+    let stored = StoredRow(row, of: "record", key: 1..<2)
+    return (try stored[0], try RecordRow(stored))
+  }
 }

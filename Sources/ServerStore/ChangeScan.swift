@@ -37,7 +37,6 @@ struct ChangeScan {
 extension ChangeScan {
   private mutating func scan() throws {
     let rows = try ChangeRows(database, after: place)
-    defer { rows.close() }
     var scanned = 0
     while scanned < Self.maxScanned, builder.count < limit {
       switch try rows.next() {

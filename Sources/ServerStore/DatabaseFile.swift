@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import GRDBSQLite
 import Logbook
 import LogbookAPI
-
-/// What makes an SQLite file one of ours.
-struct FileSchema: Sendable {
-  /// The application id in the file's header.
-  let applicationID: Int
-  /// The number of the schema. A file with a larger one is from a newer program.
-  let version: Int
-  /// What makes everything in an empty file.
-  let statements: String
-}
+import SQLiteRows
 
 /// An open SQLite file of the server: one writer, and readers that never wait for it.
 struct DatabaseFile: Sendable {
@@ -22,8 +12,6 @@ struct DatabaseFile: Sendable {
 
   /// How long a connection waits for another process: `serve token` writes beside a running server.
   private static let busyTimeoutSeconds = 5.0
-  /// As in a store: fewer, larger pages make inserts faster.
-  private static let pageSize = 16384
   private static let maxReaders = 3
 
   /// Opens the file, or creates it.
@@ -32,10 +20,12 @@ struct DatabaseFile: Sendable {
   ///   SQLite that is too old.
   init(path: String, name: String, schema: FileSchema) throws {
     self.name = name
-    try SQLiteVersion(sqlite3_libversion_number()).check()
+    let configuration = try Configuration.ofFile(
+      busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: Self.maxReaders, cacheKiB: 2048
+    ) { _ = try schema.isMade(in: $0, path: path) }
     try DataFolder.makeFile(path)
     do {
-      pool = try DatabasePool(path: path, configuration: Self.configuration)
+      pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { database in
         // The pool itself chooses NORMAL, under which a power cut takes commits back.
         try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -90,46 +80,13 @@ struct DatabaseFile: Sendable {
 }
 
 extension DatabaseFile {
-  private static var configuration: Configuration {
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(busyTimeoutSeconds)
-    configuration.foreignKeysEnabled = true
-    configuration.maximumReaderCount = maxReaders
-    configuration.prepareDatabase { database in
-      // Before any journal mode: only an empty file takes another page size.
-      try database.execute(sql: "PRAGMA page_size = \(pageSize); PRAGMA cache_size = -2048")
-    }
-    return configuration
-  }
-
   private static func prepare(_ database: Database, _ path: String, _ schema: FileSchema) throws {
-    if try isMade(database, path, schema) { return }
+    if try schema.isMade(in: database, path: path) { return }
     // Two processes may create one file at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
-      if try isMade(database, path, schema) { return .commit }
-      try database.execute(sql: schema.statements)
-      try database.execute(
-        sql: "PRAGMA application_id = \(schema.applicationID); PRAGMA user_version = \(schema.version)")
+      if try !schema.isMade(in: database, path: path) { try schema.make(in: database) }
       return .commit
     }
-  }
-
-  /// Whether the file has the schema; false without any table.
-  private static func isMade(_ database: Database, _ path: String, _ schema: FileSchema) throws -> Bool {
-    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
-    guard try Int.fetchOne(database, sql: "PRAGMA application_id") == schema.applicationID else {
-      throw Failure(.badInput, "\(path): this is an SQLite database, but none of a glucoport server")
-    }
-    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    guard version <= schema.version else {
-      throw Failure(.configuration, "\(path): the file is from a newer glucoport; update glucoport")
-    }
-    guard version == schema.version else {
-      throw Failure(
-        .configuration,
-        "\(path): the file has schema \(version), which no released glucoport made; move it away")
-    }
-    return true
   }
 
   private func storageError(_ error: any Error) -> StorageError {
@@ -138,6 +95,7 @@ extension DatabaseFile {
     // The connection of the client is gone, or the server stops.
     case is CancellationError: .busy
     case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: .busy
+    case let damage as DamagedRow: .failed("\(name) is damaged: \(damage)")
     // The message of SQLite names tables and columns, never a value.
     case let error as DatabaseError:
       .failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")

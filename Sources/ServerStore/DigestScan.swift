@@ -3,6 +3,7 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
 /// Goes over the identities of all readings, or the contents of all records, one row at a time.
 struct DigestScan {
@@ -19,7 +20,10 @@ struct DigestScan {
   func recordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT guid, state FROM record"))
-    while let row = try rows.next() { digests.insert(row[0], try RecordWire.state(row[1])) }
+    while let row = try rows.next() {
+      let record = StoredRow(row, of: "record")
+      digests.insert(try record[0], try RecordWire.state(record[1]))
+    }
     return digests
   }
 
@@ -27,20 +31,19 @@ struct DigestScan {
   ///
   /// - Throws: `StorageError.tooLarge` for more than one answer holds.
   func readings(in buckets: Set<Int>) throws -> ReadingBatch {
-    var places: [Place] = []
+    var places: [StoredPlace] = []
     try forEachReading { reading in
       guard buckets.contains(IdentityDigests.bucket(of: reading.key)) else { return }
       guard places.count < Wire.maxReadings else { throw StorageError.tooLarge }
       places.append(reading.place)
     }
     var collected = CollectedReadings(database)
-    let row = try RawRow(
-      database,
+    let row = try RawStatement(
+      keptBy: database,
       """
       SELECT \(CollectedReadings.columns) FROM reading
       WHERE series = ?1 AND position = ?2 AND value_bucket = ?3 AND occurrence = ?4
       """)
-    defer { row.reset() }
     for place in places {
       row.reset()
       for (index, part) in [place.series, place.position, place.valueBucket, place.occurrence].enumerated() {
@@ -59,7 +62,8 @@ struct DigestScan {
       database.cachedStatement(sql: "SELECT guid, revision, state FROM record WHERE guid > ? ORDER BY guid"),
       arguments: [guid ?? ""])
     while let row = try rows.next() {
-      let (guid, state): (String, String) = (row[0], row[2])
+      let record = StoredRow(row, of: "record")
+      let (guid, state): (String, String) = (try record[0], try record[2])
       guard buckets.contains(IdentityDigests.bucket(ofRecord: guid)) else { continue }
       bytes += state.utf8.count
       if page.records.count == Wire.maxRecords || (bytes > Wire.maxBodyBytes / 2 && !page.records.isEmpty) {
@@ -67,33 +71,23 @@ struct DigestScan {
         return page
       }
       page.records.append(
-        RemoteRecord(guid: guid, revision: row[1], state: try RecordWire.state(state)))
+        RemoteRecord(guid: guid, revision: try record[1], state: try RecordWire.state(state)))
     }
     return page
   }
 }
 
 extension DigestScan {
-  private struct Place {
-    let series: Int64
-    let position: Int64
-    let valueBucket: Int64
-    let occurrence: Int64
-  }
-
-  private func forEachReading(_ body: ((place: Place, key: [UInt8])) throws -> Void) throws {
+  private func forEachReading(_ body: ((place: StoredPlace, key: [UInt8])) throws -> Void) throws {
     let table = SeriesTable(database: database)
     var last: (number: Int64, series: (device: Device, kind: ReadingKind, positionKind: PositionKind))?
-    let row = try RawRow(
-      database,
+    let row = try RawStatement(
+      keptBy: database,
       // In the order of the index, which alone is read.
       "SELECT series, position, value_bucket, occurrence FROM reading ORDER BY series, position, value_bucket, occurrence"
     )
-    defer { row.reset() }
     while try row.step() {
-      let place = Place(
-        series: row.integer(0), position: row.integer(1), valueBucket: row.integer(2),
-        occurrence: row.integer(3))
+      let place = StoredPlace(row, from: 0)
       let series = try last?.number == place.series ? last?.series : table.series(place.series)
       guard let series else { continue }
       last = (place.series, series)

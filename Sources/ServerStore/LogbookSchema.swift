@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SQLiteRows
+
 /// The schema of a logbook's file.
 ///
 /// Every change has a number in one sequence, which readings and records share: a reading's is given once, a record
 /// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
 enum LogbookSchema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5542, version: 3, statements: tables + rules + BlobSchema.statements)
+    applicationID: 0x474C_5542, version: 3, name: "file of a server", statements: [tables, rules, contents])
 
   private static let tables = """
     -- From which number on this tag stands in positions: each process that writes begins an epoch, so that numbers
@@ -22,21 +24,9 @@ enum LogbookSchema {
       last_seq INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 
-    CREATE TABLE device (
-      id INTEGER PRIMARY KEY,
-      vendor TEXT NOT NULL,
-      model TEXT NOT NULL,
-      serial TEXT NOT NULL,
-      format TEXT NOT NULL
-    ) STRICT;
-    CREATE UNIQUE INDEX device_by_serial ON device(vendor, serial) WHERE serial <> '';
-    CREATE UNIQUE INDEX device_by_model ON device(format, model) WHERE serial = '';
-
+    \(SharedSchema.devices())
     CREATE TABLE series (
-      id INTEGER PRIMARY KEY,
-      device INTEGER NOT NULL REFERENCES device(id),
-      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
-      position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1),
+      \(SharedSchema.seriesColumns),
       UNIQUE (device, kind, position_kind)
     ) STRICT;
 
@@ -47,19 +37,9 @@ enum LogbookSchema {
       position INTEGER NOT NULL,
       value_bucket INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
-      device_time INTEGER NOT NULL,
-      utc_offset INTEGER NOT NULL,
-      offset_source INTEGER NOT NULL,
-      value REAL,
-      unit INTEGER NOT NULL,
-      range_flag INTEGER NOT NULL,
-      threshold REAL,
-      marks INTEGER NOT NULL,
+      \(SharedSchema.readingColumns),
       node INTEGER NOT NULL,
-      -- One check of plain comparisons costs a fraction of one for each column.
-      CHECK (seq > 0 AND occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400
-        AND offset_source >= 0 AND offset_source <= 4 AND unit >= 0 AND unit <= 1
-        AND range_flag >= 0 AND range_flag <= 2 AND (value IS NULL) = (range_flag <> 0)),
+      CHECK (seq > 0 AND \(SharedSchema.readingCheck)),
       UNIQUE (series, position, value_bucket, occurrence)
     ) STRICT;
 
@@ -99,16 +79,11 @@ enum LogbookSchema {
       OR (NEW.run_number = OLD.run_number AND NEW.run_id <> OLD.run_id)
     BEGIN SELECT RAISE(ABORT, 'run number and last change of a node rise'); END;
 
-    CREATE TRIGGER reading_stays BEFORE DELETE ON reading
-    BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
+    \(SharedSchema.readingStays)
     CREATE TRIGGER reading_is_immutable BEFORE UPDATE ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
-    CREATE TRIGGER record_stays BEFORE DELETE ON record
-    BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
-    CREATE TRIGGER record_identity BEFORE UPDATE OF guid, kind ON record
-    WHEN NEW.guid <> OLD.guid OR NEW.kind <> OLD.kind
-    BEGIN SELECT RAISE(ABORT, 'guid and kind of a record never change'); END;
+    \(SharedSchema.recordStays)
     CREATE TRIGGER record_change_moves_it BEFORE UPDATE ON record
     WHEN NEW.seq <= OLD.seq OR NEW.revision = OLD.revision
     BEGIN SELECT RAISE(ABORT, 'a change of a record moves it to a new place'); END;
@@ -122,4 +97,13 @@ enum LogbookSchema {
     BEGIN SELECT RAISE(ABORT, 'a record comes behind every other change'); END;
 
     """
+
+  private static let contents =
+    SharedSchema.contents() + """
+      CREATE TRIGGER blob_stays BEFORE DELETE ON blob WHEN OLD.held = OLD.size
+      BEGIN SELECT RAISE(ABORT, 'the content of attachments is never deleted'); END;
+      CREATE TRIGGER blob_is_immutable BEFORE UPDATE ON blob
+      WHEN OLD.held = OLD.size OR NEW.digest <> OLD.digest OR NEW.size <> OLD.size
+      BEGIN SELECT RAISE(ABORT, 'the content of attachments is immutable'); END;
+      """
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SQLiteRows
+
 /// The schema of the file with logins.
 enum LoginSchema {
-  static let schema = FileSchema(applicationID: 0x474C_5553, version: 3, statements: tables + purgedTables)
+  static let schema = FileSchema(
+    applicationID: 0x474C_5553, version: 3, name: "file of a server",
+    statements: [tables, purgedTables])
 
   private static let tables = """
     CREATE TABLE logbook (

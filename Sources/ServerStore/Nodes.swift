@@ -3,6 +3,7 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
 /// The nodes that wrote to a logbook or read it, with the last run of each.
 struct Nodes {
@@ -22,8 +23,9 @@ struct Nodes {
     let statement = try database.cachedStatement(
       sql: "SELECT id, run_number, run_id, last_seq FROM node WHERE name = ?")
     guard let row = try Row.fetchOne(statement, arguments: [run.node]) else { return nil }
-    let (number, last): (Int64, Int64) = (row[1], row[3])
-    if number == run.number, row[2] == run.id { return row[0] }
+    let stored = StoredRow(row, of: "node")
+    let (number, last): (Int64, Int64) = (try stored[1], try stored[3])
+    if number == run.number, try stored[2] == run.id { return try stored[0] }
     guard number < run.number, last <= mark || !hidesOwn else { throw StorageError.nodeReused }
     return nil
   }

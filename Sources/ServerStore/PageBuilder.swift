@@ -3,6 +3,7 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
 /// Gathers the readings and records of one page.
 struct PageBuilder {
@@ -25,7 +26,7 @@ struct PageBuilder {
   }
 
   /// Takes a row with `ChangeRows.readingColumns`.
-  mutating func add(_ row: RawRow) throws { try readings.add(row) }
+  mutating func add(_ row: RawStatement) throws { try readings.add(row) }
 
   /// Takes a record; false when the page has no room for it.
   mutating func add(_ row: ChangeRows.RecordRow) throws -> Bool {

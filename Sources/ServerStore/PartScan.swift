@@ -3,10 +3,10 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
-/// Reads one part of a logbook. Of several items those are left out that the node wrote itself; they are read in the order of
-/// changes,
-/// so that a page goes on where the last one ended whatever comes meanwhile.
+/// Reads one part of a logbook. Of several items those are left out that the node wrote itself; they are read in the order
+/// of changes, so that a page goes on where the last one ended whatever comes meanwhile.
 struct PartScan {
   private let database: Database
   private let node: Int64
@@ -29,13 +29,12 @@ struct PartScan {
   }
 
   private func readings(from: Int64, until: Int64, after place: Int64) throws -> ChangePage {
-    let row = try RawRow(
-      database,
+    let row = try RawStatement(
+      keptBy: database,
       """
       SELECT \(ChangeRows.readingColumns) FROM reading
       WHERE seq > ?1 AND device_time >= ?2 AND device_time < ?3 AND node <> ?4 ORDER BY seq LIMIT ?5
       """)
-    defer { row.reset() }
     for (index, value) in [place, from, until, node, Int64(limit)].enumerated() {
       row.bind(value, at: Int32(index + 1))
     }
@@ -54,17 +53,17 @@ struct PartScan {
 
   private func records(after place: Int64) throws -> ChangePage {
     let statement = try database.cachedStatement(
-      sql: "SELECT seq, guid, revision, state, node FROM record WHERE seq > ? AND node <> ? ORDER BY seq")
+      sql: "SELECT \(ChangeRows.RecordRow.columns) FROM record WHERE seq > ? AND node <> ? ORDER BY seq")
     let rows = try Row.fetchCursor(statement, arguments: [place, node])
     let positions = Positions(database: database)
     var builder = PageBuilder(database)
     var last = place
     while let row = try rows.next() {
-      let record = ChangeRows.RecordRow(guid: row[1], revision: row[2], state: row[3], node: row[4])
-      guard builder.count < limit, try builder.add(record) else {
+      let stored = StoredRow(row, of: "record", key: 1..<2)
+      guard builder.count < limit, try builder.add(ChangeRows.RecordRow(stored)) else {
         return builder.page(cursor: try positions.text(last), hasMore: true)
       }
-      last = row[0]
+      last = try stored[0]
     }
     return builder.page(cursor: try positions.text(positions.last()), hasMore: false)
   }
@@ -72,9 +71,9 @@ struct PartScan {
   private func record(_ guid: String) throws -> ChangePage {
     var builder = PageBuilder(database)
     let statement = try database.cachedStatement(
-      sql: "SELECT revision, state, node FROM record WHERE guid = ?")
+      sql: "SELECT \(ChangeRows.RecordRow.columns) FROM record WHERE guid = ?")
     if let row = try Row.fetchOne(statement, arguments: [guid]) {
-      _ = try builder.add(ChangeRows.RecordRow(guid: guid, revision: row[0], state: row[1], node: row[2]))
+      _ = try builder.add(ChangeRows.RecordRow(StoredRow(row, of: "record", key: 1..<2)))
     }
     let positions = Positions(database: database)
     return builder.page(cursor: try positions.text(positions.last()), hasMore: false)

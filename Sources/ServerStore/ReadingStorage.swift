@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Stores readings that are not there, many to a statement.
 struct ReadingStorage {
@@ -27,9 +28,8 @@ struct ReadingStorage {
     var answer = ReadingAnswer(stored: 0, known: 0)
     var start = 0
     for size in Self.chunkSizes where batch.readings.count - start >= size {
-      let insert = try RawRow(database, Self.insertSQL(rows: size))
-      let match = try RawRow(database, Self.matchSQL(rows: size))
-      defer { insert.reset() }
+      let insert = try RawStatement(keptBy: database, Self.insertSQL(rows: size))
+      let match = try RawStatement(keptBy: database, Self.matchSQL(rows: size))
       while batch.readings.count - start >= size {
         let chunk = start..<start + size
         let stored = try self.insert(chunk, batch.readings, series, insert)
@@ -74,21 +74,21 @@ extension ReadingStorage {
 
   /// Gives how many of the chunk were stored.
   private func insert(
-    _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawRow
+    _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> Int {
-    row.reset()
     row.bind(node, at: 1)
     var parameter: Int32 = 2
     for place in chunk {
       bind(readings[place], firstSeq + Int64(place), series[place], to: row, from: parameter)
       parameter += Self.columns
     }
-    while try row.step() {}
-    return database.changesCount
+    return try row.run()
   }
 
   @inline(__always)
-  private func bind(_ reading: Reading, _ seq: Int64, _ series: Int64, to row: RawRow, from first: Int32) {
+  private func bind(
+    _ reading: Reading, _ seq: Int64, _ series: Int64, to row: RawStatement, from first: Int32
+  ) {
     row.bind(seq, at: first)
     row.bind(series, at: first + 1)
     row.bind(reading.position, at: first + 2)
@@ -97,13 +97,13 @@ extension ReadingStorage {
     row.bind(reading.deviceTime.seconds, at: first + 5)
     row.bind(Int64(reading.placement.utcOffset), at: first + 6)
     row.bind(Int64(reading.placement.source.rawValue), at: first + 7)
-    MeasurementColumns(reading.measurement).bind(to: row, from: first + 8)
+    StoredMeasurement(reading.measurement).bind(to: row, from: first + 8)
     row.bind(Int64(reading.marks.rawValue), at: first + 12)
   }
 
   /// The places of the chunk whose reading is there with another value, be it from this very batch.
   private func differing(
-    _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawRow
+    _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> [Int] {
     var parameter: Int32 = 1
     for place in chunk {
@@ -113,12 +113,12 @@ extension ReadingStorage {
       row.bind(Int64(readings[place].occurrence), at: parameter + 3)
       parameter += 4
     }
-    defer { row.reset() }
     var places: [Int] = []
     while try row.step() {
       let place = chunk.lowerBound + Int(row.integer(0))
       let isOwn = row.integer(1) == firstSeq + Int64(place)
-      let stored = MeasurementColumns(row, from: 2).measurement
+      let stored = try StoredMeasurement(row, from: 2).measurement(
+        in: DamagedRow("reading", ["seq": row.integer(1)], "").row)
       if !isOwn, !stored.agrees(with: readings[place].measurement) { places.append(place) }
     }
     return places

@@ -3,6 +3,7 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import SQLiteRows
 
 /// Applies changes of records, each by the revision that it was made on.
 struct RecordStorage {
@@ -69,9 +70,11 @@ extension RecordStorage {
   }
 
   private func current(_ guid: String) throws -> Current? {
-    let statement = try database.cachedStatement(sql: "SELECT revision, state FROM record WHERE guid = ?")
+    let statement = try database.cachedStatement(
+      sql: "SELECT guid, revision, state FROM record WHERE guid = ?")
     guard let row = try Row.fetchOne(statement, arguments: [guid]) else { return nil }
-    return Current(revision: row[0], state: try RecordWire.state(row[1]))
+    let stored = StoredRow(row, of: "record")
+    return Current(revision: try stored[1], state: try RecordWire.state(stored[2]))
   }
 
   private mutating func store(_ change: RecordChange) throws -> RecordVerdict {

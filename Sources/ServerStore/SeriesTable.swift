@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// One device's readings of one kind on one position kind, under the number that the logbook gave it.
 struct SeriesTable {
@@ -25,13 +26,14 @@ struct SeriesTable {
   func series(_ number: Int64) throws -> (device: Device, kind: ReadingKind, positionKind: PositionKind) {
     let statement = try database.cachedStatement(
       sql: """
-        SELECT d.vendor, d.model, d.serial, d.format, s.kind, s.position_kind
+        SELECT s.id, \(Device.storedColumns), s.kind, s.position_kind
         FROM series s JOIN device d ON d.id = s.device WHERE s.id = ?
         """)
-    guard let row = try Row.fetchOne(statement, arguments: [number]),
-      let kind = ReadingKind(rawValue: row[4]), let positionKind = PositionKind(rawValue: row[5])
-    else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a reading without its series") }
-    return (Device(vendor: row[0], model: row[1], serial: row[2], format: row[3]), kind, positionKind)
+    guard let row = try Row.fetchOne(statement, arguments: [number]) else {
+      throw DamagedRow("series", ["id": number], "readings belong to it, and it is not there")
+    }
+    let stored = StoredRow(row, of: "series")
+    return (try Device(stored, from: 1), try stored.code(5), try stored.code(6))
   }
 }
 
@@ -55,12 +57,7 @@ extension SeriesTable {
   }
 
   private func add(_ device: Device) throws -> Int64 {
-    let bySerial = "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"
-    let byModel = "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"
-    let found = try database.cachedStatement(sql: device.serial.isEmpty ? byModel : bySerial)
-    let arguments: StatementArguments =
-      device.serial.isEmpty ? [device.format, device.model] : [device.vendor, device.serial]
-    if let number = try Int64.fetchOne(found, arguments: arguments) { return number }
+    if let number = try device.storedID(database) { return number }
     let insert = try database.cachedStatement(
       sql: "INSERT INTO device (vendor, model, serial, format) VALUES (?, ?, ?, ?)")
     try insert.execute(arguments: [device.vendor, device.model, device.serial, device.format])

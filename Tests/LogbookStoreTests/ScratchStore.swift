@@ -74,6 +74,27 @@ final class ScratchStore {
     }
   }
 
+  /// Runs a statement that no rule of the schema holds back, as a damaged disk or another program might.
+  func damage(_ sql: String) throws {
+    let queue = try DatabaseQueue(path: path)
+    try queue.inDatabase { database in
+      let triggers = try String.fetchAll(
+        database, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+      for trigger in triggers { try database.execute(sql: "DROP TRIGGER \(trigger)") }
+      // Columns take NULL from the next connection on.
+      try database.execute(
+        sql: """
+          PRAGMA writable_schema = ON;
+          UPDATE sqlite_schema SET sql = replace(replace(sql, 'device_time INTEGER NOT NULL', 'device_time INTEGER'),
+            'source TEXT NOT NULL', 'source TEXT') WHERE type = 'table' AND name IN ('reading', 'ingest');
+          """)
+    }
+    try queue.close()
+    let other = try DatabaseQueue(path: path)
+    try other.inDatabase { try $0.execute(sql: "PRAGMA ignore_check_constraints = ON; \(sql)") }
+    try other.close()
+  }
+
   /// Value and occurrence of every reading in the order of the key.
   func occurrences() throws -> [String] {
     try rows(

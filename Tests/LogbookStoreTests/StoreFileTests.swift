@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import Logbook
+import SQLiteRows
 import Testing
 
 @testable import LogbookStore
@@ -48,7 +49,7 @@ import Testing
 
   @Test func aStoreOfANewerProgramIsRefused() throws {
     _ = try scratch.open()
-    try makeForeign("PRAGMA user_version = \(Schema.version + 1)")
+    try makeForeign("PRAGMA user_version = \(Schema.schema.version + 1)")
     for role in [StoreRole.reader, .importer, .editor, .sync] {
       #expect(try category { _ = try scratch.open(role) } == .configuration)
     }
@@ -56,7 +57,7 @@ import Testing
 
   @Test func aStoreWithASchemaThatNoReleaseHasIsRefused() throws {
     _ = try scratch.open()
-    for version in [0, 1, Schema.firstVersion - 1] {
+    for version in [0, 1, Schema.schema.version - 1] {
       try makeForeign("PRAGMA user_version = \(version)")
       for role in [StoreRole.reader, .importer, .editor, .sync] {
         #expect(try category { _ = try scratch.open(role) } == .configuration)
@@ -89,7 +90,7 @@ import Testing
     let values = try store.queue.inDatabase { database in
       try names.map { try String.fetchOne(database, sql: "PRAGMA \($0)") ?? "" }
     }
-    #expect(values == ["wal", "2", String(Store.pageSize), "1"])
+    #expect(values == ["wal", "2", "16384", "1"])
   }
 
   @Test func manyCreateOneStoreAtOnce() async throws {

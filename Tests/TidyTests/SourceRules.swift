@@ -8,7 +8,7 @@ enum SourceRules {
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
     ["Logbook", "CZlib", "CLibUSB"],
-    ["LogbookAPI", "TemporaryFiles"],
+    ["LogbookAPI", "SQLiteRows", "TemporaryFiles"],
     ["Nightscout"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer"],
@@ -18,7 +18,7 @@ enum SourceRules {
 
   /// The rooms that may import what is not of this package.
   static let importers: [String: Set<String>] = [
-    "GRDB": ["LogbookStore", "ServerStore"], "GRDBSQLite": ["LogbookStore", "ServerStore"],
+    "GRDB": ["LogbookStore", "SQLiteRows", "ServerStore"], "GRDBSQLite": ["LogbookStore", "SQLiteRows"],
     "Crypto": ["Logbook"], "ArgumentParser": ["Commands"], "CZlib": ["Formats", "LogbookAPI"],
     "CLibUSB": ["USBTransport"],
     "Hummingbird": ["LogbookServer"], "HummingbirdCore": ["LogbookServer"],

@@ -5,7 +5,7 @@ import GRDB
 /// The setting `attachment-limit`: how many bytes the content of an attachment may have, whoever attached it.
 extension Store {
   /// As much as a server of glucoport takes.
-  public static let defaultAttachmentLimit: Int64 = 25 << 20
+  static let defaultAttachmentLimit: Int64 = 25 << 20
 
   /// The most bytes of an attachment.
   public func attachmentLimit() throws -> Int64 { try read(Self.attachmentLimit) }
@@ -16,6 +16,6 @@ extension Store {
   }
 
   static func attachmentLimit(_ database: Database) throws -> Int64 {
-    try setting(.attachmentLimit, database).flatMap { Int64($0) } ?? defaultAttachmentLimit
+    try value(of: .attachmentLimit, database) { Int64($0) } ?? defaultAttachmentLimit
   }
 }

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// What waits of the content of attachments, in either direction.
 enum AttachmentQueue {
@@ -46,7 +47,7 @@ extension Store {
       let toSend = try Row.fetchOne(
         database,
         sql: """
-          SELECT count(*) FILTER (WHERE refusal IS NULL), sum(size) FILTER (WHERE refusal IS NULL),
+          SELECT count(*) FILTER (WHERE refusal IS NULL), coalesce(sum(size) FILTER (WHERE refusal IS NULL), 0),
             count(*) FILTER (WHERE refusal IS NOT NULL)
           FROM blob WHERE digest IN (\(SyncTransaction.queuedDigests))
           """)
@@ -56,9 +57,11 @@ extension Store {
           SELECT count(*) FILTER (WHERE refusal IS NULL), count(*) FILTER (WHERE refusal IS NOT NULL)
           FROM download WHERE kind = 'attachment'
           """)
+      guard let toSend, let toFetch else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+      let (blobs, downloads) = (StoredRow(toSend, of: "blob"), StoredRow(toFetch, of: "download"))
       return AttachmentBacklog(
-        toSend: toSend?[0] ?? 0, toSendBytes: toSend?[1] ?? 0, toFetch: toFetch?[0] ?? 0,
-        refused: toSend?[2] ?? 0, notFetched: toFetch?[1] ?? 0)
+        toSend: try blobs[0], toSendBytes: try blobs[1], toFetch: try downloads[0], refused: try blobs[2],
+        notFetched: try downloads[1])
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// A record of an attachment, with how much of its content is here and on the remote.
 public struct StoredAttachment: Sendable {
@@ -32,17 +33,18 @@ public struct StoredAttachment: Sendable {
       WHERE download.kind = 'attachment' AND subject = \(StoredField.digest)))
     """
 
-  init(_ row: Row) {
-    record = StoredRecord(row)
+  init(_ row: Row) throws {
+    record = try StoredRecord(row)
     let first = row.count - 8
-    name = row[first]
-    type = row[first + 1]
-    size = row[first + 2]
-    digest = row[first + 3]
-    held = row[first + 4]
-    isWhole = row[first + 5]
-    isUploaded = row[first + 6]
-    refusal = row[first + 7]
+    let row = StoredRow(row, of: "record")
+    name = try row[first]
+    type = try row[first + 1]
+    size = try row[first + 2]
+    digest = try row[first + 3]
+    held = try row[first + 4]
+    isWhole = try row[first + 5]
+    isUploaded = try row[first + 6]
+    refusal = try row[first + 7]
   }
 }
 

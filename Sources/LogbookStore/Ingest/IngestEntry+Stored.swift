@@ -14,7 +14,10 @@ extension IngestEntry {
   /// - Throws: `Failure` of category `badInput` for what another program may have written there.
   public func readDecisions() throws -> [Decision] {
     try read([StoredDecision].self, from: decisions).map {
-      Decision($0.subject, $0.value, Decision.Basis(rawValue: $0.basis) ?? .read)
+      guard let basis = Decision.Basis(rawValue: $0.basis) else {
+        throw damage("unknown basis of a decision")
+      }
+      return Decision($0.subject, $0.value, basis)
     }
   }
 
@@ -22,8 +25,12 @@ extension IngestEntry {
     do {
       return try JSONDecoder().decode(type, from: Data(text.utf8))
     } catch {
-      throw Failure(.badInput, "import \(id): the store holds counts or decisions of another form")
+      throw damage("counts or decisions have another form")
     }
+  }
+
+  private func damage(_ reason: String) -> Failure {
+    Failure(.badInput, "the store is damaged: ingest (id \(id)): \(reason)")
   }
 }
 

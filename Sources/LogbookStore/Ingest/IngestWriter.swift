@@ -132,7 +132,7 @@ public final class IngestWriter {
     var refused: [Rejection] = []
     try inTransaction {
       for device in batch.devices[state.deviceIDs.count...] {
-        state.deviceIDs.append(try device.storedID(database))
+        state.deviceIDs.append(try device.addedID(database))
       }
       state.devices = batch.devices
       if !waits { refused = try write(batch.readings) }
@@ -180,7 +180,7 @@ public final class IngestWriter {
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?
   ) throws {
     try inTransaction {
-      let device = try meter.storedID(database)
+      let device = try meter.addedID(database)
       if !firmware.isEmpty {
         try database.execute(
           sql: "UPDATE device SET firmware = ? WHERE id = ?", arguments: [firmware, device])

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// Which items a listing holds.
 public struct ItemFilter: Sendable {
@@ -20,6 +21,13 @@ public struct ItemFilter: Sendable {
 
   /// A filter that every item passes but tombstones.
   public init() {}
+
+  /// What holds for the series `s` of a listed reading. Where every kind is listed, a series of an unknown kind is not
+  /// left out but found to be damaged.
+  var readingKindCondition: String {
+    if readingKinds.count == ReadingKind.allCases.count { return "TRUE" }
+    return "s.kind IN (\(readingKinds.map { String($0.rawValue) }.sorted().joined(separator: ",")))"
+  }
 }
 
 extension Store {
@@ -78,14 +86,14 @@ extension Store {
   private static func readingCursor(
     _ database: Database, _ filter: ItemFilter, isDescending: Bool
   ) throws -> RowCursor {
-    let kinds = filter.readingKinds.map { String($0.rawValue) }.joined(separator: ",")
     let direction = isDescending ? "DESC" : "ASC"
     return try Row.fetchCursor(
       database,
       sql: """
         SELECT \(StoredReading.columns)
         FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device
-        WHERE s.kind IN (\(kinds)) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
+        WHERE \(filter.readingKindCondition) AND r.device_time - r.utc_offset >= ?
+          AND r.device_time - r.utc_offset < ?
         ORDER BY r.device_time - r.utc_offset \(direction), s.device \(direction), s.kind \(direction),
           s.position_kind \(direction), r.position \(direction), r.value_bucket \(direction), r.occurrence \(direction)
         \(filter.newest.map { "LIMIT \($0)" } ?? "")
@@ -137,18 +145,19 @@ extension Store {
       try Row.fetchAll(
         database,
         sql: """
-          SELECT r.value, r.unit, r.range_flag, r.ingest FROM series AS s JOIN revision AS r ON r.series = s.id
-          WHERE s.device = ? AND s.kind = ? AND s.position_kind = ? AND r.position = ? AND r.value_bucket = ? ORDER BY r.ingest
+          SELECT r.value, r.unit, r.range_flag, r.ingest, r.series, r.position
+          FROM series AS s JOIN revision AS r ON r.series = s.id
+          WHERE s.device = ? AND s.kind = ? AND s.position_kind = ? AND r.position = ? AND r.value_bucket = ?
+          ORDER BY r.ingest
           """,
         arguments: [
           reading.deviceID, reading.kind.rawValue, reading.positionKind.rawValue, reading.position,
           reading.valueBucket,
         ]
       ).map { row in
-        (
-          StoredMeasurement.measurement(value: row[0], unit: row[1], rangeFlag: row[2], threshold: nil),
-          row[3]
-        )
+        let row = StoredRow(row, of: "revision", key: 3..<6)
+        let measurement = try StoredMeasurement(row, from: 0, hasThreshold: false).measurement(in: row.name)
+        return (measurement, try row[3])
       }
     }
   }

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// What a meter's clock showed when it was last read.
 public struct MeterClock: Hashable, Sendable {
@@ -39,14 +40,16 @@ extension Store {
             WHERE clock_host IS NOT NULL AND clock_host <= :latest AND started_at >= :first
               AND started_at >= coalesce(last_end, 0) - :tolerance
           )
-          SELECT vendor, model, serial, format, clock_meter, clock_host, clock_difference
-          FROM latest JOIN device ON device.id = latest.meter WHERE place = 1 ORDER BY device.id
+          SELECT latest.id, \(Device.storedColumns), clock_meter, clock_host, clock_difference
+          FROM latest JOIN device AS d ON d.id = latest.meter WHERE place = 1 ORDER BY d.id
           """,
         arguments: ["latest": now + 60, "first": Self.firstRelease, "tolerance": Self.toleranceSeconds]
       ).map { row in
-        MeterClock(
-          meter: Device(vendor: row[0], model: row[1], serial: row[2], format: row[3]),
-          comparison: ClockComparison(meter: DeviceTime(seconds: row[4]), host: row[5]), difference: row[6])
+        let row = StoredRow(row, of: "ingest")
+        let meter = DeviceTime(seconds: try row[5])
+        return MeterClock(
+          meter: try Device(row, from: 1), comparison: ClockComparison(meter: meter, host: try row[6]),
+          difference: try row[7])
       }
     }
   }

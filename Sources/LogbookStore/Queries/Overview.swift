@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// What a store holds, by kind and device, and what waits to be sent.
 public struct Overview: Sendable {
@@ -106,30 +107,45 @@ public struct IngestEntry: Sendable {
     (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter)
     """
 
-  init(_ row: Row) {
-    id = row[0]
-    source = row[1]
-    format = row[2]
-    digest = row[3]
-    startedAt = row[4]
-    finishedAt = row[5]
-    outcome = row[6]
-    counts = row[7]
-    decisions = row[8]
-    new = row[9]
-    known = row[10]
-    rejected = row[11]
-    firmware = row[12]
-    if let meter: Int64 = row[13], let host: Int64 = row[14], let difference: Int64 = row[15] {
+  init(_ row: Row) throws {
+    let row = StoredRow(row, of: "ingest")
+    id = try row[0]
+    source = try row[1]
+    format = try row[2]
+    digest = try row[3]
+    startedAt = try row[4]
+    finishedAt = try row[5]
+    outcome = try row[6]
+    counts = try row[7]
+    decisions = try row[8]
+    new = try row[9]
+    known = try row[10]
+    rejected = try row[11]
+    firmware = try row[12]
+    if let meter: Int64 = try row[13], let host: Int64 = try row[14], let difference: Int64 = try row[15] {
       clock = (ClockComparison(meter: DeviceTime(seconds: meter), host: host), difference)
     } else {
       clock = nil
     }
-    if let vendor: String = row[16] {
-      meter = Device(vendor: vendor, model: row[17], serial: row[18], format: row[19])
-    } else {
-      meter = nil
-    }
+    let vendor: String? = try row[16]
+    meter = try vendor == nil ? nil : Device(row, from: 16)
+  }
+}
+
+extension Overview.Line {
+  fileprivate init(_ row: Row) throws {
+    let row = StoredRow(row, of: "series", key: 0..<2)
+    (kind, device, readings) = (try row.code(1), try Device(row, from: 6), try row[2])
+    let unsent: Int = try row[3]
+    refused = try row[10]
+    (pending, firstTime, lastTime) = (unsent - refused, try row[4], try row[5])
+  }
+}
+
+extension Overview.RecordLine {
+  fileprivate init(_ row: Row) throws {
+    let row = StoredRow(row, of: "record")
+    (kind, records, pending, refused) = (try row[0], try row[1], try row[2], try row[3])
   }
 }
 
@@ -138,22 +154,17 @@ extension Store {
   public func overview(ingests: Int) throws -> Overview {
     try read { database in
       Overview(
-        timezone: try Self.setting(.timezone, database) ?? "UTC",
+        timezone: try Self.timezone(database).name,
         lines: try Row.fetchAll(
           database,
           sql: """
-            SELECT s.kind, sum(s.readings), sum(s.pending), min(s.first_time), max(s.last_time),
-              d.vendor, d.model, d.serial, d.format,
+            SELECT s.device, s.kind, sum(s.readings), sum(s.pending), min(s.first_time), max(s.last_time),
+              \(Device.storedColumns),
               sum((SELECT count(*) FROM refusal WHERE refusal.series = s.id))
             FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.readings > 0
             GROUP BY s.kind, s.device ORDER BY s.kind, s.device
             """
-        ).map { row in
-          Overview.Line(
-            kind: ReadingKind(rawValue: row[0]) ?? .smbg,
-            device: Device(vendor: row[5], model: row[6], serial: row[7], format: row[8]), readings: row[1],
-            pending: row[2] - row[9], refused: row[9], firstTime: row[3], lastTime: row[4])
-        },
+        ).map(Overview.Line.init),
         recordLines: try Row.fetchAll(
           database,
           sql: """
@@ -161,7 +172,7 @@ extension Store {
               count(*) FILTER (WHERE \(RecordCondition.isRefused))
             FROM record GROUP BY kind ORDER BY kind
             """
-        ).map { Overview.RecordLine(kind: $0[0], records: $0[1], pending: $0[2], refused: $0[3]) },
+        ).map(Overview.RecordLine.init),
         conflicts: try Int.fetchOne(
           database,
           sql: """
@@ -193,7 +204,10 @@ extension Store {
       try Row.fetchAll(
         database, sql: "SELECT line, reason FROM rejection WHERE ingest = ? ORDER BY line, reason",
         arguments: [ingest]
-      ).map { Rejection(line: $0[0], reason: $0[1]) }
+      ).map { row in
+        let row = StoredRow(row, of: "rejection")
+        return Rejection(line: try row[0], reason: try row[1])
+      }
     }
   }
 

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// The readings of one day as the devices showed it, and how they stand with the remote.
 public struct ReadingDay: Hashable, Sendable {
@@ -18,7 +19,6 @@ public struct ReadingDay: Hashable, Sendable {
 extension Store {
   /// The days with readings that pass the filter, oldest first.
   public func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
-    let kinds = filter.readingKinds.map { String($0.rawValue) }.joined(separator: ",")
     let bounds = activity.readingBounds
     return try read { database in
       try Row.fetchAll(
@@ -29,7 +29,7 @@ extension Store {
             sum(CASE WHEN r.uploaded = 0 THEN EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series
               AND f.position = r.position AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence) ELSE 0 END)
           FROM reading AS r CROSS JOIN series AS s ON s.id = r.series
-          WHERE s.kind IN (\(kinds)) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
+          WHERE \(filter.readingKindCondition) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
           GROUP BY day ORDER BY day DESC \(filter.newest.map { "LIMIT \($0)" } ?? "")
           """, arguments: bounds + [filter.since ?? .min / 2, filter.until ?? .max / 2]
       ).map(ReadingDay.init).reversed()
@@ -38,11 +38,12 @@ extension Store {
 }
 
 extension ReadingDay {
-  fileprivate init(_ row: Row) {
-    start = DeviceTime(seconds: row[0])
-    (readings, queued) = (row[1], row[2])
-    let moving: Int? = row[3]
-    let refused: Int = row[4]
+  fileprivate init(_ row: Row) throws {
+    let row = StoredRow(row, of: "reading")
+    start = DeviceTime(seconds: try row[0])
+    (readings, queued) = (try row[1], try row[2])
+    let moving: Int? = try row[3]
+    let refused: Int = try row[4]
     state =
       queued == 0
       ? .synced : moving ?? 0 > 0 ? .syncing : .queued(refused > 0 ? .refused : .waiting)

@@ -2,11 +2,12 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// A reading as the store holds it.
 public struct StoredReading: Sendable {
   /// The device's number in this store.
-  public let deviceID: Int64
+  let deviceID: Int64
   /// What took the reading.
   public let device: Device
   /// What it measures.
@@ -46,32 +47,29 @@ public struct StoredReading: Sendable {
   }
 
   static let columns = """
-    s.device, s.kind, s.position_kind, r.position, r.value_bucket, r.occurrence, r.device_time, r.utc_offset, r.offset_source,
-    r.value, r.unit, r.range_flag, r.threshold, r.marks, r.ingest, r.uploaded, d.vendor, d.model, d.serial, d.format,
+    s.device, s.kind, s.position_kind, r.series, r.position, r.value_bucket, r.occurrence, r.device_time, r.utc_offset,
+    r.offset_source, r.value, r.unit, r.range_flag, r.threshold, r.marks, r.ingest, r.uploaded, \(Device.storedColumns),
     CASE r.uploaded WHEN 0 THEN (
       SELECT f.reason FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
         AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence) END,
     r.partition, \(WithdrawnReading.sql)
     """
 
-  init(_ row: Row) {
-    deviceID = row[0]
-    kind = ReadingKind(rawValue: row[1]) ?? .smbg
-    positionKind = PositionKind(rawValue: row[2]) ?? .time
-    position = row[3]
-    valueBucket = row[4]
-    occurrence = row[5]
-    deviceTime = DeviceTime(seconds: row[6])
-    placement = Placement(utcOffset: row[7], source: OffsetSource(rawValue: row[8]) ?? .zone)
-    measurement = StoredMeasurement.measurement(
-      value: row[9], unit: row[10], rangeFlag: row[11], threshold: row[12])
-    marks = ReadingMarks(rawValue: row[13])
-    ingest = row[14]
-    isUploaded = row[15]
-    device = Device(vendor: row[16], model: row[17], serial: row[18], format: row[19])
-    refusal = row[20]
-    partition = row[21]
-    isWithdrawn = row[22]
+  init(_ row: Row) throws {
+    let series = StoredRow(row, of: "series", key: 3..<4)
+    (deviceID, kind, positionKind) = (try series[0], try series.code(1), try series.code(2))
+    device = try Device(series, from: 17)
+    let row = StoredRow(row, of: "reading", key: 3..<7)
+    (position, valueBucket, occurrence) = (try row[4], try row[5], try row[6])
+    deviceTime = DeviceTime(seconds: try row[7])
+    placement = Placement(utcOffset: try row[8], source: try row.code(9))
+    measurement = try StoredMeasurement(row, from: 10).measurement(in: row.name)
+    marks = ReadingMarks(rawValue: try row[14])
+    ingest = try row[15]
+    isUploaded = try row[16]
+    refusal = try row[21]
+    partition = try row[22]
+    isWithdrawn = try row[23]
   }
 }
 
@@ -112,20 +110,21 @@ public struct StoredRecord: Sendable {
     CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql)
     """
 
-  init(_ row: Row) {
-    guid = row[0]
-    kind = RecordKind(rawValue: row[1]) ?? .note
-    entryGuid = row[2]
-    deviceTime = DeviceTime(seconds: row[3])
-    placement = Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .zone)
-    fields = row[6]
-    subtype = row[7]
-    isDeleted = row[8]
-    version = row[9]
-    versionSynced = row[10]
-    ingest = row[11]
-    refusal = row[12]
-    queueCode = QueueCode(row[13])
+  init(_ row: Row) throws {
+    let row = StoredRow(row, of: "record")
+    guid = try row[0]
+    kind = try row.code(1)
+    entryGuid = try row[2]
+    deviceTime = DeviceTime(seconds: try row[3])
+    placement = Placement(utcOffset: try row[4], source: try row.code(5))
+    fields = try row[6]
+    subtype = try row[7]
+    isDeleted = try row[8]
+    version = try row[9]
+    versionSynced = try row[10]
+    ingest = try row[11]
+    refusal = try row[12]
+    queueCode = QueueCode(try row[13])
   }
 }
 

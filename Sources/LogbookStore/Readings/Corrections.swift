@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Finds hand-typed readings that an export shows corrected, and excludes what they held before by an annotation.
 ///
@@ -50,7 +51,7 @@ final class Corrections {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: Self.candidates), arguments: ["ingest": ingest])
     while let row = try rows.next() {
-      let candidate = Candidate(row)
+      let candidate = try Candidate(row)
       if let first = place.first, !first.isAtPlace(of: candidate) {
         annotations += try judge(place)
         place.removeAll()
@@ -69,11 +70,12 @@ final class Corrections {
     let isOwn: Bool
     let age: ExportAge
 
-    init(_ row: Row) {
-      reading = StoredReading(row)
-      isGiven = row["is_given"]
-      isOwn = row["is_own"]
-      age = ExportAge(generated: row["generated"], modified: row["modified"])
+    init(_ row: Row) throws {
+      reading = try StoredReading(row)
+      let row = StoredRow(row, of: "reading", key: 3..<7)
+      isGiven = try row["is_given"]
+      isOwn = try row["is_own"]
+      age = try ExportAge(row)
     }
 
     func isAtPlace(of other: Candidate) -> Bool {
@@ -87,6 +89,10 @@ final class Corrections {
 struct ExportAge: Comparable {
   let generated: Int64
   let modified: Int64
+
+  fileprivate init(_ row: StoredRow) throws {
+    (generated, modified) = (try row["generated"], try row["modified"])
+  }
 
   static func < (left: Self, right: Self) -> Bool {
     (left.generated, left.modified) < (right.generated, right.modified)
@@ -155,7 +161,8 @@ extension Corrections {
     let row = try Row.fetchOne(
       database.cachedStatement(sql: "SELECT \(Self.columns) FROM ingest AS i WHERE i.id = ?"),
       arguments: [ingest])
-    return ExportAge(generated: row?["generated"] ?? 0, modified: row?["modified"] ?? 0)
+    guard let row else { throw DamagedRow("ingest", ["id": ingest], "missing") }
+    return try ExportAge(StoredRow(row, of: "ingest"))
   }
 
   /// Whether an import of an older export excluded the reading, and nobody edited that.
@@ -167,7 +174,7 @@ extension Corrections {
           SELECT \(Self.columns) FROM record JOIN ingest AS i ON i.id = record.ingest
           WHERE guid = ? AND deleted = 0 AND fields = ? AND imported = \(RecordContent.sql)
           """), arguments: [annotation.guid, annotation.fields.json])
-    return row.map { ExportAge(generated: $0["generated"], modified: $0["modified"]) < age } ?? false
+    return try row.map { try ExportAge(StoredRow($0, of: "ingest")) < age } ?? false
   }
 
   /// One for each reading, whoever imports whatever first, so that every store has the same.

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// Two devices that give the same readings: one sensor under two serial numbers, or one reading by two routes.
 public struct LikelyDuplicate: Hashable, Sendable {
@@ -36,13 +37,12 @@ extension IngestWriter {
         WHERE mine.device IN (\(deviceList)) LIMIT 100
         """)
     return try pairs.compactMap { pair in
+      let pair = StoredRow(pair, of: "series")
       let sample = try agreeing(pair[0], pair[2], limit: Self.sampleSize)
-      guard sample.looked > 0, sample.agreed * 4 >= sample.looked, let kind = ReadingKind(rawValue: pair[1])
-      else {
-        return nil
-      }
+      guard sample.looked > 0, sample.agreed * 4 >= sample.looked else { return nil }
       let all = try agreeing(pair[0], pair[2], limit: -1)
-      return LikelyDuplicate(kind: kind, device: pair[3], other: pair[4], readings: all.agreed)
+      return LikelyDuplicate(
+        kind: try pair.code(1), device: try pair[3], other: try pair[4], readings: all.agreed)
     }
   }
 
@@ -62,6 +62,9 @@ extension IngestWriter {
           WHERE s.id = ?1 AND r.ingest = ?3 AND r.device_time BETWEEN o.first_time AND o.last_time
           LIMIT ?4) AS mine
         """, arguments: [mine, other, ingestID, limit])
-    return (row?[0] ?? 0, row?[1] ?? 0)
+    return try row.map { row in
+      let row = StoredRow(row, of: "reading")
+      return (try row[0], try row[1])
+    } ?? (0, 0)
   }
 }

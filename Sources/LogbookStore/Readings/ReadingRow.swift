@@ -2,6 +2,7 @@
 
 import GRDBSQLite
 import Logbook
+import SQLiteRows
 
 /// One reading as the columns of the table `reading` hold it, but for `ingest` and `uploaded`.
 struct ReadingRow {
@@ -16,10 +17,8 @@ struct ReadingRow {
   var marks: ReadingMarks = []
 
   /// The columns in the order in which `give` counts them.
-  static let columns = """
-    partition, position, series, value_bucket, occurrence, device_time, utc_offset, offset_source, value, unit, range_flag,
-    threshold, marks
-    """
+  static let columns =
+    "partition, position, series, value_bucket, occurrence, \(RawStatement.readingColumns.joined(separator: ", "))"
 
   /// Answers SQLite's question for one column.
   @inline(__always)
@@ -44,31 +43,5 @@ struct ReadingRow {
   @inline(__always)
   private static func give(_ number: Double?, to context: OpaquePointer?) {
     if let number { sqlite3_result_double(context, number) } else { sqlite3_result_null(context) }
-  }
-}
-
-/// A measurement as the columns of the store hold it.
-struct StoredMeasurement {
-  let value: Double?
-  let unit: Int64
-  /// 0 within the device's range, 1 below, 2 above.
-  let rangeFlag: Int64
-  let threshold: Double?
-
-  @inline(__always) init(_ measurement: Measurement) {
-    switch measurement {
-    case .value(let quantity): (value, rangeFlag, threshold) = (quantity.number, 0, nil)
-    case .low(let below, _): (value, rangeFlag, threshold) = (nil, 1, below)
-    case .high(let above, _): (value, rangeFlag, threshold) = (nil, 2, above)
-    }
-    unit = Int64(measurement.unit.rawValue)
-  }
-
-  /// The measurement that these columns hold.
-  static func measurement(value: Double?, unit: Int, rangeFlag: Int, threshold: Double?) -> Measurement {
-    let unit = GlucoseUnit(rawValue: UInt8(unit)) ?? .milligramsPerDecilitre
-    if rangeFlag == 1 { return .low(below: threshold, unit) }
-    if rangeFlag == 2 { return .high(above: threshold, unit) }
-    return .value(Quantity(value ?? 0, unit))
   }
 }

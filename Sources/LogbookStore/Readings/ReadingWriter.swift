@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Stores readings once: the hot loop of every import.
 ///
@@ -159,7 +160,7 @@ extension ReadingWriter {
     let parts = StoredMeasurement(measurement)
     guard row.integer(firstColumn + 2) == parts.rangeFlag else { return false }
     guard let value = parts.value else { return true }
-    let number = row.double(firstColumn)
+    guard let number = row.number(firstColumn) else { return false }
     if row.integer(firstColumn + 1) == parts.unit { return number == value }
     let unit: GlucoseUnit = parts.unit == 0 ? .millimolesPerLitre : .milligramsPerDecilitre
     return Quantity(number, unit).tenthsOfMillimole == measurement.valueBucket

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// One device's readings of one kind on one position kind, as the store knows them.
 struct Series {
@@ -109,9 +110,11 @@ extension SeriesTable {
     if let row = try Row.fetchOne(
       database.cachedStatement(sql: find), arguments: [device, kind, positionKind])
     {
-      let (first, last): (Int64?, Int64?) = (row[2], row[3])
+      let row = StoredRow(row, of: "series")
+      let (first, last): (Int64?, Int64?) = (try row[2], try row[3])
+      guard first ?? 0 <= last ?? 0 else { throw row.damage(3) }
       let positions = first.flatMap { first in last.map { first...$0 } }
-      return Series(id: row[0], partition: row[1], kind: reading.kind, positions: positions)
+      return Series(id: try row[0], partition: try row[1], kind: reading.kind, positions: positions)
     }
     try database.executeCached(
       sql: "INSERT INTO series (device, kind, position_kind, is_instant) VALUES (?, ?, ?, ?)",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SQLiteRows
+
 /// Readings with what is known of them, and what may never happen to them.
 enum ReadingSchema {
   static let statements = tables + rules
@@ -8,10 +10,7 @@ enum ReadingSchema {
     -- One device's readings of one kind and position_kind, with the numbers that a count over all readings would give.
     -- The insert adds to them; the role that writes `uploaded` follows the uploads.
     CREATE TABLE series (
-      id INTEGER PRIMARY KEY,
-      device INTEGER NOT NULL REFERENCES device(id),
-      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
-      position_kind INTEGER NOT NULL CHECK (position_kind IN (0, 1)),
+      \(SharedSchema.seriesColumns),
       is_instant INTEGER NOT NULL DEFAULT 0 CHECK (is_instant IN (0, 1)),
       -- Ticks that are instants are stored together like shown times, so that an import whose devices take turns
       -- appends; a count that each device begins anew is stored apart.
@@ -48,22 +47,10 @@ enum ReadingSchema {
       series INTEGER NOT NULL,
       value_bucket INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
-      device_time INTEGER NOT NULL,
-      utc_offset INTEGER NOT NULL,
-      offset_source INTEGER NOT NULL,
-      value REAL,
-      unit INTEGER NOT NULL,
-      range_flag INTEGER NOT NULL,
-      threshold REAL,
-      marks INTEGER NOT NULL,
+      \(SharedSchema.readingColumns),
       ingest INTEGER NOT NULL,
       uploaded INTEGER NOT NULL DEFAULT 0,
-      -- One check of plain comparisons costs a fiftieth of an insert; one for each column, with IN and functions, cost
-      -- more than a third.
-      CHECK (occurrence >= 0
-        AND utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0 AND offset_source <= 4
-        AND unit >= 0 AND unit <= 1 AND range_flag >= 0 AND range_flag <= 2 AND uploaded >= 0 AND uploaded <= 1
-        AND (value IS NULL) = (range_flag <> 0)),
+      CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck)),
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX reading_pending ON reading(partition, position, series, value_bucket, occurrence)
@@ -92,9 +79,7 @@ enum ReadingSchema {
 
   /// What may never happen to a reading, whoever asks.
   private static let rules = """
-    CREATE TRIGGER reading_stays BEFORE DELETE ON reading
-    BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
-
+    \(SharedSchema.readingStays)
     CREATE TRIGGER reading_is_immutable
     BEFORE UPDATE OF partition, position, series, value_bucket, occurrence, device_time, value, unit, range_flag,
       threshold, marks, ingest ON reading

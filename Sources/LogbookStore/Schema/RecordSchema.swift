@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SQLiteRows
+
 /// Records, and what an edit and a write by sync may do to them.
 enum RecordSchema {
   static let statements = table + rules + WithdrawnReading.index
@@ -46,12 +48,7 @@ enum RecordSchema {
     """
 
   private static let rules = """
-    CREATE TRIGGER record_stays BEFORE DELETE ON record
-    BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
-
-    CREATE TRIGGER record_identity BEFORE UPDATE OF guid, kind ON record
-    BEGIN SELECT RAISE(ABORT, 'guid and kind of a record never change'); END;
-
+    \(SharedSchema.recordStays)
     CREATE TRIGGER record_version_rises_by_one BEFORE UPDATE OF version ON record
     WHEN NEW.version NOT IN (OLD.version, OLD.version + 1)
     BEGIN SELECT RAISE(ABORT, 'a version rises by exactly one'); END;

@@ -1,74 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
-import Logbook
+import SQLiteRows
 
-/// The schema of a store, as steps that are never edited once released.
+/// The schema of a store. Its number rises with every released change.
 enum Schema {
-  /// The application id in the file's header: "GLUC".
-  static let applicationID = 0x474C_5543
-  /// The number of the first step.
-  static let firstVersion = 6
-  /// The number of the newest step. A store with a larger one is from a newer program.
-  static let version = 6
-
-  /// Makes everything in an empty file.
-  static func create(_ database: Database) throws {
-    for part in [
+  static let schema = FileSchema(
+    applicationID: 0x474C_5543, version: 6, name: "store",
+    statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
-      QueueSchema.statements,
-      ViewSchema.statements,
-    ] {
-      try database.execute(sql: part)
-    }
-    try database.execute(
-      sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-  }
-
-  /// Whether the file has the schema; false without any table. A store has our application id from the transaction that
-  /// makes its tables.
-  ///
-  /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for a schema that this program does
-  ///   not know.
-  static func isMade(in database: Database, path: String) throws -> Bool {
-    // In this order, since another process may make the tables in between.
-    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
-    guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
-      throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
-    }
-    let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    guard found <= version else {
-      throw Failure(
-        .configuration,
-        "\(path): the store is from a newer glucoport (schema \(found), this program knows \(version)); update glucoport"
-      )
-    }
-    guard found >= firstVersion else {
-      throw Failure(
-        .configuration,
-        "\(path): the store has schema \(found), which no released glucoport made; move the file away and import again"
-      )
-    }
-    return true
-  }
+      QueueSchema.statements, ViewSchema.statements,
+    ])
 
   private static let tables = """
     CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-    CREATE TABLE device (
-      id INTEGER PRIMARY KEY,
-      vendor TEXT NOT NULL,
-      model TEXT NOT NULL,
-      serial TEXT NOT NULL,
-      format TEXT NOT NULL,
-      firmware TEXT NOT NULL DEFAULT '',
-      -- The device's part of the canonical text by which annotations name readings, so that the views compare texts
-      -- without escaping them.
-      identity TEXT NOT NULL
-    ) STRICT;
-    CREATE UNIQUE INDEX device_by_serial ON device(vendor, serial) WHERE serial <> '';
-    CREATE UNIQUE INDEX device_by_model ON device(format, model) WHERE serial = '';
-
+    \(SharedSchema.devices(deviceColumns))
     CREATE TABLE ingest (
       id INTEGER PRIMARY KEY,
       source TEXT NOT NULL,
@@ -129,5 +75,13 @@ enum Schema {
       CHECK (url IS NULL OR logbook IS NOT NULL),
       CHECK ((run = 0) = (run_id IS NULL))
     ) STRICT;
+    """
+
+  private static let deviceColumns = """
+    ,
+      firmware TEXT NOT NULL DEFAULT '',
+      -- The device's part of the canonical text by which annotations name readings, so that the views compare texts
+      -- without escaping them.
+      identity TEXT NOT NULL
     """
 }

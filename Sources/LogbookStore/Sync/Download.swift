@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import SQLiteRows
 
 /// What can be fetched from a remote on its own.
 public enum DownloadSubject: Hashable, Sendable {
@@ -91,13 +92,14 @@ public struct Download: Hashable, Sendable {
 
   static let columns = "id, kind, subject, priority, queued_at, position, refusal"
 
-  init?(_ row: Row) {
-    guard let subject = DownloadSubject(kind: row[1], text: row[2]) else { return nil }
-    id = row[0]
+  init(_ row: Row) throws {
+    let row = StoredRow(row, of: "download")
+    guard let subject = DownloadSubject(kind: try row[1], text: try row[2]) else { throw row.damage(2) }
+    id = try row[0]
     self.subject = subject
-    priority = DownloadPriority(rawValue: row[3]) ?? .idle
-    queuedAt = row[4]
-    position = row[5]
-    refusal = row[6]
+    priority = try row.code(3)
+    queuedAt = try row[4]
+    position = try row[5]
+    refusal = try row[6]
   }
 }

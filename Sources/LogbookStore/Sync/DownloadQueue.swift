@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// The one place that writes the queue of downloads.
 enum DownloadQueue {
@@ -28,23 +29,25 @@ enum DownloadQueue {
 
   /// The shown time before which readings may be missing here: from the first fetch on until they were fetched.
   static func historyEnd(_ database: Database) throws -> Int64? {
-    try Store.setting(.historyEnd, database).flatMap { Int64($0) }
+    try Store.value(of: .historyEnd, database) { Int64($0) }
   }
 
   /// The ranges of readings that are on the queue, refused ones too.
   static func ranges(_ database: Database) throws -> [Range<Int64>] {
-    try String.fetchAll(database, sql: "SELECT subject FROM download WHERE kind = 'readings'").compactMap {
-      guard case .readings(let from, let until)? = DownloadSubject(kind: "readings", text: $0) else {
-        return nil
+    try Row.fetchAll(database, sql: "SELECT \(Download.columns) FROM download WHERE kind = 'readings'")
+      .compactMap {
+        guard case .readings(let from, let until) = try Download($0).subject else { return nil }
+        return from..<max(from, until)
       }
-      return from..<max(from, until)
-    }
   }
 
   /// Ranges that are fetched before all others, oldest pin first.
   static func pinnedRanges(_ database: Database) throws -> [DownloadSubject] {
     try Row.fetchAll(database, sql: "SELECT first, last FROM pinned ORDER BY first, last")
-      .map { .readings(from: $0[0], until: $0[1]) }
+      .map { row in
+        let row = StoredRow(row, of: "pinned", key: 0..<2)
+        return .readings(from: try row[0], until: try row[1])
+      }
   }
 }
 
@@ -57,7 +60,7 @@ extension Store {
       try Row.fetchAll(
         database,
         sql: "SELECT \(Download.columns) FROM download ORDER BY refusal IS NOT NULL, priority, id"
-      ).compactMap(Download.init)
+      ).map(Download.init)
     }
   }
 
@@ -100,7 +103,7 @@ extension Store {
       for id in ids {
         let row = try Row.fetchOne(
           database, sql: "SELECT \(Download.columns) FROM download WHERE id = ?", arguments: [id])
-        guard let download = row.flatMap(Download.init) else { throw Self.noDownload(id) }
+        guard let download = try row.map(Download.init) else { throw Self.noDownload(id) }
         switch download.subject {
         case .records:
           throw Failure(.usage, "the records of the logbook are always fetched; nothing was cancelled")
@@ -165,7 +168,8 @@ extension SyncTransaction {
           ORDER BY priority, id
           """))
     while let row = try rows.next() {
-      if let download = Download(row), !done.contains(download.id) { return download }
+      let download = try Download(row)
+      if !done.contains(download.id) { return download }
     }
     return nil
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import SQLiteRows
 
 extension Store {
   /// Calls `body` with each reading and record that the remote refused for good, itself or its content, and with the
@@ -17,7 +18,7 @@ extension Store {
           WHERE r.uploaded = 0 ORDER BY r.device_time - r.utc_offset
           """)
       while let row = try readings.next() {
-        let reading = StoredReading(row)
+        let reading = try StoredReading(row)
         try body(.reading(reading), reading.refusal ?? "")
       }
       let records = try Row.fetchCursor(
@@ -27,7 +28,7 @@ extension Store {
           ORDER BY device_time - utc_offset, guid
           """)
       while let row = try records.next() {
-        let record = StoredRecord(row)
+        let record = try StoredRecord(row)
         try body(.record(record), record.refusal ?? "")
       }
       let contents = try Row.fetchCursor(
@@ -37,7 +38,10 @@ extension Store {
           JOIN record ON record.guid = queued.record JOIN blob ON blob.digest = \(StoredField.digest)
           WHERE queued.aspect = 'file' AND blob.refusal IS NOT NULL ORDER BY queued.queued_at, queued.record
           """)
-      while let row = try contents.next() { try body(.record(StoredRecord(row)), row[row.count - 1]) }
+      while let row = try contents.next() {
+        let record = try StoredRecord(row)
+        try body(.record(record), StoredRow(row, of: "record")[row.count - 1])
+      }
     }
   }
 

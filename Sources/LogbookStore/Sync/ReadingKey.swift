@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Logbook
+import SQLiteRows
 
-/// Where a reading stands in its store: the key of its row. It means nothing elsewhere.
+/// The key of a reading's row in its store. It means nothing elsewhere.
 public struct ReadingKey: Hashable, Sendable {
   let partition: Int64
   let position: Int64
   let series: Int64
   let valueBucket: Int64
   let occurrence: Int64
+
+  /// The key without the part of the table in which the row is.
+  var place: StoredPlace {
+    StoredPlace(series: series, position: position, valueBucket: valueBucket, occurrence: occurrence)
+  }
 }
 
 extension ReadingKey: Comparable {

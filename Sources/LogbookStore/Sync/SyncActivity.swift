@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import SQLiteRows
 
 /// What an upload of a store has under way at this moment.
 public struct SyncActivity: Hashable, Sendable {
@@ -16,20 +17,25 @@ public struct SyncActivity: Hashable, Sendable {
   private let lastReading: TransferKey?
 
   /// Nothing is under way.
-  public static let none = SyncActivity(isRunning: false, [:])
+  public static let none = SyncActivity()
 
   /// Whether something is on its way.
   public var isTransferring: Bool { readings + records + attachments > 0 }
 
-  fileprivate init(isRunning: Bool, _ lanes: [String: Row]) {
-    self.isRunning = isRunning
-    // What a dead upload noted says nothing.
-    let lanes = isRunning ? lanes : [:]
-    readings = lanes["readings"]?["items"] ?? 0
-    records = lanes["records"]?["items"] ?? 0
-    attachments = lanes["attachments"]?["items"] ?? 0
-    firstReading = lanes["readings"].flatMap { TransferKey($0["first_section"], $0["first_position"]) }
-    lastReading = lanes["readings"].flatMap { TransferKey($0["last_section"], $0["last_position"]) }
+  /// No upload: what a dead one noted says nothing.
+  private init() {
+    (isRunning, readings, records, attachments) = (false, 0, 0, 0)
+    (firstReading, lastReading) = (nil, nil)
+  }
+
+  /// What the running upload noted; a lane in which nothing is under way has no row.
+  fileprivate init(_ lanes: [String: StoredRow]) throws {
+    isRunning = true
+    let counts = try ["readings", "records", "attachments"].map { try lanes[$0]?["items"] ?? 0 }
+    (readings, records, attachments) = (counts[0], counts[1], counts[2])
+    let bounds = lanes["readings"]
+    firstReading = try bounds.flatMap { TransferKey(try $0["first_section"], try $0["first_position"]) }
+    lastReading = try bounds.flatMap { TransferKey(try $0["last_section"], try $0["last_position"]) }
   }
 
   /// The bounds of the readings on their way, as parameters of a statement.
@@ -65,8 +71,9 @@ extension Store {
     guard try UploadLock.isHeld(storePath: path) else { return .none }
     return try read { database in
       let rows = try Row.fetchAll(database.cachedStatement(sql: "SELECT * FROM transfer"))
-      return SyncActivity(
-        isRunning: true, Dictionary(uniqueKeysWithValues: rows.map { ($0["lane"] as String, $0) }))
+        .map { StoredRow($0, of: "transfer") }
+      return try SyncActivity(
+        Dictionary(uniqueKeysWithValues: rows.map { (try $0["lane"] as String, $0) }))
     }
   }
 }

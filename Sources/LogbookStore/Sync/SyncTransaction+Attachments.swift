@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// A content that a record names and that is not here.
 public struct WantedContent: Hashable, Sendable {
@@ -104,9 +105,11 @@ extension SyncTransaction {
           ORDER BY priority, id
           """), arguments: [now])
     while let row = try rows.next() {
-      let digest: String = row[0]
+      let stored = StoredRow(row, of: "download")
+      let digest: String = try stored[0]
       if setAside.contains(digest) { continue }
-      return WantedContent(digest: digest, held: row[1], limit: try Store.attachmentLimit(database))
+      return WantedContent(
+        digest: digest, held: try stored[1], limit: try Store.attachmentLimit(database))
     }
     return nil
   }
@@ -114,14 +117,13 @@ extension SyncTransaction {
   /// Keeps a part of a content. With the last one the digest decides: what does not have it never counts as whole.
   public func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
     let parts = ContentParts(database: database, digest: digest)
-    let known = try Row.fetchOne(
-      database.cachedStatement(sql: "SELECT size, held FROM blob WHERE digest = ?"), arguments: [digest])
-    if let known, known[0] as Int64 == known[1] as Int64 {
+    let known = try known(digest)
+    if let known, known.size == known.held {
       try database.executeCached(
         sql: "DELETE FROM download WHERE kind = 'attachment' AND subject = ?", arguments: [digest])
       return .wasHere
     }
-    if known?[0] as Int64? != part.size {
+    if known?.size != part.size {
       try parts.removeAll()
       guard part.size > 0 else { return try settleEmpty(parts) }
       try database.executeCached(
@@ -130,7 +132,7 @@ extension SyncTransaction {
           ON CONFLICT (digest) DO UPDATE SET held = 0, size = excluded.size
           """, arguments: [digest, part.size])
     }
-    guard offset == (known?[0] as Int64? == part.size ? known?[1] ?? 0 : 0) else { return .beginsAnew }
+    guard offset == (known?.size == part.size ? known?.held ?? 0 : 0) else { return .beginsAnew }
     let end = offset + Int64(part.bytes.count)
     guard end <= part.size, !part.bytes.isEmpty else { return .goesOn }
     try parts.insert(part.bytes, at: offset)
@@ -146,6 +148,17 @@ extension SyncTransaction {
     try database.executeCached(
       sql: "UPDATE blob SET held = size, uploaded = 1 WHERE digest = ?", arguments: [digest])
     return .isWhole
+  }
+
+  /// How many bytes a content has, and how many of them are here; nil for one of which nothing is known.
+  private func known(_ digest: String) throws -> (size: Int64, held: Int64)? {
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT digest, size, held FROM blob WHERE digest = ?"),
+      arguments: [digest])
+    return try row.map { row in
+      let row = StoredRow(row, of: "blob")
+      return (try row[1], try row[2])
+    }
   }
 
   /// An empty content is whole at once, where its digest is that of nothing.

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 extension Store {
   /// Reads what a comparison with a remote needs, and changes nothing.
@@ -69,7 +70,8 @@ extension SyncTransaction {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record"))
     while let row = try rows.next() {
-      guard buckets?.contains(IdentityDigests.bucket(ofRecord: row[0])) ?? true else { continue }
+      let guid: String = try StoredRow(row, of: "record")[0]
+      guard buckets?.contains(IdentityDigests.bucket(ofRecord: guid)) ?? true else { continue }
       body(try SyncRecord(row))
     }
   }

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 extension SyncTransaction {
   /// The first readings behind `key` that the remote does not have, but for those that it refused.
@@ -29,7 +30,7 @@ extension SyncTransaction {
     var rows: [(key: ReadingKey, reading: Reading)] = []
     repeat {
       let key = statement.key(from: 0)
-      rows.append((key, try statement.reading(of: devices.series(key.series), from: 5)))
+      rows.append((key, try statement.reading(at: key.place, of: devices.series(key.series), from: 5)))
     } while try statement.step()
     let last = rows.last?.key
     // One series after the other, so that what they share is sent once. A stable order keeps batches repeatable.
@@ -45,8 +46,7 @@ extension SyncTransaction {
       last: last)
   }
 
-  private static let readingColumns =
-    "r.device_time, r.utc_offset, r.offset_source, r.value, r.unit, r.range_flag, r.threshold, r.marks"
+  private static let readingColumns = RawStatement.readingColumns.map { "r.\($0)" }.joined(separator: ", ")
 
   /// The remote has these readings, but for those that it refused, which are kept with its words.
   public func markUploaded(_ keys: [ReadingKey], except refused: [RefusedItem], at now: Int64) throws {
@@ -131,7 +131,7 @@ extension SyncTransaction {
   private func write(_ batch: ReadingBatch, into ingest: Int64, at now: Int64) throws -> ReadingWriter.Outcome
   {
     let writer = try ReadingWriter(database, rows, ingest: ingest, isUploaded: true)
-    let devices = try batch.devices.map { try $0.storedID(database) }
+    let devices = try batch.devices.map { try $0.addedID(database) }
     let outcome = try writer.write(batch.readings, deviceIDs: devices)
     try database.executeCached(
       sql: """
@@ -167,37 +167,31 @@ extension SyncTransaction {
 
 /// The series of a store with their devices, each read once.
 struct SeriesDevices {
-  struct Series {
-    let device: DeviceIndex
-    let kind: ReadingKind
-    let positionKind: PositionKind
-  }
-
   private(set) var all: [Device] = []
-  private var known: [Int64: Series] = [:]
+  private var known: [Int64: StoredSeries] = [:]
   private var lastID: Int64 = -1
-  private var last = Series(device: DeviceIndex(0), kind: .smbg, positionKind: .time)
+  private var last = StoredSeries(device: DeviceIndex(0), kind: .smbg, positionKind: .time)
 
   init(_ database: Database) throws {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
-          SELECT s.id, s.kind, s.position_kind, d.vendor, d.model, d.serial, d.format
+          SELECT s.id, s.kind, s.position_kind, \(Device.storedColumns)
           FROM series AS s JOIN device AS d ON d.id = s.device ORDER BY s.device
           """))
     while let row = try rows.next() {
-      let device = Device(vendor: row[3], model: row[4], serial: row[5], format: row[6])
+      let stored = StoredRow(row, of: "series")
+      let device = try Device(stored, from: 3)
       if all.last != device { all.append(device) }
-      known[row[0]] = Series(
-        device: DeviceIndex(Int32(all.count - 1)), kind: ReadingKind(rawValue: row[1]) ?? .smbg,
-        positionKind: PositionKind(rawValue: row[2]) ?? .time)
+      known[try stored[0]] = StoredSeries(
+        device: DeviceIndex(Int32(all.count - 1)), kind: try stored.code(1), positionKind: try stored.code(2))
     }
   }
 
-  @inline(__always) mutating func series(_ id: Int64) throws -> Series {
+  @inline(__always) mutating func series(_ id: Int64) throws -> StoredSeries {
     if id == lastID { return last }
     guard let series = known[id] else {
-      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a reading without its series")
+      throw DamagedRow("series", ["id": id], "readings belong to it, and it is not there")
     }
     (lastID, last) = (id, series)
     return series
@@ -218,24 +212,5 @@ extension RawStatement {
     ReadingKey(
       partition: integer(column), position: integer(column + 1), series: integer(column + 2),
       valueBucket: integer(column + 3), occurrence: integer(column + 4))
-  }
-
-  /// The reading in eight columns behind its key.
-  fileprivate func reading(of series: SeriesDevices.Series, from column: Int32) throws -> Reading {
-    let placement = Placement(
-      utcOffset: Int32(truncatingIfNeeded: integer(column + 1)),
-      source: OffsetSource(rawValue: UInt8(truncatingIfNeeded: integer(column + 2))) ?? .stated)
-    let measurement = StoredMeasurement.measurement(
-      value: isNull(column + 3) ? nil : double(column + 3), unit: Int(integer(column + 4)),
-      rangeFlag: Int(integer(column + 5)), threshold: isNull(column + 6) ? nil : double(column + 6))
-    var reading = Reading(
-      device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)),
-      placement: placement,
-      measurement, marks: ReadingMarks(rawValue: .init(truncatingIfNeeded: integer(column + 7))), line: 0)
-    reading.positionKind = series.positionKind
-    reading.position = integer(1)
-    reading.occurrence = Int32(truncatingIfNeeded: integer(4))
-    reading.occurrenceIsStated = true
-    return reading
   }
 }

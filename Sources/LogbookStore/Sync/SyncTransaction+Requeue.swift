@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 extension SyncTransaction {
   /// Digests over the identities of the readings that the remote is said to have.

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 extension Store {
   /// Runs one transaction of the sync engine, which holds the store's write lock from its first statement. It ends
@@ -49,7 +50,10 @@ extension SyncTransaction {
       let row = try Row.fetchOne(
         database.cachedStatement(sql: "SELECT node, run, run_id, logbook, mark FROM remote"))
     else { throw Failure(.configuration, "there is no remote; 'glucoport remote set' names one") }
-    return RunStamp(node: row[0], number: row[1], id: row[2] ?? "", logbook: row[3], mark: row[4])
+    let stored = StoredRow(row, of: "remote")
+    return RunStamp(
+      node: try stored[0], number: try stored[1], id: try stored[2] ?? "", logbook: try stored[3],
+      mark: try stored[4])
   }
 
   /// Keeps the latest position of the remote.
@@ -87,7 +91,8 @@ extension SyncTransaction {
     else {
       return (0, nil)
     }
-    return (row[0], row[1])
+    let stored = StoredRow(row, of: "remote")
+    return (try stored[0], try stored[1])
   }
 
   /// Everything that was asked for was done.

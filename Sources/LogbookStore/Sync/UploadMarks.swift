@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import SQLiteRows
 
 /// Marks readings as uploaded, those that are named and no others: what an import put between them meanwhile stays
 /// pending.

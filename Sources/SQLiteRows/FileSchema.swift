@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import GRDB
+import Logbook
+
+/// What makes an SQLite file one of ours.
+public struct FileSchema: Sendable {
+  /// The application id in the file's header.
+  public let applicationID: Int
+  /// The number of the schema. A file with a larger one is from a newer program.
+  public let version: Int
+  /// What people call such a file.
+  public let name: String
+  private let statements: [String]
+
+  /// A schema with the statements that make it in an empty file.
+  public init(applicationID: Int, version: Int, name: String, statements: [String]) {
+    self.applicationID = applicationID
+    self.version = version
+    self.name = name
+    self.statements = statements
+  }
+
+  /// Whether the file has the schema; false without any table. A file has our application id from the transaction that
+  /// makes its tables.
+  ///
+  /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for a schema that this program does
+  ///   not know.
+  public func isMade(in database: Database, path: String) throws -> Bool {
+    // In this order, since another process may make the tables in between.
+    if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
+    guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
+      throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
+    }
+    let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard found <= version else {
+      throw Failure(
+        .configuration,
+        "\(path): the \(name) is from a newer glucoport (schema \(found), this program knows \(version)); update glucoport"
+      )
+    }
+    guard found == version else {
+      throw Failure(
+        .configuration,
+        "\(path): the \(name) has schema \(found), which no released glucoport wrote; move it away and start a new one"
+      )
+    }
+    return true
+  }
+
+  /// Makes everything in an empty file, inside the caller's transaction.
+  public func make(in database: Database) throws {
+    for part in statements { try database.execute(sql: part) }
+    try database.execute(
+      sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Parts of the schema that the store of a client and the file of a server's logbook share.
+public enum SharedSchema {
+  /// The table of devices.
+  ///
+  /// - Parameter columns: further columns, each with a comma before it.
+  public static func devices(_ columns: String = "") -> String {
+    """
+    CREATE TABLE device (
+      id INTEGER PRIMARY KEY,
+      vendor TEXT NOT NULL,
+      model TEXT NOT NULL,
+      serial TEXT NOT NULL,
+      format TEXT NOT NULL\(columns)
+    ) STRICT;
+    CREATE UNIQUE INDEX device_by_serial ON device(vendor, serial) WHERE serial <> '';
+    CREATE UNIQUE INDEX device_by_model ON device(format, model) WHERE serial = '';
+
+    """
+  }
+
+  /// What identifies a series, for one device's readings of one kind and position kind.
+  public static let seriesColumns = """
+    id INTEGER PRIMARY KEY,
+      device INTEGER NOT NULL REFERENCES device(id),
+      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
+      position_kind INTEGER NOT NULL CHECK (position_kind BETWEEN 0 AND 1)
+    """
+
+  /// What a reading is behind its place, and `readingCheck` with them.
+  public static let readingColumns = """
+    device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL,
+      offset_source INTEGER NOT NULL,
+      value REAL,
+      unit INTEGER NOT NULL,
+      range_flag INTEGER NOT NULL,
+      threshold REAL,
+      marks INTEGER NOT NULL
+    """
+
+  /// What holds for every reading. One check of plain comparisons costs a fiftieth of an insert; one for each column,
+  /// with IN and functions, cost more than a third.
+  public static let readingCheck = """
+    occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400
+        AND offset_source >= 0 AND offset_source <= 4 AND unit >= 0 AND unit <= 1
+        AND range_flag >= 0 AND range_flag <= 2 AND (value IS NULL) = (range_flag <> 0)
+    """
+
+  /// A reading stays as it came.
+  public static let readingStays = """
+    CREATE TRIGGER reading_stays BEFORE DELETE ON reading
+    BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
+
+    """
+
+  /// A record stays, at least as a tombstone.
+  public static let recordStays = """
+    CREATE TRIGGER record_stays BEFORE DELETE ON record
+    BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
+
+    CREATE TRIGGER record_identity BEFORE UPDATE OF guid, kind ON record
+    WHEN NEW.guid <> OLD.guid OR NEW.kind <> OLD.kind
+    BEGIN SELECT RAISE(ABORT, 'guid and kind of a record never change'); END;
+
+    """
+
+  /// The content of attachments, kept once for each SHA-256, in parts.
+  ///
+  /// - Parameter columns: further columns and checks of a content, each with a comma before it.
+  public static func contents(_ columns: String = "") -> String {
+    """
+    -- Whole where held is size, which is written only with a content that has its digest.
+    CREATE TABLE blob (
+      digest TEXT PRIMARY KEY CHECK (length(digest) = 64),
+      size INTEGER NOT NULL CHECK (size >= 0),
+      held INTEGER NOT NULL DEFAULT 0 CHECK (held BETWEEN 0 AND size)\(columns)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE blob_part (
+      digest TEXT NOT NULL REFERENCES blob(digest),
+      start INTEGER NOT NULL CHECK (start >= 0),
+      bytes BLOB NOT NULL,
+      UNIQUE (digest, start)
+    ) STRICT;
+
+    -- What came of a content and does not have its digest is removed, as long as it is not whole.
+    CREATE TRIGGER blob_part_stays BEFORE DELETE ON blob_part
+    WHEN (SELECT held = size FROM blob WHERE digest = OLD.digest)
+    BEGIN SELECT RAISE(ABORT, 'the content of attachments is never deleted'); END;
+
+    CREATE TRIGGER blob_part_is_immutable BEFORE UPDATE ON blob_part
+    BEGIN SELECT RAISE(ABORT, 'the content of attachments is immutable'); END;
+
+    """
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// Stores in which another program, or the disk, left what no glucoport writes: every command that meets the row ends
+/// with a failure that names it, and nothing is guessed.
+@Suite struct DamagedRowTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  /// A store with a reading and a record; what a statement then does to it heeds no rule of the schema.
+  private func damage(_ sql: String) throws {
+    try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
+    try scratch.ingest(Make.batch([Make.record(["text": .text("a")], kind: .note, sourceID: "1")]))
+    try scratch.damage(sql)
+  }
+
+  private func message(_ work: () throws -> Void) throws -> String? {
+    do {
+      try work()
+      return nil
+    } catch let failure as Failure {
+      #expect(failure.category == .inputOutput)
+      return failure.message
+    }
+  }
+
+  private func expect(_ reason: String, _ work: () throws -> Void) throws {
+    let message = try message(work)
+    #expect(message == "the store \(scratch.path) is damaged: \(reason)")
+  }
+
+  private static let reading = "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)"
+
+  @Test(arguments: [
+    ("UPDATE series SET kind = 9", "series (series 1): unknown kind 9"),
+    ("UPDATE series SET position_kind = 7", "series (series 1): unknown position_kind 7"),
+    ("UPDATE reading SET offset_source = 200", "\(reading): unknown offset_source 200"),
+    ("UPDATE reading SET offset_source = 1000", "\(reading): unknown offset_source 1000"),
+    ("UPDATE reading SET unit = 5", "\(reading): unknown unit 5"),
+    ("UPDATE reading SET range_flag = 3", "\(reading): unknown range_flag 3"),
+    ("UPDATE reading SET value = NULL", "\(reading): value is NULL"),
+    ("UPDATE reading SET marks = 70000", "\(reading): unknown marks 70000"),
+  ])
+  func aListingNamesTheReading(_ sql: String, _ reason: String) throws {
+    try damage(sql)
+    let filter = Self.everyReading
+    try expect(reason) { try scratch.open(.reader).forEachItem(filter) { _ in } }
+  }
+
+  /// Whatever the kind of its series.
+  private static var everyReading: ItemFilter {
+    var filter = ItemFilter()
+    filter.includesDeleted = true
+    return filter
+  }
+
+  @Test(arguments: [
+    ("UPDATE reading SET unit = 5", "\(reading): unknown unit 5"),
+    ("UPDATE reading SET offset_source = 9", "\(reading): unknown offset_source 9"),
+    ("UPDATE reading SET utc_offset = 5000000000", "\(reading): unknown utc_offset 5000000000"),
+    ("UPDATE reading SET marks = -1", "\(reading): unknown marks -1"),
+    ("UPDATE series SET kind = 9", "series (id 1): unknown kind 9"),
+  ])
+  func nothingOfItIsSent(_ sql: String, _ reason: String) throws {
+    try damage(sql)
+    try expect(reason) {
+      try scratch.open(.sync).sync { _ = try $0.pendingReadings(after: nil, limit: 10) }
+    }
+  }
+
+  @Test func aCountNamesTheSeries() throws {
+    try damage("UPDATE series SET kind = 9")
+    try expect("series (device 1, kind 9): unknown kind 9") {
+      _ = try scratch.open(.reader).overview(ingests: 0)
+    }
+  }
+
+  @Test func nullIsNoReasonToStop() throws {
+    try damage("UPDATE reading SET device_time = NULL")
+    try expect("\(Self.reading): device_time is NULL") {
+      _ = try scratch.open(.reader).reading(at: "r1.smbg.time\(Make.noon).56.0")
+    }
+    try scratch.damage("UPDATE ingest SET source = NULL")
+    try expect("ingest (id 2): source is NULL") { _ = try scratch.open(.reader).ingests(limit: 1) }
+  }
+
+  @Test func anUnknownOffsetOfARecordIsReported() throws {
+    try damage("UPDATE record SET offset_source = 9, guid = 'x'")
+    try expect("record (guid \"x\"): unknown offset_source 9") {
+      try scratch.open(.reader).forEachItem(ItemFilter()) { _ in }
+    }
+  }
+
+  @Test(arguments: [
+    ("priority = 9", "unknown priority 9"), ("kind = 'x'", "unknown subject"),
+    ("kind = 'readings', subject = 'x'", "unknown subject"),
+  ])
+  func anUnknownDownloadIsReported(_ change: String, _ reason: String) throws {
+    try damage("INSERT INTO download (id, kind, priority, queued_at) VALUES (4, 'changes', 1, 1)")
+    try scratch.damage("UPDATE download SET \(change)")
+    try expect("download (id 4): \(reason)") { _ = try scratch.open(.reader).downloads() }
+  }
+
+  @Test func anUnknownSettingIsReported() throws {
+    try damage("INSERT INTO setting VALUES ('unit', 'stone'), ('attachment-limit', 'large')")
+    try expect("setting (name unit): unknown value") { _ = try scratch.open(.reader).displayUnit() }
+    try expect("setting (name attachment-limit): unknown value") {
+      _ = try scratch.open(.reader).attachmentLimit()
+    }
+    try scratch.damage("DELETE FROM setting WHERE name = 'timezone'")
+    try expect("setting (name timezone): missing") { _ = try scratch.open(.reader).timezone() }
+  }
+
+  @Test func anUnknownBasisOfADecisionIsReported() throws {
+    let decision = #"[{"subject":"unit","value":"mg/dL","basis":"dreamt"}]"#
+    try damage("UPDATE ingest SET decisions = '\(decision)'")
+    let entry = try #require(try scratch.open(.reader).ingests(limit: 1).first)
+    #expect { try entry.readDecisions() } throws: { error in
+      (error as? Failure)?.message.contains("ingest (id \(entry.id)): unknown basis") == true
+    }
+  }
+
+  @Test func aRemoteWithoutItsTokenIsReported() throws {
+    try damage(
+      """
+      INSERT INTO remote (id, kind, url, token_file, token_command, logbook, logbook_name, node)
+      VALUES (1, 'glucoport', 'https://example.org', NULL, NULL, 'l', 'n', 'x')
+      """)
+    try expect("remote (id 1): token_file and token_command are NULL") {
+      _ = try scratch.open(.reader).remote()
+    }
+  }
+}
