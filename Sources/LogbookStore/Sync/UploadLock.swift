@@ -40,7 +40,7 @@ public struct UploadLock: Sendable {
   /// Whether an upload of the store at a path runs. Looking takes the lock for a moment, which `take` waits out.
   ///
   /// - Throws: `Failure`: `permission`, `inputOutput` when the lock's file is there and cannot be asked.
-  public static func isHeld(storePath: String) throws -> Bool {
+  static func isHeld(storePath: String) throws -> Bool {
     let path = Self.path(storePath)
     let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
