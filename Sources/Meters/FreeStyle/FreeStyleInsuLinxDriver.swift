@@ -7,34 +7,15 @@ import Logbook
 /// Known from one recorded meter, whose rows hold strip tests, weekly trends and clock changes alone: how LO, HI,
 /// control solution, insulin and food stand there is unknown. The fields for ketone and temperature are taken from
 /// the order of columns in the maker's own export.
-struct FreeStyleInsuLinxDriver: MeterDriver {
+struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-insulinx"
   static let name = "Abbott FreeStyle InsuLinx"
-  static let canSetClock = true
   static let models = [
     MeterModel("FreeStyle InsuLinx", vendorID: 0x1A61, productID: 0x3460, link: .hid),
     MeterModel("FreeStyle InsuLinx", vendorID: 0x1A61, productID: 0x3450, link: .hid),
   ]
 
-  private static let meter = FreeStyleMeter(
-    driver: id, serialCommand: "$serlnum?",
-    tables: [
-      FreeStyleMeter.Table(command: "$result?", numberField: 1, plainFields: plainFields) {
-        take($0, into: &$1)
-      }
-    ])
-
-  func identify(_ meter: MeterConnection) throws -> MeterIdentity { try Self.meter.identify(meter) }
-
-  func read(_ meter: MeterConnection) throws -> MeterContents { try Self.meter.read(meter) }
-
-  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
-    try Self.meter.setClock(meter, to: time)
-  }
-}
-
-extension FreeStyleInsuLinxDriver: AnonymisingDriver {
-  static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
+  static let meter = FreeStyleMeter.strips(driver: id, plainFields: plainFields, take: take)
 }
 
 extension FreeStyleInsuLinxDriver {

@@ -7,10 +7,9 @@ import Logbook
 /// Rows have a record number for ever, but LibreView, where the same readings come from, tells serial number and
 /// shown time alone; so that both are one, the shown time is the identity, and a value at the end of the range stays
 /// a number with its mark, as LibreView has it. A single source tells these ends, and all of the Libre Pro.
-struct FreeStyleLibreDriver: MeterDriver {
+struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
   static let name = "Abbott FreeStyle Libre"
-  static let canSetClock = true
   static let models = [
     MeterModel("FreeStyle Libre", vendorID: 0x1A61, productID: 0x3650, link: .hid),
     MeterModel("FreeStyle Libre Pro", vendorID: 0x1A61, productID: proID, link: .hid),
@@ -21,7 +20,7 @@ struct FreeStyleLibreDriver: MeterDriver {
   ]
 
   private static let proID: UInt16 = 0x3670
-  private static let meter = FreeStyleMeter(
+  static let meter = FreeStyleMeter(
     driver: id, serialCommand: "$sn?",
     tables: [
       FreeStyleMeter.Table(
@@ -33,28 +32,12 @@ struct FreeStyleLibreDriver: MeterDriver {
         take: { LibreResultRow($0).take(into: &$1) }),
     ])
 
-  func identify(_ meter: MeterConnection) throws -> MeterIdentity {
-    try Self.meter.identify(meter, textType: textType(meter))
+  static func textType(_ model: MeterModel) -> UInt8 {
+    model.productID == proID ? FreeStyleReport.vendorText : FreeStyleReport.text
   }
-
-  func read(_ meter: MeterConnection) throws -> MeterContents {
-    try Self.meter.read(meter, textType: textType(meter))
-  }
-
-  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
-    try Self.meter.setClock(meter, to: time, textType: textType(meter))
-  }
-}
-
-extension FreeStyleLibreDriver: AnonymisingDriver {
-  static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
 }
 
 extension FreeStyleLibreDriver {
-  private func textType(_ meter: MeterConnection) -> UInt8 {
-    meter.model.productID == Self.proID ? FreeStyleReport.vendorText : FreeStyleReport.text
-  }
-
   /// A row of `$history?`: what the sensor measured by itself.
   private static func takeHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard row.count == 16, row.number(1) == 12 else {

@@ -23,13 +23,23 @@ struct FreeStyleMeter {
   /// The tables that hold all there is.
   let tables: [Table]
 
+  /// A meter whose strip tests are rows of `$result?`.
+  static func strips(
+    driver: String, plainFields: @escaping @Sendable (FreeStyleRow) -> Set<Int>,
+    take: @escaping @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
+  ) -> FreeStyleMeter {
+    FreeStyleMeter(
+      driver: driver, serialCommand: "$serlnum?",
+      tables: [Table(command: "$result?", numberField: 1, plainFields: plainFields, take: take)])
+  }
+
   /// Which meter it is.
-  func identify(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) throws -> MeterIdentity {
+  func identify(_ meter: MeterConnection, textType: UInt8) throws -> MeterIdentity {
     try identity(try opened(meter, textType), meter)
   }
 
   /// All that the meter holds.
-  func read(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) throws -> MeterContents {
+  func read(_ meter: MeterConnection, textType: UInt8) throws -> MeterContents {
     let session = try opened(meter, textType)
     let identity = try identity(session, meter)
     try meter.onIdentity(identity)
@@ -45,7 +55,7 @@ struct FreeStyleMeter {
 
   /// Sets the clock, which takes whole minutes.
   func setClock(
-    _ meter: MeterConnection, to time: DeviceTime, textType: UInt8 = FreeStyleReport.text
+    _ meter: MeterConnection, to time: DeviceTime, textType: UInt8
   ) throws {
     let parts = time.parts
     guard (2000...2099).contains(parts.year) else {

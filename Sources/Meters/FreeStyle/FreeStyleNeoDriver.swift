@@ -6,33 +6,14 @@ import Logbook
 ///
 /// The requests and the form of the strip tests are those of a recorded session. A single source says where control
 /// solution is marked and what an insulin row holds. LibreView gives no record number, so the shown time is the identity.
-struct FreeStyleNeoDriver: MeterDriver {
+struct FreeStyleNeoDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-neo"
   static let name = "Abbott FreeStyle Precision Neo and Optium Neo"
-  static let canSetClock = true
   static let models = [
     MeterModel("FreeStyle Optium-Precision Neo", vendorID: 0x1A61, productID: 0x3850, link: .hid)
   ]
 
-  private static let meter = FreeStyleMeter(
-    driver: id, serialCommand: "$serlnum?",
-    tables: [
-      FreeStyleMeter.Table(command: "$result?", numberField: 1, plainFields: plainFields) {
-        take($0, into: &$1)
-      }
-    ])
-
-  func identify(_ meter: MeterConnection) throws -> MeterIdentity { try Self.meter.identify(meter) }
-
-  func read(_ meter: MeterConnection) throws -> MeterContents { try Self.meter.read(meter) }
-
-  func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
-    try Self.meter.setClock(meter, to: time)
-  }
-}
-
-extension FreeStyleNeoDriver: AnonymisingDriver {
-  static func anonymise(_ transcript: Transcript) throws -> Transcript { try meter.anonymise(transcript) }
+  static let meter = FreeStyleMeter.strips(driver: id, plainFields: plainFields, take: take)
 }
 
 extension FreeStyleNeoDriver {
