@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Foundation
 import Logbook
 import Testing
@@ -8,16 +9,18 @@ import Testing
 
 /// Which format takes an input, and which does not.
 @Suite struct DetectionTests {
-  /// Takes everything for its own and never finds its header.
-  private struct Eager: ExportFormat {
-    static let id = "eager"
-    static let title = "eager table"
+  /// Recognises the tables that begin with its word, and reads none of them.
+  private struct Stubborn: ExportFormat {
+    static let id = "stubborn"
+    static let title = "stubborn table"
     static let summary = "nothing"
     let decisions: [Decision] = []
 
-    static func recognise(_ head: InputHead) -> Layout? { .table(delimiter: UInt8(ascii: ",")) }
-    init(layout: Layout, head: InputHead, options: ExportOptions) throws {
-      throw HeaderMissing(message: "no header of the eager table was found")
+    static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Void>>? {
+      head.firstRow { $0.first == "stubborn" }?.recognition
+    }
+    init(_ found: Recognition<HeaderRow<Void>>, head: InputHead, options: ExportOptions) throws {
+      throw Failure(.badInput, "the stubborn table has \(found.header.cells.count) columns")
     }
     mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict { .data }
   }
@@ -33,47 +36,50 @@ import Testing
     return type(of: try Detection.parser(for: input, options: options, among: formats).parser).id
   }
 
-  private func claims(_ text: String, _ type: any ExportFormat.Type) throws -> Bool {
-    try type.recognise(InputHead(text: Array(text.utf8), isWhole: true)) != nil
+  private func claims<Format: ExportFormat>(_ text: String, _ type: Format.Type) throws -> Bool {
+    try recognises(InputHead(text: Array(text.utf8), isWhole: true), type)
+  }
+
+  private func recognises<Format: ExportFormat>(_ head: InputHead, _ type: Format.Type) throws -> Bool {
+    type.recognise(head, options: try Rendering.options()) != nil
   }
 
   // MARK: Passing on
 
   @Test func aFormatThatFindsNoHeaderPassesTheInputOnToTheNext() throws {
     let text = LibreExport.header("mg/dL") + "\n" + LibreExport.row("13-04-2025 08:00", 0, "99") + "\n"
-    #expect(try format(text, among: [Eager.self, LibreViewFormat.self]) == "libreview")
+    #expect(try format(text, among: [Stubborn.self, LibreViewFormat.self]) == "libreview")
   }
 
-  @Test func whereNoFormatIsLeftTheHeaderThatWasMissedIsNamed() throws {
-    let failure = #expect(throws: Failure.self) { _ = try format("a,b\n1,2\n", among: [Eager.self]) }
+  @Test func aFormatThatRecognisesAnInputAndCannotReadItIsTheLastOneAsked() throws {
+    let failure = #expect(throws: Failure.self) {
+      _ = try format("stubborn,time,glucose\n1,2,3\n", among: [Stubborn.self, GenericFormat.self])
+    }
     #expect(failure?.category == .badInput)
-    #expect(failure?.message.hasSuffix("no header of the eager table was found") == true)
+    #expect(failure?.message == "the stubborn table has 3 columns")
+  }
+
+  @Test func whereNoFormatIsLeftTheListOfFormatsIsNamed() throws {
+    let failure = #expect(throws: Failure.self) { _ = try format("a,b\n1,2\n", among: [Stubborn.self]) }
+    #expect(failure?.category == .badInput)
+    #expect(failure?.message.contains("'glucoport formats'") == true)
   }
 
   @Test func aFormatThatAPersonNamedIsTheOnlyOneAsked() throws {
     let text = LibreExport.header("mg/dL") + "\n"
     let failure = #expect(throws: Failure.self) {
-      _ = try format(text, among: [Eager.self, LibreViewFormat.self]) { $0.format = "eager" }
+      _ = try format(text, among: [Stubborn.self, LibreViewFormat.self]) { $0.format = "stubborn" }
     }
-    #expect(failure?.message.hasSuffix("no header of the eager table was found") == true)
+    #expect(failure?.message.hasSuffix("this is no stubborn table") == true)
   }
 
   // MARK: One format each
 
   @Test(arguments: Repository.sampleExports) func aSampleIsClaimedByExactlyOneFormat(_ path: String) throws {
     let url = Repository.samples.appending(path: path)
-    let options = try Rendering.options(besides: url)
     let head = try Input(FileSource(path: url.path)).head
     if GenericFormat.isEmptyList(head) { return }
-    let claiming = ExportRegister.formats.filter { type in
-      guard let layout = type.recognise(head) else { return false }
-      do {
-        _ = try type.init(layout: layout, head: head, options: options)
-        return true
-      } catch {
-        return !(error is HeaderMissing)
-      }
-    }
+    let claiming = try ExportRegister.formats.filter { try recognises(head, $0) }
     let own = String(path.prefix { $0 != "/" })
     // The generic format takes what no other does, and reads the tables of others, too.
     #expect(claiming.map { $0.id }.filter { $0 != "generic" } == (own == "generic" ? [] : [own]))

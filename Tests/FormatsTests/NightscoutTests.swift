@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Logbook
 import Testing
 
@@ -232,7 +233,7 @@ import Testing
   ])
   func othersAreNotTakenForNightscout(_ text: String) throws {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)
-    #expect(NightscoutFormat.recognise(head) == nil)
+    #expect(try NightscoutFormat.recognise(head, options: Rendering.options()) == nil)
   }
 
   @Test func joinedFilesGoOnWithTheNewHeader() throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Logbook
 import Testing
 
@@ -138,7 +139,7 @@ import Testing
   ])
   func othersAreNotTakenForTidepool(_ text: String) throws {
     let head = try InputHead(text: Array(text.utf8), isWhole: true)
-    #expect(TidepoolFormat.recognise(head) == nil)
+    #expect(try TidepoolFormat.recognise(head, options: Rendering.options()) == nil)
   }
 }
 

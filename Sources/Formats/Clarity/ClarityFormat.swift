@@ -32,22 +32,25 @@ struct ClarityFormat: ExportFormat {
   private var order: (DateOrder, Decision.Basis)?
   private let unusualNames: [String]
 
-  static func recognise(_ head: InputHead) -> Layout? {
-    head.firstRow(where: { ClarityColumns(header: $0) != nil }).map { .table(delimiter: $0.delimiter) }
+  static func recognise(
+    _ head: InputHead, options: ExportOptions
+  ) -> Recognition<HeaderRow<ClarityColumns>>? {
+    head.firstRow { ClarityColumns(header: $0.map(foldedHeader)) }?.recognition
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
-    guard case .table(let delimiter) = layout, let found = Self.findHeader(head, delimiter) else {
-      throw HeaderMissing(message: "no header of \(Self.title) was found")
-    }
-    self.layout = layout
+  init(_ found: Recognition<HeaderRow<ClarityColumns>>, head: InputHead, options: ExportOptions) throws {
+    let header = found.header
+    layout = found.layout
     self.options = options
-    columns = found.columns
-    unusualNames = found.columns.warnings(found.names)
-    units = [found.columns.unit]
-    decimalMark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
-    glucose = Self.reader(found.columns.unit, mark: decimalMark.mark)
-    hasOpenDates = found.times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
+    columns = header.meaning
+    unusualNames = header.meaning.warnings(header.cells)
+    units = [header.meaning.unit]
+    decimalMark = DecimalMarkSurvey(presumed: header.delimiter == UInt8(ascii: ";") ? .comma : .point)
+    glucose = Self.reader(header.meaning.unit, mark: decimalMark.mark)
+    let times = header.rows.lazy.compactMap { row in
+      row.indices.contains(header.meaning.time) ? row[header.meaning.time] : nil
+    }
+    hasOpenDates = times.first { !$0.isEmpty }?.prefix(3).contains(where: "-/.".contains) ?? false
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
     if hasOpenDates, dates.isGiven { try settle() }
   }
@@ -119,18 +122,6 @@ struct ClarityFormat: ExportFormat {
 
 extension ClarityFormat {
   /// The header among the first rows, the names in it, and the times of the rows below it.
-  private static func findHeader(
-    _ head: InputHead, _ delimiter: UInt8
-  ) -> (columns: ClarityColumns, names: [String], times: [String])? {
-    let rows = head.rows(delimiter)
-    for (index, row) in rows.enumerated() {
-      guard let columns = ClarityColumns(header: row.map(foldedHeader)) else { continue }
-      let times = rows[(index + 1)...].map { $0.indices.contains(columns.time) ? $0[columns.time] : "" }
-      return (columns, row, times)
-    }
-    return nil
-  }
-
   private static func reader(_ unit: GlucoseUnit, mark: DecimalMark) -> GlucoseReader {
     let factor = unit == .millimolesPerLitre ? Quantity.milligramsPerDecilitreInMillimole : 1
     return GlucoseReader(

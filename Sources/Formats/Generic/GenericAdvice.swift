@@ -85,7 +85,7 @@ struct GenericAdvice {
   private func orderIsOpen(_ mapped: GenericFinding, _ options: ExportOptions) -> Bool {
     let column = mapped.columns[.time] >= 0 ? mapped.columns[.time] : mapped.columns[.date]
     do {
-      var format = try GenericFormat(layout: GenericFormat.layout(of: mapped), head: head, options: options)
+      var format = try GenericFormat(GenericFormat.recognition(mapped), head: head, options: options)
       guard head.isWhole, format.orderIsOpen else { return false }
       for cell in mapped.header.cells(column) {
         cell.withField { field in

@@ -17,6 +17,9 @@ struct GenericFinding {
   /// What a person has to settle; nil when the columns are found.
   var problem: GenericProblem?
 
+  /// What an input without rows shows.
+  static let nothing = GenericFinding(header: GenericHeader(names: [], rows: []))
+
   /// What a person said about columns: `--map` by role, and `--where`.
   struct Wish {
     var map: [String: String] = [:]

@@ -3,10 +3,12 @@
 import Logbook
 
 extension GenericFormat {
-  /// The layout of an input whose columns a person named.
+  /// The columns that a person named.
   ///
   /// - Throws: `Failure` of category `usage` for an unknown role, `badInput` for a column that is not there.
-  static func layout(of head: InputHead, options: ExportOptions) throws -> Layout {
+  static func recogniseNamed(
+    _ head: InputHead, options: ExportOptions
+  ) throws -> Recognition<GenericFinding> {
     let map = options.columns
     for role in map.keys.sorted() where GenericRole(name: role) == nil {
       let roles = GenericRole.allCases.map(\.name).joined(separator: ", ")
@@ -21,7 +23,7 @@ extension GenericFormat {
       let names = options.rows.isEmpty ? "--map names" : "--map and --where name"
       throw Failure(.badInput, "no header has the columns that \(names); \(seenColumns(head) ?? noHeader)")
     }
-    return layout(of: finding)
+    return recognition(finding)
   }
 
   private static let noHeader =

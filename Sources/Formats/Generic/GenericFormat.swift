@@ -11,7 +11,7 @@ struct GenericFormat: ExportFormat {
   static let id = "generic"
   static let title = "table or JSON with a time and a glucose column"
   static let summary = "glucose and ketone readings; with --map also insulin, carbohydrates and notes"
-  static let readsJSON = true
+  static var emptyList: GenericFinding? { .nothing }
 
   let options: ExportOptions
   let finding: GenericFinding
@@ -38,19 +38,19 @@ struct GenericFormat: ExportFormat {
 
   enum Place { case beforeHeader, behindHeader, behindOtherHeader }
 
-  static func recognise(_ head: InputHead) -> Layout? { recognise(head, rows: []) }
-
-  static func recognise(_ head: InputHead, rows: [RowFilter]) -> Layout? {
-    if isEmptyList(head) { return .objects(columns: []) }
-    guard let finding = GenericFinding.find(head, GenericFinding.Wish(rows: rows)) else { return nil }
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<GenericFinding>? {
+    if isEmptyList(head) { return Recognition(layout: .objects(columns: []), header: .nothing) }
+    guard let finding = GenericFinding.find(head, GenericFinding.Wish(rows: options.rows)) else { return nil }
     // Where nothing is read, nothing has to be settled.
     let isExportOfNothing = head.isWhole && finding.isHeaderAlone
-    return finding.problem == nil || isExportOfNothing ? layout(of: finding) : nil
+    return finding.problem == nil || isExportOfNothing ? recognition(finding) : nil
   }
 
-  static func layout(of finding: GenericFinding) -> Layout {
-    if let delimiter = finding.delimiter { return .table(delimiter: delimiter) }
-    return .objects(columns: members(of: finding).map { finding.header.names[$0] })
+  static func recognition(_ finding: GenericFinding) -> Recognition<GenericFinding> {
+    let layout: Layout =
+      finding.delimiter.map { .table(delimiter: $0) }
+      ?? .objects(columns: members(of: finding).map { finding.header.names[$0] })
+    return Recognition(layout: layout, header: finding)
   }
 
   /// The members of objects that are read, each once, in the order of a row's cells.
@@ -59,14 +59,12 @@ struct GenericFormat: ExportFormat {
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
+  init(_ found: Recognition<GenericFinding>, head: InputHead, options: ExportOptions) throws {
     self.options = options
-    let empty = GenericFinding(header: GenericHeader(names: [], rows: []))
-    let wish = GenericFinding.Wish(map: options.columns, rows: options.rows)
-    finding = GenericFinding.find(head, wish) ?? empty
+    finding = found.header
     columns = finding.columns
     let roles = finding.columns.roles
-    if case .objects = layout {
+    if case .objects = found.layout {
       let members = Self.members(of: finding)
       columns = columns.moved { members.firstIndex(of: $0) ?? -1 }
     }

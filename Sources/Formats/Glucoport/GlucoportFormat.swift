@@ -8,7 +8,7 @@ struct GlucoportFormat: ExportFormat {
   static let id = "glucoport"
   static let title = "glucoport CSV and NDJSON"
   static let summary = "everything that glucoport exports, exactly as it was"
-  static let readsJSON = true
+  static var emptyList: Void? { () }
 
   private static let signature: [GlucoportColumn] = [.item, .deviceTime, .positionKind, .position]
   /// Of an object that holds a record, which has no place among readings.
@@ -19,20 +19,20 @@ struct GlucoportFormat: ExportFormat {
   private var columnCount = 0
   private var lastColumn: GlucoportColumn?
 
-  static func recognise(_ head: InputHead) -> Layout? {
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     if head.isJSON {
       let isOurs = head.objects.contains { object in
         [signature, recordSignature].contains { $0.allSatisfy { object[$0.name] != nil } }
       }
-      return isOurs ? .objects(columns: GlucoportColumns.names) : nil
+      return isOurs ? Recognition(.objects(columns: GlucoportColumns.names)) : nil
     }
-    return head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }
+    return head.firstRow(where: isHeader).map { Recognition(.table(delimiter: $0.delimiter)) }
   }
 
   private static func isHeader(_ cells: [String]) -> Bool { signature.allSatisfy { cells.contains($0.name) } }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) {
-    if case .objects(let columns) = layout {
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    if case .objects(let columns) = found.layout {
       isTable = false
       identity = GlucoportIdentity(columns: columns)
     } else {

@@ -33,19 +33,16 @@ struct LibreDesktopFormat: ExportFormat {
     return header.hasAllUnits || cells.first.map(foldedHeader) == "id" ? header : nil
   }
 
-  static func recognise(_ head: InputHead) -> Layout? {
-    head.firstRow { header($0) != nil }.map { .table(delimiter: $0.delimiter) }
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<LibreHeader>>? {
+    head.firstRow(header)?.recognition
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
-    guard case .table(let delimiter) = layout, let found = head.firstRow(where: { Self.header($0) != nil }),
-      let header = Self.header(head.rows(delimiter)[found.index])
-    else { throw HeaderMissing(message: "no header of the \(Self.title) was found") }
+  init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) {
     self.options = options
-    self.header = header
+    header = found.header.meaning
     units = [header.unit]
-    mark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
-    header.columns.look(at: head.rows(delimiter).dropFirst(found.index + 1), for: &mark)
+    mark = DecimalMarkSurvey(presumed: found.header.delimiter == UInt8(ascii: ";") ? .comma : .point)
+    header.columns.look(at: found.header.rows, for: &mark)
     glucose = LibreLimits.reader(header.unit, mark.mark)
     model = options.device ?? "FreeStyle Libre"
   }

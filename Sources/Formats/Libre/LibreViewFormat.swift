@@ -37,19 +37,16 @@ struct LibreViewFormat: ExportFormat {
     return LibreHeader(cells, columns: .libreView(shift: 1))
   }
 
-  static func recognise(_ head: InputHead) -> Layout? {
-    head.firstRow { header($0) != nil }.map { .table(delimiter: $0.delimiter) }
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<LibreHeader>>? {
+    head.firstRow(header)?.recognition
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
-    guard case .table(let delimiter) = layout, let found = head.firstRow(where: { Self.header($0) != nil }),
-      let header = Self.header(head.rows(delimiter)[found.index])
-    else { throw HeaderMissing(message: "no header of \(Self.title) was found") }
+  init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) throws {
+    let (header, rows) = (found.header.meaning, found.header.rows)
     self.header = header
     putsDayFirst = header.putsDayFirst
     units = [header.unit]
-    mark = DecimalMarkSurvey(presumed: delimiter == UInt8(ascii: ";") ? .comma : .point)
-    let rows = head.rows(delimiter).dropFirst(found.index + 1)
+    mark = DecimalMarkSurvey(presumed: found.header.delimiter == UInt8(ascii: ";") ? .comma : .point)
     header.columns.look(at: rows, for: &mark)
     glucose = LibreLimits.reader(header.unit, mark.mark)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)

@@ -25,26 +25,36 @@ struct MySugrFormat: ExportFormat {
   private var order: (DateOrder, Decision.Basis)?
   let warnings: [String]
 
-  static func recognise(_ head: InputHead) -> Layout? {
-    // One whose columns were moved is recognised, too, so that no other format takes the half of it that it understands.
-    let found = head.headerRow(width: MySugrHeader.columnCount) {
-      MySugrHeader($0) != nil || MySugrHeader.isReordered($0)
+  /// A header line, or nil for one whose columns were moved: it is recognised, too, so that no other format takes the
+  /// half of it that it understands.
+  typealias Header = HeaderRow<MySugrHeader?>
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>? {
+    let found: Header? = head.headerRow(width: MySugrHeader.columnCount) { cells -> MySugrHeader?? in
+      let cells = cells.map(foldedHeader)
+      if let header = MySugrHeader(cells) { return .some(header) }
+      return MySugrHeader.isReordered(cells) ? .some(nil) : nil
     }
-    return found.map { .table(delimiter: $0.delimiter) }
+    return found?.recognition
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) throws {
-    guard case .table(let delimiter) = layout, let found = try Self.findHeader(head, delimiter) else {
-      throw HeaderMissing(message: "no header of \(Self.title) was found")
+  /// - Throws: `Failure` of category `badInput` where its columns were moved.
+  init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) throws {
+    guard let header = found.header.meaning else {
+      throw Failure(
+        .badInput,
+        "the columns of this \(Self.title) were moved, and it always has them in the same order; export it again, or name each column with --format generic --map"
+      )
     }
+    let rows = found.header.rows
     self.options = options
-    header = found.header
-    warnings = found.header.warnings(found.names)
+    self.header = header
+    warnings = header.warnings(found.header.cells)
     decimalMark = DecimalMarkSurvey(presumed: header.isEnglish ? .point : .comma)
-    for row in found.rows where row.count >= MySugrHeader.columnCount {
+    for row in rows where row.count >= MySugrHeader.columnCount {
       for column in Self.numbers { decimalMark.note(row[column].utf8) }
     }
-    let date = found.rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
+    let date = rows.lazy.compactMap(\.first).first { !$0.isEmpty } ?? ""
     // `14-02-2021` or `8/7/17`; neither `Aug 7, 2017`, `7. Aug. 2017` nor `2017-08-07`.
     hasOpenDates =
       date.first?.isNumber == true && date.allSatisfy { $0.isNumber || "-/.".contains($0) }
@@ -122,23 +132,6 @@ extension MySugrFormat {
   private enum Moment {
     case settled(DeviceTime)
     case open(OpenTime)
-  }
-
-  /// The header line, the names in it, and the rows below it.
-  ///
-  /// - Throws: `Failure` of category `badInput` where its columns were moved.
-  private static func findHeader(
-    _ head: InputHead, _ delimiter: UInt8
-  ) throws -> (header: MySugrHeader, names: [String], rows: [[String]])? {
-    let rows = head.rows(delimiter)
-    guard let index = rows.firstIndex(where: { $0.count >= MySugrHeader.columnCount }) else { return nil }
-    let cells = rows[index].map(foldedHeader)
-    if let header = MySugrHeader(cells) { return (header, rows[index], Array(rows[(index + 1)...])) }
-    guard MySugrHeader.isReordered(cells) else { return nil }
-    throw Failure(
-      .badInput,
-      "the columns of this \(title) were moved, and it always has them in the same order; export it again, or name each column with --format generic --map"
-    )
   }
 
   private mutating func takeHeader(_ row: Row) -> Bool {

@@ -14,7 +14,7 @@ struct NightscoutFormat: ExportFormat {
   static let id = "nightscout"
   static let title = "Nightscout JSON or CSV"
   static let summary = "sensor readings, meter readings, insulin, carbohydrates, exercise, notes"
-  static let readsJSON = true
+  static var emptyList: Header? { .objects }
 
   /// What stands in the member of our own: the records of a treatment, and the mark of one that was moved.
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
@@ -37,28 +37,37 @@ struct NightscoutFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
-  static func recognise(_ head: InputHead) -> Layout? {
-    if head.isJSON {
-      let isOurs = head.objects.contains(where: isItem) || (head.objects.isEmpty && isEmptyAnswer(head))
-      return isOurs ? .objects(columns: memberNames) : nil
-    }
-    let found = head.firstRow(where: isHeader) ?? plainTable(head)
-    return found.map { .table(delimiter: $0.delimiter) }
+  /// A table's header, by which the values of the head are found; without one, that of API v1.
+  enum Header {
+    case objects
+    case named(HeaderRow<Void>)
+    case plain(rows: ArraySlice<[String]>)
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) {
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>? {
+    if head.isJSON {
+      let isOurs = head.objects.contains(where: isItem) || (head.objects.isEmpty && isEmptyAnswer(head))
+      return isOurs ? Recognition(layout: .objects(columns: memberNames), header: .objects) : nil
+    }
+    if let row = head.firstRow(where: isHeader) {
+      return Recognition(layout: .table(delimiter: row.delimiter), header: .named(row))
+    }
+    return plainTable(head).map {
+      Recognition(layout: .table(delimiter: $0), header: .plain(rows: head.rows($0)[...]))
+    }
+  }
+
+  init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) {
     zoneOffsets = ZoneOffsets(options.zone)
     unit = options.unit
-    units = NightscoutUnits(given: options.unit, values: Self.values(head))
+    units = NightscoutUnits(given: options.unit, values: Self.values(head, found.header))
     entriesStateUnits = head.objects.contains { $0["units"] != nil && ($0["sgv"] ?? $0["mbg"]) != nil }
-    if case .table = layout {
+    switch found.header {
+    case .objects: (isTable, columns) = (false, NamedColumns(members: Self.memberNames))
+    case .named: (isTable, columns) = (true, NamedColumns(cells: Self.names, marks: Self.headerMarks))
+    case .plain:
       isTable = true
-      let isPlain = head.firstRow(where: Self.isHeader) == nil
-      columns = NamedColumns(
-        cells: Self.names, marks: ["date", "created_at"], order: isPlain ? Self.plainColumns : [])
-    } else {
-      isTable = false
-      columns = NamedColumns(members: Self.memberNames)
+      columns = NamedColumns(cells: Self.names, marks: Self.headerMarks, order: Self.plainColumns)
     }
   }
 
@@ -208,24 +217,23 @@ extension NightscoutFormat {
   }
 
   /// The first values of entries that state no unit.
-  private static func values(_ head: InputHead) -> [Double] {
-    if head.isJSON {
+  private static func values(_ head: InputHead, _ header: Header) -> [Double] {
+    switch header {
+    case .objects:
       return head.objects.filter { $0["units"] == nil }.compactMap {
         ($0["sgv"] ?? $0["mbg"]).flatMap(Double.init)
       }
-    }
-    if let found = head.firstRow(where: isHeader) {
-      let rows = head.rows(found.delimiter)
-      let cells = rows[found.index].map(foldedHeader)
+    case .named(let header):
+      let cells = header.cells.map(foldedHeader)
       guard !cells.contains("units") else { return [] }
       let columns = ["sgv", "mbg"].compactMap { cells.firstIndex(of: $0) }
-      return rows[(found.index + 1)...].flatMap { row in
-        columns.compactMap { $0 < row.count ? Double(row[$0]) : nil }
-      }
+      return header.rows.flatMap { row in columns.compactMap { $0 < row.count ? Double(row[$0]) : nil } }
+    case .plain(let rows): return rows.compactMap { $0.count > 2 ? Double($0[2]) : nil }
     }
-    guard let found = plainTable(head) else { return [] }
-    return head.rows(found.delimiter).compactMap { $0.count > 2 ? Double($0[2]) : nil }
   }
+
+  /// Cells that every header has one of.
+  private static let headerMarks: [StaticString] = ["date", "created_at"]
 
   private static func isHeader(_ cells: [String]) -> Bool {
     cells.contains("date") && (cells.contains("sgv") || cells.contains("mbg"))
@@ -233,11 +241,10 @@ extension NightscoutFormat {
   }
 
   /// The table of API v1, which begins with its data: the rows below another table's header may look like it.
-  private static func plainTable(_ head: InputHead) -> (delimiter: UInt8, index: Int)? {
-    let delimiter = InputHead.delimiters.first { delimiter in
+  private static func plainTable(_ head: InputHead) -> UInt8? {
+    InputHead.delimiters.first { delimiter in
       head.rows(delimiter).first.map { isPlainRow($0.map(foldedHeader)) } ?? false
     }
-    return delimiter.map { ($0, 0) }
   }
 
   /// The words in the fourth column of API v1's table, folded.

@@ -16,23 +16,14 @@ enum Detection {
   ) throws -> Found {
     let head = input.head
     if !options.columns.isEmpty {
-      let layout = try namedColumns(of: input, options: options)
-      return (try GenericFormat(layout: layout, head: head, options: options), layout)
+      return try reader(GenericFormat.self, try namedColumns(of: input, options: options), head, options)
     }
     if let wanted = options.format { return try parser(wanted, for: input, options: options, among: formats) }
-    var missing: HeaderMissing?
     for type in formats {
-      guard let layout = layout(of: head, as: type, options: options) else { continue }
-      do {
-        let parser = try type.init(layout: layout, head: head, options: options)
-        try refuseRows(of: type, options: options)
-        return (parser, layout)
-      } catch let error as HeaderMissing {
-        missing = missing ?? error
-      }
+      if let found = try recognised(by: type, head, options) { return found }
     }
     let advice = "of no format that glucoport knows; 'glucoport formats' lists those that it does"
-    let reason = GenericFormat.explain(head, options: options) ?? missing?.message ?? advice
+    let reason = GenericFormat.explain(head, options: options) ?? advice
     throw Failure(.badInput, "\(input.source.name): \(reason)")
   }
 
@@ -40,31 +31,38 @@ enum Detection {
   private static func parser(
     _ wanted: String, for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type]
   ) throws -> Found {
-    let (head, name) = (input.head, input.source.name)
     guard let type = formats.first(where: { $0.id == wanted }) else {
       throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
     }
-    if type.readsJSON, GenericFormat.isEmptyList(head) {
-      let layout = Layout.objects(columns: [])
-      return (try type.init(layout: layout, head: head, options: options), layout)
+    if GenericFormat.isEmptyList(input.head), let found = try emptyList(of: type, input.head, options) {
+      return found
     }
     try refuseRows(of: type, options: options)
-    guard let layout = layout(of: head, as: type, options: options) else {
-      let reason = wanted == GenericFormat.id ? GenericFormat.explain(head, options: options) : nil
-      throw Failure(.badInput, "\(name): \(reason ?? "this is no \(type.title)")")
-    }
-    do {
-      return (try type.init(layout: layout, head: head, options: options), layout)
-    } catch let error as HeaderMissing {
-      throw Failure(.badInput, "\(name): \(error.message)")
-    }
+    if let found = try recognised(by: type, input.head, options) { return found }
+    let reason = wanted == GenericFormat.id ? GenericFormat.explain(input.head, options: options) : nil
+    throw Failure(.badInput, "\(input.source.name): \(reason ?? "this is no \(type.title)")")
   }
 
-  /// Only the generic format asks the options what its rows are.
-  private static func layout(
-    of head: InputHead, as type: any ExportFormat.Type, options: ExportOptions
-  ) -> Layout? {
-    type == GenericFormat.self ? GenericFormat.recognise(head, rows: options.rows) : type.recognise(head)
+  private static func recognised<Format: ExportFormat>(
+    by type: Format.Type, _ head: InputHead, _ options: ExportOptions
+  ) throws -> Found? {
+    guard let found = type.recognise(head, options: options) else { return nil }
+    let result = try reader(type, found, head, options)
+    try refuseRows(of: type, options: options)
+    return result
+  }
+
+  private static func emptyList<Format: ExportFormat>(
+    of type: Format.Type, _ head: InputHead, _ options: ExportOptions
+  ) throws -> Found? {
+    guard let header = type.emptyList else { return nil }
+    return try reader(type, Recognition(layout: .objects(columns: []), header: header), head, options)
+  }
+
+  private static func reader<Format: ExportFormat>(
+    _ type: Format.Type, _ found: Recognition<Format.Header>, _ head: InputHead, _ options: ExportOptions
+  ) throws -> Found {
+    (try type.init(found, head: head, options: options), found.layout)
   }
 
   /// - Throws: `Failure` of category `usage` for `--where` with a format that cannot leave rows out.
@@ -74,13 +72,15 @@ enum Detection {
       .usage, "--where is for tables that the format \(GenericFormat.id) reads, and this is: \(type.title)")
   }
 
-  /// The layout of an input whose columns `--map` names, which only the generic format reads.
-  private static func namedColumns(of input: Input, options: ExportOptions) throws -> Layout {
+  /// The columns that `--map` names, which only the generic format reads.
+  private static func namedColumns(
+    of input: Input, options: ExportOptions
+  ) throws -> Recognition<GenericFinding> {
     if let wanted = options.format, wanted != GenericFormat.id {
       throw Failure(.usage, "--map is for the format \(GenericFormat.id), not for '\(wanted)'")
     }
     do {
-      return try GenericFormat.layout(of: input.head, options: options)
+      return try GenericFormat.recogniseNamed(input.head, options: options)
     } catch let failure as Failure where failure.category == .badInput {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }

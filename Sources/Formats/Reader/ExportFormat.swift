@@ -10,6 +10,19 @@ enum Layout {
   case objects(columns: [String])
 }
 
+/// What a format found in the head of an input that is its own.
+struct Recognition<Header> {
+  /// How the input's rows are found.
+  let layout: Layout
+  /// The header or the items that it was recognised by, as the format needs them to read the rows.
+  let header: Header
+}
+
+extension Recognition where Header == Void {
+  /// For a format that reads the header when its row comes.
+  init(_ layout: Layout) { self.init(layout: layout, header: ()) }
+}
+
 /// What a format made of a row.
 enum RowVerdict {
   /// Data: yielded, skipped or rejected by the format itself.
@@ -31,15 +44,17 @@ protocol ExportFormat: SendableMetatype {
   /// What it reads, in one line.
   static var summary: String { get }
 
-  /// Whether it comes as JSON, too, so that an empty list can be one of its exports.
-  static var readsJSON: Bool { get }
+  /// What recognising an input finds out about its columns.
+  associatedtype Header = Void
 
-  /// How the input's rows are found when it certainly is of this format; else nil.
-  static func recognise(_ head: InputHead) -> Layout?
+  /// What stands for the header of an empty JSON list, which no format can recognise; nil for a format without JSON.
+  static var emptyList: Header? { get }
 
-  /// - Throws: `HeaderMissing` when the input has no header of this format after all, so that another format may
-  ///   read it; `Failure` for an input that is of this format and cannot be read.
-  init(layout: Layout, head: InputHead, options: ExportOptions) throws
+  /// What was found in an input that certainly is of this format; else nil. The only search for a header.
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>?
+
+  /// - Throws: `Failure` for an input that is of this format and cannot be read.
+  init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) throws
 
   /// Whether the whole input has to be surveyed before its first row can be read.
   var isOpen: Bool { get }
@@ -64,7 +79,7 @@ protocol ExportFormat: SendableMetatype {
 }
 
 extension ExportFormat {
-  static var readsJSON: Bool { false }
+  static var emptyList: Header? { nil }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }
   mutating func survey(_ row: Row) {}
@@ -72,11 +87,6 @@ extension ExportFormat {
   var warnings: [String] { [] }
   var generatedAt: Int64? { nil }
   mutating func finish(into out: inout Collector) {}
-}
-
-/// Why an input that a format recognised is none of its exports. Detection goes on with the next format.
-struct HeaderMissing: Error {
-  let message: String
 }
 
 /// A format's name for people and for `--format`, as `glucoport formats` lists it.

@@ -2,6 +2,20 @@
 
 import Logbook
 
+/// The header of a table in the head of an input.
+struct HeaderRow<Meaning> {
+  let delimiter: UInt8
+  /// Its cells as they are in the input.
+  let cells: [String]
+  /// The rows of the head below it.
+  let rows: ArraySlice<[String]>
+  /// What the format reads in it.
+  let meaning: Meaning
+
+  /// What a format hands to its reader that needs all of this.
+  var recognition: Recognition<HeaderRow> { Recognition(layout: .table(delimiter: delimiter), header: self) }
+}
+
 /// The start of an input, decoded: what formats are recognised by.
 struct InputHead {
   /// How much is looked at, in bytes.
@@ -53,23 +67,35 @@ struct InputHead {
   /// The first rows of the text split at this delimiter, cells as text.
   func rows(_ delimiter: UInt8) -> [[String]] { tables[delimiter] ?? [] }
 
-  /// The delimiter and index of the first row whose folded cells satisfy a test, trying each delimiter in turn.
-  func firstRow(where test: ([String]) -> Bool) -> (delimiter: UInt8, index: Int)? {
+  /// The first row whose cells have a meaning as a header, trying each delimiter in turn.
+  func firstRow<Meaning>(_ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
-      for (index, row) in rows(delimiter).enumerated() where test(row.map(foldedHeader)) {
-        return (delimiter, index)
+      let rows = rows(delimiter)
+      for index in rows.indices {
+        if let meaning = meaning(rows[index]) {
+          return HeaderRow(
+            delimiter: delimiter, cells: rows[index], rows: rows[(index + 1)...], meaning: meaning)
+        }
       }
     }
     return nil
   }
 
-  /// The delimiter and index of the header line of a table with at least so many columns, if its folded cells satisfy a
-  /// test: the first row that is as wide, which rows of data come behind.
-  func headerRow(width: Int, where test: ([String]) -> Bool) -> (delimiter: UInt8, index: Int)? {
+  /// The first row whose folded cells satisfy a test.
+  func firstRow(where test: ([String]) -> Bool) -> HeaderRow<Void>? {
+    firstRow { test($0.map(foldedHeader)) ? () : nil }
+  }
+
+  /// The header line of a table with at least so many columns, if its cells have a meaning: the first row that is as wide,
+  /// which rows of data come behind.
+  func headerRow<Meaning>(width: Int, _ meaning: ([String]) -> Meaning?) -> HeaderRow<Meaning>? {
     for delimiter in Self.delimiters {
       let rows = rows(delimiter)
       guard let index = rows.firstIndex(where: { $0.count >= width }) else { continue }
-      if test(rows[index].map(foldedHeader)) { return (delimiter, index) }
+      if let meaning = meaning(rows[index]) {
+        return HeaderRow(
+          delimiter: delimiter, cells: rows[index], rows: rows[(index + 1)...], meaning: meaning)
+      }
     }
     return nil
   }

@@ -11,7 +11,7 @@ struct TidepoolFormat: ExportFormat {
   static let title = "Tidepool JSON or CSV"
   static let summary =
     "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
-  static let readsJSON = true
+  static var emptyList: Void? { () }
 
   /// Places in `names`.
   enum Name {
@@ -43,9 +43,11 @@ struct TidepoolFormat: ExportFormat {
   private var zoneOffsets: ZoneOffsets
   private var unnamed: (transmitter: [UInt8], device: DeviceIndex)?
 
-  static func recognise(_ head: InputHead) -> Layout? {
-    if head.isJSON { return head.objects.contains(where: isItem) ? .objects(columns: names) : nil }
-    return head.firstRow(where: isHeader).map { .table(delimiter: $0.delimiter) }
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    if head.isJSON {
+      return head.objects.contains(where: isItem) ? Recognition(.objects(columns: names)) : nil
+    }
+    return head.firstRow(where: isHeader).map { Recognition(.table(delimiter: $0.delimiter)) }
   }
 
   private static func isItem(_ object: [String: String]) -> Bool {
@@ -58,9 +60,9 @@ struct TidepoolFormat: ExportFormat {
       && (cells.contains("uploadid") || cells.contains("devicetime"))
   }
 
-  init(layout: Layout, head: InputHead, options: ExportOptions) {
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     zoneOffsets = ZoneOffsets(options.zone)
-    if case .table = layout {
+    if case .table = found.layout {
       isTable = true
       columns = NamedColumns(cells: Self.names, marks: ["type"])
     } else {
