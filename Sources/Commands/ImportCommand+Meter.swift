@@ -43,14 +43,14 @@ extension ImportCommand {
     let progress = ProgressMeter(output, isQuiet: quiet || json)
     defer { progress.clear() }
     let target = try ImportTarget(self, output)
-    func store(_ meter: PluggedMeter, _ connection: MeterConnection) throws -> ImportReport {
+    func storeContents(_ meter: PluggedMeter, _ connection: MeterConnection) throws -> ImportReport {
       connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
-      return try session(meter.driver, .meter, target).run(connection, into: target.store)
+      return try store(meter.driver, connection, .meter, target)
     }
-    let report = ifPresent ? try talk.performIfPresent(store) : try talk.perform(store)
+    let report = ifPresent ? try talk.performIfPresent(storeContents) : try talk.perform(storeContents)
     progress.clear()
     guard let report else { return .done }
-    return tell(report, output)
+    return try tell(report, output)
   }
 
   private func importTranscript(_ path: String, _ output: Output) throws -> ExitStatus {
@@ -65,16 +65,17 @@ extension ImportCommand {
     bytes.withUnsafeBytes { digest.update($0) }
     let source = MeterSource(name: PathText.shown(path), digest: digest.hexadecimal())
     let target = try ImportTarget(self, output)
-    return tell(try session(driver, source, target).run(connection, into: target.store), output)
+    return try tell(store(driver, connection, source, target), output)
   }
 
-  private func session(
-    _ driver: any MeterDriver.Type, _ source: MeterSource, _ target: ImportTarget
-  ) -> MeterSession {
-    MeterSession(
-      driver.init(), source: source, zone: target.options.zone,
-      zoneBasis: timezone == nil ? .logbook : .given, policy: policy, clock: Host.now,
-      trustedNow: target.options.now)
+  private func store(
+    _ driver: any MeterDriver.Type, _ connection: MeterConnection, _ source: MeterSource,
+    _ target: ImportTarget
+  ) throws -> ImportReport {
+    let times = MeterTimes(
+      zone: target.options.zone, zoneBasis: timezone == nil ? .logbook : .given, now: target.options.now)
+    let ingestor = MeterIngestor(driver.init(), connection, source: source, times: times, clock: Host.now)
+    return try ImportSession(policy: policy, clock: Host.now).run(ingestor, into: target.store)
   }
 }
 

@@ -174,18 +174,18 @@ struct ImportCommand: ClassifiedCommand {
     if strict { try reader.spool() }
     let meter = ProgressMeter(output, isQuiet: quiet)
     let session = ImportSession(
-      store: try target.store(), policy: policy, clock: Host.now,
+      policy: policy, clock: Host.now,
       onProgress: { meter.show(Self.progress(path, $0, $1)) },
       onRejection: { try rejectsFile?.add($0, header: $1) }, isInterrupted: { SignalFlag.isRaised })
     let report: ImportReport
     do {
-      report = try session.run(reader)
+      report = try session.run(reader, into: target.store)
     } catch {
       meter.clear()
       throw error
     }
     meter.clear()
-    return tell(report, output)
+    return try tell(report, output)
   }
 
   /// How rejections are taken.
@@ -208,9 +208,9 @@ struct ImportCommand: ClassifiedCommand {
   }
 
   /// Says what an input brought; gives its exit status.
-  func tell(_ report: ImportReport, _ output: Output) -> ExitStatus {
+  func tell(_ report: ImportReport, _ output: Output) throws -> ExitStatus {
     if json {
-      output.line(ImportSummary.json(report, isDryRun: dryRun))
+      try output.json(ImportObject(report, isDryRun: dryRun))
     } else if !quiet {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
       let rejectsFile = dryRun || isOnOutput ? nil : rejects?.path

@@ -1,110 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Formats
 public import Logbook
 public import LogbookStore
 
-/// How an import treats its input.
-public struct ImportPolicy: Sendable {
-  /// Everything is stored or, when one item is rejected or the input is cut off, nothing.
-  public var isStrict = false
-  /// The most rejected items before the import gives up; nil for no limit.
-  public var maxRejections: Int?
-
-  /// A policy that takes what is whole and sets no limit.
-  public init() {}
-
-  /// Whether so many rejections end an import.
-  func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : maxRejections ?? .max) }
-
-  /// What ends it.
-  ///
-  /// - Parameter storesNothing: whether nothing is stored where the policy is not strict, either.
-  func failure(
-    of name: String, _ rejections: [Rejection], count: Int, storesNothing: Bool = false
-  ) -> RejectedInput {
-    let limit = isStrict ? "--strict takes none" : "--max-rejects takes \(maxRejections ?? 0)"
-    let end = isStrict || storesNothing ? "nothing was stored" : "what was read until then is stored"
-    let items = count == 1 ? "1 item was rejected" : "\(count) items were rejected"
-    return RejectedInput(
-      Failure(.badInput, "\(name): \(items) and \(limit); \(end)"), source: name, rejections, count: count)
-  }
-}
-
-/// Rejected items ended an import, as its policy demands.
-public struct RejectedInput: Error {
-  /// What ended, and what is stored.
-  public let failure: Failure
-  /// The path, `-`, or `meter`.
-  public let source: String
-  /// The first of the rejections.
-  public let rejections: [Rejection]
-  /// How many there were until then.
-  public let count: Int
-
-  init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {
-    self.failure = failure
-    self.source = source
-    self.rejections = Array(rejections.prefix(ImportSession.maxReported))
-    self.count = count
-  }
-}
-
-/// What an import did.
-public struct ImportReport: Sendable {
-  /// The path, or `-`.
-  public let source: String
-  /// The id of the format.
-  public let format: String
-  /// What was decided about the input.
-  public let decisions: [Decision]
-  /// Things a person should know that reject nothing.
-  public let warnings: [String]
-  /// What became of the items.
-  public let counts: IngestCounts
-  /// How the input ended.
-  public let end: InputEnd
-  /// The first rejections, for people; all are counted.
-  public let rejections: [Rejection]
-  /// Readings of another device with the same kind, time and value.
-  public let likelyDuplicates: [LikelyDuplicate]
-  /// The meter that was read; nil for an export.
-  public var meter: MeterIdentity?
-  /// Its clock beside the logbook's local time.
-  public var clock: ClockJudgement?
-}
-
-/// The end of an import by a signal.
-public struct ImportInterruption: Error {
-  /// The path, or `-`.
-  public let source: String
-  /// What became of the items that are stored; nothing of a strict import is.
-  public let stored: IngestCounts
-}
-
-/// Carries an export into a store, batch by batch.
+/// Carries what an ingestor yields into a store, batch by batch.
 public struct ImportSession {
-  /// How many rejections a report names.
-  static let maxReported = 20
-
-  private let store: Store
   private let policy: ImportPolicy
   private let clock: () -> Int64
   /// Told the counts so far and how much of the input is read, after each batch.
   private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
-  /// Told each rejected item as it comes, with the header under which it stands.
+  /// Told each rejected item as it comes, with the header above it.
   private let onRejection: (Rejection, String?) throws -> Void
   /// Asked after each batch: whether the program is to end.
   private let isInterrupted: () -> Bool
 
   /// - Parameter clock: gives the host's time in UTC seconds.
   public init(
-    store: Store, policy: ImportPolicy, clock: @escaping () -> Int64,
+    policy: ImportPolicy = ImportPolicy(), clock: @escaping () -> Int64,
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in },
     isInterrupted: @escaping () -> Bool = { false }
   ) {
-    self.store = store
     self.policy = policy
     self.clock = clock
     self.onProgress = onProgress
@@ -112,74 +28,120 @@ public struct ImportSession {
     self.isInterrupted = isInterrupted
   }
 
-  /// Stores all that the reader yields.
+  /// Stores all that the ingestor yields.
   ///
-  /// - Throws: `RejectedInput` where the policy takes no more rejections, `ImportInterruption` after a signal, else
-  ///   `Failure`; what was committed before stays, except for a strict import.
-  public func run(_ reader: consuming ExportReader) throws -> ImportReport {
+  /// - Parameter store: asked for only when a meter is read to its end, so that one that cannot be read creates none.
+  /// - Throws: `RejectedInput` where the policy accepts no more rejections, `ImportInterruption` after a signal, else
+  ///   `Failure`; what was committed before stays, except for a strict import and a meter.
+  public func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
-      name: reader.name, format: reader.format, startedAt: clock(), modifiedAt: reader.modifiedAt,
-      decisions: reader.decisions, mayWait: reader.modifiedAt != nil)
-    var counts = IngestCounts()
+      name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
+      decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil)
+    let isAtomic = policy.isStrict || ingestor.isIndivisible
+    let ahead = ReadAhead(ingestor)
+    if ingestor.isIndivisible {
+      let rejections = try ahead.read().rejections
+      try judge(rejections, count: rejections.count, of: source.name, storesNothing: true)
+    } else {
+      ahead.begin()
+    }
     var rejections: [Rejection] = []
-    var duplicates: [LikelyDuplicate] = []
-    let ahead = ReadAhead(reader)
-    try store.ingest(source, isAtomic: policy.isStrict) { writer in
-      try interruptible(writer, source.name) {
-        var header: String?
-        func tell(_ rejected: [Rejection], at progress: (done: Int64, total: Int64?)) throws {
-          for rejection in rejected {
-            try onRejection(rejection, header)
-            if rejections.count < Self.maxReported { rejections.append(rejection) }
-          }
-          onProgress(writer.counts, progress)
-          if isInterrupted() { throw Failure(.temporary, "\(source.name): interrupted") }
-        }
-        var batch = IngestBatch()
-        ahead.begin()
-        while let place = try ahead.next(for: &batch) {
-          if !place.isLast { ahead.begin() }
-          let refused = try writer.write(batch)
-          header = place.header
-          try tell(batch.rejections + refused, at: place.progress)
-          if writer.hasEnoughScattered { try writer.storeScattered { try tell($0, at: place.progress) } }
-          try judge(writer, of: source.name, rejections)
-        }
-        let reader = ahead.reader
-        try writer.storeScattered { try tell($0, at: reader.progress) }
-        try judge(writer, of: source.name, rejections)
-        if policy.isStrict, case .truncated(let line, let detail) = reader.end {
-          let place = line > 0 ? ":\(line)" : ""
-          throw Failure(.badInput, "\(reader.name)\(place): \(detail); nothing was stored")
-        }
-        try writer.finish(
-          end: reader.end, digest: reader.digest, generatedAt: reader.generatedAt, finishedAt: clock(),
-          decisions: reader.decisions)
-        counts = writer.counts
-        duplicates = try writer.likelyDuplicates()
+    var outcome: (counts: IngestCounts, duplicates: [LikelyDuplicate])?
+    try store().ingest(source, isAtomic: isAtomic) { writer in
+      try interruptible(writer, source.name, isAtomic: isAtomic) {
+        try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
+        outcome = try finish(ahead.ingestor, writer)
       }
     }
-    let reader = ahead.reader
+    let read = ahead.ingestor
     return ImportReport(
-      source: reader.name, format: reader.format, decisions: reader.decisions, warnings: reader.warnings,
-      counts: counts, end: reader.end, rejections: rejections, likelyDuplicates: duplicates)
+      source: read.name, format: read.format, decisions: read.decisions, warnings: read.warnings,
+      counts: outcome?.counts ?? IngestCounts(), end: read.end, rejections: rejections,
+      likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
+  }
+}
+
+extension ImportSession {
+  /// Writes every batch, then the readings that wait for the end of the input.
+  private func write(
+    _ ahead: ReadAhead, _ writer: IngestWriter, _ name: String, isAtomic: Bool,
+    _ rejections: inout [Rejection]
+  ) throws {
+    var batch = IngestBatch()
+    var header: String?
+    while let place = try ahead.next(for: &batch) {
+      if !place.isLast { ahead.begin() }
+      let refused = try writer.write(batch)
+      header = place.header
+      try report(batch.rejections + refused, header, place.progress, writer, name, &rejections)
+      if writer.hasEnoughScattered {
+        try writer.storeScattered { try report($0, header, place.progress, writer, name, &rejections) }
+      }
+      try judge(writer, of: name, rejections, isAtomic: isAtomic)
+    }
+    let progress = ahead.ingestor.progress
+    try writer.storeScattered { try report($0, header, progress, writer, name, &rejections) }
+    try judge(writer, of: name, rejections, isAtomic: isAtomic)
+  }
+
+  /// Reports what a batch brought, and obeys a signal.
+  private func report(
+    _ rejected: [Rejection], _ header: String?, _ progress: (done: Int64, total: Int64?),
+    _ writer: IngestWriter,
+    _ name: String, _ rejections: inout [Rejection]
+  ) throws {
+    for rejection in rejected {
+      try onRejection(rejection, header)
+      if rejections.count < ImportReport.maxRejections { rejections.append(rejection) }
+    }
+    onProgress(writer.counts, progress)
+    if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
+  }
+
+  /// Ends the ingest as the input ended.
+  private func finish(
+    _ ingestor: any Ingestor, _ writer: IngestWriter
+  ) throws -> (counts: IngestCounts, duplicates: [LikelyDuplicate]) {
+    if policy.isStrict, case .truncated(let line, let detail) = ingestor.end {
+      let place = line > 0 ? ":\(line)" : ""
+      throw Failure(.badInput, "\(ingestor.name)\(place): \(detail); nothing was stored")
+    }
+    if let meter = ingestor.meter {
+      try writer.note(
+        meter.identity.device, firmware: meter.identity.firmware,
+        clock: meter.clock.map { ($0.comparison, $0.difference) })
+    }
+    try writer.finish(
+      end: ingestor.end, digest: ingestor.inputDigest, generatedAt: ingestor.generatedAt, finishedAt: clock(),
+      decisions: ingestor.decisions)
+    return (writer.counts, try writer.likelyDuplicates())
   }
 
   /// Whatever ends the work after a signal, the signal is the reason.
-  private func interruptible(_ writer: IngestWriter, _ name: String, _ work: () throws -> Void) throws {
+  private func interruptible(
+    _ writer: IngestWriter, _ name: String, isAtomic: Bool, _ work: () throws -> Void
+  ) throws {
     do {
       try work()
     } catch {
       guard isInterrupted() else { throw error }
       writer.dropScattered()
-      throw ImportInterruption(source: name, stored: policy.isStrict ? IngestCounts() : writer.counts)
+      throw ImportInterruption(source: name, stored: isAtomic ? IngestCounts() : writer.counts)
     }
   }
 
-  private func judge(_ writer: IngestWriter, of name: String, _ rejections: [Rejection]) throws {
-    let count = writer.counts.rejected
+  private func judge(
+    _ writer: IngestWriter, of name: String, _ rejections: [Rejection], isAtomic: Bool
+  ) throws {
+    guard policy.refuses(writer.counts.rejected) else { return }
+    if !isAtomic { try writer.storeScattered { _ in } }
+    try judge(rejections, count: writer.counts.rejected, of: name, storesNothing: isAtomic)
+  }
+
+  private func judge(
+    _ rejections: [Rejection], count: Int, of name: String, storesNothing: Bool
+  ) throws {
     guard policy.refuses(count) else { return }
-    if !policy.isStrict { try writer.storeScattered { _ in } }
-    throw policy.failure(of: name, rejections, count: count)
+    throw policy.failure(of: name, rejections, count: count, storesNothing: storesNothing)
   }
 }

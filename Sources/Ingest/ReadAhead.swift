@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Formats
 import Logbook
 
-/// Reads an export one batch ahead, on a thread of its own, while the batch before is stored: each of the two takes about
+/// Reads an input one batch ahead, on a thread of its own, while the batch before is stored: each of the two takes about
 /// as long as the other.
 struct ReadAhead {
-  /// What the reader tells behind a batch.
+  /// What the ingestor states after a batch.
   struct Place {
     let isLast: Bool
     let header: String?
@@ -14,27 +13,38 @@ struct ReadAhead {
   }
 
   private struct Work {
-    var reader: ExportReader
+    var ingestor: any Ingestor
     var batch = IngestBatch()
     var place: Result<Place, any Error>?
 
     mutating func read() {
       place = Result {
-        let isOpen = try reader.read(into: &batch)
-        return Place(isLast: !isOpen, header: reader.header, progress: reader.progress)
+        let isOpen = try ingestor.read(into: &batch)
+        return Place(isLast: !isOpen, header: ingestor.header, progress: ingestor.progress)
       }
     }
   }
 
   private let thread: SideThread<Work>
 
-  init(_ reader: ExportReader) { thread = SideThread(Work(reader: reader), name: "reader") }
+  init(_ ingestor: any Ingestor) { thread = SideThread(Work(ingestor: ingestor), name: "reader") }
 
-  /// The reader, as what was begun leaves it.
-  var reader: ExportReader { thread.afterwards { $0.reader } }
+  /// The ingestor, as what was begun leaves it.
+  var ingestor: any Ingestor { thread.afterwards { $0.ingestor } }
 
   /// Begins to read the next batch.
   func begin() { thread.begin { $0.read() } }
+
+  /// Reads the next batch while the caller waits.
+  ///
+  /// - Throws: `Failure` when the source cannot be read on.
+  func read() throws -> IngestBatch {
+    try thread.afterwards { work in
+      work.read()
+      _ = try work.place?.get()
+      return work.batch
+    }
+  }
 
   /// Waits for the batch whose reading was begun; nil where none was.
   ///

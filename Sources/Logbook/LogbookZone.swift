@@ -31,6 +31,12 @@ public struct LogbookZone: Sendable {
     return current.placement
   }
 
+  /// Places a shown time by the offset that its source states, else by the zone.
+  @inlinable public mutating func place(_ time: DeviceTime, statedOffset: Int32?) -> Placement {
+    if let statedOffset { return Placement(utcOffset: statedOffset, source: .stated) }
+    return place(time)
+  }
+
   /// The offset in force at an instant, in seconds east of Greenwich.
   public func offset(atUTC seconds: Int64) -> Int32 {
     Int32(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))

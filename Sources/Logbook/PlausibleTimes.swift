@@ -15,4 +15,12 @@
 
   /// Whether this instant, in UTC seconds, is one of them.
   @inlinable public func contains(_ utc: Int64) -> Bool { utc >= earliest && utc <= latest }
+
+  /// The instant of a reading; nil for one that cannot be right, which is marked.
+  @inlinable public func judge(_ reading: inout Reading) -> Int64? {
+    let utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
+    if contains(utc) { return utc }
+    reading.marks.insert(.doubtfulTime)
+    return nil
+  }
 }

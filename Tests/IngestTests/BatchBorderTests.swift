@@ -39,7 +39,7 @@ import Testing
 
   private func expectRerunIsWhole(_ places: [(time: String, value: String)], cut: Int) throws {
     // The rejection is one of the items of the batch.
-    let before = ExportReader.batchSize - 1 - cut
+    let before = IngestBatch.size - 1 - cut
     let bytes = export(places, before: before)
     let whole = try ImportBench()
     let counts = try whole.run(whole.file("a.csv", bytes)).counts
@@ -65,7 +65,7 @@ import Testing
 
   @Test func valuesOfOneTenthAreNumberedBySizeAcrossTheBorder() throws {
     let bench = try ImportBench()
-    try bench.run(bench.file("a.csv", export(oneTenth, before: ExportReader.batchSize - 2)))
+    try bench.run(bench.file("a.csv", export(oneTenth, before: IngestBatch.size - 2)))
     #expect(
       try bench.rows("SELECT value, occurrence FROM reading JOIN series ON id = series WHERE kind = 1")
         == ["103.0|0", "103.4|1"])

@@ -69,8 +69,7 @@ final class ImportBench {
     var policy = ImportPolicy()
     policy.isStrict = isStrict
     policy.maxRejections = maxRejections
-    return try ImportSession(store: store, policy: policy, clock: { now }, onRejection: onRejection).run(
-      reader)
+    return try ImportSession(policy: policy, clock: { now }, onRejection: onRejection).run(reader) { store }
   }
 
   /// The options that a `.options` file beside an input names.

@@ -28,13 +28,13 @@ import Testing
     policy.isStrict = isStrict
     var count = 0
     let session = ImportSession(
-      store: bench.store, policy: policy, clock: { 1_795_219_200 },
+      policy: policy, clock: { 1_795_219_200 },
       isInterrupted: {
         count += 1
         return count > limit
       })
     do {
-      _ = try session.run(reader)
+      _ = try session.run(reader) { bench.store }
       return nil
     } catch let interruption as ImportInterruption {
       return interruption

@@ -41,7 +41,7 @@ struct ReadAheadTests {
     #expect(seconds.count == 120_000 && zip(seconds, seconds.dropFirst()).allSatisfy { $0 < $1 })
     #expect(Set(devices[...55_000]) == ["first"] && devices[55_001...].prefix(2) == ["first", "second"])
     #expect(done.count > 2 && done == done.sorted())
-    #expect(ahead.reader.end == .whole && ahead.reader.digest.count == 64)
+    #expect(ahead.ingestor.end == .whole && ahead.ingestor.inputDigest?.count == 64)
   }
 
   @Test func nothingIsReadThatWasNotBegun() throws {
@@ -75,7 +75,7 @@ struct ReadAheadTests {
     let options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
     let reader = try ExportReader(descriptor: dup(pipe.fileDescriptor), name: "-", options: options)
     #expect(throws: Failure.self) {
-      try ImportSession(store: bench.store, policy: ImportPolicy(), clock: { 1 }).run(reader)
+      try ImportSession(clock: { 1 }).run(reader) { bench.store }
     }
     #expect(try bench.number("SELECT count(*) FROM reading") >= 50_000)
   }

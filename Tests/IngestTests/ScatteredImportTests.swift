@@ -91,9 +91,9 @@ import Testing
       descriptor: dup(pipe.fileHandleForReading.fileDescriptor), name: "-", options: options)
     var stored: [Int] = []
     let session = ImportSession(
-      store: bench.store, policy: ImportPolicy(), clock: { 1 },
+      clock: { 1 },
       onProgress: { counts, _ in stored.append(counts.newReadings) })
-    let report = try session.run(reader)
+    let report = try session.run(reader) { bench.store }
     #expect(report.counts.newReadings == 45_002)
     #expect(stored.first ?? 0 > 0, "the first batch is stored when the next is read")
   }

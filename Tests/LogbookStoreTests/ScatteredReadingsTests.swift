@@ -64,7 +64,7 @@ import Testing
     let order = all.sorted { (key($0) + [$0.line]).lexicographicallyPrecedes(key($1) + [$1.line]) }
     let isInOrder = merged.map(\.line) == order.map(\.line)
     #expect(isInOrder)
-    #expect(sizes.dropLast().allSatisfy { $0 >= ScatteredReadings.batchSize } && sizes.count == 3)
+    #expect(sizes.dropLast().allSatisfy { $0 >= IngestBatch.size } && sizes.count == 3)
   }
 
   private func key(_ reading: Reading) -> [Int64] {
@@ -76,7 +76,7 @@ import Testing
 
   @Test func asManyReadingsOfOnePlaceAsNoDeviceGivesAreParted() throws {
     var waiting = try ScatteredReadings()
-    let most = ScatteredReadings.batchSize + ScatteredReadings.maxTogether
+    let most = IngestBatch.size + IngestBatch.maxTogether
     try waiting.add(Self.readings((0..<Int64(most) + 10).map { _ in 7 }), of: [1])
     var sizes: [Int] = []
     try waiting.merge(of: [1]) { sizes.append($0.count) }

@@ -46,8 +46,7 @@ struct Collector {
   /// Places a shown time: by its own offset, or by the zone.
   @inline(__always)
   mutating func place(_ time: ShownTime) -> Placement {
-    if let offset = time.utcOffset { return Placement(utcOffset: offset, source: .stated) }
-    return zone.place(time.deviceTime)
+    zone.place(time.deviceTime, statedOffset: time.utcOffset)
   }
 
   /// Adds a reading and marks it when its time cannot be right.
@@ -56,13 +55,12 @@ struct Collector {
   @inline(__always)
   mutating func add(_ reading: Reading, byClock: Bool = false) {
     var reading = reading
-    let utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
-    if !times.contains(utc) {
-      reading.marks.insert(.doubtfulTime)
-    } else if byClock {
-      newestShown = max(newestShown ?? utc, utc)
-    } else if utc > newest ?? .min {
-      newest = utc
+    if let utc = times.judge(&reading) {
+      if byClock {
+        newestShown = max(newestShown ?? utc, utc)
+      } else if utc > newest ?? .min {
+        newest = utc
+      }
     }
     batch.readings.append(reading)
   }
@@ -113,10 +111,9 @@ struct Collector {
 
   /// Refuses a row, with the reason in words that hold none of its values.
   mutating func reject(_ row: Row, _ reason: String) {
-    let isKept = row.source.count <= Rejection.maxSourceBytes
-    let source = isKept ? String(decoding: row.source, as: UTF8.self) : ""
-    rejectedBytes += source.utf8.count
-    batch.rejections.append(Rejection(line: row.line, reason: reason, source: source))
+    let rejection = row.rejection(reason)
+    rejectedBytes += rejection.source.utf8.count
+    batch.rejections.append(rejection)
   }
 
   mutating func reject(line: Int64, _ reason: String) {
@@ -141,6 +138,15 @@ struct Collector {
 
   /// Counts an item that glucoport has no kind for, or that says nothing.
   mutating func skip(_ name: String) { batch.skipped[name, default: 0] += 1 }
+}
+
+extension Row {
+  /// The row as a rejected one.
+  func rejection(_ reason: String) -> Rejection {
+    let isKept = source.count <= Rejection.maxSourceBytes
+    return Rejection(
+      line: line, reason: reason, source: isKept ? String(decoding: source, as: UTF8.self) : "")
+  }
 }
 
 /// Tells the devices of an input apart. Most inputs name a few over and over.

@@ -6,16 +6,11 @@ public import Logbook
 ///
 /// Detection sees the first 64 KiB. Where a format leaves something open that only all rows can settle (day and
 /// month, unit), a file is read twice and a pipe is kept in an unlinked file meanwhile.
-public struct ExportReader: Ingestor {
-  /// The most items of a batch. Sorting and writing work best on many; two batches, one being read and one being stored,
-  /// take some 4 MiB.
-  static let batchSize = 20_000
+public struct ExportReader {
   /// Rejected rows are kept whole for `--rejects`; a batch ends behind so many bytes of them.
   private static let maxRejectedBytes = 8 << 20
   /// A live pipe's readings are handed on after this long, so that they are stored within a second.
   static let longestWait = Duration.milliseconds(750)
-  /// The most readings that are kept for the next batch: more than two hours of any sensor.
-  static let maxHeldBack = 5000
   /// The most rows of a preamble in front of a header.
   static let longestPreamble = 40
 
@@ -97,6 +92,9 @@ public struct ExportReader: Ingestor {
   public var warnings: [String] { input.warnings + parser.warnings }
 
   /// Appends items to the batch until it is full, a second has passed, or the source pauses.
+  ///
+  /// - Returns: false when the source is exhausted; the batch may hold the last items then.
+  /// - Throws: `Failure` when the source cannot be read on.
   public mutating func read(into batch: inout IngestBatch) throws -> Bool {
     if isDone { return false }
     swap(&collector.batch, &batch)
@@ -109,7 +107,7 @@ public struct ExportReader: Ingestor {
     waitingSince = nil
     var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
     while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
-      < Self.batchSize
+      < IngestBatch.size
     {
       switch try rows.next() {
       case .row(let row): take(row)
@@ -142,7 +140,7 @@ public struct ExportReader: Ingestor {
     let first =
       readings.lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
       .map { $0 + 1 } ?? 0
-    guard first > 0, readings.count - first <= Self.maxHeldBack else { return }
+    guard first > 0, readings.count - first <= IngestBatch.maxTogether else { return }
     heldBack += readings[first...]
     collector.batch.readings.removeSubrange(first...)
   }
@@ -181,10 +179,7 @@ public struct ExportReader: Ingestor {
         end = .truncated(line: row.line, detail: "the last line is cut off")
         return
       }
-      let isKept = row.source.count <= Rejection.maxSourceBytes
-      let source = isKept ? String(decoding: row.source, as: UTF8.self) : ""
-      unknownRows.append(
-        (Rejection(line: row.line, reason: reason, source: source), row.holdsData))
+      unknownRows.append((row.rejection(reason), row.holdsData))
       if unknownRows.count > Self.longestPreamble { rejectUnknownRows(at: place) }
     }
   }

@@ -11,8 +11,6 @@ import TemporaryFiles
 struct ScatteredReadings {
   /// The most runs: two million readings in 128 MB, since the file's folder may be memory.
   static let maxRuns = 100
-  /// How many readings are stored at a time; as many as the reader gives.
-  static let batchSize = 20_000
   /// How many readings of each run are in memory while the runs are merged.
   static let bufferSize = 256
   /// Fewer are not worth it.
@@ -21,8 +19,6 @@ struct ScatteredReadings {
   static let sampleSize = 256
   /// Half of the steps in a shuffled file go over more than a quarter of the time that it spans.
   static let minPart: Int64 = 16
-  /// The most readings of one place that are stored together; the same as the reader holds back.
-  static let maxTogether = 5000
 
   private let file: UnlinkedFile
   private var runs: [Int] = []
@@ -70,12 +66,12 @@ struct ScatteredReadings {
       }
     }
     var batch: [Reading] = []
-    batch.reserveCapacity(Self.batchSize)
+    batch.reserveCapacity(IngestBatch.size)
     while let place = heap.min {
       let isFull =
-        batch.count >= Self.batchSize
+        batch.count >= IngestBatch.size
         && batch.last.map { place.isSame(as: Place($0, devices, run: 0)) } == false
-      if isFull || batch.count >= Self.batchSize + Self.maxTogether {
+      if isFull || batch.count >= IngestBatch.size + IngestBatch.maxTogether {
         try store(batch)
         batch.removeAll(keepingCapacity: true)
       }

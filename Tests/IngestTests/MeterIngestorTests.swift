@@ -7,7 +7,7 @@ import Meters
 import Testing
 
 /// From a meter's memory into a store.
-@Suite struct MeterSessionTests {
+@Suite struct MeterIngestorTests {
   /// 2026-11-21T00:00:00Z, so that what counts as the future does not move. Madrid shows 01:00.
   private static let now: Int64 = 1_795_219_200
   private static let meter = "meter S1 1.23 2026-11-21T01:00:30"
@@ -29,10 +29,9 @@ import Testing
     let connection = MeterConnection(replayed, model: WordDriver.models[0]) {
       startedAt + Int64(replayed.milliseconds / 1000)
     }
-    let session = MeterSession(
-      WordDriver(), source: source, zone: try LogbookZone(name: zone), policy: policy, clock: { Self.now },
-      trustedNow: isTrusted ? Self.now : nil)
-    return try session.run(connection) { bench.store }
+    let times = MeterTimes(zone: try LogbookZone(name: zone), now: isTrusted ? Self.now : nil)
+    let meter = MeterIngestor(WordDriver(), connection, source: source, times: times, clock: { Self.now })
+    return try ImportSession(policy: policy, clock: { Self.now }).run(meter) { bench.store }
   }
 
   private func readings() throws -> [String] {
@@ -48,8 +47,8 @@ import Testing
     ])
     #expect(report.counts.newReadings == 2 && report.counts.newRecords == 1)
     #expect(report.warnings == [])
-    #expect(report.meter?.device.serial == "S1")
-    #expect(report.clock?.difference == 30)
+    #expect(report.meter?.identity.device.serial == "S1")
+    #expect(report.meter?.clock?.difference == 30)
     #expect(
       try readings() == [
         "smbg|2026-11-20T08:00:00|+01:00|zone|110.0|", "cbg|2026-11-20T08:05:00|+01:00|zone|115.0|",
@@ -107,7 +106,7 @@ import Testing
     let report = try run(packets, isTrusted: false)
     #expect(report.counts.doubtfulTimes == 0)
     #expect(report.warnings == [])
-    #expect(report.clock?.difference == 14400, "what was seen is kept all the same")
+    #expect(report.meter?.clock?.difference == 14400, "what was seen is kept all the same")
   }
 
   @Test func aClockThatIsOffIsReportedAndNothingIsShifted() throws {
@@ -156,12 +155,12 @@ import Testing
 
   @Test func theStoreIsAskedForWhenEverythingIsRead() throws {
     let replayed = ReplayedTransport(wordTalk([Self.meter]))
-    let session = MeterSession(
-      WordDriver(), source: .meter, zone: try LogbookZone(name: "UTC"), clock: { Self.now }, trustedNow: nil)
     var wasAsked = false
     let connection = MeterConnection(replayed, model: WordDriver.models[0]) { Self.now }
+    let times = MeterTimes(zone: try LogbookZone(name: "UTC"), now: nil)
+    let meter = MeterIngestor(WordDriver(), connection, source: .meter, times: times, clock: { Self.now })
     #expect(throws: Failure.self) {
-      try session.run(connection) {
+      try ImportSession(clock: { Self.now }).run(meter) {
         wasAsked = true
         return bench.store
       }

@@ -23,6 +23,12 @@ public struct Rejection: Hashable, Sendable {
 
 /// A piece of what an ingestor yields. Reused: the consumer empties it, the devices stay for the whole ingest.
 public struct IngestBatch: Sendable {
+  /// About how many items a batch takes. Sorting and writing work best on many; two batches, one being read and one being
+  /// stored, take some 4 MiB.
+  public static let size = 20_000
+  /// The most readings of one place that are kept together beyond that: more than two hours of any sensor.
+  public static let maxTogether = 5000
+
   /// Every device named so far; readings point here by `DeviceIndex`.
   public var devices: [Device] = []
   /// Readings, in the order of the source.
@@ -74,28 +80,4 @@ public enum InputEnd: Hashable, Sendable {
   case whole
   /// Cut off in the middle of an item; what was whole has been yielded.
   case truncated(line: Int64, detail: String)
-}
-
-/// Whatever yields readings and records: a meter, a CSV export, a JSON export.
-public protocol Ingestor {
-  /// The format's or driver's id.
-  var format: String { get }
-  /// What was decided about the input. Complete before the first batch, but may grow by warnings.
-  var decisions: [Decision] { get }
-  /// Things a person should know that reject nothing.
-  var warnings: [String] { get }
-  /// When the export was made, in UTC seconds, where the source says so.
-  var generatedAt: Int64? { get }
-  /// How the input ended; meaningful after `read` returned false.
-  var end: InputEnd { get }
-  /// SHA-256 of all bytes read; meaningful after `read` returned false.
-  var digest: String { get }
-  /// Bytes read so far and in all, for progress; nil in all for a pipe.
-  var progress: (done: Int64, total: Int64?) { get }
-
-  /// Appends items to the batch until it is full, a second has passed, or the source pauses.
-  ///
-  /// - Returns: false when the source is exhausted; the batch may hold the last items then.
-  /// - Throws: `Failure` when the source cannot be read on.
-  mutating func read(into batch: inout IngestBatch) throws -> Bool
 }

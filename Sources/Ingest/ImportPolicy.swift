@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+/// How an import treats its input.
+public struct ImportPolicy: Sendable {
+  /// Everything is stored or, when one item is rejected or the input is cut off, nothing.
+  public var isStrict = false
+  /// The most rejected items before the import gives up; nil for no limit.
+  public var maxRejections: Int?
+
+  /// A policy that accepts what is whole and sets no limit.
+  public init() {}
+
+  /// Whether so many rejections end an import.
+  func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : maxRejections ?? .max) }
+
+  /// What ends it.
+  ///
+  /// - Parameter storesNothing: whether nothing is stored where the policy is not strict, either.
+  func failure(
+    of name: String, _ rejections: [Rejection], count: Int, storesNothing: Bool
+  ) -> RejectedInput {
+    let limit = isStrict ? "--strict takes none" : "--max-rejects takes \(maxRejections ?? 0)"
+    let end = isStrict || storesNothing ? "nothing was stored" : "what was read until then is stored"
+    let items = count == 1 ? "1 item was rejected" : "\(count) items were rejected"
+    return RejectedInput(
+      Failure(.badInput, "\(name): \(items) and \(limit); \(end)"), source: name, rejections, count: count)
+  }
+}
+
+/// Rejected items ended an import, as its policy demands.
+public struct RejectedInput: Error {
+  /// What ended, and what is stored.
+  public let failure: Failure
+  /// The path, `-`, or `meter`.
+  public let source: String
+  /// The first of the rejections.
+  public let rejections: [Rejection]
+  /// How many there were until then.
+  public let count: Int
+
+  init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {
+    self.failure = failure
+    self.source = source
+    self.rejections = Array(rejections.prefix(ImportReport.maxRejections))
+    self.count = count
+  }
+}
