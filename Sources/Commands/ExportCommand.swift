@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Formats
 import LogbookStore
 
 /// The forms that `export` writes.
@@ -39,8 +40,8 @@ struct ExportCommand: ClassifiedCommand {
     var writer: any ItemWriter =
       switch format {
       case .csv:
-        CSVWriter(output: output, isSpreadsheetSafe: spreadsheetSafe, inBothUnits: bothUnits)
-      case .ndjson: NDJSONWriter(output: output, inBothUnits: bothUnits)
+        OwnFormatWriter(.csv(isSpreadsheetSafe: spreadsheetSafe), inBothUnits: bothUnits, output)
+      case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: bothUnits, output)
       case .nightscout: NightscoutWriter(output: output)
       }
     writer.begin()

@@ -16,15 +16,18 @@ struct FormatsCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     for format in ExportRegister.all {
-      if json {
-        output.line(
-          "{\"id\":\(jsonText(format.id)),\"title\":\(jsonText(format.title)),\"summary\":\(jsonText(format.summary))}"
-        )
-      } else {
-        let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
-        output.line("\(format.id)\(blanks)\(format.title): \(format.summary)")
-      }
+      let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
+      try output.result(
+        asJSON: json, FormatObject(id: format.id, title: format.title, summary: format.summary),
+        orLines: ["\(format.id)\(blanks)\(format.title): \(format.summary)"])
     }
     try output.finish()
   }
+}
+
+/// A format, as `formats --json` prints it; glucoport-json(5) documents its members.
+private struct FormatObject: Encodable {
+  let id: String
+  let title: String
+  let summary: String
 }

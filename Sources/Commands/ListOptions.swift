@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Formats
 import Logbook
 import LogbookStore
 
@@ -30,7 +31,8 @@ struct ListOptions: ParsableArguments {
   func writeDays(_ filter: ItemFilter, of store: Store, _ output: Output) throws {
     let marksQueued = try store.remote() != nil
     for day in try store.readingDays(limited(filter), store.activity()) {
-      output.line(format == .table ? DayText.line(day, marksQueued: marksQueued) : DayText.json(day))
+      try output.result(
+        asJSON: format != .table, DayObject(day), orLines: [DayText.line(day, marksQueued: marksQueued)])
     }
   }
 
@@ -48,8 +50,8 @@ struct ListOptions: ParsableArguments {
     let filter = limited(filter)
     var writer: any ItemWriter =
       switch format {
-      case .csv: CSVWriter(output: output, inBothUnits: inBothUnits)
-      case .ndjson: NDJSONWriter(output: output, inBothUnits: inBothUnits)
+      case .csv: OwnFormatWriter(.csv(isSpreadsheetSafe: false), inBothUnits: inBothUnits, output)
+      case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: inBothUnits, output)
       case .table:
         TableWriter(
           output: output, unit: try unit ?? store.displayUnit(), isLong: long,

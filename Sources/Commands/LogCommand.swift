@@ -33,7 +33,7 @@ struct LogCommand: ClassifiedCommand {
       try show(number, store, output)
     } else {
       for ingest in try store.ingests(limit: limit) {
-        output.line(json ? IngestText.json(ingest) : IngestText.line(ingest))
+        try output.result(asJSON: json, IngestObject(ingest), orLines: [IngestText.line(ingest)])
       }
     }
     try output.finish()
@@ -44,7 +44,7 @@ struct LogCommand: ClassifiedCommand {
       throw Failure(.missingInput, "there is no import \(number); 'glucoport log' lists them")
     }
     let rejections = try store.rejections(of: number)
-    if json { return output.line(IngestText.json(ingest, rejections: rejections)) }
-    for line in try IngestText.details(ingest, rejections) { output.line(line) }
+    try output.result(
+      asJSON: json, IngestDetailsObject(ingest, rejections), orLines: IngestText.details(ingest, rejections))
   }
 }

@@ -62,14 +62,11 @@ extension ServeTokenCommand {
       for login in try Logins(folder: dataOptions.path).list() {
         let added = DeviceTime(seconds: login.createdAt).text + "Z"
         let id = Login.logID(login.name)
-        if json {
-          output.line(
-            "{\"name\":\(jsonText(login.name)),\"role\":\"\(login.role.rawValue)\""
-              + ",\"logbook\":\(jsonText(login.logbook)),\"added_at\":\"\(added)\",\"log_id\":\"\(id)\"}")
-        } else {
-          output.line(
-            "\(displayed(login.name))  \(login.role.rawValue)  \(displayed(login.logbook))  \(added)  \(id)")
-        }
+        let role = login.role.rawValue
+        try output.result(
+          asJSON: json,
+          LoginObject(name: login.name, role: role, logbook: login.logbook, addedAt: added, logID: id),
+          orLines: ["\(displayed(login.name))  \(role)  \(displayed(login.logbook))  \(added)  \(id)"])
       }
       try output.finish()
     }
@@ -88,4 +85,13 @@ extension ServeTokenCommand {
 
     func run() throws { try Logins(folder: dataOptions.path).revoke(name: name) }
   }
+}
+
+/// A token by its name, as `serve token list --json` prints it; glucoport-json(5) documents its members.
+private struct LoginObject: Encodable {
+  let name: String
+  let role: String
+  let logbook: String
+  let addedAt: String
+  let logID: String
 }

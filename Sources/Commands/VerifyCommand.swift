@@ -54,7 +54,7 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
 
   private func tell(_ summary: VerifySummary, _ output: Output) throws {
     if json {
-      output.line(VerifyText.json(summary, isFixed: fix))
+      try output.json(VerifyObject(summary, isFixed: fix))
     } else if !quiet || summary.differences > 0 {
       for line in VerifyText.lines(summary, isFixed: fix) { output.line(line) }
     }

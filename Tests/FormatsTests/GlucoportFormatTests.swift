@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Foundation
 import Logbook
 import Testing
@@ -105,15 +106,15 @@ import Testing
 
   @Test(arguments: ["=1+1", "'=1+1", "''-1", "+A", "@A", "\tA", "'plain", "plain", "'", ""])
   func aGuardedTextComesBackAndIsNoFormula(_ text: String) {
-    let guarded = GlucoportColumns.guarding(text, in: "model")
+    let guarded = GlucoportColumns.guarding(text, in: .model)
     #expect(guarded.first.map { "=+-@\t".contains($0) } != true)
     #expect(GlucoportColumns.unguarding(guarded) == text)
   }
 
   @Test(arguments: [
-    ("utc_offset", "+02:00"), ("utc_offset", "-05:00"), ("value_bucket", "-1"), ("value", "-1"),
+    (GlucoportColumn.utcOffset, "+02:00"), (.utcOffset, "-05:00"), (.valueBucket, "-1"), (.value, "-1"),
   ])
-  func noGuardStandsBeforeAnOffsetOrNumber(_ column: String, _ text: String) {
+  func noGuardStandsBeforeAnOffsetOrNumber(_ column: GlucoportColumn, _ text: String) {
     #expect(GlucoportColumns.guarding(text, in: column) == text)
   }
 

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// Attachments in lines for people, and as JSON objects.
+/// Attachments in lines for people.
 enum AttachmentText {
   /// Name, type and size, as the fields of a record tell them.
   static func summary(_ fields: [String: FieldValue]) -> String {
@@ -24,17 +24,6 @@ enum AttachmentText {
     ].joined(separator: "  ")
   }
 
-  /// The object of `record attachments --json`; glucoport-json(5) documents its members.
-  static func json(_ attachment: StoredAttachment) -> String {
-    """
-    {"guid":\(jsonText(attachment.record.guid)),"entry_guid":\(attachment.record.entryGuid.map(jsonText) ?? "null"),\
-    "name":\(jsonText(attachment.name)),"type":\(jsonText(attachment.type)),"size":\(attachment.size),\
-    "sha256":\(jsonText(attachment.digest)),"content":"\(attachment.isWhole ? "whole" : "missing")",\
-    "held":\(attachment.held),"uploaded":\(attachment.isUploaded),\
-    "refused":\(attachment.refusal.map(jsonText) ?? "null")}
-    """
-  }
-
   /// What `status` says of contents that wait; nothing where none does.
   static func lines(_ backlog: AttachmentBacklog, for remote: RemoteSetting?) -> [String] {
     var parts: [String] = []
@@ -49,14 +38,6 @@ enum AttachmentText {
     if backlog.refused > 0 { parts.append("\(grouped(backlog.refused)) refused") }
     if backlog.notFetched > 0 { parts.append("\(grouped(backlog.notFetched)) could not be fetched") }
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
-  }
-
-  /// The object for `status --json`.
-  static func json(_ backlog: AttachmentBacklog) -> String {
-    """
-    {"to_send":\(backlog.toSend),"to_send_bytes":\(backlog.toSendBytes),"to_fetch":\(backlog.toFetch),\
-    "refused":\(backlog.refused),"not_fetched":\(backlog.notFetched)}
-    """
   }
 
   private static func stateWords(_ attachment: StoredAttachment) -> String {

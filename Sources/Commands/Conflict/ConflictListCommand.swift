@@ -17,7 +17,7 @@ struct ConflictListCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     for conflict in try RecordResolver(storeOptions.open(.reader)).conflicts() {
-      output.line(json ? ConflictText.listObject(conflict) : ConflictText.line(conflict))
+      try output.result(asJSON: json, ConflictObject(conflict), orLines: [ConflictText.line(conflict)])
     }
     try output.finish()
   }

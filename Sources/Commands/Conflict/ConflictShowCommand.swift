@@ -21,7 +21,7 @@ struct ConflictShowCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.reader)
     let conflict = try RecordResolver(store).conflict(of: store.record(named: id).guid)
-    for line in json ? [ConflictText.object(conflict)] : ConflictText.lines(conflict) { output.line(line) }
+    try output.result(asJSON: json, ConflictSidesObject(conflict), orLines: ConflictText.lines(conflict))
     try output.finish()
   }
 }

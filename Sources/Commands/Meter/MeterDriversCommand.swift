@@ -16,7 +16,7 @@ struct MeterDriversCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     for driver in DriverRegister.all {
-      for line in json ? [object(driver)] : lines(driver) { output.line(line) }
+      try output.result(asJSON: json, DriverObject(driver), orLines: lines(driver))
     }
     try output.finish()
   }
@@ -30,17 +30,36 @@ struct MeterDriversCommand: ClassifiedCommand {
         return "  \(ids)  \(model.name)\(shared)\(model.obstacle.map { " · cannot be read: \($0)" } ?? "")"
       }
   }
+}
 
-  private func object(_ driver: any MeterDriver.Type) -> String {
-    let models = driver.models.map { model in
-      """
-      {"name":\(jsonText(model.name)),"usb":"\(MeterListing.ids(model.vendorID, model.productID))",\
-      "shared":\(model.isShared),"obstacle":\(model.obstacle.map(jsonText) ?? "null")}
-      """
-    }
-    return """
-      {"driver":"\(driver.id)","name":\(jsonText(driver.name)),"sets_clock":\(driver.canSetClock),\
-      "anonymises":\(driver is any AnonymisingDriver.Type),"models":[\(models.joined(separator: ","))]}
-      """
+/// A driver with its models, as `meter drivers --json` prints it; glucoport-json(5) documents its members.
+private struct DriverObject: Encodable {
+  let driver: String
+  let name: String
+  let setsClock: Bool
+  let anonymises: Bool
+  let models: [ModelObject]
+
+  init(_ driver: any MeterDriver.Type) {
+    self.driver = driver.id
+    name = driver.name
+    setsClock = driver.canSetClock
+    anonymises = driver is any AnonymisingDriver.Type
+    models = driver.models.map(ModelObject.init)
+  }
+}
+
+/// A model that a driver knows.
+private struct ModelObject: Encodable {
+  let name: String
+  let usb: String
+  let shared: Bool
+  let obstacle: String?
+
+  init(_ model: MeterModel) {
+    name = model.name
+    usb = MeterListing.ids(model.vendorID, model.productID)
+    shared = model.isShared
+    obstacle = model.obstacle
   }
 }

@@ -26,11 +26,10 @@ struct MeterInfoCommand: ClassifiedCommand {
     }
     let zone = try storeOptions.zone()
     let clock = identity.clock.map { ClockJudgement($0, in: zone) }
-    if json {
-      output.line(object(meter, identity, clock))
-    } else {
-      for line in lines(meter, identity, clock) { output.line(line) }
-    }
+    let object = MeterInfoObject(
+      meter: MeterObject(identity), driver: meter.driver.id, port: meter.device.port, count: identity.count,
+      clock: clock.map { ClockObject($0) })
+    try output.result(asJSON: json, object, orLines: lines(meter, identity, clock))
     if let warning = clock?.warning { output.message("glucoport: \(warning)") }
     try output.finish()
   }
@@ -44,14 +43,13 @@ struct MeterInfoCommand: ClassifiedCommand {
     if let count = identity.count { lines.append("  holds \(counted(count, "reading"))") }
     return lines
   }
+}
 
-  private func object(
-    _ meter: PluggedMeter, _ identity: MeterIdentity, _ clock: ClockJudgement?
-  ) -> String {
-    """
-    {"meter":\(MeterText.json(identity.device, firmware: identity.firmware)),"driver":"\(meter.driver.id)",\
-    "port":\(jsonText(meter.device.port)),"count":\(identity.count.map { String($0) } ?? "null"),\
-    "clock":\(clock.map { MeterText.json(($0.comparison, $0.difference)) } ?? "null")}
-    """
-  }
+/// A meter that was asked, as `meter info --json` prints it; glucoport-json(5) documents its members.
+private struct MeterInfoObject: Encodable {
+  let meter: MeterObject
+  let driver: String
+  let port: String
+  let count: Int?
+  let clock: ClockObject?
 }

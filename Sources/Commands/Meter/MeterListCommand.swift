@@ -17,7 +17,9 @@ struct MeterListCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let meters = PluggedMeter.among(try USBBus().devices(), drivers: DriverRegister.all, shared: true)
-    for meter in meters { output.line(json ? MeterListing.json(meter) : MeterListing.line(meter)) }
+    for meter in meters {
+      try output.result(asJSON: json, MeterListObject(meter), orLines: [MeterListing.line(meter)])
+    }
     if meters.isEmpty { output.message("glucoport: no meter is plugged in") }
     let closed = meters.filter { !$0.mayOpen }
     if !closed.isEmpty {
@@ -28,7 +30,7 @@ struct MeterListCommand: ClassifiedCommand {
   }
 }
 
-/// A meter at the plug in one line, and as a JSON object with the members of glucoport-json(5).
+/// A meter at the plug in one line.
 enum MeterListing {
   static func line(_ meter: PluggedMeter) -> String {
     let device = meter.device
@@ -46,19 +48,9 @@ enum MeterListing {
     return "driver \(meter.driver.id), \(permission)"
   }
 
-  private static func drivers(_ meter: PluggedMeter) -> [String] {
+  static func drivers(_ meter: PluggedMeter) -> [String] {
     meter.model.isShared
       ? PluggedMeter.sharing(meter.device, DriverRegister.all).map { $0.id } : [meter.driver.id]
-  }
-
-  static func json(_ meter: PluggedMeter) -> String {
-    let device = meter.device
-    return """
-      {"port":\(jsonText(device.port)),"usb":"\(ids(device.vendorID, device.productID))",\
-      "name":\(jsonText(meter.model.name)),"drivers":[\(drivers(meter).map(jsonText).joined(separator: ","))],\
-      "shared":\(meter.model.isShared),"obstacle":\(meter.model.obstacle.map(jsonText) ?? "null"),\
-      "node":\(jsonText(meter.node)),"permission":\(meter.mayOpen)}
-      """
   }
 
   /// USB ids as everything else on Linux writes them: `1a79:7410`.
@@ -68,5 +60,28 @@ enum MeterListing {
   static func digits(_ id: UInt16) -> String {
     let digits = String(id, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits
+  }
+}
+
+/// A meter at the plug, as `meter list --json` prints it; glucoport-json(5) documents its members.
+private struct MeterListObject: Encodable {
+  let port: String
+  let usb: String
+  let name: String
+  let drivers: [String]
+  let shared: Bool
+  let obstacle: String?
+  let node: String
+  let permission: Bool
+
+  init(_ meter: PluggedMeter) {
+    port = meter.device.port
+    usb = MeterListing.ids(meter.device.vendorID, meter.device.productID)
+    name = meter.model.name
+    drivers = MeterListing.drivers(meter)
+    shared = meter.model.isShared
+    obstacle = meter.model.obstacle
+    node = meter.node
+    permission = meter.mayOpen
   }
 }

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// A conflict in lines, and as a JSON object; glucoport-json(5) documents its members.
+/// A conflict in lines.
 enum ConflictText {
   /// What a person has to do.
   static func pending(_ count: Int) -> String {
@@ -30,27 +30,6 @@ enum ConflictText {
       lines += ["  mine    \(shown(part.mine))", "  theirs  \(shown(part.theirs))"]
     }
     return lines
-  }
-
-  /// The object of `conflict list --json`.
-  static func listObject(_ conflict: RecordConflict) -> String { "{\(members(conflict))}" }
-
-  /// The object of `conflict show --json`.
-  static func object(_ conflict: RecordConflict) -> String {
-    """
-    {\(members(conflict)),"base":\(conflict.base?.json ?? "null"),"mine":\(conflict.mine.json),\
-    "theirs":\(conflict.theirs.json)}
-    """
-  }
-
-  private static func members(_ conflict: RecordConflict) -> String {
-    let mine = conflict.mine
-    let utc = mine.deviceTime.seconds - Int64(mine.placement.utcOffset)
-    return """
-      "guid":\(jsonText(conflict.guid)),"kind":"\(mine.kind.rawValue)","time":"\(DeviceTime(seconds: utc).text)Z",\
-      "cause":"\(conflict.cause.rawValue)",\
-      "differs":[\(Difference.of(conflict).map { jsonText($0.name) }.joined(separator: ","))]
-      """
   }
 
   private static func reason(_ conflict: RecordConflict) -> String {

@@ -5,13 +5,13 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// What an import did, for people and for programs.
+/// What an import did, for people.
 enum ImportSummary {
   static func lines(_ report: ImportReport, isDryRun: Bool, rejectsFile: String?) -> [String] {
     let counts = report.counts
     var lines = [title(report)] + self.lines(counts)
     lines.append(decisions(report.decisions))
-    if let clock = report.clock {
+    if let clock = report.meter?.clock {
       lines.append("clock " + MeterText.line((clock.comparison, clock.difference)))
     }
     if let notTaken = notTaken(counts.notTaken) { lines.append(notTaken) }
@@ -78,7 +78,7 @@ enum ImportSummary {
 
   private static func title(_ report: ImportReport) -> String {
     let title =
-      report.meter.map { displayed(MeterText.name($0.device, firmware: $0.firmware)) }
+      report.meter.map { displayed(MeterText.name($0.identity.device, firmware: $0.identity.firmware)) }
       ?? ExportRegister.all.first { $0.id == report.format }?.title ?? report.format
     var text = "\(displayed(report.source)): \(title), \(counted(report.counts.readings, "reading"))"
     if report.counts.records > 0 { text += ", \(counted(report.counts.records, "record"))" }
@@ -90,25 +90,5 @@ enum ImportSummary {
 
   private static func part(_ name: String, _ count: Int) -> String {
     count > 0 ? " · \(name) \(grouped(count))" : ""
-  }
-
-  /// The object of `import --json`; glucoport-json(5) documents its members.
-  static func json(_ report: ImportReport, isDryRun: Bool) -> String {
-    let decisions = report.decisions.map {
-      "\(jsonText($0.subject)):{\"value\":\(jsonText($0.value)),\"ground\":\"\($0.basis.rawValue)\"}"
-    }
-    let duplicates = report.likelyDuplicates.map {
-      "{\"kind\":\"\($0.kind.name)\",\"device\":\(jsonText($0.device)),\"other\":\(jsonText($0.other)),\"readings\":\($0.readings)}"
-    }
-    let outcome = report.end == .whole ? "whole" : "truncated"
-    return """
-      {"source":\(jsonText(report.source)),"format":\(jsonText(report.format)),"outcome":"\(outcome)",\
-      "dry_run":\(isDryRun),\(report.counts.json.dropFirst().dropLast()),\
-      "decisions":{\(decisions.joined(separator: ","))},\
-      "meter":\(report.meter.map { MeterText.json($0.device, firmware: $0.firmware) } ?? "null"),\
-      "clock":\(report.clock.map { MeterText.json(($0.comparison, $0.difference)) } ?? "null"),\
-      "warnings":[\(report.warnings.map(jsonText).joined(separator: ","))],\
-      "likely_duplicates":[\(duplicates.joined(separator: ","))]}
-      """
   }
 }

@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// An ingest in one line, and as a JSON object.
+/// An ingest in one line.
 enum IngestText {
   static func line(_ ingest: IngestEntry) -> String {
     let outcome = ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))"
@@ -30,25 +30,6 @@ enum IngestText {
     let others = counts.rejected - rejections.count
     if others > 0 { parts.append("\(counted(others, "more rejection")), without their reasons") }
     return [line(ingest)] + parts.map { "  " + $0 }
-  }
-
-  static func json(_ ingest: IngestEntry) -> String { "{\(members(ingest))}" }
-
-  /// The object with the rejections that were kept.
-  static func json(_ ingest: IngestEntry, rejections: [Rejection]) -> String {
-    let objects = rejections.map { "{\"line\":\($0.line),\"reason\":\(jsonText($0.reason))}" }
-    return "{\(members(ingest)),\"rejections\":[\(objects.joined(separator: ","))]}"
-  }
-
-  private static func members(_ ingest: IngestEntry) -> String {
-    """
-    "id":\(ingest.id),"source":\(jsonText(ingest.source)),"format":\(jsonText(ingest.format)),\
-    "digest":\(ingest.digest.map(jsonText) ?? "null"),"started_at":"\(time(ingest.startedAt))",\
-    "finished_at":\(ingest.finishedAt.map { "\"\(time($0))\"" } ?? "null"),"outcome":"\(ingest.outcome)",\
-    "counts":\(ingest.counts),"decisions":\(ingest.decisions),\
-    "meter":\(ingest.meter.map { MeterText.json($0, firmware: ingest.firmware) } ?? "null"),\
-    "clock":\(ingest.clock.map(MeterText.json) ?? "null")
-    """
   }
 
   private static func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }

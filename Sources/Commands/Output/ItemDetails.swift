@@ -11,20 +11,23 @@ struct ItemDetails {
   init(_ store: Store) { self.store = store }
 
   func write(_ item: StoredItem, asJSON: Bool, _ output: Output) throws {
-    for line in try asJSON ? [json(item)] : lines(item) { output.line(line) }
+    try output.result(asJSON: asJSON, object(item), orLines: lines(item))
   }
 
-  /// The object; glucoport-json(5) documents its members.
-  func json(_ item: StoredItem) throws -> String {
-    let more = try moreMembers(item).map { "\"\($0.0)\":\($0.1)" }
-    return "{" + ([ItemCells(item).members] + more).joined(separator: ",") + "}"
+  /// The object of `show --json`; glucoport-json(5) documents its members.
+  func object(_ item: StoredItem) throws -> ItemObject {
+    let cells = GlucoportCells(GlucoportItem(item))
+    switch item {
+    case .reading(let reading): return ItemObject(cells: cells, more: .reading(try object(reading)))
+    case .record(let record): return ItemObject(cells: cells, more: .record(try object(record)))
+    }
   }
 
   /// One line for each part.
   func lines(_ item: StoredItem) throws -> [String] {
-    let cells = ItemCells(item)
+    let cells = GlucoportCells(GlucoportItem(item))
     let parts = GlucoportColumn.allCases.compactMap { column -> String? in
-      let text = shown(column, of: item) ?? cells[column].text
+      let text = shown(column, of: item) ?? cells.text(column)
       return text.isEmpty ? nil : line(column.name, displayed(text))
     }
     return try parts + moreLines(item)
@@ -44,28 +47,24 @@ struct ItemDetails {
 }
 
 extension ItemDetails {
-  private func moreMembers(_ item: StoredItem) throws -> [(String, String)] {
-    switch item {
-    case .reading(let reading):
-      let others = try store.revisions(of: reading).map {
-        "{\"value\":\(jsonText(value($0.measurement, $0.measurement.unit))),\"unit\":\"\($0.measurement.unit.name)\",\"ingest\":\($0.ingest)}"
-      }
-      return [
-        ("id", jsonText(reading.address)), ("ingest", String(reading.ingest)),
-        ("uploaded", reading.isUploaded ? "true" : "false"),
-      ] + (try stateMembers(reading.syncState(store.activity()))) + [
-        ("refused", reading.refusal.map(jsonText) ?? "null"),
-        ("revisions", "[\(others.joined(separator: ","))]"),
-        ("clock", try store.ingest(reading.ingest)?.clock.map(MeterText.json) ?? "null"),
-      ]
-    case .record(let record):
-      return [
-        ("version", String(record.version)), ("version_synced", String(record.versionSynced)),
-      ] + (try stateMembers(record.syncState(store.activity()))) + [
-        ("refused", try refusal(of: record).map(jsonText) ?? "null"),
-        ("ingest", record.ingest.map(String.init) ?? "null"),
-      ]
-    }
+  private func object(_ reading: StoredReading) throws -> ReadingObject {
+    let state = try reading.syncState(store.activity())
+    return ReadingObject(
+      id: reading.address, ingest: reading.ingest, uploaded: reading.isUploaded, state: state.name,
+      reason: state.reason?.name, refused: reading.refusal,
+      revisions: try store.revisions(of: reading).map {
+        RevisionObject(
+          value: value($0.measurement, $0.measurement.unit), unit: $0.measurement.unit.name, ingest: $0.ingest
+        )
+      },
+      clock: try store.ingest(reading.ingest)?.clock.map(ClockObject.init))
+  }
+
+  private func object(_ record: StoredRecord) throws -> RecordObject {
+    let state = try record.syncState(store.activity())
+    return RecordObject(
+      version: record.version, versionSynced: record.versionSynced, state: state.name,
+      reason: state.reason?.name, refused: try refusal(of: record), ingest: record.ingest)
   }
 
   private func moreLines(_ item: StoredItem) throws -> [String] {
@@ -89,10 +88,6 @@ extension ItemDetails {
       return [line("version", "\(record.version), synced \(record.versionSynced)")]
         + stateLine(try record.syncState(store.activity())) + refusalLine(try refusal(of: record)) + ingest
     }
-  }
-
-  private func stateMembers(_ state: SyncState) -> [(String, String)] {
-    [("state", jsonText(state.name)), ("reason", state.reason.map { jsonText($0.name) } ?? "null")]
   }
 
   /// Nothing for what is synced.

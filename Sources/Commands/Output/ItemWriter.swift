@@ -81,48 +81,24 @@ func deviceName(_ device: Device) -> String {
   [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
 }
 
-/// The items under glucoport's own columns, which `import` reads back without loss.
-struct CSVWriter: ItemWriter {
-  let output: Output
-  /// Whether cells that a spreadsheet would compute get an apostrophe in front.
-  let isSpreadsheetSafe: Bool
-  let inBothUnits: Bool
-  private let columns: [(column: GlucoportColumn, name: String)]
+/// The items in glucoport's own format, which `import` reads back without loss.
+struct OwnFormatWriter: ItemWriter {
+  private let output: Output
+  private let writer: GlucoportWriter
+  private var line: [UInt8] = []
 
-  init(output: Output, isSpreadsheetSafe: Bool = false, inBothUnits: Bool = false) {
+  init(_ form: GlucoportWriter.Form, inBothUnits: Bool, _ output: Output) {
     self.output = output
-    self.isSpreadsheetSafe = isSpreadsheetSafe
-    self.inBothUnits = inBothUnits
-    columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }.map { ($0, $0.name) }
+    writer = GlucoportWriter(form, inBothUnits: inBothUnits)
   }
 
-  func begin() { output.write(columns.map(\.name).joined(separator: ",") + "\r\n") }
+  func begin() { output.write(writer.header) }
 
-  func write(_ item: StoredItem) {
-    let cells = ItemCells(item, inBothUnits: inBothUnits)
-    let texts = columns.map { cell(cells[$0.column].text, of: $0.name) }
-    output.write(texts.joined(separator: ",") + "\r\n")
+  mutating func write(_ item: StoredItem) {
+    line.removeAll(keepingCapacity: true)
+    writer.append(GlucoportItem(item), to: &line)
+    output.write(line)
   }
-
-  func end() -> [String] { [] }
-
-  private func cell(_ text: String, of column: String) -> String {
-    let text = isSpreadsheetSafe ? GlucoportColumns.guarding(text, in: column) : text
-    // The bytes of most cells say at once that there is nothing to quote.
-    let isPlain = text.utf8.allSatisfy { $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }
-    if isPlain || !text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) { return text }
-    return "\"" + text.replacing("\"", with: "\"\"") + "\""
-  }
-}
-
-/// One JSON object a line, with the same names.
-struct NDJSONWriter: ItemWriter {
-  let output: Output
-  var inBothUnits = false
-
-  func begin() {}
-
-  func write(_ item: StoredItem) { output.line("{\(ItemCells(item, inBothUnits: inBothUnits).members)}") }
 
   func end() -> [String] { [] }
 }
@@ -172,7 +148,7 @@ struct NightscoutWriter: ItemWriter {
       {"type":"\(type)","date":\(reading.utc * 1000),"dateString":"\(DeviceTime(seconds: reading.utc).text).000Z",\
       "utcOffset":\(reading.placement.utcOffset / 60),"\(type)":\(Self.milligrams(reading.measurement)),\
       "device":\(jsonText(deviceName(reading.device))),"app":"glucoport",\
-      "glucoport":{\(ItemCells(.reading(reading)).filledMembers)}}
+      "glucoport":{\(GlucoportCells(GlucoportItem(.reading(reading))).filledMembers)}}
       """
   }
 

@@ -3,7 +3,7 @@
 import Ingest
 import Logbook
 
-/// A meter and its clock, for people and as JSON objects with the members of glucoport-json(5).
+/// A meter and its clock, for people.
 enum MeterText {
   /// Both clocks at one moment, and the meter's lead in seconds.
   typealias Clock = (comparison: ClockComparison, difference: Int64)
@@ -13,13 +13,6 @@ enum MeterText {
     deviceName(meter) + (firmware.map { $0.isEmpty ? "" : " · firmware \($0)" } ?? "")
   }
 
-  static func json(_ meter: Device, firmware: String?) -> String {
-    """
-    {"vendor":\(jsonText(meter.vendor)),"model":\(jsonText(meter.model)),"serial":\(jsonText(meter.serial)),\
-    "firmware":\(firmware.map { $0.isEmpty ? "null" : jsonText($0) } ?? "null")}
-    """
-  }
-
   /// `2026-05-06 18:30:00, 2 min 5 s ahead of the local time`.
   static func line(_ clock: Clock) -> String {
     let shown = clock.comparison.meter.text.replacing("T", with: " ")
@@ -27,11 +20,37 @@ enum MeterText {
     let length = ClockJudgement.words(abs(clock.difference))
     return "\(shown), \(length) \(clock.difference > 0 ? "ahead of" : "behind") the local time"
   }
+}
 
-  static func json(_ clock: Clock) -> String {
-    """
-    {"meter":"\(clock.comparison.meter.text)","host":"\(DeviceTime(seconds: clock.comparison.host).text)Z",\
-    "difference":\(clock.difference)}
-    """
+/// A meter as glucoport-json(5) documents its members.
+struct MeterObject: Encodable {
+  let vendor: String
+  let model: String
+  let serial: String
+  let firmware: String?
+
+  init(_ meter: Device, firmware: String?) {
+    vendor = meter.vendor
+    model = meter.model
+    serial = meter.serial
+    self.firmware = firmware?.isEmpty == true ? nil : firmware
   }
+
+  init(_ identity: MeterIdentity) { self.init(identity.device, firmware: identity.firmware) }
+}
+
+/// A meter's clock beside the host's at one moment.
+struct ClockObject: Encodable {
+  let meter: String
+  let host: String
+  /// The meter's lead in seconds.
+  let difference: Int64
+
+  init(_ clock: MeterText.Clock) {
+    meter = clock.comparison.meter.text
+    host = instant(clock.comparison.host)
+    difference = clock.difference
+  }
+
+  init(_ clock: ClockJudgement) { self.init((clock.comparison, clock.difference)) }
 }

@@ -31,6 +31,28 @@ final class Output {
     if buffer.count >= Self.bufferSize { flush() }
   }
 
+  /// A result on standard output as one line of JSON.
+  ///
+  /// - Throws: `EncodingError` for what JSON cannot hold.
+  func json(_ value: some Encodable) throws { line(try OrderedJSON.text(value)) }
+
+  /// A result on standard output: one JSON object, or lines for people.
+  ///
+  /// - Throws: `EncodingError` for what JSON cannot hold, and what the arguments throw.
+  func result(
+    asJSON: Bool, _ object: @autoclosure () throws -> some Encodable,
+    orLines lines: @autoclosure () throws -> [String]
+  ) throws {
+    if asJSON { return try json(object()) }
+    for text in try lines() { line(text) }
+  }
+
+  /// Text on standard output in its bytes.
+  func write(_ bytes: [UInt8]) {
+    buffer.append(contentsOf: bytes)
+    if buffer.count >= Self.bufferSize { flush() }
+  }
+
   /// A result on standard output that is no text.
   func bytes(_ bytes: UnsafeRawBufferPointer) {
     buffer.append(contentsOf: bytes)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// A remote in lines, and as a JSON object. A command that prints the token may hold it, so that it is never shown.
+/// A remote in lines. A command that prints the token may hold it, so that it is never shown.
 enum RemoteText {
   static func line(_ logbook: RemoteLogbook) -> String {
     "logbook \(displayed(logbook.name)) (\(logbook.id)) · \(logbook.isWritable ? "read and write" : "read only")"
@@ -39,22 +39,5 @@ enum RemoteText {
     if let error = setting.lastError { lines.append("  last error \(displayed(error))") }
     if let next = setting.nextAttempt { lines.append("  next attempt \(instant(next))") }
     return lines
-  }
-
-  static func json(_ setting: RemoteSetting) -> String {
-    let (source, path): (String, String?) =
-      switch setting.access.token {
-      case .file(let path): ("file", path)
-      case .command: ("command", nil)
-      }
-    return """
-      {"kind":\(jsonText(setting.access.kind)),"url":\(jsonText(setting.access.url)),\
-      "logbook":\(jsonText(setting.logbook)),"logbook_name":\(jsonText(setting.logbookName)),\
-      "token_source":"\(source)","token_file":\(path.map(jsonText) ?? "null"),\
-      "ca_file":\(setting.access.authorities.map(jsonText) ?? "null"),\
-      "insecure_http":\(setting.access.allowsPlainHTTP),"failures":\(setting.failures),\
-      "last_success":\(instantMember(setting.lastSuccess)),"last_error":\(setting.lastError.map(jsonText) ?? "null"),\
-      "next_attempt":\(instantMember(setting.nextAttempt)),"purged_at":\(instantMember(setting.purgedAt))}
-      """
   }
 }

@@ -15,7 +15,7 @@ enum SyncText {
   }
 }
 
-/// A day with readings in one line, and as a JSON object.
+/// A day with readings in one line.
 enum DayText {
   /// - Parameter marksQueued: whether a day that waits is marked. Without a remote every day does.
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
@@ -23,11 +23,21 @@ enum DayText {
     let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"
     return "\(day.start.text.prefix(10))  \(counted(day.readings, "reading"))\(count)"
   }
+}
 
-  static func json(_ day: ReadingDay) -> String {
-    """
-    {"day":"\(day.start.text.prefix(10))","readings":\(day.readings),"queued":\(day.queued),\
-    "state":"\(day.state.name)","reason":\(day.state.reason.map { jsonText($0.name) } ?? "null")}
-    """
+/// A day with readings, as `list --days` prints it in NDJSON.
+struct DayObject: Encodable {
+  let day: String
+  let readings: Int
+  let queued: Int
+  let state: String
+  let reason: String?
+
+  init(_ day: ReadingDay) {
+    self.day = String(day.start.text.prefix(10))
+    readings = day.readings
+    queued = day.queued
+    state = day.state.name
+    reason = day.state.reason?.name
   }
 }

@@ -3,7 +3,7 @@
 import Logbook
 import Sync
 
-/// What a comparison found, for people and for programs. Values, serial numbers and texts are not told.
+/// What a comparison found, for people. Values, serial numbers and texts are not told.
 enum VerifyText {
   static func lines(_ summary: VerifySummary, isFixed: Bool) -> [String] {
     var lines = summary.listed.map(line)
@@ -62,32 +62,5 @@ enum VerifyText {
 
   private static func amount(_ readings: Int, _ records: Int) -> String {
     "\(counted(readings, "reading")), \(counted(records, "record"))"
-  }
-
-  /// The object of `verify --json`; glucoport-json(5) documents its members.
-  static func json(_ summary: VerifySummary, isFixed: Bool) -> String {
-    let outcome = summary.differences == 0 ? "equal" : isFixed ? "fixed" : "different"
-    return """
-      {"outcome":"\(outcome)","missing_there_readings":\(summary.readings[.missingThere] ?? 0),\
-      "missing_there_records":\(summary.records[.missingThere] ?? 0),\
-      "missing_here_readings":\(summary.readings[.missingHere] ?? 0),\
-      "missing_here_records":\(summary.records[.missingHere] ?? 0),\
-      "different_records":\(summary.records[.different] ?? 0),"not_pulled":\(summary.notPulled),\
-      "requeued_readings":\(summary.requeuedReadings),"requeued_records":\(summary.requeuedRecords),\
-      "fetched_readings":\(summary.fetchedReadings),"fetched_records":\(summary.fetchedRecords),\
-      "differences":[\(summary.listed.map(json).joined(separator: ","))]}
-      """
-  }
-
-  private static func json(_ difference: FoundDifference) -> String {
-    let named = "{\"difference\":\"\(difference.kind.rawValue)\""
-    switch difference.item {
-    case .reading(let kind, let device, let time):
-      return named
-        + ",\"item\":\"reading\",\"kind\":\"\(kind.name)\",\"vendor\":\(jsonText(device.vendor)),\"model\":\(jsonText(device.model)),\"device_time\":\"\(time.text)\"}"
-    case .record(let kind, let guid, let time):
-      return named
-        + ",\"item\":\"record\",\"kind\":\"\(kind.rawValue)\",\"guid\":\(jsonText(guid)),\"device_time\":\"\(time.text)\"}"
-    }
   }
 }

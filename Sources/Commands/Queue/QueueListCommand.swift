@@ -23,11 +23,12 @@ struct QueueListCommand: ClassifiedCommand {
     let store = try storeOptions.open(.reader)
     if refused { try listRefused(store, output) }
     for download in try store.downloads() where (download.refusal != nil) == refused {
-      output.line(json ? QueueText.json(download) : QueueText.line(download))
+      try output.result(asJSON: json, DownloadObject(download), orLines: [QueueText.line(download)])
     }
     if !refused {
       for (place, range) in try store.pinnedRanges().enumerated() {
-        output.line(json ? QueueText.json(pin: place + 1, range) : QueueText.line(pin: place + 1, range))
+        try output.result(
+          asJSON: json, PinObject(place + 1, range), orLines: [QueueText.line(pin: place + 1, range)])
       }
     }
     try output.finish()
@@ -35,7 +36,7 @@ struct QueueListCommand: ClassifiedCommand {
 
   private func listRefused(_ store: Store, _ output: Output) throws {
     try store.forEachRefused { item, reason in
-      output.line(json ? QueueText.json(item, reason) : QueueText.line(item, reason))
+      try output.result(asJSON: json, RefusedObject(item, reason), orLines: [QueueText.line(item, reason)])
     }
   }
 }

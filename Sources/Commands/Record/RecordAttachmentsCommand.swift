@@ -22,7 +22,8 @@ struct RecordAttachmentsCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.reader)
     for attachment in try store.attachments(of: store.record(named: id).guid) {
-      output.line(json ? AttachmentText.json(attachment) : AttachmentText.line(attachment))
+      try output.result(
+        asJSON: json, AttachmentObject(attachment), orLines: [AttachmentText.line(attachment)])
     }
     try output.finish()
   }

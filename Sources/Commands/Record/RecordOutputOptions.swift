@@ -18,7 +18,7 @@ struct RecordOutputOptions: ParsableArguments {
   /// Tells what became of a record: one line, or the object of `show --json`.
   func tell(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
     if quiet { return }
-    if json { return output.line(try ItemDetails(store).json(.record(edit.record))) }
+    if json { return try ItemDetails(store).write(.record(edit.record), asJSON: true, output) }
     let table = TableWriter(output: output, unit: nil, isLong: false)
     let children = edit.edits > 1 ? " and \(grouped(edit.edits - 1)) that belong to it" : ""
     output.line("\(edit.edits == 0 ? "unchanged" : done): \(table.line(.record(edit.record)))\(children)")

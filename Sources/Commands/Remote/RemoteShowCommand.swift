@@ -19,7 +19,7 @@ struct RemoteShowCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let setting = try storeOptions.open(.reader).requireRemote()
-    for line in json ? [RemoteText.json(setting)] : RemoteText.lines(setting) { output.line(line) }
+    try output.result(asJSON: json, RemoteObject(setting), orLines: RemoteText.lines(setting))
     try output.finish()
   }
 }

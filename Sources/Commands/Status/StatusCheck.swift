@@ -19,11 +19,6 @@ struct StatusFinding {
 
   /// For standard error: the word goes first, since that is what `--ignore` takes.
   var line: String { "\(word.rawValue): \(message)" }
-
-  /// The object in `status --json`; glucoport-json(5) documents its members.
-  var json: String {
-    "{\"word\":\"\(word.rawValue)\",\"status\":\(status.rawValue),\"message\":\(jsonText(message))}"
-  }
 }
 
 /// What `status --check` finds wrong, each with the status that reports it.

@@ -62,7 +62,7 @@ struct StatusCommand: ClassifiedCommand {
     let text = StatusText(
       path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)
     if json {
-      output.line(text.json(findings))
+      try output.json(StatusObject(text, findings))
     } else if !quiet {
       for line in text.lines { output.line(line) }
     }

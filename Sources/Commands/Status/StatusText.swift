@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// What a store holds and what waits, for people and as a JSON object.
+/// What a store holds and what waits, for people.
 struct StatusText {
   let path: String
   let overview: Overview
@@ -73,48 +73,4 @@ struct StatusText {
   private func part(_ count: Int, _ name: String) -> String { count > 0 ? ", \(grouped(count)) \(name)" : "" }
 
   private func day(_ seconds: Int64) -> Substring { DeviceTime(seconds: seconds).text.prefix(10) }
-}
-
-// MARK: - JSON
-
-extension StatusText {
-  /// The object of `status --json`; glucoport-json(5) documents its members.
-  func json(_ findings: [StatusFinding]) -> String {
-    let devices = overview.lines.map { line in
-      """
-      {"kind":"\(line.kind.name)","vendor":\(jsonText(line.device.vendor)),"model":\(jsonText(line.device.model)),\
-      "serial":\(jsonText(line.device.serial)),"readings":\(line.readings),"pending":\(line.pending),\
-      "refused":\(line.refused),"first_time":"\(DeviceTime(seconds: line.firstTime).text)",\
-      "last_time":"\(DeviceTime(seconds: line.lastTime).text)"}
-      """
-    }
-    let records = overview.recordLines.map {
-      "{\"kind\":\"\($0.kind)\",\"records\":\($0.records),\"pending\":\($0.pending),\"refused\":\($0.refused)}"
-    }
-    return """
-      {"store":\(jsonText(path)),"timezone":\(jsonText(overview.timezone)),\
-      "readings":\(overview.readings),"records":\(overview.records),\
-      "pending":\(overview.pending),\
-      "pending_readings":\(overview.pendingReadings),"pending_records":\(overview.pendingRecords),\
-      "conflicts":\(overview.conflicts),"refused":\(overview.refused),\
-      "attachment_contents":\(AttachmentText.json(contents)),\
-      "devices":[\(devices.joined(separator: ","))],"record_kinds":[\(records.joined(separator: ","))],\
-      "sync":\(syncObject),"findings":[\(findings.map(\.json).joined(separator: ","))],\
-      "ingests":[\(overview.ingests.map(IngestText.json).joined(separator: ","))]}
-      """
-  }
-
-  private var syncObject: String {
-    let (remote, activity) = (sync.remote, sync.activity)
-    return """
-      {"remote":\((remote?.access.url).map(jsonText) ?? "null"),"running":\(activity.isRunning),\
-      "syncing_readings":\(activity.readings),"syncing_records":\(activity.records),\
-      "syncing_attachments":\(activity.attachments),"downloads":\(sync.downloads),\
-      "missing_history_before":\(sync.missingHistoryEnd.map { "\"\(DeviceTime(seconds: $0).text)\"" } ?? "null"),\
-      "oldest_pending":\(instantMember(sync.oldestPending)),\
-      "last_success":\(instantMember(remote?.lastSuccess)),"last_push":\(instantMember(remote?.lastPush)),\
-      "last_pull":\(instantMember(remote?.lastPull)),"next_attempt":\(instantMember(remote?.nextAttempt)),\
-      "last_error":\((remote?.lastError).map(jsonText) ?? "null")}
-      """
-  }
 }

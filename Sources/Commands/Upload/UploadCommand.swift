@@ -150,7 +150,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   ) throws {
     let output = report.output
     if json {
-      output.line(UploadText.json(ending, summary, login.traffic))
+      try output.json(UploadObject(ending, summary, login.traffic))
     } else if !quiet {
       if let line = UploadText.result(ending, summary) { output.line(line) }
     }

@@ -4,7 +4,7 @@ import Logbook
 import Remotes
 import Sync
 
-/// What an upload did, for people and for programs.
+/// What an upload did, for people.
 enum UploadText {
   /// The line on standard output; nil for an upload that failed, which has no result.
   static func result(_ ending: UploadEnding, _ summary: UploadSummary) -> String? {
@@ -59,34 +59,6 @@ enum UploadText {
       lines.append("before the failure: \(line(summary))")
     }
     return lines
-  }
-
-  /// The object of `upload --json`; glucoport-json(5) documents its members.
-  static func json(_ ending: UploadEnding, _ summary: UploadSummary, _ traffic: Traffic) -> String {
-    let word =
-      switch ending {
-      case .complete: "complete"
-      case .workLeft: "work-left"
-      case .failed: "failed"
-      }
-    return """
-      {"outcome":"\(word)","pushed_readings":\(summary.pushedReadings),"known_readings":\(summary.knownReadings),\
-      "differing_readings":\(summary.differingReadings),"pushed_records":\(summary.pushedRecords),\
-      "pulled_readings":\(summary.pulledReadings),"pulled_records":\(summary.pulledRecords),\
-      "not_taken":{\(notTaken(summary))},"merged":\(summary.merged),"conflicts":\(summary.conflicts),"refused":\(summary.refused),\
-      "set_aside":\(summary.setAside),"requeued":\(summary.requeued),"rollbacks":\(summary.rollbacks),\
-      "pushed_attachments":\(summary.pushedAttachments),\
-      "pushed_attachment_bytes":\(summary.pushedAttachmentBytes),\
-      "pulled_attachments":\(summary.pulledAttachments),\
-      "pulled_attachment_bytes":\(summary.pulledAttachmentBytes),\
-      "kept_attachments":\(summary.keptAttachments),"damaged_attachments":\(summary.damagedAttachments),\
-      "requests":\(traffic.requests),"bytes_sent":\(traffic.sent),"bytes_received":\(traffic.received)}
-      """
-  }
-
-  private static func notTaken(_ summary: UploadSummary) -> String {
-    summary.notTaken.sorted { $0.key < $1.key }.map { "\(jsonText($0.key)):\($0.value)" }
-      .joined(separator: ",")
   }
 
   private static func attachments(_ done: String, _ count: Int, _ bytes: Int64) -> String {

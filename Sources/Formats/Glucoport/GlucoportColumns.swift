@@ -11,14 +11,14 @@ public enum GlucoportColumns {
   /// The mark that keeps spreadsheets from running a text cell of the CSV as a formula. The writer puts it in
   /// front of a vendor, model or serial that begins with any number of these marks and one of `=`, `+`, `-`,
   /// `@` or a tab; the reader takes one away there.
-  public static let formulaGuard: Character = "'"
+  static let formulaGuard: Character = "'"
 
   /// The columns that hold what a device or file said, from which the reader takes the mark away. Offsets and
   /// negative numbers begin with such signs, too, and stay as they are.
-  private static let guarded: Set<String> = Set([GlucoportColumn.vendor, .model, .serial].map(\.name))
+  private static let guarded: Set<GlucoportColumn> = [.vendor, .model, .serial]
 
   /// A cell's text with the mark in front, where the column and the text ask for it.
-  public static func guarding(_ text: String, in column: String) -> String {
+  static func guarding(_ text: String, in column: GlucoportColumn) -> String {
     guarded.contains(column) && isFormula(text.drop { $0 == formulaGuard }) ? "\(formulaGuard)\(text)" : text
   }
 

@@ -54,24 +54,4 @@ public struct IngestCounts: Equatable, Sendable {
     rejected += rejections.count
     for rejection in rejections { notTaken[rejection.reason, default: 0] += 1 }
   }
-
-  /// As JSON, with the names that glucoport-json(5) documents.
-  public var json: String {
-    let skippedText = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }.joined(
-      separator: ",")
-    let notTakenText = notTaken.keys.sorted().map { "\(jsonText($0)):\(notTaken[$0] ?? 0)" }.joined(
-      separator: ",")
-    let kindText = newByKind.keys.sorted().map { "\(jsonText($0)):\(newByKind[$0] ?? 0)" }.joined(
-      separator: ",")
-    let range = [("first_time", firstTime), ("last_time", lastTime)]
-      .map { name, time in "\"\(name)\":" + (time.map { jsonText(DeviceTime(seconds: $0).text) } ?? "null") }
-      .joined(separator: ",")
-    return """
-      {"new":\(newReadings),"known":\(knownReadings),"repeated":\(repeatedReadings),"changed":\(changedReadings),\
-      "corrected":\(correctedReadings),"rejected":\(rejected),"not_taken":{\(notTakenText)},"new_by_kind":{\(kindText)},\
-      "records":{"new":\(newRecords),"known":\(knownRecords),"repeated":\(repeatedRecords),\
-      "updated":\(updatedRecords),"kept":\(keptRecords)},"skipped":{\(skippedText)},\
-      "ambiguous_times":\(ambiguousTimes),"doubtful_times":\(doubtfulTimes),\(range)}
-      """
-  }
 }

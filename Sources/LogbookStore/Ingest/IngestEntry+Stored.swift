@@ -35,29 +35,62 @@ extension IngestEntry {
 }
 
 /// The names of glucoport-json(5); an import that did not end may lack any of them.
-private struct StoredCounts: Decodable {
-  struct Records: Decodable {
+private struct StoredCounts: Codable {
+  struct Records: Codable {
     let new, known, repeated, updated, kept: Int?
   }
 
-  let new, known, repeated, changed, corrected, rejected, ambiguousTimes, doubtfulTimes: Int?
+  let new, known, repeated, changed, corrected, rejected: Int?
+  let notTaken, newByKind: [String: Int]?
   let records: Records?
-  let newByKind, skipped, notTaken: [String: Int]?
+  let skipped: [String: Int]?
+  let ambiguousTimes, doubtfulTimes: Int?
   let firstTime, lastTime: String?
 
   enum CodingKeys: String, CodingKey {
-    case new, known, repeated, changed, corrected, rejected, records, skipped
+    case new, known, repeated, changed, corrected, rejected
+    case notTaken = "not_taken"
+    case newByKind = "new_by_kind"
+    case records, skipped
     case ambiguousTimes = "ambiguous_times"
     case doubtfulTimes = "doubtful_times"
-    case newByKind = "new_by_kind"
-    case notTaken = "not_taken"
     case firstTime = "first_time"
     case lastTime = "last_time"
   }
 }
 
-private struct StoredDecision: Decodable {
+/// A decision as the store holds it.
+struct StoredDecision: Codable {
   let subject, value, basis: String
+
+  enum CodingKeys: String, CodingKey {
+    case subject, value
+    case basis = "ground"
+  }
+
+  init(_ decision: Decision) {
+    (subject, value, basis) = (decision.subject, decision.value, decision.basis.rawValue)
+  }
+}
+
+extension IngestCounts: Encodable {
+  /// The members of the object that glucoport-json(5) documents.
+  public func encode(to encoder: any Encoder) throws { try StoredCounts(self).encode(to: encoder) }
+}
+
+extension StoredCounts {
+  fileprivate init(_ counts: IngestCounts) {
+    (new, known, repeated) = (counts.newReadings, counts.knownReadings, counts.repeatedReadings)
+    (changed, corrected, rejected) = (counts.changedReadings, counts.correctedReadings, counts.rejected)
+    (notTaken, newByKind) = (counts.notTaken, counts.newByKind)
+    records = Records(
+      new: counts.newRecords, known: counts.knownRecords, repeated: counts.repeatedRecords,
+      updated: counts.updatedRecords, kept: counts.keptRecords)
+    skipped = counts.skipped
+    (ambiguousTimes, doubtfulTimes) = (counts.ambiguousTimes, counts.doubtfulTimes)
+    firstTime = counts.firstTime.map { DeviceTime(seconds: $0).text }
+    lastTime = counts.lastTime.map { DeviceTime(seconds: $0).text }
+  }
 }
 
 extension IngestCounts {

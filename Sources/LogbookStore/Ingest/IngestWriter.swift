@@ -116,7 +116,7 @@ public final class IngestWriter {
         VALUES (?, ?, ?, ?, ?)
         """,
       arguments: [
-        source.name, source.format, decisionsJSON(source.decisions), source.startedAt, source.modifiedAt,
+        source.name, source.format, try decisionsJSON(source.decisions), source.startedAt, source.modifiedAt,
       ])
     id = database.lastInsertedRowID
   }
@@ -211,7 +211,8 @@ public final class IngestWriter {
           WHERE id = ?
           """,
         arguments: [
-          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated", decisionsJSON(decisions),
+          digest, generatedAt, finishedAt, end == .whole ? "whole" : "truncated",
+          try decisionsJSON(decisions),
           id,
         ])
       // The same bytes are never later than themselves: a copy of a file may have a time of its own.
@@ -329,13 +330,10 @@ public final class IngestWriter {
 
   private func saveCounts() throws {
     try database.executeCached(
-      sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [state.counts.json, id])
+      sql: "UPDATE ingest SET counts = ? WHERE id = ?", arguments: [try OrderedJSON.text(state.counts), id])
   }
 
-  private func decisionsJSON(_ decisions: [Decision]) -> String {
-    "["
-      + decisions.map {
-        "{\"subject\":\(jsonText($0.subject)),\"value\":\(jsonText($0.value)),\"ground\":\"\($0.basis.rawValue)\"}"
-      }.joined(separator: ",") + "]"
+  private func decisionsJSON(_ decisions: [Decision]) throws -> String {
+    try OrderedJSON.text(decisions.map(StoredDecision.init))
   }
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Formats
 import Logbook
-import LogbookStore
 
 /// An item's cells by column: the text for CSV, and the value for JSON.
-struct ItemCells {
-  enum Cell {
-    /// Items of this sort do not have the column.
+public struct GlucoportCells: Sendable {
+  enum Cell: Sendable {
+    /// Items of this kind do not have the column.
     case absent
     /// This item has nothing there.
     case null
     case text(String)
-    /// A number, a flag or an object, as it stands in JSON.
+    /// A number, a flag or an object, as it is written in JSON.
     case literal(String)
 
     init(_ text: String?) { self = text.map(Self.text) ?? .null }
@@ -26,25 +24,17 @@ struct ItemCells {
       }
     }
 
-    var json: String {
-      switch self {
-      case .absent, .null: "null"
-      case .text(let text): jsonText(text)
-      case .literal(let text): text
-      }
-    }
-
     var isAbsent: Bool { if case .absent = self { true } else { false } }
     var isNull: Bool { if case .null = self { true } else { false } }
   }
 
   /// Each column's name as a JSON key.
-  private static let keys = GlucoportColumn.allCases.map { "\"\($0.name)\":" }
+  private static let keys = GlucoportColumn.allCases.map { Array("\"\($0.name)\":".utf8) }
 
   private var cells = [Cell](repeating: .absent, count: GlucoportColumn.allCases.count)
 
   /// - Parameter inBothUnits: whether the columns are filled that hold the value in one unit, whatever the source gave.
-  init(_ item: StoredItem, inBothUnits: Bool = false) {
+  public init(_ item: GlucoportItem, inBothUnits: Bool = false) {
     switch item {
     case .reading(let reading):
       fill(reading)
@@ -58,31 +48,57 @@ struct ItemCells {
     set { cells[column.rawValue] = newValue }
   }
 
-  /// The members of the item's object: the same for all of its sort, null where it has nothing.
-  var members: String { members { !$0.isAbsent } }
+  /// The text of a cell; empty for nothing.
+  public func text(_ column: GlucoportColumn) -> String { self[column].text }
 
-  /// Those that say something, without what follows from annotations.
-  var filledMembers: String {
+  /// Appends the members of the item's object: the same for all of its kind, null where it has nothing.
+  func appendMembers(to out: inout [UInt8]) { append(to: &out) { !$0.isAbsent } }
+
+  /// The members that say something, without what follows from annotations.
+  public var filledMembers: String {
     var own = self
     own[.withdrawn] = .absent
-    return own.members { !$0.isAbsent && !$0.isNull }
+    var out: [UInt8] = []
+    own.append(to: &out) { !$0.isAbsent && !$0.isNull }
+    return String(decoding: out, as: UTF8.self)
   }
 
-  private func members(where isWritten: (Cell) -> Bool) -> String {
-    var text = ""
-    for (key, cell) in zip(Self.keys, cells) where isWritten(cell) {
-      if !text.isEmpty { text += "," }
-      text += key + cell.json
+  private func append(to out: inout [UInt8], where isWritten: (Cell) -> Bool) {
+    var isFirst = true
+    for index in cells.indices where isWritten(cells[index]) {
+      if !isFirst { out.append(UInt8(ascii: ",")) }
+      isFirst = false
+      out.append(contentsOf: Self.keys[index])
+      switch cells[index] {
+      case .absent, .null: out.append(contentsOf: "null".utf8)
+      case .text(let text): appendJSONText(text, to: &out)
+      case .literal(let text): out.append(contentsOf: text.utf8)
+      }
     }
-    return text
   }
 }
 
-extension ItemCells {
-  private mutating func fill(_ reading: StoredReading) {
+extension GlucoportCells: Encodable {
+  /// The members of the item's object, for an object that has more.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: JSONMemberName.self)
+    for column in GlucoportColumn.allCases {
+      let name = JSONMemberName(column.name)
+      switch self[column] {
+      case .absent: continue
+      case .null: try container.encodeNil(forKey: name)
+      case .text(let text): try container.encode(text, forKey: name)
+      case .literal(let text): try container.encode(JSONFragment(text), forKey: name)
+      }
+    }
+  }
+}
+
+extension GlucoportCells {
+  private mutating func fill(_ reading: GlucoportReading) {
     self[.item] = Cell("reading")
     self[.kind] = Cell(reading.kind.name)
-    fill(reading.utc, reading.deviceTime, reading.placement)
+    fill(reading.deviceTime, reading.placement)
     fill(reading.measurement)
     self[.marks] = Cell(reading.marks.names.joined(separator: " "))
     self[.withdrawn] = Cell(reading.isWithdrawn)
@@ -96,17 +112,18 @@ extension ItemCells {
     self[.occurrence] = Cell(number: String(reading.occurrence))
   }
 
-  private mutating func fill(_ record: StoredRecord) {
+  private mutating func fill(_ record: GlucoportRecord) {
     self[.item] = Cell("record")
     self[.kind] = Cell(record.kind.rawValue)
-    fill(record.utc, record.deviceTime, record.placement)
+    fill(record.deviceTime, record.placement)
     self[.guid] = Cell(record.guid)
     self[.entryGuid] = Cell(record.entryGuid)
     self[.fields] = .literal(record.fields)
     self[.deleted] = Cell(record.isDeleted)
   }
 
-  private mutating func fill(_ utc: Int64, _ deviceTime: DeviceTime, _ placement: Placement) {
+  private mutating func fill(_ deviceTime: DeviceTime, _ placement: Placement) {
+    let utc = deviceTime.seconds - Int64(placement.utcOffset)
     self[.time] = Cell(DeviceTime(seconds: utc).text + "Z")
     self[.deviceTime] = Cell(deviceTime.text)
     self[.utcOffset] = Cell(DeviceTime.offsetText(placement.utcOffset))
@@ -126,13 +143,13 @@ extension ItemCells {
     }
   }
 
-  private mutating func fillBothUnits(_ reading: StoredReading) {
+  private mutating func fillBothUnits(_ reading: GlucoportReading) {
     self[.valueMgdl] = Cell(number: number(of: reading, in: .milligramsPerDecilitre))
     self[.valueMmoll] = Cell(number: number(of: reading, in: .millimolesPerLitre))
   }
 
   /// The value in a unit; nil beyond the range, and for a ketone value in another unit: the factor is that of glucose.
-  private func number(of reading: StoredReading, in unit: GlucoseUnit) -> String? {
+  private func number(of reading: GlucoportReading, in unit: GlucoseUnit) -> String? {
     let hasUnit =
       reading.kind != .ketone || unit == .millimolesPerLitre && reading.measurement.unit == unit
     guard hasUnit, let quantity = reading.measurement.quantity else { return nil }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ingest
+import Logbook
+import LogbookStore
+
+/// What an import did, as `import --json` prints it; glucoport-json(5) documents its members.
+struct ImportObject: Encodable {
+  private struct Head: Encodable {
+    let source: String
+    let format: String
+    let outcome: String
+    let dryRun: Bool
+  }
+
+  private struct Details: Encodable {
+    let decisions: JSONMembers<DecisionObject>
+    let meter: MeterObject?
+    let clock: ClockObject?
+    let warnings: [String]
+    let likelyDuplicates: [DuplicateObject]
+  }
+
+  private let head: Head
+  private let counts: IngestCounts
+  private let details: Details
+
+  init(_ report: ImportReport, isDryRun: Bool) {
+    head = Head(
+      source: report.source, format: report.format, outcome: report.end == .whole ? "whole" : "truncated",
+      dryRun: isDryRun)
+    counts = report.counts
+    details = Details(
+      decisions: JSONMembers(
+        report.decisions.map { ($0.subject, DecisionObject(value: $0.value, ground: $0.basis.rawValue)) }),
+      meter: report.meter.map { MeterObject($0.identity) },
+      clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
+      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init))
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try head.encode(to: encoder)
+    try counts.encode(to: encoder)
+    try details.encode(to: encoder)
+  }
+}
+
+/// What was decided on one subject.
+struct DecisionObject: Encodable {
+  let value: String
+  let ground: String
+}
+
+/// Readings of two devices that are probably the same.
+struct DuplicateObject: Encodable {
+  let kind: String
+  let device: String
+  let other: String
+  let readings: Int
+
+  init(_ duplicate: LikelyDuplicate) {
+    kind = duplicate.kind.name
+    device = duplicate.device
+    other = duplicate.other
+    readings = duplicate.readings
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// An ingest, as `log --json` prints it; glucoport-json(5) documents its members.
+struct IngestObject: Encodable {
+  let id: Int64
+  let source: String
+  let format: String
+  let digest: String?
+  let startedAt: String
+  let finishedAt: String?
+  let outcome: String
+  let counts: JSONFragment
+  let decisions: JSONFragment
+  let meter: MeterObject?
+  let clock: ClockObject?
+
+  init(_ ingest: IngestEntry) {
+    id = ingest.id
+    source = ingest.source
+    format = ingest.format
+    digest = ingest.digest
+    startedAt = instant(ingest.startedAt)
+    finishedAt = ingest.finishedAt.map(instant)
+    outcome = ingest.outcome
+    counts = JSONFragment(ingest.counts)
+    decisions = JSONFragment(ingest.decisions)
+    meter = ingest.meter.map { MeterObject($0, firmware: ingest.firmware) }
+    clock = ingest.clock.map { ClockObject($0) }
+  }
+}
+
+/// An ingest with the rejections that were kept, as `log NUMBER --json` prints it.
+struct IngestDetailsObject: Encodable {
+  private struct Rejections: Encodable {
+    let rejections: [RejectionObject]
+  }
+
+  private let ingest: IngestObject
+  private let rejections: Rejections
+
+  init(_ ingest: IngestEntry, _ rejections: [Rejection]) {
+    self.ingest = IngestObject(ingest)
+    self.rejections = Rejections(
+      rejections: rejections.map { RejectionObject(line: $0.line, reason: $0.reason) })
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try ingest.encode(to: encoder)
+    try rejections.encode(to: encoder)
+  }
+}
+
+/// One item that was not accepted.
+struct RejectionObject: Encodable {
+  let line: Int64
+  let reason: String
+}

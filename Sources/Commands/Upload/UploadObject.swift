@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Remotes
+import Sync
+
+/// What an upload did, as `upload --json` prints it; glucoport-json(5) documents its members.
+struct UploadObject: Encodable {
+  let outcome: String
+  let pushedReadings: Int
+  let knownReadings: Int
+  let differingReadings: Int
+  let pushedRecords: Int
+  let pulledReadings: Int
+  let pulledRecords: Int
+  let notTaken: [String: Int]
+  let merged: Int
+  let conflicts: Int
+  let refused: Int
+  let setAside: Int
+  let requeued: Int
+  let rollbacks: Int
+  let pushedAttachments: Int
+  let pushedAttachmentBytes: Int64
+  let pulledAttachments: Int
+  let pulledAttachmentBytes: Int64
+  let keptAttachments: Int
+  let damagedAttachments: Int
+  let requests: Int
+  let bytesSent: Int
+  let bytesReceived: Int
+
+  init(_ ending: UploadEnding, _ summary: UploadSummary, _ traffic: Traffic) {
+    outcome =
+      switch ending {
+      case .complete: "complete"
+      case .workLeft: "work-left"
+      case .failed: "failed"
+      }
+    pushedReadings = summary.pushedReadings
+    knownReadings = summary.knownReadings
+    differingReadings = summary.differingReadings
+    pushedRecords = summary.pushedRecords
+    pulledReadings = summary.pulledReadings
+    pulledRecords = summary.pulledRecords
+    notTaken = summary.notTaken
+    merged = summary.merged
+    conflicts = summary.conflicts
+    refused = summary.refused
+    setAside = summary.setAside
+    requeued = summary.requeued
+    rollbacks = summary.rollbacks
+    pushedAttachments = summary.pushedAttachments
+    pushedAttachmentBytes = summary.pushedAttachmentBytes
+    pulledAttachments = summary.pulledAttachments
+    pulledAttachmentBytes = summary.pulledAttachmentBytes
+    keptAttachments = summary.keptAttachments
+    damagedAttachments = summary.damagedAttachments
+    requests = traffic.requests
+    bytesSent = traffic.sent
+    bytesReceived = traffic.received
+  }
+}
