@@ -133,8 +133,14 @@ let package = Package(
     ),
 
     .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
+    // What every format does with its samples, for the tests of any room with formats.
+    .target(
+      name: "FormatConformance", dependencies: ["CZlib", "Formats", "Logbook"],
+      path: "Tests/FormatConformance",
+      swiftSettings: settings),
     .testTarget(
-      name: "FormatsTests", dependencies: ["Formats", "Logbook", "Nightscout", "SeededRandom"],
+      name: "FormatsTests",
+      dependencies: ["FormatConformance", "Formats", "Logbook", "Nightscout", "SeededRandom"],
       swiftSettings: settings),
     .testTarget(
       name: "NightscoutTests", dependencies: ["Formats", "Logbook", "Nightscout", "SeededRandom"],
@@ -214,9 +220,15 @@ let package = Package(
     .target(
       name: "SimulatedUSB", dependencies: ["Logbook", "SimulatedMeters", "USBTransport"],
       path: "Tests/SimulatedUSB", swiftSettings: settings),
+    // What every driver does with its simulated meters, for the tests of any room with drivers.
+    .target(
+      name: "MeterConformance", dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB"],
+      path: "Tests/MeterConformance", swiftSettings: settings),
     .testTarget(
       name: "MetersTests",
-      dependencies: ["Logbook", "Meters", "SeededRandom", "SimulatedMeters", "SimulatedUSB"],
+      dependencies: [
+        "Logbook", "MeterConformance", "Meters", "SeededRandom", "SimulatedMeters", "SimulatedUSB",
+      ],
       swiftSettings: settings),
     // Does the exchanges that its arguments say: what the tests of the transports run under umockdev.
     .executableTarget(

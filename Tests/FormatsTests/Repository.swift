@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
+import Formats
 import Foundation
 
 /// Where the tests find the files of the repository.
@@ -10,10 +12,7 @@ enum Repository {
 
   /// The sample exports by their path below `Samples`, in order.
   static var sampleExports: [String] {
-    let extensions: Set<String> = ["csv", "tsv", "txt", "json", "ndjson", "gz"]
-    let files = FileManager.default.enumerator(atPath: samples.path)?.compactMap { $0 as? String } ?? []
-    return files.filter { path in
-      extensions.contains((path as NSString).pathExtension) && !path.hasSuffix(".expected.ndjson")
-    }.sorted()
+    FormatConformance(formats: ExportRegister.all.map(\.id), lastResort: "generic", samples: samples)
+      .samplePaths
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CZlib
+import FormatConformance
 import Foundation
 import Logbook
 import Testing
@@ -80,33 +80,9 @@ import Testing
   }
   private static let text = Array(("time,glucose\n" + rows.joined()).utf8)
 
-  /// The bytes as one gzip member.
-  static func packed(_ bytes: [UInt8]) throws -> [UInt8] {
-    var stream = z_stream()
-    let size = Int32(MemoryLayout<z_stream>.size)
-    guard deflateInit2_(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK
-    else {
-      throw Failure(.inputOutput, "deflateInit2")
-    }
-    defer { deflateEnd(&stream) }
-    var input = bytes
-    var output = [UInt8](repeating: 0, count: bytes.count + 1024)
-    let status = input.withUnsafeMutableBufferPointer { input in
-      output.withUnsafeMutableBufferPointer { output in
-        stream.next_in = input.baseAddress
-        stream.avail_in = UInt32(input.count)
-        stream.next_out = output.baseAddress
-        stream.avail_out = UInt32(output.count)
-        return deflate(&stream, Z_FINISH)
-      }
-    }
-    guard status == Z_STREAM_END else { throw Failure(.inputOutput, "deflate") }
-    return Array(output.prefix(Int(stream.total_out)))
-  }
-
   @Test func aGzipInputGivesWhatTheTextGives() throws {
     let plain = try ScratchFile(Self.text).readings()
-    let packed = try ScratchFile(Self.packed(Self.text)).readings()
+    let packed = try ScratchFile(Gzip.packed(Self.text)).readings()
     #expect(
       packed.readings.count == 5000 && plain.readings.map(\.position) == packed.readings.map(\.position))
   }
@@ -114,14 +90,14 @@ import Testing
   @Test func severalMembersAreOneText() throws {
     let middle = Self.text.count / 2
     let bytes =
-      try Self.packed(Array(Self.text[..<middle])) + Self.packed([])
-      + Self.packed(Array(Self.text[middle...]))
+      try Gzip.packed(Array(Self.text[..<middle])) + Gzip.packed([])
+      + Gzip.packed(Array(Self.text[middle...]))
     let result = try ScratchFile(bytes + [0, 0, 0, 0]).readings()
     #expect(result.readings.count == 5000 && result.end == .whole)
   }
 
   @Test func theDigestIsThatOfTheWholeFileAlsoBehindItsText() throws {
-    let bytes = try Self.packed(Self.text) + [UInt8](repeating: 0, count: 300_000)
+    let bytes = try Gzip.packed(Self.text) + [UInt8](repeating: 0, count: 300_000)
     let file = try ScratchFile(bytes)
     var reader = try ExportReader(path: file.url.path, options: Rendering.options())
     var batch = IngestBatch()
@@ -132,20 +108,20 @@ import Testing
   }
 
   @Test func aCutMemberGivesWhatIsWholeAndIsTold() throws {
-    let bytes = try Self.packed(Self.text)
+    let bytes = try Gzip.packed(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
     #expect(result.end == .truncated(line: 0, detail: "the gzip data are cut off"))
   }
 
   @Test func aDamagedMemberIsRefused() throws {
-    var bytes = try Self.packed(Self.text)
+    var bytes = try Gzip.packed(Self.text)
     for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5A }
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
   }
 
   @Test func aWrongChecksumIsRefused() throws {
-    var bytes = try Self.packed(Self.text)
+    var bytes = try Gzip.packed(Self.text)
     bytes[bytes.count - 6] ^= 1
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import MeterConformance
 import SeededRandom
 import SimulatedMeters
 import Testing

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Formats
+package import Formats
 import Foundation
 import Logbook
 
 extension Rendering {
   /// What an export reader made of a text, by way of a file: the summary, then every item.
-  static func lines(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in }) throws
+  package static func lines(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in })
+    throws
     -> [String]
   {
     let file = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
@@ -18,7 +19,8 @@ extension Rendering {
   }
 
   /// The items alone, without the summary in front.
-  static func items(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in }) throws
+  package static func items(ofText text: String, options change: (inout ExportOptions) -> Void = { _ in })
+    throws
     -> [String]
   {
     Array(try lines(ofText: text, options: change).dropFirst())

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Formats
-import Foundation
+package import Formats
+package import Foundation
 import Logbook
 
 /// What an export reader made of an input, as lines of JSON: the decisions, then every item in the input's order.
-enum Rendering {
-  static func options(zone: String = "Europe/Madrid") throws -> ExportOptions {
+package enum Rendering {
+  /// Options with a clock that stands still.
+  package static func options(zone: String = "Europe/Madrid") throws -> ExportOptions {
     // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
     try ExportOptions(zone: LogbookZone(name: zone), now: 1_795_219_200)
   }
 
   /// Options as a `.options` file beside a sample writes them: words such as `--unit mg/dL`.
-  static func options(besides file: URL) throws -> ExportOptions {
+  package static func options(besides file: URL) throws -> ExportOptions {
     var options = try options()
     let path = file.path + ".options"
     guard FileManager.default.fileExists(atPath: path) else { return options }
@@ -36,12 +37,14 @@ enum Rendering {
     return options
   }
 
-  static func lines(of file: URL, options: ExportOptions) throws -> [String] {
+  /// The summary, then every item of a file.
+  package static func lines(of file: URL, options: ExportOptions) throws -> [String] {
     var reader = try ExportReader(path: file.path, options: options)
     return try lines(from: &reader)
   }
 
-  static func lines(from reader: inout ExportReader) throws -> [String] {
+  /// The summary, then every item that a reader yields.
+  package static func lines(from reader: inout ExportReader) throws -> [String] {
     var lines: [String] = []
     var batch = IngestBatch()
     var skipped: [String: Int] = [:]

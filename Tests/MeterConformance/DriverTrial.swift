@@ -1,39 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
-import Meters
-import SimulatedMeters
-import SimulatedUSB
+package import Logbook
+package import Meters
+package import SimulatedMeters
+package import SimulatedUSB
 import Testing
 
 /// One driver with one of its simulated meters: talks with the meter, and what is to be said of them.
-struct DriverTrial: CustomTestStringConvertible {
+package struct DriverTrial: CustomTestStringConvertible, Sendable {
   /// How a talk ended.
-  struct Outcome {
-    let result: Result<MeterContents, any Error>
-    let host: SimulatedHost
+  package struct Outcome {
+    /// What the driver gave.
+    package let result: Result<MeterContents, any Error>
+    /// The host, which counted.
+    package let host: SimulatedHost
   }
 
-  let driver: any MeterDriver.Type
-  let family: SimulatedFamily
+  /// The driver.
+  package let driver: any MeterDriver.Type
+  /// The simulated meter.
+  package let family: SimulatedFamily
 
-  /// Each driver of the register with each of its simulated meters.
-  static let all = DriverRegister.all.flatMap { driver in
-    SimulatedRegister.all.filter { $0.driver == driver.id }.map { DriverTrial(driver: driver, family: $0) }
+  /// A driver with a meter.
+  package init(driver: any MeterDriver.Type, family: SimulatedFamily) {
+    self.driver = driver
+    self.family = family
   }
 
-  var testDescription: String { family.description }
+  /// Each of these drivers with each of its simulated meters.
+  package static func all(
+    _ drivers: [any MeterDriver.Type], with meters: [SimulatedFamily]
+  ) -> [DriverTrial] {
+    drivers.flatMap { driver in
+      meters.filter { $0.driver == driver.id }.map { DriverTrial(driver: driver, family: $0) }
+    }
+  }
+
+  package var testDescription: String { family.description }
 
   /// A new meter that holds this.
-  func meter(_ memory: SimulatedMemory) -> SimulatedConnection { family.make(memory) }
+  package func meter(_ memory: SimulatedMemory) -> SimulatedConnection { family.make(memory) }
 
   /// The same meter for another talk: as it is, or plugged in again where it talks once.
-  func again(_ meter: SimulatedConnection, _ memory: SimulatedMemory) -> SimulatedConnection {
+  package func again(_ meter: SimulatedConnection, _ memory: SimulatedMemory) -> SimulatedConnection {
     family.talksOnce ? family.make(memory) : meter
   }
 
   /// Lets the driver read the meter.
-  func read(
+  package func read(
     _ meter: SimulatedConnection, now: Int64 = Self.noon.seconds, fault: Fault? = nil,
     maxExchanges: Int = 100_000, onIdentity: @escaping (MeterIdentity) throws -> Void = { _ in }
   ) throws -> Outcome {
@@ -44,13 +58,14 @@ struct DriverTrial: CustomTestStringConvertible {
   }
 
   /// Lets the driver ask who the meter is.
-  func identify(_ meter: SimulatedConnection, now: Int64 = Self.noon.seconds) throws -> MeterIdentity {
+  package func identify(_ meter: SimulatedConnection, now: Int64 = Self.noon.seconds) throws -> MeterIdentity
+  {
     let (model, host) = try connect(meter, nil, 10_000)
     return try driver.init().identify(MeterConnection(host, model: model) { now })
   }
 
   /// The transcript of a read, in which no time passes.
-  func record(_ meter: SimulatedConnection) throws -> Transcript {
+  package func record(_ meter: SimulatedConnection) throws -> Transcript {
     let (model, host) = try connect(meter, nil, 100_000)
     var transcript = Transcript(
       driver: driver.id, vendorID: model.vendorID, productID: model.productID, startedAt: Self.noon.seconds)
@@ -60,7 +75,7 @@ struct DriverTrial: CustomTestStringConvertible {
   }
 
   /// Lets the driver set the clock, over one connection.
-  func setClock(
+  package func setClock(
     _ meter: SimulatedConnection, by time: (MeterIdentity) throws -> DeviceTime
   ) throws {
     let (model, host) = try connect(meter, nil, 10_000)
@@ -90,10 +105,10 @@ struct DriverTrial: CustomTestStringConvertible {
 
 extension DriverTrial {
   /// The meters' clock.
-  static let noon = DeviceTime(seconds: 1_710_504_000)
+  package static let noon = DeviceTime(seconds: 1_710_504_000)
 
   /// A memory of these items, as far as the meter can hold them, a bit more than half an hour apart.
-  func memory(_ measurements: [(ReadingKind, Measurement, ReadingMarks)]) -> SimulatedMemory {
+  package func memory(_ measurements: [(ReadingKind, Measurement, ReadingMarks)]) -> SimulatedMemory {
     var memory = SimulatedMemory(clock: Self.noon)
     let items = measurements.enumerated().map { index, each in
       let time = DeviceTime(seconds: Self.noon.seconds - Int64(measurements.count - index) * 35 * 60)
@@ -104,7 +119,7 @@ extension DriverTrial {
   }
 
   /// Something of everything.
-  var variety: SimulatedMemory {
+  package var variety: SimulatedMemory {
     memory([
       (.smbg, .milligrams(95), []), (.smbg, .milligrams(254), []), (.smbg, .milligrams(61), .beforeMeal),
       (.smbg, .milligrams(187), .afterMeal), (.cbg, .milligrams(110), []), (.cbg, .milligrams(113), []),
@@ -114,21 +129,24 @@ extension DriverTrial {
     ])
   }
 
-  var limits: SimulatedMemory {
+  /// Values beyond the range among others.
+  package var limits: SimulatedMemory {
     memory([
       (.smbg, .milligrams(95), []), (.smbg, .low(below: nil, .milligramsPerDecilitre), []),
       (.smbg, .high(above: nil, .milligramsPerDecilitre), []), (.smbg, .milligrams(101), []),
     ])
   }
 
-  var full: SimulatedMemory {
+  /// As many readings as the meter holds.
+  package var full: SimulatedMemory {
     memory((0..<family.capacity).map { (.smbg, .milligrams(Double(70 + $0 % 300)), []) })
   }
 
   /// What speaks against a talk: nothing where it ended in a failure that may be, or gave all that the meter holds.
   ///
   /// - Parameter mayBeWrong: whether a wrong value cannot be found out.
-  func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String? {
+  package func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String?
+  {
     if outcome.host.isOverrun { return "goes on for more than \(outcome.host.exchanges) exchanges" }
     switch outcome.result {
     case .failure(let error): return error is Failure ? nil : "ends in \(error), which is no Failure"
@@ -139,7 +157,7 @@ extension DriverTrial {
 
   /// How contents differ from what the meter holds; a reading that was rejected or passed over with a word is no
   /// wrong one.
-  static func difference(_ contents: MeterContents, _ items: [SimulatedItem]) -> String? {
+  package static func difference(_ contents: MeterContents, _ items: [SimulatedItem]) -> String? {
     var missing = items
     for reading in contents.readings {
       guard let index = missing.firstIndex(where: { agree($0, reading) }) else {
@@ -165,7 +183,7 @@ extension DriverTrial {
   }
 
   /// What speaks against the driver when this fault happens at each packet in turn.
-  func complaints(_ kinds: [Fault.Kind]) throws -> [String] {
+  package func complaints(_ kinds: [Fault.Kind]) throws -> [String] {
     let memory = variety
     let clean = try read(meter(memory)).host
     var complaints: [String] = []
@@ -190,7 +208,7 @@ extension DriverTrial {
   }
 
   /// A talk with a fault; nil where the fault lets not even the link be opened.
-  func disturbed(_ meter: SimulatedConnection, _ fault: Fault, _ exchanges: Int) throws -> Outcome? {
+  package func disturbed(_ meter: SimulatedConnection, _ fault: Fault, _ exchanges: Int) throws -> Outcome? {
     do { return try read(meter, fault: fault, maxExchanges: exchanges * 20 + 200) } catch is Failure {
       return nil
     }
@@ -198,7 +216,8 @@ extension DriverTrial {
 }
 
 extension Measurement {
-  static func milligrams(_ number: Double) -> Measurement {
+  /// A value in mg/dL.
+  package static func milligrams(_ number: Double) -> Measurement {
     .value(Quantity(number, .milligramsPerDecilitre))
   }
 }

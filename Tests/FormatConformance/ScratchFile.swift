@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Formats
-import Foundation
-import Logbook
+package import Formats
+package import Foundation
+package import Logbook
 
 /// A file that holds an input for the time of a test.
-final class ScratchFile {
-  let url: URL
+package final class ScratchFile {
+  /// Where it is.
+  package let url: URL
 
-  init(_ bytes: some Sequence<UInt8>) throws {
+  /// A file with these bytes.
+  package init(_ bytes: some Sequence<UInt8>) throws {
     url = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
     try Data(bytes).write(to: url)
   }
 
-  convenience init(_ text: String) throws { try self.init(text.utf8) }
+  /// A file with this text.
+  package convenience init(_ text: String) throws { try self.init(text.utf8) }
 
   deinit {
     do {
@@ -24,14 +27,14 @@ final class ScratchFile {
   }
 
   /// The summary and the items of the input, as `Rendering` writes them.
-  func lines(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> [String] {
+  package func lines(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> [String] {
     var options = try Rendering.options()
     try change(&options)
     return try Rendering.lines(of: url, options: options)
   }
 
   /// The readings of the input and how it ended.
-  func readings(
+  package func readings(
     _ change: (inout ExportOptions) throws -> Void = { _ in }
   ) throws -> (readings: [Reading], rejections: [Rejection], end: InputEnd) {
     var options = try Rendering.options()
@@ -43,7 +46,7 @@ final class ScratchFile {
   }
 
   /// What the reader says when it refuses the input; nil when it reads it.
-  func refusal(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> String? {
+  package func refusal(_ change: (inout ExportOptions) throws -> Void = { _ in }) throws -> String? {
     do {
       _ = try readings(change)
       return nil

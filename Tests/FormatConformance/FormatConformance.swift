@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+package import Foundation
+import Logbook
+import Testing
+
+/// What every format does with its samples, which are in the folder of its id. A room with formats runs it in a test of its
+/// own.
+package struct FormatConformance: Sendable {
+  /// What is asked of each format.
+  package enum Rule: String, CaseIterable, Sendable {
+    case hasASampleWithReadings
+    case isDetectedAlsoThroughAPipeAndGzip
+    case takesAHeaderAloneForAnExportOfNothing
+    case takesAnEmptyListForAnExportOfNothing
+    case refusesTheSamplesOfOtherFormats
+    case readsTheSameInAnotherEncoding
+    case readsTheSameWithOtherLineEnds
+    case readsNothingFromALineInFront
+  }
+
+  /// The ids of the formats.
+  package let formats: [String]
+  /// What detection takes when no other format recognises an input; it reads the tables of others, too.
+  private let lastResort: String
+  private let folder: URL
+
+  /// - Parameter samples: the folder with one folder for each format.
+  package init(formats: [String], lastResort: String, samples: URL) {
+    self.formats = formats
+    self.lastResort = lastResort
+    folder = samples
+  }
+
+  /// The paths of all samples below their folder.
+  package var samplePaths: [String] { SampleExport.paths(in: folder) }
+
+  /// Checks that each folder of samples is that of a format, and that more than one format comes as JSON.
+  package func checkFolders() throws {
+    #expect(Set(samplePaths.compactMap { $0.split(separator: "/").first.map(String.init) }) == Set(formats))
+    #expect(try formats.filter { try samples(of: $0).contains { $0.isJSON } }.count > 1)
+  }
+
+  /// Checks one rule with the samples of one format.
+  package func check(_ rule: Rule, of format: String) throws {
+    let samples = try samples(of: format)
+    try #require(!samples.isEmpty)
+    switch rule {
+    case .hasASampleWithReadings: #expect(try samples.contains { try !$0.read().readings.isEmpty })
+    case .isDetectedAlsoThroughAPipeAndGzip: try checkDetection(of: samples, format)
+    case .takesAHeaderAloneForAnExportOfNothing: try checkHeaders(of: samples, format)
+    case .takesAnEmptyListForAnExportOfNothing: try checkEmptyList(of: samples, format)
+    case .refusesTheSamplesOfOtherFormats: try checkRefusals(by: format)
+    case .readsTheSameInAnotherEncoding: try checkEncodings(of: samples)
+    case .readsTheSameWithOtherLineEnds: try checkLineEnds(of: samples)
+    case .readsNothingFromALineInFront: try checkLinesInFront(of: samples)
+    }
+  }
+
+  private func samples(of format: String) throws -> [SampleExport] {
+    try SampleExport.all(of: format, in: folder)
+  }
+}
+
+extension FormatConformance {
+  private func checkDetection(of samples: [SampleExport], _ format: String) throws {
+    for sample in samples {
+      let whole = try sample.read()
+      #expect(whole.format == format, "\(sample.path)")
+      #expect(try sample.readPiped(sample.bytes) == whole, "\(sample.path) through a pipe")
+      if sample.isPacked { continue }
+      let packed = try Gzip.packed(sample.bytes)
+      #expect(try sample.read(packed) == whole, "\(sample.path) packed")
+      #expect(try sample.readPiped(packed) == whole, "\(sample.path) packed through a pipe")
+    }
+  }
+
+  private func checkHeaders(of samples: [SampleExport], _ format: String) throws {
+    var count = 0
+    for sample in samples where !sample.isPacked {
+      guard let bytes = try sample.upToHeader() else { continue }
+      count += 1
+      let result = try sample.read(bytes)
+      #expect(result.format == format && result.items.isEmpty && result.end == .whole, "\(sample.path)")
+    }
+    // What has no header is JSON, of which nothing is an empty list.
+    if count == 0 { #expect(samples.allSatisfy { $0.isJSON }) }
+  }
+
+  /// A format without JSON refuses the list.
+  private func checkEmptyList(of samples: [SampleExport], _ format: String) throws {
+    let list = try ScratchFile("[]\n")
+    if samples.contains(where: \.isJSON) {
+      #expect(try list.lines { $0.format = format }.count == 1)
+    } else {
+      #expect(throws: Failure.self) { try list.lines { $0.format = format } }
+    }
+  }
+
+  private func checkRefusals(by format: String) throws {
+    for other in formats where other != format && format != lastResort {
+      for sample in try samples(of: other) {
+        // An empty list is one of every format with JSON.
+        if sample.isJSON, try sample.read().items.isEmpty { continue }
+        #expect(throws: Failure.self, "\(sample.path) as \(format)") {
+          try sample.read { $0.format = format }
+        }
+      }
+    }
+  }
+
+  private func checkEncodings(of samples: [SampleExport]) throws {
+    for sample in samples where !sample.isPacked {
+      let whole = try sample.read()
+      let text = sample.text
+      let mark: [UInt8] = [0xFF, 0xFE]
+      let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+      #expect(try sample.read(mark + wide) == whole, "\(sample.path) in UTF-16")
+      #expect(try sample.read(Array("\u{FEFF}\(text)".utf8)) == whole, "\(sample.path) in UTF-8 with a mark")
+    }
+  }
+
+  private func checkLineEnds(of samples: [SampleExport]) throws {
+    for sample in samples where !sample.isPacked {
+      // A line end inside a cell is part of its text, and changes with the others.
+      let whole = try sample.read().withPlainLineEnds
+      let plain = sample.text.replacing("\r\n", with: "\n")
+      #expect(try sample.read(Array(plain.utf8)).withPlainLineEnds == whole, "\(sample.path) with LF")
+      let paired = plain.replacing("\n", with: "\r\n")
+      #expect(try sample.read(Array(paired.utf8)).withPlainLineEnds == whole, "\(sample.path) with CRLF")
+    }
+  }
+
+  private func checkLinesInFront(of samples: [SampleExport]) throws {
+    for sample in samples where !sample.isPacked {
+      let whole = Set(try sample.read().readings)
+      for line in ["Exported for you by an app", "a,b,c,d", "\"never closed", "[", "2026-05-06"] {
+        do {
+          let readings = try sample.read(Array("\(line)\n\(sample.text)".utf8)).readings
+          #expect(Set(readings).subtracting(whole).isEmpty, "\(sample.path) behind '\(line)'")
+        } catch let failure as Failure {
+          #expect(failure.category == .badInput, "\(sample.path) behind '\(line)': \(failure.message)")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// One sample with the options beside it.
+struct SampleExport {
+  let path: String
+  let bytes: [UInt8]
+  private let options: ExportOptions
+
+  /// The paths of the sample exports below a folder, in order.
+  static func paths(in folder: URL) -> [String] {
+    let extensions: Set<String> = ["csv", "tsv", "txt", "json", "ndjson", "gz"]
+    let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    return files.filter { path in
+      extensions.contains((path as NSString).pathExtension) && !path.hasSuffix(".expected.ndjson")
+    }.sorted()
+  }
+
+  static func all(of format: String, in folder: URL) throws -> [SampleExport] {
+    try paths(in: folder).filter { $0.hasPrefix("\(format)/") }.map { path in
+      let url = folder.appending(path: path)
+      return try SampleExport(
+        path: path, bytes: Array(Data(contentsOf: url)), options: Rendering.options(besides: url))
+    }
+  }
+
+  var isPacked: Bool { path.hasSuffix(".gz") }
+
+  var isJSON: Bool { path.hasSuffix("json") }
+
+  /// What a reader made of an input: the items as text, without what depends on its encoding.
+  struct Result: Equatable {
+    let format: String
+    let items: [String]
+    let end: InputEnd
+
+    var withPlainLineEnds: Result {
+      Result(
+        format: format, items: items.map { $0.replacing(#"\r\n"#, with: #"\n"#) }, end: end)
+    }
+
+    /// The readings without the numbers of their lines.
+    var readings: [String] {
+      items.filter { $0.contains(#","kind":"#) }.map { String($0.drop { $0 != "," }) }
+    }
+  }
+
+  func read(_ change: (inout ExportOptions) -> Void = { _ in }) throws -> Result {
+    try read(bytes, change)
+  }
+
+  func read(_ bytes: [UInt8], _ change: (inout ExportOptions) -> Void = { _ in }) throws -> Result {
+    var options = options
+    change(&options)
+    let file = try ScratchFile(bytes)
+    return try result(of: ExportReader(path: file.url.path, options: options))
+  }
+
+  /// Reads the bytes from a pipe that holds all of them.
+  func readPiped(_ bytes: [UInt8]) throws -> Result {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    let written = write(ends[1], bytes, bytes.count)
+    close(ends[1])
+    try #require(written == bytes.count && bytes.count < 64 * 1024, "\(path) does not fit into a pipe")
+    return try result(of: ExportReader(descriptor: ends[0], name: "-", options: options))
+  }
+
+  private func result(of reader: ExportReader) throws -> Result {
+    var reader = reader
+    let lines = try Rendering.lines(from: &reader)
+    return Result(format: reader.format, items: Array(lines.dropFirst()), end: reader.end)
+  }
+
+  /// The bytes from the start to the end of the header line; nil for an input without header.
+  func upToHeader() throws -> [UInt8]? {
+    let file = try ScratchFile(bytes)
+    var reader = try ExportReader(path: file.url.path, options: options)
+    let lines = try Rendering.lines(from: &reader).dropFirst()
+    guard !isJSON, let header = reader.header else { return nil }
+    // Of joined files, the header of the first is not the last header.
+    let place = text.firstRange(of: header)
+    guard let place, try lines.first.map({ try line(of: $0) > count(text[..<place.lowerBound]) }) ?? true
+    else {
+      return nil
+    }
+    return Array((text[..<place.upperBound] + "\n").utf8)
+  }
+
+  private func line(of item: String) throws -> Int {
+    try #require(Int(item.drop { !$0.isNumber }.prefix { $0.isNumber }))
+  }
+
+  private func count(_ text: Substring) -> Int { text.count(where: \.isNewline) }
+
+  /// The text, whatever its encoding.
+  var text: String {
+    let isWide = bytes.starts(with: [0xFF, 0xFE]) || bytes.dropFirst().first == 0
+    if isWide || bytes.starts(with: [0xFE, 0xFF]) {
+      let isBigEndian = bytes.starts(with: [0xFE, 0xFF])
+      let units = stride(from: 0, to: bytes.count - 1, by: 2).map { place in
+        isBigEndian
+          ? UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
+          : UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8
+      }
+      return withoutMark(String(decoding: units, as: UTF16.self))
+    }
+    if let text = String(validating: bytes, as: UTF8.self) { return withoutMark(text) }
+    return String(data: Data(bytes), encoding: .windowsCP1252) ?? ""
+  }
+
+  private func withoutMark(_ text: String) -> String {
+    text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+  }
+}

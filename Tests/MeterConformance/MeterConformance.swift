@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import SimulatedMeters
+import SimulatedUSB
+import Testing
+
+/// What every driver does with each of its simulated meters. A room with drivers runs it in a test of its own.
+package struct MeterConformance: Sendable {
+  /// What is asked of each driver with each meter.
+  package enum Rule: String, CaseIterable, Sendable {
+    case readsEverythingThatTheMeterHolds
+    case readsNothingFromAnEmptyMeter
+    case readsAFullMemory
+    case marksValuesOutOfRange
+    case givesTheSameValuesWhateverTheShownUnit
+    case comparesAWrongClockAndShiftsNothing
+    case namesTheSameDeviceByIdentifyingAndReading
+    case givesTheSameInASecondRead
+    case statesTheDeviceFirst
+    case leavesAnotherMeterInPeace
+    case setsTheClockInTheSessionThatIdentifies
+    case givesNoWrongValueForATurnedBit
+    case givesNoWrongValueForAShortPacket
+    case givesNoWrongValueForAPacketTooMuch
+    case endsOnStallsAndSilence
+    case endsAPulledPlugAsUnavailable
+    case canReadAfterABrokenSession
+  }
+
+  /// Each driver with each of its simulated meters.
+  package let trials: [DriverTrial]
+  private let drivers: [any MeterDriver.Type]
+  /// The drivers of meters that state no clock, so that there is nothing to compare.
+  private let clockless: Set<String>
+  /// The drivers whose meter is a disk, which is read as a whole before anything is known of it.
+  private let disks: Set<String>
+
+  /// - Parameters:
+  ///   - clockless: the ids of drivers whose meters state no clock.
+  ///   - disks: the ids of drivers whose meters are disks.
+  package init(
+    _ drivers: [any MeterDriver.Type], meters: [SimulatedFamily], clockless: Set<String> = [],
+    disks: Set<String> = []
+  ) {
+    self.drivers = drivers
+    self.clockless = clockless
+    self.disks = disks
+    trials = DriverTrial.all(drivers, with: meters)
+  }
+
+  /// Checks the register: each driver has a simulated meter, an id of its own in plain letters, and devices that no other
+  /// takes unasked.
+  package func checkRegister() {
+    let simulated = Set(trials.map { $0.driver.id })
+    #expect(drivers.map { $0.id }.filter { !simulated.contains($0) } == [])
+    let ids = drivers.map { $0.id }
+    #expect(Set(ids).count == ids.count)
+    for id in ids { #expect(id.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" }, "\(id)") }
+    let unasked = drivers.flatMap { driver in
+      Set(driver.models.filter { !$0.isShared }.map { UInt32($0.vendorID) << 16 | UInt32($0.productID) })
+    }
+    #expect(Set(unasked).count == unasked.count)
+  }
+
+  /// Checks one rule with one meter.
+  package func check(_ rule: Rule, of trial: DriverTrial) throws {
+    switch rule {
+    case .readsEverythingThatTheMeterHolds: try checkVariety(trial)
+    case .readsNothingFromAnEmptyMeter: try checkEmpty(trial)
+    case .readsAFullMemory: try checkFull(trial)
+    case .marksValuesOutOfRange: try checkLimits(trial)
+    case .givesTheSameValuesWhateverTheShownUnit: try checkUnits(trial)
+    case .comparesAWrongClockAndShiftsNothing: try checkWrongClock(trial)
+    case .namesTheSameDeviceByIdentifyingAndReading: try checkIdentity(trial)
+    case .givesTheSameInASecondRead: try checkSecondRead(trial)
+    case .statesTheDeviceFirst: try checkOrder(trial)
+    case .leavesAnotherMeterInPeace: try checkAnotherMeter(trial)
+    case .setsTheClockInTheSessionThatIdentifies: try checkClockSetting(trial)
+    case .givesNoWrongValueForATurnedBit: #expect(try trial.complaints(Self.corruptions) == [])
+    case .givesNoWrongValueForAShortPacket: #expect(try trial.complaints([.shorten]) == [])
+    case .givesNoWrongValueForAPacketTooMuch: #expect(try trial.complaints([.extra]) == [])
+    case .endsOnStallsAndSilence: #expect(try trial.complaints([.stall, .silence]) == [])
+    case .endsAPulledPlugAsUnavailable: #expect(try trial.complaints([.unplug]) == [])
+    case .canReadAfterABrokenSession: try checkRecovery(trial)
+    }
+  }
+}
+
+extension MeterConformance {
+  private static let corruptions = [150, 500, 850].map { Fault.Kind.corrupt(place: $0) }
+
+  private func checkVariety(_ trial: DriverTrial) throws {
+    let contents = try trial.read(trial.meter(trial.variety)).result.get()
+    #expect(DriverTrial.difference(contents, trial.variety.items) == nil)
+    #expect(contents.rejections.isEmpty)
+  }
+
+  private func checkEmpty(_ trial: DriverTrial) throws {
+    let contents = try trial.read(trial.meter(trial.memory([]))).result.get()
+    #expect(contents.readings.isEmpty)
+    #expect(contents.rejections.isEmpty)
+    #expect(contents.identity.count ?? 0 == 0)
+  }
+
+  private func checkFull(_ trial: DriverTrial) throws {
+    let contents = try trial.read(trial.meter(trial.full)).result.get()
+    #expect(DriverTrial.difference(contents, trial.full.items) == nil)
+  }
+
+  private func checkLimits(_ trial: DriverTrial) throws {
+    let contents = try trial.read(trial.meter(trial.limits)).result.get()
+    #expect(DriverTrial.difference(contents, trial.limits.items) == nil)
+  }
+
+  private func checkUnits(_ trial: DriverTrial) throws {
+    for unit in GlucoseUnit.allCases {
+      var memory = trial.variety
+      memory.unit = unit
+      let contents = try trial.read(trial.meter(memory)).result.get()
+      #expect(DriverTrial.difference(contents, memory.items) == nil, "\(unit)")
+    }
+  }
+
+  private func checkWrongClock(_ trial: DriverTrial) throws {
+    for offset in [-10_800, 0, 7200] as [Int64] {
+      let now = DriverTrial.noon.seconds + offset
+      let contents = try trial.read(trial.meter(trial.variety), now: now).result.get()
+      #expect(DriverTrial.difference(contents, trial.variety.items) == nil)
+      #expect((contents.identity.clock == nil) == clockless.contains(trial.driver.id))
+      if let clock = contents.identity.clock {
+        #expect(clock.host == now)
+        #expect(abs(clock.meter.seconds - DriverTrial.noon.seconds) < 60)
+      }
+    }
+  }
+
+  private func checkIdentity(_ trial: DriverTrial) throws {
+    let identity = try trial.identify(trial.meter(trial.variety))
+    let contents = try trial.read(trial.meter(trial.variety)).result.get()
+    #expect(identity.device == contents.identity.device)
+    #expect(identity.firmware == contents.identity.firmware)
+    #expect(!identity.device.vendor.isEmpty && !identity.device.model.isEmpty)
+    #expect(identity.device.format == trial.driver.id)
+  }
+
+  private func checkSecondRead(_ trial: DriverTrial) throws {
+    let meter = trial.meter(trial.variety)
+    let first = try trial.read(meter).result.get()
+    let second = try trial.read(trial.again(meter, trial.variety)).result.get()
+    #expect(Set(first.readings) == Set(second.readings))
+    #expect(first.identity.device == second.identity.device)
+  }
+
+  private func checkOrder(_ trial: DriverTrial) throws {
+    var told: [Device] = []
+    let contents = try trial.read(trial.meter(trial.variety)) { told.append($0.device) }.result.get()
+    #expect(told == [contents.identity.device])
+  }
+
+  private func checkAnotherMeter(_ trial: DriverTrial) throws {
+    let meter = trial.meter(trial.full)
+    let whole = try trial.read(trial.meter(trial.full)).host.exchanges
+    let outcome = try trial.read(meter) { _ in throw IsAnotherMeter() }
+    #expect(throws: IsAnotherMeter.self) { try outcome.result.get() }
+    #expect(outcome.host.exchanges < whole || disks.contains(trial.driver.id))
+    let contents = try trial.read(trial.again(meter, trial.full)).result.get()
+    #expect(DriverTrial.difference(contents, trial.full.items) == nil)
+  }
+
+  private func checkClockSetting(_ trial: DriverTrial) throws {
+    guard trial.driver.canSetClock else { return try checkClockRefusal(trial) }
+    let meter = trial.meter(trial.variety)
+    let refused = trial.meter(trial.variety)
+    #expect(throws: IsAnotherMeter.self) { try trial.setClock(refused) { _ in throw IsAnotherMeter() } }
+    var before: MeterIdentity?
+    try trial.setClock(meter) { identity in
+      before = identity
+      return DeviceTime(seconds: DriverTrial.noon.seconds + 86400)
+    }
+    let identity = try trial.identify(trial.meter(trial.variety))
+    #expect(before?.device == identity.device)
+    // A meter that talks once after it was plugged in cannot be asked again, and some are set without a word of their clock.
+    if !trial.family.talksOnce, let shown = identity.clock?.meter {
+      #expect(try trial.identify(refused).clock?.meter == shown)
+      #expect(try trial.identify(meter).clock?.meter.seconds == DriverTrial.noon.seconds + 86400)
+    }
+  }
+
+  private func checkClockRefusal(_ trial: DriverTrial) throws {
+    let meter = trial.meter(trial.variety)
+    let failure = #expect(throws: Failure.self) { try trial.setClock(meter) { _ in DriverTrial.noon } }
+    #expect(failure?.category == .usage)
+  }
+
+  private func checkRecovery(_ trial: DriverTrial) throws {
+    let memory = trial.variety
+    let clean = try trial.read(trial.meter(memory)).host
+    for packet in stride(from: 0, to: clean.received, by: max(1, clean.received / 40)) {
+      for kind in [Fault.Kind.corrupt(place: 500), .shorten] {
+        let meter = trial.meter(memory)
+        _ = try trial.disturbed(meter, Fault(kind, at: packet), clean.exchanges)
+        let contents = try trial.read(trial.again(meter, memory)).result.get()
+        #expect(DriverTrial.difference(contents, memory.items) == nil, "\(kind) at \(packet)")
+      }
+    }
+  }
+}
+
+/// What a person throws who looks for another meter.
+private struct IsAnotherMeter: Error {}
