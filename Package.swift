@@ -43,7 +43,7 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "LogbookAPI", dependencies: ["Logbook", "CZlib"], swiftSettings: settings),
-    .target(name: "Nightscout", dependencies: ["Logbook", "LogbookAPI"], swiftSettings: settings),
+    .target(name: "Nightscout", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "TemporaryFiles", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
       name: "Formats", dependencies: ["Logbook", "Nightscout", "TemporaryFiles", "CZlib"],
@@ -62,7 +62,7 @@ let package = Package(
     .target(
       name: "LogbookStore",
       dependencies: [
-        "Logbook", "LogbookAPI", "SQLiteRows", "TemporaryFiles",
+        "Logbook", "SQLiteRows", "TemporaryFiles",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "HeapModule", package: "swift-collections"),

@@ -36,7 +36,9 @@ struct ExportCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.reader)
-    let filter = try items.filter(store)
+    var filter = try items.filter(store)
+    // An export leaves nothing out unasked: a newer program may read it.
+    filter.includesUnknownKinds = items.kind == nil
     var writer: any ItemWriter =
       switch format {
       case .csv:

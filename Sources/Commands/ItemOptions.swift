@@ -16,7 +16,7 @@ struct ItemOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Only these kinds: smbg, cbg, scan, ketone, insulin, food, exercise, note, annotation, attachment.",
+      "Only these kinds: \(names.joined(separator: ", ")).",
       valueName: "kind,…"))
   var kind: String?
 
@@ -24,8 +24,8 @@ struct ItemOptions: ParsableArguments {
   var deleted = false
 
   func validate() throws {
-    for name in kinds where ReadingKind(name: name) == nil && RecordKind(rawValue: name) == nil {
-      throw ValidationError("There is no kind '\(name)'.")
+    for name in kinds where !Self.names.contains(name) {
+      throw ValidationError("Unknown kind '\(name)'; use \(alternatives(Self.names)).")
     }
   }
 
@@ -37,13 +37,15 @@ struct ItemOptions: ParsableArguments {
     filter.includesDeleted = deleted
     if !kinds.isEmpty {
       filter.readingKinds = Set(kinds.compactMap { ReadingKind(name: $0) })
-      filter.recordKinds = Set(kinds.compactMap { RecordKind(rawValue: $0) })
+      filter.recordKinds = Set(RecordKind.known.filter { kinds.contains($0.rawValue) })
     }
     return filter
   }
 
   /// Whether a kind of readings is among those that were asked for.
   var namesReadings: Bool { kinds.contains { ReadingKind(name: $0) != nil } }
+
+  private static let names = ReadingKind.allCases.map(\.name) + RecordKind.known.map(\.rawValue)
 
   private var kinds: [String] { kind?.split(separator: ",").map(String.init) ?? [] }
 }

@@ -40,18 +40,4 @@ public enum PlausibleAmounts {
   ) -> String {
     "\(what) outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)"
   }
-
-  /// What a field of a record of this kind can hold; nil for a field without numbers.
-  public static func range(of field: String, in kind: RecordKind) -> ClosedRange<Double>? {
-    switch (kind, field) {
-    case (.insulin, "units"), (.insulin, "extended"): units
-    case (.insulin, "rate"): unitsPerHour
-    case (.food, "carbs"), (.food, "fat"), (.food, "protein"): grams
-    case (.food, "servings"): servings
-    case (.food, "energy"): kilocalories
-    case (.insulin, "minutes"), (.exercise, "minutes"): minutes
-    case (.exercise, "steps"): steps
-    default: nil
-    }
-  }
 }

@@ -32,23 +32,10 @@ public struct RecordState: Hashable, Sendable {
     self.editedAt = editedAt
   }
 
-  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text.
-  public var json: String {
-    "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
-      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
-      + ",\"offset_source\":\"\(placement.source.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
-      + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")}"
-  }
-
-  /// `json` without what is each node's own matter, `offset_source` and `edited_at`: states that agree are equal text.
-  public var contentJSON: String {
-    "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
-      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
-      + ",\"fields\":\(fields.json),\"deleted\":\(isDeleted)}"
-  }
-
   /// SHA-256 of `json` in hexadecimal.
-  public var digest: String {
+  public var digest: String { Self.digest(of: json) }
+
+  static func digest(of json: String) -> String {
     var digest = Digest()
     digest.update(json)
     return digest.hexadecimal()

@@ -78,31 +78,6 @@ public struct RefusedItem: Hashable, Sendable {
   }
 }
 
-/// One change of a record, as it is sent: kept by the store until it is answered, and repeated byte for byte.
-public struct RecordChange: Hashable, Sendable {
-  /// The identity.
-  public var guid: String
-  /// The node that first sent this change. With `version` and `digest` it lets a remote know a repeated request.
-  public var node: String
-  /// The version that this change carries.
-  public var version: Int
-  /// The remote's revision that this change was made on; nil without one.
-  public var base: String?
-  /// The content.
-  public var state: RecordState
-  /// SHA-256 of the state's JSON.
-  public var digest: String { state.digest }
-
-  /// A change to this state, made on that base.
-  public init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
-    self.guid = guid
-    self.node = node
-    self.version = version
-    self.base = base
-    self.state = state
-  }
-}
-
 /// What a remote answers to one change of a record.
 public enum RecordVerdict: Hashable, Sendable {
   /// It is the remote's state, too, under this revision.

@@ -22,14 +22,14 @@ extension Bodies {
   }
 
   /// Reads the answer with digests.
-  public static func readDigests(_ body: [UInt8]) throws(WireError) -> IdentityDigests {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readDigests(_ body: [UInt8]) throws(JSONError) -> IdentityDigests {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var digests = IdentityDigests()
       var isTold = false
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         guard name == "buckets" else { return false }
         isTold = true
-        try reader.object { (name, reader) throws(WireError) in
+        try reader.object { (name, reader) throws(JSONError) in
           guard let bucket = bucket(named: name) else {
             throw reader.error("a bucket of three hexadecimal digits is expected")
           }
@@ -80,14 +80,14 @@ extension Bodies {
   }
 
   /// Reads the answer with records of some buckets.
-  public static func readRecordPage(_ body: [UInt8]) throws(WireError) -> RecordPage {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readRecordPage(_ body: [UInt8]) throws(JSONError) -> RecordPage {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var page = RecordPage(records: [], hasMore: false)
       var isTold = false
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         switch name {
         case "records":
-          try reader.array { (reader) throws(WireError) in page.records.append(try readRecord(&reader)) }
+          try reader.array { (reader) throws(JSONError) in page.records.append(try readRecord(&reader)) }
         case "more":
           page.hasMore = try reader.flag()
           isTold = true

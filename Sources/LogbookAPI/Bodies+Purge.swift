@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Logbook
+
 // MARK: DELETE /v1/logbook
 
 extension Bodies {
@@ -15,12 +17,12 @@ extension Bodies {
   }
 
   /// Reads the request that removes a logbook.
-  public static func readPurge(_ body: [UInt8]) throws(WireError) -> (logbook: String, name: String) {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readPurge(_ body: [UInt8]) throws(JSONError) -> (logbook: String, name: String) {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var (logbook, name): (String?, String?)
-      try reader.object { (member, reader) throws(WireError) in
+      try reader.object { (member, reader) throws(JSONError) in
         switch member {
-        case "logbook": logbook = try RecordWire.readGuid(&reader)
+        case "logbook": logbook = try reader.guid()
         case "name": name = try reader.string()
         default: return false
         }

@@ -16,10 +16,10 @@ public enum Bodies {
   }
 
   /// Reads the request that sends readings.
-  public static func readReadings(_ body: [UInt8]) throws(WireError) -> ReceivedReadings {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readReadings(_ body: [UInt8]) throws(JSONError) -> ReceivedReadings {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var received: ReceivedReadings?
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         guard name == "series" else { return false }
         guard received == nil else { throw reader.error("a second list of series") }
         received = try ReadingWire.read(&reader, limit: Wire.maxReadings)
@@ -55,22 +55,22 @@ public enum Bodies {
   }
 
   /// Reads the answer to so many readings.
-  public static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(WireError) -> ReadingAnswer {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> ReadingAnswer {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = ReadingAnswer(stored: 0, known: 0)
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         switch name {
         case "stored": answer.stored = Int(try reader.integer())
         case "known": answer.known = Int(try reader.integer())
         case "differing":
-          try reader.array { (reader) throws(WireError) in
+          try reader.array { (reader) throws(JSONError) in
             answer.differing.append(try readItem(&reader, sent))
           }
         case "refused":
-          try reader.array { (reader) throws(WireError) in
+          try reader.array { (reader) throws(JSONError) in
             answer.refused.append(try readRefused(&reader, sent))
           }
-        case "mark": answer.mark = try RecordWire.readOptionalToken(&reader)
+        case "mark": answer.mark = try reader.optionalToken()
         default: return false
         }
         return true
@@ -82,16 +82,16 @@ public enum Bodies {
     }
   }
 
-  private static func readItem(_ reader: inout WireReader, _ sent: Int) throws(WireError) -> Int {
+  private static func readItem(_ reader: inout JSONScanner, _ sent: Int) throws(JSONError) -> Int {
     guard let item = Int(exactly: try reader.integer()), item >= 0, item < sent else {
       throw reader.error("a place that was not sent")
     }
     return item
   }
 
-  private static func readRefused(_ reader: inout WireReader, _ sent: Int) throws(WireError) -> RefusedItem {
+  private static func readRefused(_ reader: inout JSONScanner, _ sent: Int) throws(JSONError) -> RefusedItem {
     var refused = RefusedItem(item: -1, reason: "")
-    try reader.object { (name, reader) throws(WireError) in
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
       case "item": refused.item = try readItem(&reader, sent)
       case "reason": refused.reason = try reader.string()
@@ -117,19 +117,19 @@ public enum Bodies {
   }
 
   /// Reads the request that sends changes. One that is JSON and no change is set aside, the others are taken.
-  public static func readChanges(_ body: [UInt8]) throws(WireError) -> [ReceivedChange] {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readChanges(_ body: [UInt8]) throws(JSONError) -> [ReceivedChange] {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var changes: [ReceivedChange]?
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         guard name == "records" else { return false }
         var list: [ReceivedChange] = []
-        try reader.array { (reader) throws(WireError) in
+        try reader.array { (reader) throws(JSONError) in
           guard list.count < Wire.maxRecords else {
             throw reader.error("more than \(Wire.maxRecords) records")
           }
           let start = reader
-          do throws(WireError) {
-            list.append(.change(try RecordWire.readChange(&reader)))
+          do throws(JSONError) {
+            list.append(.change(try RecordChange(&reader)))
           } catch {
             reader = start
             try reader.skip()
@@ -175,14 +175,14 @@ public enum Bodies {
   }
 
   /// Reads the answer to so many changes.
-  public static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(WireError) -> RecordAnswer {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> RecordAnswer {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = RecordAnswer(verdicts: [])
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         switch name {
         case "records":
-          try reader.array { (reader) throws(WireError) in answer.verdicts.append(try readVerdict(&reader)) }
-        case "mark": answer.mark = try RecordWire.readOptionalToken(&reader)
+          try reader.array { (reader) throws(JSONError) in answer.verdicts.append(try readVerdict(&reader)) }
+        case "mark": answer.mark = try reader.optionalToken()
         default: return false
         }
         return true
@@ -194,17 +194,17 @@ public enum Bodies {
     }
   }
 
-  private static func readVerdict(_ reader: inout WireReader) throws(WireError) -> RecordVerdict {
+  private static func readVerdict(_ reader: inout JSONScanner) throws(JSONError) -> RecordVerdict {
     var result = ""
     var revision: String?
     var state: RecordState?
     var reason = ""
     var isBaseKnown = false
-    try reader.object { (name, reader) throws(WireError) in
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
       case "result": result = try reader.string()
-      case "revision": revision = try RecordWire.readToken(&reader)
-      case "state": state = try RecordWire.readState(&reader)
+      case "revision": revision = try reader.token()
+      case "state": state = try RecordState(&reader)
       case "base_known": isBaseKnown = try reader.flag()
       case "reason": reason = try reader.string()
       default: return false
@@ -236,18 +236,18 @@ public enum Bodies {
   }
 
   /// Reads the answer with a page of changes.
-  public static func readPage(_ body: [UInt8]) throws(WireError) -> ChangePage {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readPage(_ body: [UInt8]) throws(JSONError) -> ChangePage {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var received = ReceivedReadings()
       var records: [RemoteRecord] = []
       var cursor: String?
       var hasMore = false
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         switch name {
         case "series": received = try ReadingWire.read(&reader, limit: Wire.maxReadings)
         case "records":
-          try reader.array { (reader) throws(WireError) in records.append(try readRecord(&reader)) }
-        case "cursor": cursor = try RecordWire.readToken(&reader)
+          try reader.array { (reader) throws(JSONError) in records.append(try readRecord(&reader)) }
+        case "cursor": cursor = try reader.token()
         case "more": hasMore = try reader.flag()
         default: return false
         }
@@ -274,15 +274,15 @@ public enum Bodies {
     }
   }
 
-  static func readRecord(_ reader: inout WireReader) throws(WireError) -> RemoteRecord {
+  static func readRecord(_ reader: inout JSONScanner) throws(JSONError) -> RemoteRecord {
     var guid: String?
     var revision: String?
     var state: RecordState?
-    try reader.object { (name, reader) throws(WireError) in
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
-      case "guid": guid = try RecordWire.readGuid(&reader)
-      case "revision": revision = try RecordWire.readToken(&reader)
-      case "state": state = try RecordWire.readState(&reader)
+      case "guid": guid = try reader.guid()
+      case "revision": revision = try reader.token()
+      case "state": state = try RecordState(&reader)
       default: return false
       }
       return true
@@ -312,15 +312,15 @@ public enum Bodies {
   }
 
   /// Reads the answer with the logbook of the login.
-  public static func readLogbook(_ body: [UInt8]) throws(WireError) -> RemoteLogbook {
-    try WireReader.read(body) { (reader) throws(WireError) in
+  public static func readLogbook(_ body: [UInt8]) throws(JSONError) -> RemoteLogbook {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
       var logbook = RemoteLogbook(id: "", name: "", isWritable: false, maxReadings: 0, maxRecords: 0)
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         switch name {
-        case "logbook": logbook.id = try RecordWire.readGuid(&reader)
+        case "logbook": logbook.id = try reader.guid()
         case "name": logbook.name = try reader.string()
         case "role": logbook.isWritable = try reader.string() == "write"
-        case "mark": logbook.mark = try RecordWire.readOptionalToken(&reader)
+        case "mark": logbook.mark = try reader.optionalToken()
         case "limits": try readLimits(&reader, into: &logbook)
         case "time": logbook.time = reader.passes(word: "null") ? nil : try reader.instant()
         default: return false
@@ -335,9 +335,9 @@ public enum Bodies {
   }
 
   private static func readLimits(
-    _ reader: inout WireReader, into logbook: inout RemoteLogbook
-  ) throws(WireError) {
-    try reader.object { (name, reader) throws(WireError) in
+    _ reader: inout JSONScanner, into logbook: inout RemoteLogbook
+  ) throws(JSONError) {
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
       case "readings": logbook.maxReadings = Int(try reader.integer())
       case "records": logbook.maxRecords = Int(try reader.integer())

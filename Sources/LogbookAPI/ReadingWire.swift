@@ -143,9 +143,9 @@ extension ReadingWire {
   /// Reads an array of series. A row that is JSON and no reading is set aside, the others are taken.
   ///
   /// - Parameter limit: the most rows.
-  public static func read(_ reader: inout WireReader, limit: Int) throws(WireError) -> ReceivedReadings {
+  public static func read(_ reader: inout JSONScanner, limit: Int) throws(JSONError) -> ReceivedReadings {
     var received = ReceivedReadings()
-    try reader.array { (reader) throws(WireError) in
+    try reader.array { (reader) throws(JSONError) in
       guard received.batch.devices.count < maxSeries else {
         throw reader.error("more than \(maxSeries) series")
       }
@@ -155,14 +155,14 @@ extension ReadingWire {
   }
 
   private static func readSeries(
-    _ reader: inout WireReader, limit: Int, into received: inout ReceivedReadings
-  ) throws(WireError) {
+    _ reader: inout JSONScanner, limit: Int, into received: inout ReceivedReadings
+  ) throws(JSONError) {
     var device: Device?
     var kind: ReadingKind?
     var positionKind: PositionKind?
     let index = DeviceIndex(Int32(received.batch.devices.count))
     var hasReadings = false
-    try reader.object { (name, reader) throws(WireError) in
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
       case "device": device = try readDevice(&reader)
       case "kind": kind = try reader.word(kinds)
@@ -172,10 +172,10 @@ extension ReadingWire {
           throw reader.error("device, kind and position_kind are expected before the readings")
         }
         hasReadings = true
-        try reader.array { (reader) throws(WireError) in
+        try reader.array { (reader) throws(JSONError) in
           guard received.count < limit else { throw reader.error("more than \(limit) readings") }
           let start = reader
-          do throws(WireError) {
+          do throws(JSONError) {
             received.batch.readings.append(try readRow(&reader, index, kind, positionKind))
           } catch {
             reader = start
@@ -191,9 +191,9 @@ extension ReadingWire {
     received.batch.devices.append(device)
   }
 
-  private static func readDevice(_ reader: inout WireReader) throws(WireError) -> Device {
+  private static func readDevice(_ reader: inout JSONScanner) throws(JSONError) -> Device {
     var device = Device(vendor: "", model: "", format: "")
-    try reader.object { (name, reader) throws(WireError) in
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
       case "vendor": device.vendor = try deviceText(&reader)
       case "model": device.model = try deviceText(&reader)
@@ -206,7 +206,7 @@ extension ReadingWire {
     return device
   }
 
-  private static func deviceText(_ reader: inout WireReader) throws(WireError) -> String {
+  private static func deviceText(_ reader: inout JSONScanner) throws(JSONError) -> String {
     let text = try reader.string()
     guard text.utf8.count <= longestDeviceText, !text.utf8.contains(0) else {
       throw reader.error("a text of a device that is longer than \(longestDeviceText) bytes, or holds a NUL")
@@ -215,8 +215,8 @@ extension ReadingWire {
   }
 
   private static func readRow(
-    _ reader: inout WireReader, _ device: DeviceIndex, _ kind: ReadingKind, _ positionKind: PositionKind
-  ) throws(WireError) -> Reading {
+    _ reader: inout JSONScanner, _ device: DeviceIndex, _ kind: ReadingKind, _ positionKind: PositionKind
+  ) throws(JSONError) -> Reading {
     try reader.pass("[")
     let position = try reader.integer()
     try reader.pass(",")
@@ -252,8 +252,8 @@ extension ReadingWire {
 
   /// Value and unit; then, where the row goes on, range, threshold and marks.
   private static func readMeasurement(
-    _ reader: inout WireReader
-  ) throws(WireError) -> (Measurement, ReadingMarks) {
+    _ reader: inout JSONScanner
+  ) throws(JSONError) -> (Measurement, ReadingMarks) {
     let value: Double? = reader.passes(word: "null") ? nil : try number(&reader)
     try reader.pass(",")
     let unit = try reader.word(units)
@@ -275,15 +275,15 @@ extension ReadingWire {
   }
 
   /// More than any meter shows, and few enough that every conversion of a value stays a number.
-  private static func number(_ reader: inout WireReader) throws(WireError) -> Double {
+  private static func number(_ reader: inout JSONScanner) throws(JSONError) -> Double {
     let number = try reader.number()
     guard number >= 0, number <= 10_000 else { throw reader.error("a value that cannot be") }
     return number
   }
 
-  private static func readMarks(_ reader: inout WireReader) throws(WireError) -> ReadingMarks {
+  private static func readMarks(_ reader: inout JSONScanner) throws(JSONError) -> ReadingMarks {
     var names: [String] = []
-    try reader.array { (reader) throws(WireError) in
+    try reader.array { (reader) throws(JSONError) in
       guard names.count < ReadingMarks.named.count else { throw reader.error("too many marks") }
       names.append(try reader.string())
     }

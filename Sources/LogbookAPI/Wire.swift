@@ -32,8 +32,6 @@ public enum Wire {
   public static let maxRecords = 1000
   /// The most buckets of which a request may ask for the items.
   public static let maxBuckets = 512
-  /// The most bytes of a record's state in canonical JSON, so that every page can hold one and goes on.
-  public static let maxStateBytes = 2 << 20
 }
 
 /// The word by which an error is told apart, in the member `error` of its body.
@@ -106,10 +104,10 @@ public struct ErrorBody: Hashable, Sendable {
   }
 
   /// Reads a body.
-  public init(_ body: [UInt8]) throws(WireError) {
+  public init(_ body: [UInt8]) throws(JSONError) {
     var read = ErrorBody(nil, "")
-    try WireReader.read(body) { (reader) throws(WireError) in
-      try reader.object { (name, reader) throws(WireError) in
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
+      try reader.object { (name, reader) throws(JSONError) in
         switch name {
         case "error": read.code = try reader.optionalString().flatMap(ErrorCode.init)
         case "message": read.message = try reader.string()
@@ -130,8 +128,8 @@ extension RunStamp {
   /// The run that a request's headers name; nil when they name none that can be.
   public init?(node: String, run: String, logbook: String?, mark: String?) {
     let parts = run.split(separator: " ", omittingEmptySubsequences: false)
-    guard RecordWire.isGuid(node), parts.count == 2, let number = Int64(parts[0]), number > 0,
-      RecordWire.isGuid(String(parts[1]))
+    guard Guid.isValid(node), parts.count == 2, let number = Int64(parts[0]), number > 0,
+      Guid.isValid(String(parts[1]))
     else { return nil }
     self.init(node: node, number: number, id: String(parts[1]), logbook: logbook, mark: mark)
   }

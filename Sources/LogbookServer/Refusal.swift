@@ -80,5 +80,5 @@ extension Refusal {
   }
 
   /// A body that is not what the protocol says.
-  init(_ error: WireError) { self.init(.badRequest, "byte \(error.offset) of the body: \(error.reason)") }
+  init(_ error: JSONError) { self.init(.badRequest, "byte \(error.offset) of the body: \(error.reason)") }
 }

@@ -78,7 +78,7 @@ extension WireCalls {
     switch (guid, only, from, until) {
     case (nil, nil, nil, nil): return nil
     case (let guid?, nil, nil, nil):
-      guard RecordWire.isGuid(guid) else { break }
+      guard Guid.isValid(guid) else { break }
       return .record(guid)
     case (nil, "records", nil, nil): return .records
     case (nil, nil, _, _):

@@ -121,7 +121,7 @@ extension WireResponder {
   private func refusal(for error: any Error) -> Refusal {
     switch error {
     case let refusal as Refusal: return refusal
-    case let error as WireError: return Refusal(error)
+    case let error as JSONError: return Refusal(error)
     case let error as StorageError:
       if case .failed(let reason) = error {
         logger.error("storage failed", metadata: ["reason": "\(reason)"])

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
-public import LogbookAPI
+public import Logbook
 
 /// A JSON value of any shape: a Nightscout document may hold whatever its writer liked.
 public enum JSONValue: Hashable, Sendable {
@@ -13,23 +12,23 @@ public enum JSONValue: Hashable, Sendable {
   case object([String: JSONValue])
 
   /// Reads a whole body.
-  public static func read(_ body: [UInt8]) throws(WireError) -> JSONValue {
-    try WireReader.read(mended(body)) { (reader) throws(WireError) in try JSONValue(&reader) }
+  public static func read(_ body: [UInt8]) throws(JSONError) -> JSONValue {
+    try JSONScanner.read(mended(body)) { (reader) throws(JSONError) in try JSONValue(&reader) }
   }
 
   /// Reads the next value.
-  public init(_ reader: inout WireReader) throws(WireError) {
+  public init(_ reader: inout JSONScanner) throws(JSONError) {
     switch reader.peek() {
     case UInt8(ascii: "{"):
       var members: [String: JSONValue] = [:]
-      try reader.object { (name, reader) throws(WireError) in
+      try reader.object { (name, reader) throws(JSONError) in
         members[name] = try JSONValue(&reader)
         return true
       }
       self = .object(members)
     case UInt8(ascii: "["):
       var items: [JSONValue] = []
-      try reader.array { (reader) throws(WireError) in items.append(try JSONValue(&reader)) }
+      try reader.array { (reader) throws(JSONError) in items.append(try JSONValue(&reader)) }
       self = .list(items)
     case UInt8(ascii: "\""): self = .text(try reader.string())
     case UInt8(ascii: "t"), UInt8(ascii: "f"): self = .flag(try reader.flag())

@@ -7,6 +7,12 @@
 
   @inlinable init(_ place: Int) { self.place = place }
 
+  /// The member of this name; nil where the rules know none.
+  public init?(name: String) {
+    guard let place = Self.names.firstIndex(of: name) else { return nil }
+    self.init(place)
+  }
+
   /// Its name in a document.
   public var name: String { Self.names[place] }
 

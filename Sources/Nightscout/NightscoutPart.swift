@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Logbook
-import LogbookAPI
 
 /// What glucoport wrote of one record into a treatment, beside the members that other programs read.
 public struct NightscoutPart: Hashable, Sendable {
@@ -26,7 +25,7 @@ public struct NightscoutPart: Hashable, Sendable {
 
   /// Nil for what is none, or was damaged.
   init?(_ value: JSONValue) {
-    guard let guid = value["guid"]?.text, RecordWire.isGuid(guid), let text = value["state"]?.text,
+    guard let guid = value["guid"]?.text, Guid.isValid(guid), let text = value["state"]?.text,
       let state = Self.state(text, digest: value["digest"]?.text)
     else { return nil }
     self.guid = guid
@@ -50,8 +49,8 @@ public struct NightscoutPart: Hashable, Sendable {
   }
 
   private static func state(_ text: String) -> RecordState? {
-    do throws(WireError) {
-      return try RecordWire.state(text)
+    do throws(JSONError) {
+      return try RecordState(json: text)
     } catch {
       return nil
     }

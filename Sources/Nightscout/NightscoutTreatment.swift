@@ -6,28 +6,20 @@ public import Logbook
 public enum NightscoutTreatment {
   /// What of each kind other programs read, and under which field it comes back when they edit it.
   public static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
-    switch kind {
-    case .insulin: [(.insulin, "units"), (.absolute, "rate"), (.duration, "minutes"), (.notes, "text")]
-    case .food: [(.carbs, "carbs"), (.protein, "protein"), (.fat, "fat"), (.notes, "text")]
-    case .exercise: [(.duration, "minutes"), (.notes, "text")]
-    case .note, .annotation, .attachment: [(.notes, "text")]
+    kind.fields.compactMap { field in
+      field.treatmentMember.flatMap(NightscoutMember.init(name:)).map { (member: $0, field: field.name) }
     }
   }
 
   /// The type of event, which stays for ever.
   public static func eventType(_ state: RecordState) -> String {
-    switch state.kind {
-    case .insulin:
-      switch state.fields.subtype {
-      case "", "rapid": "Correction Bolus"
-      case "basal" where state.fields["rate"] != nil && state.fields["minutes"] != nil: "Temp Basal"
-      default: "Insulin"
-      }
-    case .food: "Carb Correction"
-    case .exercise: "Exercise"
-    case .note: "Note"
-    case .annotation: "Annotation"
-    case .attachment: "Attachment"
+    // Of a kind that this program does not know, the site shows that it is there.
+    guard let details = state.kind.details else { return state.kind.rawValue }
+    guard state.kind == .insulin else { return details.treatmentEvent }
+    return switch state.fields.subtype {
+    case "", "rapid": details.treatmentEvent
+    case "basal" where state.fields["rate"] != nil && state.fields["minutes"] != nil: "Temp Basal"
+    default: "Insulin"
     }
   }
 

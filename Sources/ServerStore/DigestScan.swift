@@ -22,7 +22,7 @@ struct DigestScan {
     let rows = try Row.fetchCursor(database.cachedStatement(sql: "SELECT guid, state FROM record"))
     while let row = try rows.next() {
       let record = StoredRow(row, of: "record")
-      digests.insert(try record[0], try RecordWire.state(record[1]))
+      digests.insert(try record[0], try RecordState(json: record[1]))
     }
     return digests
   }
@@ -71,7 +71,7 @@ struct DigestScan {
         return page
       }
       page.records.append(
-        RemoteRecord(guid: guid, revision: try record[1], state: try RecordWire.state(state)))
+        RemoteRecord(guid: guid, revision: try record[1], state: try RecordState(json: state)))
     }
     return page
   }

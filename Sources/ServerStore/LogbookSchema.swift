@@ -47,8 +47,8 @@ enum LogbookSchema {
       guid TEXT PRIMARY KEY CHECK (length(guid) = 36),
       seq INTEGER NOT NULL UNIQUE CHECK (seq > 0),
       revision TEXT NOT NULL,
-      kind TEXT NOT NULL
-        CHECK (kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment')),
+      -- Any word that a kind can have: what it means is for the programs that know it.
+      kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 32 AND kind NOT GLOB '*[^a-z-]*'),
       state TEXT NOT NULL CHECK (json_extract(state, '$.kind') IS kind),
       node INTEGER NOT NULL REFERENCES node(id),
       -- A tombstone says that something is gone, and nothing of what it was.

@@ -34,7 +34,7 @@ struct PageBuilder {
     let isFull = recordBytes > Self.maxRecordBytes && !records.isEmpty
     guard !isFull, records.count < Wire.maxRecords else { return false }
     records.append(
-      RemoteRecord(guid: row.guid, revision: row.revision, state: try RecordWire.state(row.state)))
+      RemoteRecord(guid: row.guid, revision: row.revision, state: try RecordState(json: row.state)))
     return true
   }
 }

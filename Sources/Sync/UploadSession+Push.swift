@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
 import LogbookStore
 
 extension UploadSession {
@@ -45,7 +44,7 @@ extension UploadSession {
   /// Sends the next records that are pending. What is sent of each is written into the store before.
   func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {
     let (heldBack, node, began) = (heldBack, run.node, environment.now())
-    let (records, texts) = try store.sync { store in
+    let (records, changes) = try store.sync { store in
       let records = try store.pendingRecords(
         phase, limit: limit, heldBack: heldBack)
       try store.beginTransfer(.records, of: records.map(\.guid), at: began)
@@ -53,11 +52,10 @@ extension UploadSession {
     }
     lastSent = .records(records)
     guard !records.isEmpty else { return .exhausted }
-    let changes = try texts.map(RecordWire.change)
     let answer = await ask { () async throws(RemoteError) in try await remote.push(changes, run) }
     switch answer {
     case .failure(let error):
-      let isAtFault = error != .tooLarge || texts.count > 1 || texts[0].utf8.count > Self.fewBytes
+      let isAtFault = error != .tooLarge || changes.count > 1 || changes[0].json.utf8.count > Self.fewBytes
       return .failed(error, items: isAtFault ? records.count : 0)
     case .success(let answer):
       try settle(records, answer)

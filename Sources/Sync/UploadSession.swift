@@ -130,11 +130,13 @@ extension UploadSession {
   private func begin() throws -> UploadEvent {
     let (id, now) = (environment.makeID(), environment.now())
     let options = plan.options
-    run = try store.sync { store in
+    let damaged: Int
+    (run, damaged) = try store.sync { store in
       if options.queuesChanges { try store.queueDownload(.changes, .changed, at: now) }
       if options.fetchesHistory { try store.queueHistory(at: now) }
-      return try store.beginRun(id: id)
+      return (try store.beginRun(id: id), try store.quarantineDamagedRecords())
     }
+    summary.refused += damaged
     return .done
   }
 

@@ -34,6 +34,18 @@ import Testing
           ]))
   }
 
+  @Test(arguments: RecordKindDescription.all)
+  func thePageOfExportsNamesTheFieldsOfEachKindOfRecord(_ description: RecordKindDescription) throws {
+    let lines = try ManualPage("glucoport-json.5").section("Ss Fields of records")
+    let start = try #require(lines.firstIndex(of: ".It Cm \(description.kind.rawValue)"))
+    let item = lines[(start + 1)...].prefix { !$0.hasPrefix(".It ") && $0 != ".El" }
+    let named = item.filter { $0.hasPrefix(".Va ") }.map { $0.split(separator: " ")[1] }
+    #expect(Set(named.map(String.init)) == Set(description.fields.map(\.name)))
+    for word in description.subtypes {
+      #expect(item.contains { $0.contains("Cm \(word)") }, "\(word)")
+    }
+  }
+
   @Test func aPageDescribesExactlyTheOptionsOfItsCommand() throws {
     for command in try ProgramHelp.commands() {
       let page = try ManualPage("glucoport-\(command.commandName).1")

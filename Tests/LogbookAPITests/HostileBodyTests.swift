@@ -133,8 +133,8 @@ import Testing
   @Test func aChangeMustCarryTheDigestOfItsState() throws {
     var random = RandomBodies(seed: 5)
     let change = random.change()
-    let other = RecordWire.json(change).replacing(change.digest, with: String(repeating: "0", count: 64))
-    let received = try Bodies.readChanges(Bodies.writeChanges([other, RecordWire.json(change)]))
+    let other = change.json.replacing(change.digest, with: String(repeating: "0", count: 64))
+    let received = try Bodies.readChanges(Bodies.writeChanges([other, change.json]))
     guard case .refused(let reason) = received[0], case .change = received[1] else {
       Issue.record("\(received)")
       return
@@ -144,13 +144,14 @@ import Testing
 
   @Test func aStateThatIsTooLargeIsRefused() throws {
     var random = RandomBodies(seed: 6)
-    var change = random.change()
-    change.state.isDeleted = false
+    var state = random.state()
+    state.isDeleted = false
     // As JSON it is six times as long.
-    change.state.fields = RecordFields([
-      "text": .text(String(repeating: "\u{7F}", count: Wire.maxStateBytes / 5))
+    state.fields = RecordFields([
+      "text": .text(String(repeating: "\u{7F}", count: RecordState.maxBytes / 5))
     ])
-    let received = try Bodies.readChanges(Bodies.writeChanges([RecordWire.json(change)]))
+    let change = RecordChange(guid: random.guid(), node: random.guid(), version: 1, base: nil, state: state)
+    let received = try Bodies.readChanges(Bodies.writeChanges([change.json]))
     guard case .refused = received[0] else {
       Issue.record("it was taken")
       return

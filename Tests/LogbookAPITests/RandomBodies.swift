@@ -100,7 +100,8 @@ struct RandomBodies {
   mutating func state() -> RecordState {
     let isDeleted = Int.random(in: 0..<4, using: &random) == 0
     return RecordState(
-      kind: RecordKind.allCases.randomElement(using: &random) ?? .note,
+      kind: (RecordKind.known + [RecordKind(rawValue: "of-a-newer-one")].compactMap(\.self))
+        .randomElement(using: &random) ?? .note,
       entryGuid: Bool.random(using: &random) ? guid() : nil, deviceTime: time(), placement: placement(),
       fields: isDeleted ? RecordFields() : fields(), isDeleted: isDeleted,
       editedAt: Bool.random(using: &random) ? time().seconds : nil)
@@ -146,7 +147,7 @@ struct RandomBodies {
         "reading answer", Bodies.write(ReadingAnswer(stored: 1, known: 1, differing: [1], mark: token())),
         { _ = try Bodies.readReadingAnswer($0, sent: 2) }
       ),
-      ("changes", Bodies.writeChanges([RecordWire.json(change())]), { _ = try Bodies.readChanges($0) }),
+      ("changes", Bodies.writeChanges([change().json]), { _ = try Bodies.readChanges($0) }),
       (
         "record answer", Bodies.write(RecordAnswer(verdicts: [verdict(), verdict()])),
         { _ = try Bodies.readRecordAnswer($0, sent: 2) }

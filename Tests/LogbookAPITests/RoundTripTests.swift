@@ -43,11 +43,12 @@ import Testing
     for seed in Self.seeds {
       var random = RandomBodies(seed: seed)
       let changes = (0..<3).map { _ in random.change() }
-      let received = try Bodies.readChanges(Bodies.writeChanges(changes.map(RecordWire.json)))
+      let received = try Bodies.readChanges(Bodies.writeChanges(changes.map(\.json)))
       let read = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
       #expect(read == changes, "seed \(seed)")
-      #expect(try changes.map { try RecordWire.change(RecordWire.json($0)) } == changes, "seed \(seed)")
-      #expect(try changes.map { try RecordWire.state($0.state.json) } == changes.map(\.state), "seed \(seed)")
+      #expect(try changes.map { try RecordChange(json: $0.json) } == changes, "seed \(seed)")
+      #expect(
+        try changes.map { try RecordState(json: $0.state.json) } == changes.map(\.state), "seed \(seed)")
       let answer = RecordAnswer(verdicts: (0..<4).map { _ in random.verdict() }, mark: random.optionalToken())
       #expect(try Bodies.readRecordAnswer(Bodies.write(answer), sent: 4) == answer, "seed \(seed)")
     }

@@ -17,7 +17,7 @@ import Testing
       let answer = try Bodies.readReadingAnswer(stored.body, sent: 40)
       #expect(stored.status == 200 && answer.stored == 40)
 
-      let body = Bodies.writeChanges([RecordWire.json(Sample.change("note"))])
+      let body = Bodies.writeChanges([Sample.change("note").json])
       let applied = try #require(try await peer.send("POST", "/v1/records", body: body))
       let verdicts = try Bodies.readRecordAnswer(applied.body, sent: 1).verdicts
       guard case .accepted(let revision) = verdicts[0] else {
@@ -56,7 +56,7 @@ import Testing
     try await Peer.with { (peer) async throws in
       _ = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(Sample.history(5)))
       let change = Sample.change("note")
-      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([RecordWire.json(change)]))
+      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([change.json]))
       let other = [
         "Glucoport-Node: 00000000-0000-4000-8000-000000000009",
         "Glucoport-Run: 1 00000000-0000-4000-8000-000000000008",
@@ -100,7 +100,7 @@ import Testing
 
   @Test func changesThatAreNoneAreRefusedInTheirPlace() async throws {
     try await Peer.with { (peer) async throws in
-      let body = Bodies.writeChanges(["{}", RecordWire.json(Sample.change("note")), "7"])
+      let body = Bodies.writeChanges(["{}", Sample.change("note").json, "7"])
       let reply = try #require(try await peer.send("POST", "/v1/records", body: body))
       let verdicts = try Bodies.readRecordAnswer(reply.body, sent: 3).verdicts
       let isRefused = verdicts.map { if case .refused = $0 { true } else { false } }
@@ -110,9 +110,9 @@ import Testing
 
   @Test func aConflictTellsTheStateThatIsThere() async throws {
     try await Peer.with { (peer) async throws in
-      let first = Bodies.writeChanges([RecordWire.json(Sample.change("one"))])
+      let first = Bodies.writeChanges([Sample.change("one").json])
       _ = try await peer.send("POST", "/v1/records", body: first)
-      let second = Bodies.writeChanges([RecordWire.json(Sample.change("two", version: 2))])
+      let second = Bodies.writeChanges([Sample.change("two", version: 2).json])
       let reply = try #require(try await peer.send("POST", "/v1/records", body: second))
       guard
         case .conflict(_, let state, let isBaseKnown) = try Bodies.readRecordAnswer(reply.body, sent: 1)

@@ -25,7 +25,7 @@ import Testing
       let batch = Sample.history(40)
       _ = try await peer.send("POST", "/v1/readings", body: Bodies.writeReadings(batch))
       let change = Sample.change("note")
-      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([RecordWire.json(change)]))
+      _ = try await peer.send("POST", "/v1/records", body: Bodies.writeChanges([change.json]))
       let digests = try Bodies.readDigests(try await body(peer, ""))
       #expect(try Bodies.readDigests(try await body(peer, "?of=readings")) == digests)
       let buckets = (0..<4096).filter { digests.counts[$0] > 0 }

@@ -52,7 +52,7 @@ struct SeededNumbers: RandomNumberGenerator {
   }
 
   mutating func state() -> RecordState {
-    let kind = pick(RecordKind.allCases)
+    let kind = pick(RecordKind.known)
     var fields: [String: FieldValue] = [:]
     for name in ["units", "rate", "minutes", "carbs", "protein", "fat", "steps"]
     where Bool.random(using: &self) {

@@ -18,9 +18,10 @@ struct NightscoutPushTests {
   /// What it answers to a POST.
   static let made = (201, #"{"status":201,"identifier":"x","lastModified":5}"#)
 
-  static func change(_ state: RecordState, base: String? = nil, version: Int = 1, node: Int = 1)
-    -> RecordChange
-  {
+  static func change(
+    _ state: RecordState, guid: String = NightscoutPushTests.guid, base: String? = nil, version: Int = 1,
+    node: Int = 1
+  ) -> RecordChange {
     RecordChange(guid: guid, node: Login.run(node: node).node, version: version, base: base, state: state)
   }
 

@@ -250,9 +250,8 @@ struct NightscoutSiteTests {
 
   @Test func whatIsDeletedBeforeItsWriterLooksAgainIsATombstone() async throws {
     for deletesByV1 in [true, false] {
-      var first = NightscoutPushTests.change(bolus)
-      first.guid = deletesByV1 ? Login.logbookID : "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12"
-      let change = first
+      let change = NightscoutPushTests.change(
+        bolus, guid: deletesByV1 ? Login.logbookID : "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")
       let answer = try await ask { try await $0.push([change], Login.run()) }
       if deletesByV1 {
         #expect(loopback.site.actAsPhoneApp().deleteTreatment(change.guid))

@@ -24,6 +24,18 @@ import Testing
     try await stand.stop()
   }
 
+  /// What a kind means is for the programs that know it.
+  @Test(arguments: StorageSort.all, ["sleep", "-", String(repeating: "z", count: 32)])
+  func everyKindIsStored(_ sort: StorageSort, _ word: String) async throws {
+    let folder = try ScratchFolder()
+    let stand = try await sort.start(folder.path)
+    let state = Sample.note("one", kind: try #require(RecordKind(rawValue: word)))
+    _ = try await Client(stand).revision(Sample.change(guid, 1, on: nil, state))
+    var other = Client(stand)
+    #expect(try await other.pullAll().flatMap(\.records).map(\.state) == [state])
+    try await stand.stop()
+  }
+
   @Test(arguments: StorageSort.all)
   func anEqualBaseOverwrites(_ sort: StorageSort) async throws {
     let folder = try ScratchFolder()

@@ -90,9 +90,10 @@ struct Client: Sendable {
   func push(_ changes: RecordChange...) async throws -> [RecordVerdict] {
     // A change names the node that first sent it.
     let own = changes.map { change in
-      var own = change
-      if own.node == Sample.node { own.node = run.node }
-      return own
+      change.node == Sample.node
+        ? RecordChange(
+          guid: change.guid, node: run.node, version: change.version, base: change.base, state: change.state)
+        : change
     }
     return try await storage.apply(own, login, run).verdicts
   }

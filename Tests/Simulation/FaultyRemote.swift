@@ -41,6 +41,8 @@ public struct Meanwhile: @unchecked Sendable {
 public actor FaultyRemote: Remote {
   /// What was asked so far, by the name of the call, with the number of items in it.
   public private(set) var requests: [String] = []
+  /// The changes of records in the last request with any, as they were written: also of one that never arrived.
+  public private(set) var lastChanges: [String] = []
   /// What a request in flight met and could not do.
   public private(set) var failure: (any Error)?
 
@@ -150,6 +152,7 @@ public actor FaultyRemote: Remote {
   /// Sends changes of records. What is refused for good does not reach the storage.
   public func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
     let refusal = refusal
+    lastChanges = changes.map(\.json)
     return try await exchange("records", items: changes.count) { [host] () async throws(RemoteError) in
       let reasons = changes.map { refusal?($0.state) }
       let taken = zip(changes, reasons).filter { $1 == nil }.map(\.0)

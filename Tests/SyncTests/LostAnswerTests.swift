@@ -38,14 +38,33 @@ import Testing
     let scene = try await Scene()
     let guid = try scene.a.add(["a": "first"])
     try await loseAnswerToRecords(scene)
-    let sent = try scene.a.record(guid).sent
-    #expect(sent != nil)
+    let first = await scene.a.remote.lastChanges
+    let sent = try #require(try scene.a.record(guid).sent)
+    #expect(first == [sent.json])
     try scene.a.edit(guid, "a", "second")
-    try scene.a.beginUpload(UploadOptions())
-    for _ in 0..<20 where try scene.a.record(guid).sent == sent { try await scene.a.stepUpload() }
+    try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
+    try await scene.a.stepUpload()
+    #expect(await scene.a.remote.lastChanges == first)
     let record = try scene.a.record(guid)
     #expect(record.versionSynced == 1 && record.version == 2)
     #expect(record.base?.fields["a"] == .text("first"))
+    try await scene.a.stepUpload()
+    let second = try #require(await scene.a.remote.lastChanges.first)
+    #expect(try RecordChange(json: second).state.fields["a"] == .text("second"))
+  }
+
+  /// What is repeated is the text that the store holds, and no other encoding of what it says.
+  @Test func theTextThatWasSentIsRepeatedAsItStands() async throws {
+    let scene = try await Scene()
+    let guid = try scene.a.add(["a": "first"])
+    try await loseAnswerToRecords(scene)
+    let sent = try #require(await scene.a.remote.lastChanges.first)
+    let spaced = sent.replacing(",\"version\"", with: " ,\"version\"")
+    try DamagedFile.execute(
+      "UPDATE record SET sent = '\(spaced)' WHERE guid = '\(guid)'", in: scene.a.path)
+    let (ending, summary) = try await scene.a.upload()
+    #expect(ending == .complete && summary.pushedRecords == 1 && spaced != sent)
+    #expect(await scene.a.remote.lastChanges == [spaced])
   }
 
   @Test func readingsWhoseAnswerWasLostAreStoredOnce() async throws {

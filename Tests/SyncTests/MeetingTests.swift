@@ -128,7 +128,7 @@ import Testing
     await scene.a.remote.loseNextAnswer()
     try await scene.a.stepUpload()
     let sent = try #require(try scene.a.record(guid).sent)
-    let object = try #require(JSONSerialization.jsonObject(with: Data(sent.utf8)) as? [String: Any])
+    let object = try #require(JSONSerialization.jsonObject(with: Data(sent.json.utf8)) as? [String: Any])
     #expect(Set(object.keys) == ["guid", "node", "version", "digest", "base", "state"])
     let state = try #require(object["state"] as? [String: Any])
     #expect(

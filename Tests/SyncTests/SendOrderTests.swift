@@ -51,8 +51,8 @@ import Testing
     let node = try #require(try scene.a.sync().remote()).node
     let (changes, run) = try scene.a.sync().sync { store in
       let run = try store.beginRun(id: "00000000-0000-4000-8000-000000000001")
-      let texts = try guids.map { try store.prepare(try #require(try store.record($0)), node: node) }
-      return (try texts.map { try RecordWire.change($0) }, run)
+      let changes = try guids.map { try store.prepare(try #require(try store.record($0)), node: node) }
+      return (changes, run)
     }
     #expect(changes.count == 20)
     var outcome = Outcome()

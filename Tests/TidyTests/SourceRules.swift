@@ -8,8 +8,7 @@ enum SourceRules {
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
     ["Logbook", "CZlib", "CLibUSB"],
-    ["LogbookAPI", "SQLiteRows", "TemporaryFiles"],
-    ["Nightscout"],
+    ["LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],

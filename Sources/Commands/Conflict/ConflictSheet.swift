@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
 import LogbookStore
 
 /// The file in which a person writes what a record is to hold: its fields, with those of both sides below them.
@@ -35,11 +34,11 @@ struct ConflictSheet {
     if text == self.text || text.allSatisfy(\.isWhitespace) { return nil }
     let fields: RecordFields?
     do {
-      fields = try WireReader.read(Array(text.utf8)) { (reader) throws(WireError) in
+      fields = try JSONScanner.read(Array(text.utf8)) { (reader) throws(JSONError) in
         var fields: RecordFields?
-        try reader.object { (name, reader) throws(WireError) in
+        try reader.object { (name, reader) throws(JSONError) in
           guard name == "fields" else { return false }
-          fields = try RecordWire.readFields(&reader)
+          fields = try RecordFields(&reader)
           return true
         }
         return fields

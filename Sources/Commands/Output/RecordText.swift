@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
 import LogbookStore
 
 /// A record in one line for people.
@@ -9,35 +8,37 @@ enum RecordText {
   static func summary(_ record: StoredRecord) -> String {
     let values: [String: FieldValue]
     do {
-      values = try RecordWire.fields(record.fields).values
+      values = try RecordFields(json: record.fields).values
     } catch {
       // Other programs may write fields that glucoport does not; they are shown as they stand.
       return record.fields
     }
     if record.kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }
-    return values.sorted { precedes($0.key, $1.key) }.map(part).joined(separator: " · ")
+    let fields = record.kind.fields
+    let described = fields.compactMap { field in values[field.name].map { part(field.name, field.label, $0) }
+    }
+    // Other programs may write fields that the kind does not have here.
+    let others = values.filter { name, _ in !fields.contains { $0.name == name } }.sorted { $0.key < $1.key }
+    return (described + others.map { part($0.key, .name, $0.value) }).joined(separator: " · ")
   }
 
-  private static let order = ["units", "carbs", "servings", "minutes", "subtype", "text", "tags"]
-  private static let units = [
-    "units": "U", "carbs": "g", "servings": "servings", "minutes": "min", "rate": "U/h",
-  ]
-
-  private static func precedes(_ left: String, _ right: String) -> Bool {
-    (order.firstIndex(of: left) ?? order.count, left) < (order.firstIndex(of: right) ?? order.count, right)
+  private static func part(_ name: String, _ label: RecordField.Label, _ value: FieldValue) -> String {
+    if case .flag(let isSet) = value { return isSet ? name : "not \(name)" }
+    let text = text(value)
+    switch label {
+    case .plain: return text
+    case .name: return "\(name) \(text)"
+    case .unit(let unit): return "\(text) \(unit)"
+    case .count(let one, let many): return "\(text) \(value == .number(1) ? one : many)"
+    }
   }
 
-  private static func part(_ name: String, _ value: FieldValue) -> String {
-    let text =
-      switch value {
-      case .number(let number): plainNumber(number)
-      case .text(let text): text
-      case .flag(let isSet): isSet ? name : "not \(name)"
-      case .words(let words): words.joined(separator: ", ")
-      }
-    if case .flag = value { return text }
-    if name == "servings", value == .number(1) { return "1 serving" }
-    if let unit = units[name] { return "\(text) \(unit)" }
-    return ["subtype", "text", "tags"].contains(name) ? text : "\(name) \(text)"
+  private static func text(_ value: FieldValue) -> String {
+    switch value {
+    case .number(let number): plainNumber(number)
+    case .text(let text): text
+    case .flag(let isSet): String(isSet)
+    case .words(let words): words.joined(separator: ", ")
+    }
   }
 }

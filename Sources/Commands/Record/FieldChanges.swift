@@ -13,8 +13,9 @@ struct FieldChanges {
   ///
   /// - Throws: `Failure` of category `usage`, as for a field that this kind does not have.
   mutating func set(_ name: String, to text: String) throws {
-    guard let field = kind.fields.first(where: { $0.name == name }) else {
-      let names = kind.fields.map(\.name).joined(separator: ", ")
+    let fields = kind.fields.filter(\.isSettable)
+    guard let field = fields.first(where: { $0.name == name }) else {
+      let names = fields.map(\.name).joined(separator: ", ")
       throw Failure(.usage, "\(kind.rawValue) has no field '\(displayed(name))'; it has \(names)")
     }
     try set(name, to: try field.value(text))
@@ -37,19 +38,24 @@ struct FieldChanges {
   /// Sets fields from the words behind the kind or the id: amounts with or without their units, or a note's text.
   mutating func set(words: [String]) throws {
     if words.isEmpty { return }
-    if kind == .note { return try set("text", to: words.joined(separator: " ")) }
-    guard !kind.amountUnits.isEmpty else {
+    switch kind.details?.typing {
+    case .amounts: try set(amounts: words)
+    case .text(let field): try set(field, to: words.joined(separator: " "))
+    case .reading, .command, nil:
       throw Failure(
         .usage, "\(kind.rawValue) has no amount, so '\(displayed(words[0]))' says nothing; see --note")
     }
+  }
+
+  private mutating func set(amounts words: [String]) throws {
     var rest = words[...]
     while let word = rest.popFirst() {
       let number = word.prefix { $0.isNumber || $0 == "." || $0 == "," }
       let glued = word.dropFirst(number.count)
       let isUnit = glued.isEmpty && rest.first.map { $0.first?.isLetter ?? false } ?? false
       let unit = try unit(isUnit ? rest.removeFirst() : String(glued))
-      let amount = try RecordField.number(String(number.isEmpty ? word[...] : number), unit.field)
-      try set(unit.field, to: .number(amount * unit.factor))
+      let amount = try unit.field.number(String(number.isEmpty ? word[...] : number))
+      try set(unit.field.name, to: .number(amount * unit.factor))
     }
   }
 
@@ -60,8 +66,11 @@ struct FieldChanges {
     return fields
   }
 
-  private func unit(_ word: String) throws -> AmountUnit {
-    let units = kind.amountUnits
+  /// The field and the factor of a unit; the first one where a person gives none.
+  private func unit(_ word: String) throws -> (field: RecordField, word: String, factor: Double) {
+    let units = kind.fields.flatMap { field in
+      field.units.map { (field: field, word: $0.word, factor: $0.factor) }
+    }
     guard let unit = word.isEmpty ? units.first : units.first(where: { $0.word == word }) else {
       let words = units.map(\.word).joined(separator: ", ")
       throw Failure(.usage, "'\(displayed(word))' is no unit of \(kind.rawValue); write \(words)")

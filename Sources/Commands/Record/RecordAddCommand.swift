@@ -16,7 +16,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: ArgumentHelp("insulin, food, exercise, note or annotation.", valueName: "kind"))
+  @Argument(help: ArgumentHelp(alternatives(RecordKind.allValueStrings) + ".", valueName: "kind"))
   var kind: RecordKind
 
   @Argument(
@@ -28,26 +28,25 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   @OptionGroup var told: RecordOutputOptions
 
   func validate() throws {
-    if kind == .attachment { throw ValidationError("add takes insulin, food, exercise, note or annotation.") }
-    if kind == .annotation, words.count != 1 {
+    if namesReading, words.count != 1 {
       throw ValidationError("An annotation names one reading, by the id that 'glucoport list --long' shows.")
     }
   }
 
   func run() async throws {
     let output = Output()
-    let changes = try content.changes(kind, words: kind == .annotation ? [] : words)
+    let changes = try content.changes(kind, words: namesReading ? [] : words)
     var fields = changes.applied(to: RecordFields())
     guard !fields.values.isEmpty else {
-      let content = kind == .annotation ? "--exclude, --include" : kind == .note ? "its text" : "an amount"
-      throw Failure(.usage, "\(kind.rawValue): there is nothing to keep; give \(content) or a --note")
+      throw Failure(
+        .usage, "\(kind.rawValue): there is nothing to keep; give \(content(of: kind)) or a --note")
     }
     try content.checkTime(storeOptions, output)
     // Where it names a reading or an entry, that has to be there, and the store with it.
-    let namesOthers = kind == .annotation || content.entry != nil
+    let namesOthers = namesReading || content.entry != nil
     let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor)
     let zone = try store.timezone()
-    if kind == .annotation { fields["reading"] = .text(try reading(store).identity.text) }
+    if namesReading { fields["reading"] = .text(try reading(store).identity.text) }
     let (time, placement) = TimeArgument.now.placed(zone: zone, now: Host.now())
     var draft = RecordDraft(kind: kind, at: time, placement: placement, fields: fields)
     try content.place(&draft, in: store, zone: zone)
@@ -56,6 +55,17 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
       try told.tell("added", edit, store, output)
     }
     try output.finish()
+  }
+
+  /// Whether its only word is the id of a reading.
+  private var namesReading: Bool { if case .reading? = kind.details?.typing { true } else { false } }
+
+  private func content(of kind: RecordKind) -> String {
+    switch kind.details?.typing {
+    case .reading: "--exclude, --include"
+    case .text: "its text"
+    case .amounts, .command, nil: "an amount"
+    }
   }
 
   private func reading(_ store: Store) throws -> StoredReading {
@@ -68,4 +78,16 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 }
 
-extension RecordKind: ExpressibleByArgument {}
+/// On the command line, the kinds that `record add` takes.
+extension RecordKind: ExpressibleByArgument {
+  /// The kind that a word names.
+  public init?(argument: String) {
+    guard let kind = RecordKind(rawValue: argument), kind.details?.isTyped == true else { return nil }
+    self = kind
+  }
+
+  /// The words that name one.
+  public static var allValueStrings: [String] {
+    RecordKindDescription.all.filter(\.isTyped).map(\.kind.rawValue)
+  }
+}

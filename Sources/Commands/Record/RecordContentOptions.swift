@@ -25,9 +25,7 @@ struct RecordContentOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A text, on any kind.", valueName: "text"))
   var note: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Of insulin: rapid, long, basal or mix; of a note: health or announcement.", valueName: "subtype"))
+  @Option(help: ArgumentHelp(subtypeHelp, valueName: "subtype"))
   var subtype: String?
 
   @Option(
@@ -55,7 +53,7 @@ struct RecordContentOptions: ParsableArguments {
     if let note { try changes.set("text", to: note) }
     for assignment in set { try changes.set(assignment) }
     if let verdict {
-      guard kind == .annotation else {
+      guard kind.details?.field("excluded") != nil else {
         throw Failure(.usage, "--exclude and --include are for annotations; this is \(kind.rawValue)")
       }
       try changes.set("excluded", to: .flag(verdict == .exclude))
@@ -64,9 +62,16 @@ struct RecordContentOptions: ParsableArguments {
     return changes
   }
 
+  /// `Insulin: rapid, long, basal or mix; note: health or announcement.`
+  private static var subtypeHelp: String {
+    let kinds = RecordKindDescription.all.filter { !$0.subtypes.isEmpty }
+    let text = kinds.map { "\($0.kind.rawValue): \(alternatives($0.subtypes))" }.joined(separator: "; ")
+    return text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+
   private func check(_ changes: FieldChanges, _ kind: RecordKind) throws {
     for case (let name, .number(let number)?) in changes.values.sorted(by: { $0.key < $1.key }) {
-      guard let range = PlausibleAmounts.range(of: name, in: kind), !range.contains(number) else { continue }
+      guard let range = kind.details?.field(name)?.plausibleRange, !range.contains(number) else { continue }
       throw Failure(
         .usage,
         "\(name): \(plainNumber(number)) is more than the \(plainNumber(range.upperBound)) that \(kind.rawValue) can plausibly have; correct it, or add --force"

@@ -14,7 +14,7 @@ extension GlucoportIdentity {
   /// - Parameter guid: its identity, which another format may state elsewhere.
   func record(from row: Row, guid: Field) -> Result<ImportedRecord, Reason> {
     guard let kind = RecordKind(rawValue: field(.kind, of: row).text) else {
-      return .failure(Reason(text: "a kind of record that does not exist"))
+      return .failure(Reason(text: "a kind that is not 1 to 32 lower-case letters and hyphens"))
     }
     guard let (time, placement) = time(of: row) else {
       return .failure(Reason(text: Self.badTime))
@@ -36,7 +36,7 @@ extension GlucoportIdentity {
     record.entryGuid = entry.isEmpty ? nil : entry.text
     record.deleted = Self.flag(deleted) ?? false
     // A tombstone has no fields any more.
-    if kind == .attachment, !record.deleted || !fields.values.isEmpty, let fault = fields.attachmentFault {
+    if !record.deleted || !fields.values.isEmpty, let fault = kind.details?.fault(in: fields) {
       return .failure(Reason(text: fault))
     }
     return .success(record)

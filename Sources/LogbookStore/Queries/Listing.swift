@@ -13,7 +13,9 @@ public struct ItemFilter: Sendable {
   /// The kinds of readings; none for no readings.
   public var readingKinds = Set(ReadingKind.allCases)
   /// The kinds of records; none for no records.
-  public var recordKinds = Set(RecordKind.allCases)
+  public var recordKinds = Set(RecordKind.known)
+  /// Whether records of kinds that only newer programs know are listed, too.
+  public var includesUnknownKinds = false
   /// Whether tombstones are listed, too.
   public var includesDeleted = false
   /// Only the newest so many.
@@ -103,18 +105,25 @@ extension Store {
   private static func recordCursor(
     _ database: Database, _ filter: ItemFilter, isDescending: Bool
   ) throws -> RowCursor {
-    let kinds = filter.recordKinds.map { "'\($0.rawValue)'" }.joined(separator: ",")
+    let kinds = list(filter.recordKinds)
+    let condition =
+      filter.includesUnknownKinds
+      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.known))))" : "kind IN (\(kinds))"
     let direction = isDescending ? "DESC" : "ASC"
     return try Row.fetchCursor(
       database,
       sql: """
         SELECT \(StoredRecord.columns) FROM record
-        WHERE kind IN (\(kinds)) AND device_time - utc_offset >= ? AND device_time - utc_offset < ?
+        WHERE \(condition) AND device_time - utc_offset >= ? AND device_time - utc_offset < ?
           AND (deleted = 0 OR ?)
         ORDER BY device_time - utc_offset \(direction), guid \(direction)
         \(filter.newest.map { "LIMIT \($0)" } ?? "")
         """,
       arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2, filter.includesDeleted])
+  }
+
+  private static func list(_ kinds: some Sequence<RecordKind>) -> String {
+    kinds.map { "'\($0.rawValue)'" }.joined(separator: ",")
   }
 
   /// The reading with this address, as listings name it; nil when there is none.

@@ -30,6 +30,13 @@ public struct RecordDraft: Hashable, Sendable {
       fields: try RecordFields(stored: record.fields, of: record.guid))
     entryGuid = record.entryGuid
   }
+
+  /// What the record says once this is stored.
+  func state(editedAt now: Int64) -> RecordState {
+    RecordState(
+      kind: kind, entryGuid: entryGuid, deviceTime: deviceTime, placement: placement, fields: fields,
+      isDeleted: false, editedAt: now)
+  }
 }
 
 /// What became of a record.
@@ -47,6 +54,8 @@ public struct RecordEdit: Sendable {
 }
 
 /// The only way in which people change records: every edit raises `version` by one in the transaction that makes it.
+/// Records of a kind that this program does not know are left as they are: only the program that wrote them knows what
+/// their fields mean.
 ///
 /// Needs a store opened as `editor` or `resolver`.
 public struct RecordEditor {
@@ -86,7 +95,8 @@ public struct RecordEditor {
   /// Changes a record as `change` says, which sees what the record holds at this very moment. So two edits at once
   /// never undo each other.
   ///
-  /// - Throws: `Failure`: `missingInput` when there is none or it is deleted, and as for an entry that cannot take it.
+  /// - Throws: `Failure`: `missingInput` when there is none or it is deleted, `configuration` for a kind that this program
+  ///   does not know, and as for an entry that cannot take it.
   public func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
@@ -95,6 +105,7 @@ public struct RecordEditor {
           .missingInput,
           "\(guid): this record is deleted and cannot be edited; only resolving a conflict brings one back")
       }
+      try Self.requireKnown(record)
       let stored = try RecordDraft(record)
       var draft = stored
       try change(&draft)
@@ -102,13 +113,7 @@ public struct RecordEditor {
       if let entry = draft.entryGuid, entry != stored.entryGuid {
         try Self.requireEntry(entry, for: guid, database)
       }
-      try database.executeCached(
-        sql: """
-          UPDATE record SET entry_guid = ?, device_time = ?, utc_offset = ?, offset_source = ?, fields = ?,
-            edited_at = ?, version = version + 1
-          WHERE guid = ?
-          """,
-        arguments: arguments(draft) + [guid])
+      try Self.write(draft.state(editedAt: now), to: guid, database)
       return RecordEdit(record: try Self.require(guid, database), edits: 1)
     }
   }
@@ -116,23 +121,56 @@ public struct RecordEditor {
   /// Leaves a tombstone of a record and of everything that belongs to it. A record that is deleted already stays as
   /// it is.
   ///
-  /// - Throws: `Failure` of category `missingInput` when there is none.
+  /// - Throws: `Failure`: `missingInput` when there is none, `configuration` for a kind that this program does not know.
   public func delete(_ guid: String) throws -> RecordEdit {
     try store.write { database in
-      var waiting = try Self.require(guid, database).isDeleted ? [] : [guid]
-      var edits = 0
-      while let next = waiting.popLast() {
-        try database.executeCached(
-          sql: """
-            UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1 WHERE guid = ?
-            """,
-          arguments: [now, next])
-        edits += 1
-        // An export may nest deeper than one level, or in a circle; what is deleted by now is not met again.
-        waiting += try Self.children(of: next, database).filter { !waiting.contains($0) }
-      }
+      let record = try Self.require(guid, database)
+      if record.isDeleted { return RecordEdit(record: record, edits: 0) }
+      try Self.requireKnown(record)
+      let edits = try Self.delete([guid], at: now, database)
       return RecordEdit(record: try Self.require(guid, database), edits: edits)
     }
+  }
+}
+
+// MARK: - Writes inside a transaction
+
+extension RecordEditor {
+  /// Makes this state of a record, as one edit.
+  static func write(_ state: RecordState, to guid: String, _ database: Database) throws {
+    try database.executeCached(
+      sql: "UPDATE record SET \(RecordColumns.assignments), version = version + 1 WHERE guid = :guid",
+      arguments: RecordColumns.arguments(state) + ["guid": guid])
+  }
+
+  /// Adds a record.
+  static func insert(_ state: RecordState, _ guid: String, _ database: Database) throws {
+    try database.executeCached(
+      sql: RecordColumns.insertion(),
+      arguments: RecordColumns.arguments(state) + ["guid": guid, "kind": state.kind.rawValue])
+  }
+
+  /// Leaves tombstones of records and of everything that belongs to them, one edit each; returns how many.
+  static func delete(_ guids: [String], at now: Int64, _ database: Database) throws -> Int {
+    var (waiting, edits) = (guids, 0)
+    while let next = waiting.popLast() {
+      try database.executeCached(
+        sql: """
+          UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1 WHERE guid = ?
+          """,
+        arguments: [now, next])
+      edits += 1
+      // An export may nest deeper than one level, or in a circle; what is deleted by now is not met again.
+      waiting += try children(of: next, database).filter { !waiting.contains($0) }
+    }
+    return edits
+  }
+
+  /// The records that belong to an entry, tombstones apart.
+  static func children(of guid: String, _ database: Database) throws -> [String] {
+    try String.fetchAll(
+      database.cachedStatement(sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0"),
+      arguments: [guid])
   }
 }
 
@@ -142,12 +180,7 @@ extension RecordEditor {
       throw Failure(.badInput, "\(guid): there is a record with this id already; nothing was added")
     }
     if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
-    try database.executeCached(
-      sql: """
-        INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, edited_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-      arguments: [guid, draft.kind.rawValue] + arguments(draft))
+    try Self.insert(draft.state(editedAt: now), guid, database)
     return try Self.require(guid, database)
   }
 
@@ -166,6 +199,15 @@ extension RecordEditor {
     return record
   }
 
+  /// Refuses a kind whose fields mean something that this program does not know.
+  private static func requireKnown(_ record: StoredRecord) throws {
+    guard record.kind.details == nil else { return }
+    throw Failure(
+      .configuration,
+      "\(record.guid): this version of glucoport does not know records of kind '\(record.kind.rawValue)'; "
+        + "change it with the version that wrote it")
+  }
+
   /// Refuses an entry that is not there, is deleted, or belongs to an entry itself.
   private static func requireEntry(_ entry: String, for guid: String, _ database: Database) throws {
     let record = try require(entry, database)
@@ -181,18 +223,5 @@ extension RecordEditor {
     guard try children(of: guid, database).isEmpty else {
       throw Failure(.usage, "\(guid): records belong to this entry, so it cannot belong to another")
     }
-  }
-
-  private static func children(of guid: String, _ database: Database) throws -> [String] {
-    try String.fetchAll(
-      database.cachedStatement(sql: "SELECT guid FROM record WHERE entry_guid = ? AND deleted = 0"),
-      arguments: [guid])
-  }
-
-  private func arguments(_ draft: RecordDraft) -> StatementArguments {
-    [
-      draft.entryGuid, draft.deviceTime.seconds, Int(draft.placement.utcOffset),
-      Int(draft.placement.source.rawValue), draft.fields.json, now,
-    ]
   }
 }

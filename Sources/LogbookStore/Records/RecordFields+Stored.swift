@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
-import LogbookAPI
 
 extension RecordFields {
   /// The fields as the store keeps them.
   ///
   /// - Throws: `Failure` of category `badInput` for what another program may have written there.
   init(stored text: String, of guid: String) throws(Failure) {
-    do throws(WireError) {
-      self = try RecordWire.fields(text)
+    do throws(JSONError) {
+      self = try RecordFields(json: text)
     } catch {
       throw Failure(
         .badInput,

@@ -2,7 +2,6 @@
 
 import GRDB
 public import Logbook
-import LogbookAPI
 
 /// A record that waits for a person.
 public struct RecordConflict: Hashable, Sendable {
@@ -20,7 +19,7 @@ public struct RecordConflict: Hashable, Sendable {
   public let cause: Cause
   /// The local side, which stays in use.
   public let mine: RecordState
-  /// The remote's side; of a orphaned entry what is left of it: kind and time.
+  /// The remote's side; of an orphaned entry what is left of it: kind and time.
   public let theirs: RecordState
   /// The state that both sides agreed on last; nil for none.
   public let base: RecordState?
@@ -47,7 +46,7 @@ public struct RecordConflict: Hashable, Sendable {
 
   /// Refuses a resolution that this conflict cannot take.
   ///
-  /// - Throws: `Failure` of category `usage`.
+  /// - Throws: `Failure`: `usage`, or `configuration` for fields of a kind that this program does not know.
   public func check(_ resolution: Resolution) throws {
     switch resolution {
     case .mine, .theirs: return
@@ -56,6 +55,11 @@ public struct RecordConflict: Hashable, Sendable {
         .usage, "\(guid): one side deleted this record, so both cannot be kept; say mine or theirs")
     case .fields where cause == .orphaned || mine.isDeleted && theirs.isDeleted:
       throw Failure(.usage, "\(guid): there is nothing to edit in a deleted record; say mine or theirs")
+    case .fields where mine.kind.details == nil:
+      throw Failure(
+        .configuration,
+        "\(guid): this version of glucoport does not know the fields of kind '\(mine.kind.rawValue)'; say mine or theirs"
+      )
     case .both, .fields: return
     }
   }
@@ -126,11 +130,12 @@ extension RecordResolver {
     func edit(to state: RecordState) throws -> Int {
       var state = state
       state.editedAt = now
-      try Self.edit(guid, to: state, database)
+      try RecordEditor.write(state, to: guid, database)
       return 1
     }
     switch resolution {
-    case .mine where conflict.cause == .orphaned: return try deleteChildren(of: guid, at: now, database)
+    case .mine where conflict.cause == .orphaned:
+      return try RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
     case .mine: return try edit(to: conflict.mine)
     case .theirs: return try edit(to: conflict.theirs)
     case .fields(let fields):
@@ -138,7 +143,7 @@ extension RecordResolver {
       state.fields = fields
       return try edit(to: state)
     case .both(let copy):
-      try insert(conflict.theirs, guid: copy, database)
+      try RecordEditor.insert(conflict.theirs, copy, database)
       return try edit(to: conflict.mine)
     }
   }
@@ -161,8 +166,8 @@ extension RecordResolver {
     ).map { row in
       let record = try SyncRecord(row)
       return RecordConflict(
-        guid: record.guid, cause: .edited, mine: record.state, theirs: try RecordWire.state(row["conflict"]),
-        base: record.base)
+        guid: record.guid, cause: .edited, mine: record.state,
+        theirs: try theirs(row["conflict"], of: record.guid), base: record.base)
     }
     let orphaned = try Row.fetchAll(
       database.cachedStatement(
@@ -181,6 +186,17 @@ extension RecordResolver {
     return edited + orphaned
   }
 
+  private static func theirs(_ text: String, of guid: String) throws -> RecordState {
+    do throws(JSONError) {
+      return try RecordState(json: text)
+    } catch {
+      throw Failure(
+        .badInput,
+        "\(guid): the store cannot read the remote's side of this conflict (\(error.reason)); "
+          + "'glucoport upload' takes it out of the conflicts")
+    }
+  }
+
   /// What was sent before the conflict and never answered is forgotten with it: the remote's side is newer, so that
   /// it can never be applied there any more.
   private static func takeRemoteSideAsBase(_ guid: String, _ database: Database) throws {
@@ -190,41 +206,5 @@ extension RecordResolver {
           sent_version = NULL, sent = NULL
         WHERE guid = ?
         """, arguments: [guid])
-  }
-
-  private static func edit(_ guid: String, to state: RecordState, _ database: Database) throws {
-    try database.executeCached(
-      sql: """
-        UPDATE record SET entry_guid = ?, device_time = ?, utc_offset = ?, offset_source = ?, fields = ?, deleted = ?,
-          edited_at = ?, version = version + 1
-        WHERE guid = ?
-        """, arguments: arguments(state) + [guid])
-  }
-
-  private static func insert(_ state: RecordState, guid: String, _ database: Database) throws {
-    try database.executeCached(
-      sql: """
-        INSERT INTO record (entry_guid, device_time, utc_offset, offset_source, fields, deleted, edited_at,
-          guid, kind)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """, arguments: arguments(state) + [guid, state.kind.rawValue])
-  }
-
-  private static func deleteChildren(
-    of guid: String, at now: Int64, _ database: Database
-  ) throws -> Int {
-    try database.executeCached(
-      sql: """
-        UPDATE record SET deleted = 1, fields = '{}', edited_at = ?, version = version + 1
-        WHERE entry_guid = ? AND deleted = 0
-        """, arguments: [now, guid])
-    return database.changesCount
-  }
-
-  private static func arguments(_ state: RecordState) -> StatementArguments {
-    [
-      state.entryGuid, state.deviceTime.seconds, Int(state.placement.utcOffset),
-      Int(state.placement.source.rawValue), state.fields.json, state.isDeleted, state.editedAt,
-    ]
   }
 }

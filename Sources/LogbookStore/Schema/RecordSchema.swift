@@ -9,8 +9,8 @@ enum RecordSchema {
   private static let table = """
     CREATE TABLE record (
       guid TEXT PRIMARY KEY,
-      kind TEXT NOT NULL
-        CHECK (kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment')),
+      -- Any word that a kind can have: what it means is for the programs that know it.
+      kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 32 AND kind NOT GLOB '*[^a-z-]*'),
       entry_guid TEXT,
       device_time INTEGER NOT NULL,
       utc_offset INTEGER NOT NULL CHECK (abs(utc_offset) < 86400),

@@ -51,16 +51,13 @@ enum Roles {
 
     """
 
-  private static let contentColumns = [
-    "fields", "deleted", "entry_guid", "device_time", "utc_offset", "offset_source", "edited_at",
-  ]
   private static let syncColumns = [
     "version_synced", "sent_version", "sent", "revision", "base", "conflict", "conflict_revision",
     "quarantine", "quarantined_version",
   ]
 
   private static let keptByResolution =
-    contentColumns + [
+    RecordColumns.content + [
       "version", "version_synced", "quarantine", "quarantined_version",
     ]
 

@@ -2,7 +2,6 @@
 
 import GRDB
 public import Logbook
-import LogbookAPI
 
 /// A record with what sync knows of it.
 public struct SyncRecord: Hashable, Sendable {
@@ -16,11 +15,11 @@ public struct SyncRecord: Hashable, Sendable {
   public let versionSynced: Int
   /// The version that was sent and is not answered; nil for none.
   public let sentVersion: Int?
-  /// What was sent of it, as its text.
-  public let sent: String?
+  /// What was sent of it; nil for nothing, and for a text that cannot be read.
+  public let sent: RecordChange?
   /// The remote's revision that this record is made on; nil for none.
   public let revision: String?
-  /// The state that both sides agreed on last; nil for none.
+  /// The state that both sides agreed on last; nil for none, and for a text that cannot be read.
   public let base: RecordState?
   /// Whether the content is still what an import wrote.
   public let isImportedOnly: Bool
@@ -46,16 +45,20 @@ public struct SyncRecord: Hashable, Sendable {
 
   init(_ row: Row) throws {
     guid = row[0]
+    guard let kind = RecordKind(rawValue: row[1]) else {
+      throw Failure(.badInput, "\(guid): the kind of this record is no word that a kind can have")
+    }
     state = RecordState(
-      kind: RecordKind(rawValue: row[1]) ?? .note, entryGuid: row[2], deviceTime: DeviceTime(seconds: row[3]),
+      kind: kind, entryGuid: row[2], deviceTime: DeviceTime(seconds: row[3]),
       placement: Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .stated),
       fields: try RecordFields(stored: row[6], of: row[0]), isDeleted: row[7], editedAt: row[17])
     version = row[8]
     versionSynced = row[9]
     sentVersion = row[10]
-    sent = row[11]
+    let texts = SyncTexts(sent: row[11], base: row[13])
+    sent = texts.sent
     revision = row[12]
-    base = try (row[13] as String?).map(RecordWire.state)
+    base = texts.base
     isImportedOnly = row[14]
     conflictRevision = row[15]
     isQuarantined = row[16]

@@ -2,7 +2,6 @@
 
 import GRDB
 public import Logbook
-import LogbookAPI
 
 /// Which records go up first: an entry before what belongs to it.
 public enum PushPhase: Hashable, Sendable {
@@ -65,30 +64,28 @@ extension SyncTransaction {
       arguments: [guid]) ?? false
   }
 
-  /// What goes out of a record: what was sent and not answered, byte for byte; else its content as it is, which is
+  /// What goes out of a record: what was sent and not answered, as it was sent; else its content as it is, which is
   /// written beside it first.
-  public func prepare(_ record: SyncRecord, node: String) throws -> String {
+  public func prepare(_ record: SyncRecord, node: String) throws -> RecordChange {
     if let sent = record.sent { return sent }
     let change = RecordChange(
       guid: record.guid, node: node, version: record.version, base: record.revision, state: record.state)
-    let text = RecordWire.json(change)
     try database.executeCached(
       sql: "UPDATE record SET sent_version = version, sent = ? WHERE guid = ?",
-      arguments: [text, record.guid])
-    return text
+      arguments: [change.json, record.guid])
+    return change
   }
 
   /// The remote holds the version that was sent. That one becomes synced, not the version by then: an edit made
   /// while the request was on its way stays pending.
   public func acknowledge(_ record: SyncRecord, revision: String) throws {
     guard let sent = record.sent else { return }
-    let base = try RecordWire.change(sent).state.json
     try database.executeCached(
       sql: """
         UPDATE record SET version_synced = sent_version, base = ?, revision = ?, sent_version = NULL, sent = NULL
         WHERE guid = ?
         """,
-      arguments: [base, revision, record.guid])
+      arguments: [sent.state.json, revision, record.guid])
   }
 
   /// What was sent is answered and stays pending.
@@ -103,22 +100,20 @@ extension SyncTransaction {
     try database.executeCached(
       sql: """
         UPDATE record SET version_synced = version, base = :base, revision = :revision, sent_version = NULL,
-          sent = NULL, conflict = NULL, conflict_revision = NULL, quarantine = NULL, quarantined_version = NULL
-          \(record.state.agrees(with: remote.state) ? "" : ", " + Self.contentAssignments),
-          edited_at = :edited
+          sent = NULL, conflict = NULL, conflict_revision = NULL, quarantine = NULL, quarantined_version = NULL,
+          \(Self.assignments(of: remote.state, over: record))
         WHERE guid = :guid
-        """, arguments: Self.arguments(remote.state, of: remote))
+        """, arguments: Self.arguments(remote.state, of: remote, over: record))
   }
 
   /// The merged state stays pending, made on the remote's.
   public func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
     try database.executeCached(
       sql: """
-        UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL
-          \(record.state.agrees(with: state) ? "" : ", " + Self.contentAssignments),
-          edited_at = :edited
+        UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL,
+          \(Self.assignments(of: state, over: record))
         WHERE guid = :guid
-        """, arguments: Self.arguments(state, of: remote))
+        """, arguments: Self.arguments(state, of: remote, over: record))
   }
 
   /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
@@ -141,28 +136,26 @@ extension SyncTransaction {
         """, arguments: [String(reason.prefix(1000)), guid])
   }
 
-  private static let contentAssignments = """
-    entry_guid = :entry, device_time = :time, utc_offset = :offset, offset_source = :source, fields = :fields,
-    deleted = :deleted
-    """
+  /// Where both sides say the same, only the time of the edit is taken over.
+  private static func assignments(of state: RecordState, over record: SyncRecord) -> String {
+    record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments
+  }
 
-  private static func arguments(_ state: RecordState, of remote: RemoteRecord) -> StatementArguments {
-    [
-      "base": remote.state.json, "revision": remote.revision, "guid": remote.guid, "entry": state.entryGuid,
-      "time": state.deviceTime.seconds, "offset": Int(state.placement.utcOffset),
-      "source": Int(state.placement.source.rawValue), "fields": state.fields.json,
-      "deleted": state.isDeleted, "edited": state.editedAt,
-    ]
+  private static func arguments(
+    _ state: RecordState, of remote: RemoteRecord, over record: SyncRecord
+  ) -> StatementArguments {
+    let content: StatementArguments =
+      record.state.agrees(with: state) ? ["edited_at": state.editedAt] : RecordColumns.arguments(state)
+    return content + ["base": remote.state.json, "revision": remote.revision, "guid": remote.guid]
   }
 
   private func insert(_ remote: RemoteRecord) throws {
     try database.executeCached(
-      sql: """
-        INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted, edited_at,
-          version, version_synced, revision, base)
-        VALUES (:guid, :kind, :entry, :time, :offset, :source, :fields, :deleted, :edited, 1, 1, :revision, :base)
-        """,
-      arguments: Self.arguments(remote.state, of: remote) + ["kind": remote.state.kind.rawValue])
+      sql: RecordColumns.insertion(with: ["version", "version_synced", "revision", "base"]),
+      arguments: RecordColumns.arguments(remote.state) + [
+        "guid": remote.guid, "kind": remote.state.kind.rawValue, "version": 1, "version_synced": 1,
+        "revision": remote.revision, "base": remote.state.json,
+      ])
   }
 }
 

@@ -6,14 +6,14 @@ import LogbookAPI
 extension GlucoportRemote: VerifyingRemote {
   func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
     try await send(get("\(Wire.digestsPath)?\(Bodies.queryForRecordDigests)", run)) {
-      (body) throws(WireError) in
+      (body) throws(JSONError) in
       try Bodies.readDigests(body)
     }
   }
 
   func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
     let received = try await send(get("\(Wire.digestsPath)?\(Bodies.queryForReadings(in: buckets))", run)) {
-      (body) throws(WireError) in
+      (body) throws(JSONError) in
       try Bodies.readReadings(body)
     }
     if let refused = received.refused.first {
@@ -26,7 +26,7 @@ extension GlucoportRemote: VerifyingRemote {
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(RemoteError) -> RecordPage {
     let query = Bodies.queryForRecords(in: buckets, after: guid)
-    let page = try await send(get("\(Wire.digestsPath)?\(query)", run)) { (body) throws(WireError) in
+    let page = try await send(get("\(Wire.digestsPath)?\(query)", run)) { (body) throws(JSONError) in
       try Bodies.readRecordPage(body)
     }
     // In the order of their ids, or it could go round in circles.

@@ -21,7 +21,7 @@ struct GlucoportRemote: RemoteKind {
   static func recognises(_ address: RemoteAddress) -> Bool { true }
 
   func logbook() async throws(RemoteError) -> RemoteLogbook {
-    var logbook = try await send(get(Wire.logbookPath)) { (body) throws(WireError) in
+    var logbook = try await send(get(Wire.logbookPath)) { (body) throws(JSONError) in
       try Bodies.readLogbook(body)
     }
     logbook.name = exchange.quoted(logbook.name)
@@ -30,7 +30,7 @@ struct GlucoportRemote: RemoteKind {
 
   func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
     let request = post(Wire.readingsPath, Bodies.writeReadings(batch), run)
-    var answer = try await send(request) { (body) throws(WireError) in
+    var answer = try await send(request) { (body) throws(JSONError) in
       try Bodies.readReadingAnswer(body, sent: batch.readings.count)
     }
     for index in answer.refused.indices {
@@ -40,8 +40,8 @@ struct GlucoportRemote: RemoteKind {
   }
 
   func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
-    let request = post(Wire.recordsPath, Bodies.writeChanges(changes.map(RecordWire.json)), run)
-    var answer = try await send(request) { (body) throws(WireError) in
+    let request = post(Wire.recordsPath, Bodies.writeChanges(changes.map(\.json)), run)
+    var answer = try await send(request) { (body) throws(JSONError) in
       try Bodies.readRecordAnswer(body, sent: changes.count)
     }
     answer.verdicts = answer.verdicts.map { verdict in
@@ -55,11 +55,11 @@ struct GlucoportRemote: RemoteKind {
     let request = get("\(Wire.changesPath)?\(after)limit=\(limit)", run)
     let answer = try await exchange.send(request)
     if answer.status == 304 { return nil }
-    return try read(answer) { (body) throws(WireError) in try Bodies.readPage(body) }
+    return try read(answer) { (body) throws(JSONError) in try Bodies.readPage(body) }
   }
 
   func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    try await send(get(Wire.digestsPath, run)) { (body) throws(WireError) in try Bodies.readDigests(body) }
+    try await send(get(Wire.digestsPath, run)) { (body) throws(JSONError) in try Bodies.readDigests(body) }
   }
 }
 
@@ -81,7 +81,7 @@ extension GlucoportRemote: SelectiveRemote {
     }
     parameters.append("limit=\(limit)")
     let request = get("\(Wire.changesPath)?\(parameters.joined(separator: "&"))", run)
-    return try await send(request) { (body) throws(WireError) in try Bodies.readPage(body) }
+    return try await send(request) { (body) throws(JSONError) in try Bodies.readPage(body) }
   }
 }
 
@@ -107,16 +107,16 @@ extension GlucoportRemote {
   }
 
   func send<Value>(
-    _ request: ExchangeRequest, _ parse: ([UInt8]) throws(WireError) -> Value
+    _ request: ExchangeRequest, _ parse: ([UInt8]) throws(JSONError) -> Value
   ) async throws(RemoteError) -> Value {
     try read(try await exchange.send(request), parse)
   }
 
   private func read<Value>(
-    _ answer: ExchangeAnswer, _ parse: ([UInt8]) throws(WireError) -> Value
+    _ answer: ExchangeAnswer, _ parse: ([UInt8]) throws(JSONError) -> Value
   ) throws(RemoteError) -> Value {
     guard answer.status == 200 else { throw problem(answer) }
-    do throws(WireError) {
+    do throws(JSONError) {
       return try parse(answer.body)
     } catch {
       throw exchange.violation(
@@ -128,7 +128,7 @@ extension GlucoportRemote {
   /// between may answer, too.
   func problem(_ answer: ExchangeAnswer) -> RemoteError {
     let body: ErrorBody
-    do throws(WireError) {
+    do throws(JSONError) {
       body = try ErrorBody(answer.body)
     } catch {
       return exchange.problem(answer)
@@ -143,7 +143,7 @@ extension GlucoportRemote {
     case (403, .readOnly): return .readOnly
     case (409, .nodeReused): return .nodeReused
     case (409, .otherLogbook):
-      guard let logbook = body.logbook, RecordWire.isGuid(logbook) else { return exchange.problem(answer) }
+      guard let logbook = body.logbook, Guid.isValid(logbook) else { return exchange.problem(answer) }
       return .otherLogbook(id: logbook)
     case (410, .positionUnknown): return .positionUnknown
     case (507, .full): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")

@@ -160,7 +160,7 @@ extension NightscoutSession {
 enum NightscoutAnswer {
   /// The body; nil for what is no JSON.
   static func value(_ answer: ExchangeAnswer) -> JSONValue? {
-    do throws(WireError) {
+    do throws(JSONError) {
       return try JSONValue.read(answer.body)
     } catch {
       return nil
@@ -187,9 +187,9 @@ enum NightscoutAnswer {
   static func new(_ answer: ExchangeAnswer, of identifiers: [String]) -> Set<String>? {
     guard answer.status == 200 else { return nil }
     var (answered, new): (Set<String>, Set<String>) = ([], [])
-    do throws(WireError) {
-      try WireReader.read(JSONValue.mended(answer.body)) { (reader) throws(WireError) in
-        try reader.array { (reader) throws(WireError) in
+    do throws(JSONError) {
+      try JSONScanner.read(JSONValue.mended(answer.body)) { (reader) throws(JSONError) in
+        try reader.array { (reader) throws(JSONError) in
           let (identifier, isNew) = try row(&reader)
           guard let identifier else { return }
           answered.insert(identifier)
@@ -203,14 +203,14 @@ enum NightscoutAnswer {
   }
 
   private static func row(
-    _ reader: inout WireReader
-  ) throws(WireError) -> (identifier: String?, isNew: Bool) {
+    _ reader: inout JSONScanner
+  ) throws(JSONError) -> (identifier: String?, isNew: Bool) {
     var (identifier, isNew): (String?, Bool) = (nil, false)
     guard reader.peek() == UInt8(ascii: "{") else {
       try reader.skip()
       return (nil, false)
     }
-    try reader.object { (name, reader) throws(WireError) in
+    try reader.object { (name, reader) throws(JSONError) in
       switch name {
       case "identifier" where reader.peek() == UInt8(ascii: "\""): identifier = try reader.string()
       case "_id": isNew = try JSONValue(&reader) != .null

@@ -1,140 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-
-/// What is wrong with a body, for the one who sent it. Holds no value of it.
-public struct WireError: Error, Hashable, Sendable {
-  /// The byte at which it was noticed, from 0.
-  public let offset: Int
-  /// What is wrong there.
-  public let reason: String
-}
-
-/// Reads the JSON of a request or answer: strict, in one pass, without a tree.
-///
-/// A body is hostile: nesting is bounded, every number is checked, nothing outside the bytes is read.
-public struct WireReader {
-  static let deepestNesting = 32
-
-  private let bytes: UnsafeBufferPointer<UInt8>
-  /// The place of the next byte.
-  public private(set) var offset = 0
-  private var depth = 0
-
-  /// A reader of bytes that outlive it.
-  public init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
-  /// Reads a whole body with `read`, and refuses what stands behind it.
-  public static func read<Value>(
-    _ body: [UInt8], _ read: (inout WireReader) throws(WireError) -> Value
-  ) throws(WireError) -> Value {
-    try body.withUnsafeBufferPointer { (bytes) throws(WireError) in
-      var reader = WireReader(bytes)
-      let value = try read(&reader)
-      guard reader.peek() == nil else { throw reader.error("something stands behind the value") }
-      return value
-    }
-  }
-
-  /// An error at this place.
-  public func error(_ reason: String) -> WireError { WireError(offset: offset, reason: reason) }
-
-  /// The next byte that is no blank; nil at the end.
-  @inline(__always) public mutating func peek() -> UInt8? {
-    while offset < bytes.count {
-      switch bytes[offset] {
-      case 0x20, 0x0A, 0x0D, 0x09: offset += 1
-      default: return bytes[offset]
-      }
-    }
-    return nil
-  }
-
-  /// Passes the next sign if it is this one.
-  @inline(__always) public mutating func passes(_ sign: Unicode.Scalar) -> Bool {
-    guard peek() == UInt8(ascii: sign) else { return false }
-    offset += 1
-    return true
-  }
-
-  /// Passes this sign.
-  @inline(__always) public mutating func pass(_ sign: Unicode.Scalar) throws(WireError) {
-    guard passes(sign) else { throw error("'\(sign)' is expected") }
-  }
-
-  /// Passes a word such as `null` if it stands here.
-  public mutating func passes(word: StaticString) -> Bool {
-    _ = peek()
-    guard offset + word.utf8CodeUnitCount <= bytes.count else { return false }
-    for index in 0..<word.utf8CodeUnitCount where bytes[offset + index] != word.utf8Start[index] {
-      return false
-    }
-    offset += word.utf8CodeUnitCount
-    return true
-  }
-
-  /// Reads an object: `member` reads the value of each name, or leaves it to be skipped by giving false.
-  public mutating func object(
-    _ member: (String, inout WireReader) throws(WireError) -> Bool
-  ) throws(WireError) {
-    try enter("{")
-    if passes("}") { return leave() }
-    repeat {
-      let name = try string()
-      try pass(":")
-      if try !member(name, &self) { try skip() }
-    } while passes(",")
-    try pass("}")
-    leave()
-  }
-
-  /// Reads an array item by item.
-  public mutating func array(_ item: (inout WireReader) throws(WireError) -> Void) throws(WireError) {
-    try enter("[")
-    if passes("]") { return leave() }
-    repeat { try item(&self) } while passes(",")
-    try pass("]")
-    leave()
-  }
-
-  private mutating func enter(_ sign: Unicode.Scalar) throws(WireError) {
-    try pass(sign)
-    depth += 1
-    if depth > Self.deepestNesting { throw error("values are nested deeper than \(Self.deepestNesting)") }
-  }
-
-  private mutating func leave() { depth -= 1 }
-
-  /// Passes any value.
-  public mutating func skip() throws(WireError) {
-    switch peek() {
-    case UInt8(ascii: "{"): try object { _, _ in false }
-    case UInt8(ascii: "["): try array { (reader) throws(WireError) in try reader.skip() }
-    case UInt8(ascii: "\""):
-      let (range, isEscaped) = try stringRange()
-      if isEscaped || !isASCII(range) { _ = try string(range, isEscaped: isEscaped) }
-    default:
-      if passes(word: "null") || passes(word: "true") || passes(word: "false") { return }
-      _ = try number()
-    }
-  }
-}
-
-// MARK: - Values
-
-extension WireReader {
+extension JSONScanner {
   /// Reads a string.
-  public mutating func string() throws(WireError) -> String {
+  public mutating func string() throws(JSONError) -> String {
     let (range, isEscaped) = try stringRange()
     return try string(range, isEscaped: isEscaped)
   }
 
-  private func string(_ range: Range<Int>, isEscaped: Bool) throws(WireError) -> String {
+  func string(_ range: Range<Int>, isEscaped: Bool) throws(JSONError) -> String {
     isEscaped ? try unescaped(range) : try text(range)
   }
 
   /// The text of bytes without escapes. Nearly all are ASCII, which needs no further look.
-  private func text(_ range: Range<Int>) throws(WireError) -> String {
+  private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if isASCII(range) { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
       throw error("a string that is no UTF-8")
@@ -142,7 +20,7 @@ extension WireReader {
     return text
   }
 
-  private func isASCII(_ range: Range<Int>) -> Bool {
+  func isASCII(_ range: Range<Int>) -> Bool {
     // A loop without an iterator, which takes most of the time in a build that is not optimised: that of the tests.
     var index = range.lowerBound
     while index < range.upperBound {
@@ -153,19 +31,19 @@ extension WireReader {
   }
 
   /// Reads a string or `null`.
-  public mutating func optionalString() throws(WireError) -> String? {
+  public mutating func optionalString() throws(JSONError) -> String? {
     passes(word: "null") ? nil : try string()
   }
 
   /// Reads a string of ASCII letters without escapes and compares it: for words of a fixed list.
-  @inline(__always)
-  public mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(WireError) -> Value {
+  @inlinable @inline(__always)
+  public mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(JSONError) -> Value {
     let (range, _) = try stringRange()
     for (word, value) in words where isEqual(range, word) { return value }
     throw error("a word that does not exist here")
   }
 
-  @inline(__always) private func isEqual(_ range: Range<Int>, _ word: StaticString) -> Bool {
+  @inlinable @inline(__always) func isEqual(_ range: Range<Int>, _ word: StaticString) -> Bool {
     guard range.count == word.utf8CodeUnitCount else { return false }
     for index in 0..<range.count where bytes[range.lowerBound + index] != word.utf8Start[index] {
       return false
@@ -173,30 +51,30 @@ extension WireReader {
     return true
   }
 
-  private mutating func stringRange() throws(WireError) -> (Range<Int>, isEscaped: Bool) {
+  @usableFromInline mutating func stringRange() throws(JSONError) -> (Range<Int>, isEscaped: Bool) {
     try pass("\"")
-    let start = offset
+    let start = place
     var isEscaped = false
-    while offset < bytes.count {
-      switch bytes[offset] {
+    while place < bytes.count {
+      switch bytes[place] {
       case UInt8(ascii: "\""):
-        offset += 1
-        return (start..<offset - 1, isEscaped)
+        place += 1
+        return (start..<place - 1, isEscaped)
       case UInt8(ascii: "\\"):
         isEscaped = true
-        offset += 2
+        place += 2
       case 0..<0x20: throw error("a control character inside a string")
-      default: offset += 1
+      default: place += 1
       }
     }
     throw error("a string without its end")
   }
 
-  private func unescaped(_ range: Range<Int>) throws(WireError) -> String {
+  private func unescaped(_ range: Range<Int>) throws(JSONError) -> String {
     var scalars = String.UnicodeScalarView()
     var plain = range.lowerBound
     var next = range.lowerBound
-    func flush(to end: Int) throws(WireError) {
+    func flush(to end: Int) throws(JSONError) {
       scalars.append(contentsOf: try text(plain..<end).unicodeScalars)
     }
     while next < range.upperBound {
@@ -215,7 +93,7 @@ extension WireReader {
   }
 
   /// The character that the escape at `start` stands for (RFC 8259 §7), and the bytes it takes.
-  private func escape(at start: Int, before end: Int) throws(WireError) -> (Unicode.Scalar, length: Int) {
+  private func escape(at start: Int, before end: Int) throws(JSONError) -> (Unicode.Scalar, length: Int) {
     guard start + 1 < end else { throw error("an escape without its end") }
     switch bytes[start + 1] {
     case UInt8(ascii: "\""): return ("\"", 2)
@@ -241,7 +119,7 @@ extension WireReader {
     }
   }
 
-  private func hexadecimal(at start: Int, before end: Int) throws(WireError) -> UInt32 {
+  private func hexadecimal(at start: Int, before end: Int) throws(JSONError) -> UInt32 {
     guard start + 4 <= end, bytes[start..<start + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
       let value = UInt32(String(decoding: bytes[start..<start + 4], as: UTF8.self), radix: 16)
     else { throw error("an escape without four hexadecimal digits") }
@@ -249,45 +127,45 @@ extension WireReader {
   }
 
   /// Reads a flag.
-  public mutating func flag() throws(WireError) -> Bool {
+  public mutating func flag() throws(JSONError) -> Bool {
     if passes(word: "true") { return true }
     guard passes(word: "false") else { throw error("true or false is expected") }
     return false
   }
 
   /// Reads a whole number without fraction and exponent.
-  @inline(__always) public mutating func integer() throws(WireError) -> Int64 {
+  @inlinable @inline(__always) public mutating func integer() throws(JSONError) -> Int64 {
     _ = peek()
-    let start = offset
+    let start = place
     var isNegative = false
-    if offset < bytes.count, bytes[offset] == UInt8(ascii: "-") {
+    if place < bytes.count, bytes[place] == UInt8(ascii: "-") {
       isNegative = true
-      offset += 1
+      place += 1
     }
     var value: Int64 = 0
-    let digits = offset
-    while offset < bytes.count, bytes[offset] &- 0x30 <= 9 {
-      value = value &* 10 &+ Int64(bytes[offset] &- 0x30)
-      offset += 1
+    let digits = place
+    while place < bytes.count, bytes[place] &- 0x30 <= 9 {
+      value = value &* 10 &+ Int64(bytes[place] &- 0x30)
+      place += 1
     }
-    guard offset > digits, offset - digits <= 18 else {
-      offset = start
+    guard place > digits, place - digits <= 18 else {
+      place = start
       throw error("a whole number is expected")
     }
     return isNegative ? -value : value
   }
 
   /// Reads a finite number.
-  public mutating func number() throws(WireError) -> Double {
+  public mutating func number() throws(JSONError) -> Double {
     _ = peek()
-    let start = offset
-    while offset < bytes.count, Self.isPartOfNumber(bytes[offset]) { offset += 1 }
-    let text = bytes[start..<offset]
+    let start = place
+    while place < bytes.count, Self.isPartOfNumber(bytes[place]) { place += 1 }
+    let text = bytes[start..<place]
     if let plain = Self.plainNumber(text) { return plain }
-    guard offset > start, text.count <= 64, text.first != UInt8(ascii: "+"), text.first != UInt8(ascii: "."),
+    guard place > start, text.count <= 64, text.first != UInt8(ascii: "+"), text.first != UInt8(ascii: "."),
       let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite
     else {
-      offset = start
+      place = start
       throw error("a number is expected")
     }
     return value
@@ -328,13 +206,13 @@ extension WireReader {
   private static let powersOfTen: [Double] = (0...15).map { (0..<$0).reduce(1.0) { power, _ in power * 10 } }
 
   /// Reads a shown time, exactly `YYYY-MM-DDThh:mm:ss`.
-  public mutating func deviceTime() throws(WireError) -> DeviceTime {
+  public mutating func deviceTime() throws(JSONError) -> DeviceTime {
     let (range, _) = try stringRange()
     return try deviceTime(range)
   }
 
   /// Reads an instant in UTC, such as `2026-05-06T16:30:00Z`; gives its UTC seconds.
-  public mutating func instant() throws(WireError) -> Int64 {
+  public mutating func instant() throws(JSONError) -> Int64 {
     let (range, _) = try stringRange()
     guard let last = range.last, bytes[last] == UInt8(ascii: "Z") else {
       throw error("an instant is expected, such as 2026-05-06T16:30:00Z")
@@ -342,7 +220,7 @@ extension WireReader {
     return try deviceTime(range.dropLast()).seconds
   }
 
-  private func deviceTime(_ range: Range<Int>) throws(WireError) -> DeviceTime {
+  private func deviceTime(_ range: Range<Int>) throws(JSONError) -> DeviceTime {
     let start = range.lowerBound
     guard range.count == 19, bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 7] == UInt8(ascii: "-"),
       bytes[start + 10] == UInt8(ascii: "T"), bytes[start + 13] == UInt8(ascii: ":"),
@@ -356,8 +234,8 @@ extension WireReader {
     return time
   }
 
-  /// Reads an offset, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds east of Greenwich.
-  public mutating func utcOffset() throws(WireError) -> Int32 {
+  /// Reads an place, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds east of Greenwich.
+  public mutating func utcOffset() throws(JSONError) -> Int32 {
     let (range, _) = try stringRange()
     let start = range.lowerBound
     if range.count == 1, bytes[start] == UInt8(ascii: "Z") { return 0 }
@@ -366,7 +244,7 @@ extension WireReader {
       bytes[start + 3] == UInt8(ascii: ":"), range.count == 6 || bytes[start + 6] == UInt8(ascii: ":"),
       let hours = twoDigits(start + 1), let minutes = twoDigits(start + 4),
       let seconds = range.count == 9 ? twoDigits(start + 7) : 0, hours < 24, minutes < 60, seconds < 60
-    else { throw error("an offset is expected, such as +02:00") }
+    else { throw error("an place is expected, such as +02:00") }
     let size = Int32(hours * 3600 + minutes * 60 + seconds)
     return bytes[start] == UInt8(ascii: "-") ? -size : size
   }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One change of a record on its way to a server. It is encoded once: the store keeps `json` until the change is
+/// answered, and a repeated request sends those very bytes.
+public struct RecordChange: Hashable, Sendable {
+  /// The identity.
+  public let guid: String
+  /// The node that first sent this change. With `version` and `digest` it lets a remote know a repeated request.
+  public let node: String
+  /// The version that this change carries.
+  public let version: Int
+  /// The remote's revision that this change was made on; nil without one.
+  public let base: String?
+  /// The content.
+  public let state: RecordState
+  /// SHA-256 of the state's JSON.
+  public let digest: String
+  /// The object as `POST /v1/records` takes it: what was sent, or is to be.
+  public let json: String
+
+  /// A change to this state, made on that base.
+  public init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
+    let text = state.json
+    self.guid = guid
+    self.node = node
+    self.version = version
+    self.base = base
+    self.state = state
+    digest = RecordState.digest(of: text)
+    json =
+      "{\"guid\":\(jsonText(guid)),\"node\":\(jsonText(node)),\"version\":\(version),\"digest\":\"\(digest)\""
+      + ",\"base\":\(base.map(jsonText) ?? "null"),\"state\":\(text)}"
+  }
+
+  /// The change in a JSON text, which stays as it is.
+  public init(json text: String) throws(JSONError) {
+    self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
+      try RecordChange(&scanner)
+    }
+  }
+
+  /// Reads the object of a change, whose text stays as it is.
+  public init(_ scanner: inout JSONScanner) throws(JSONError) {
+    let (parts, text) = try scanner.withText { (scanner) throws(JSONError) in try Parts(&scanner) }
+    guard let guid = parts.guid, let node = parts.node, let version = parts.version, version > 0,
+      let state = parts.state, let digest = parts.digest
+    else { throw scanner.error("guid, node, version, digest and state are expected") }
+    let canonical = state.json
+    guard canonical.utf8.count <= RecordState.maxBytes else {
+      throw scanner.error("a state of more than \(RecordState.maxBytes) bytes")
+    }
+    guard digest == RecordState.digest(of: canonical) else {
+      throw scanner.error("a digest that is not that of the state")
+    }
+    self.guid = guid
+    self.node = node
+    self.version = version
+    base = parts.base
+    self.state = state
+    self.digest = digest
+    json = text
+  }
+}
+
+/// The members of a change as they come.
+private struct Parts {
+  var guid: String?
+  var node: String?
+  var version: Int?
+  var base: String?
+  var digest: String?
+  var state: RecordState?
+
+  init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var parts = Parts()
+    try scanner.object { (name, scanner) throws(JSONError) in
+      switch name {
+      case "guid": parts.guid = try scanner.guid()
+      case "node": parts.node = try scanner.guid()
+      case "version": parts.version = Int(try scanner.integer())
+      case "base": parts.base = try scanner.optionalToken()
+      case "digest": parts.digest = try scanner.token()
+      case "state": parts.state = try RecordState(&scanner)
+      default: return false
+      }
+      return true
+    }
+    self = parts
+  }
+
+  private init() {}
+}

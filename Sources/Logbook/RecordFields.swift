@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One value among the fields of a record.
+public enum FieldValue: Hashable, Sendable {
+  case number(Double)
+  case text(String)
+  case flag(Bool)
+  /// A set of words, such as tags: kept sorted, so that their order in an export means nothing.
+  case words([String])
+}
+
+/// The content of a record: field names to values. The names in use are listed in glucoport-json(5).
+public struct RecordFields: Hashable, Sendable {
+  /// The values by field name.
+  public var values: [String: FieldValue]
+
+  /// Fields with these values.
+  public init(_ values: [String: FieldValue] = [:]) { self.values = values }
+
+  /// The value of a field; nil when the source gave none.
+  public subscript(name: String) -> FieldValue? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+
+  /// The text of the field `subtype`; empty without one.
+  public var subtype: String {
+    if case .text(let subtype)? = values["subtype"] { subtype } else { "" }
+  }
+}
+
+// MARK: - JSON
+
+extension RecordFields {
+  private static let maxFields = 256
+  private static let maxNameBytes = 128
+  private static let maxWords = 1024
+  private static let maxTextBytes = 1 << 20
+
+  /// Canonical JSON: names sorted, numbers in their shortest form, so that equal content is equal text.
+  public var json: String {
+    var text = "{"
+    for (index, name) in values.keys.sorted().enumerated() {
+      if index > 0 { text += "," }
+      text += jsonText(name) + ":"
+      switch values[name] {
+      case .number(let number): text += plainNumber(number)
+      case .text(let value): text += jsonText(value)
+      case .flag(let value): text += value ? "true" : "false"
+      case .words(let words):
+        text += "[" + Set(words).sorted().map(jsonText).joined(separator: ",") + "]"
+      case nil: text += "null"
+      }
+    }
+    return text + "}"
+  }
+
+  /// The fields of a JSON object.
+  public init(json text: String) throws(JSONError) {
+    self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
+      try RecordFields(&scanner)
+    }
+  }
+
+  /// Reads an object of numbers, texts, flags and lists of words.
+  public init(_ scanner: inout JSONScanner) throws(JSONError) {
+    var values: [String: FieldValue] = [:]
+    try scanner.object { (name, scanner) throws(JSONError) in
+      guard values.count < Self.maxFields, name.utf8.count <= Self.maxNameBytes else {
+        throw scanner.error(
+          "more than \(Self.maxFields) fields, or a longer name than \(Self.maxNameBytes) bytes")
+      }
+      guard values[name] == nil else { throw scanner.error("the same field a second time") }
+      values[name] = try Self.value(&scanner)
+      return true
+    }
+    self.init(values)
+  }
+
+  private static func value(_ scanner: inout JSONScanner) throws(JSONError) -> FieldValue {
+    switch scanner.peek() {
+    case UInt8(ascii: "\""): return .text(try text(&scanner))
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): return .flag(try scanner.flag())
+    case UInt8(ascii: "["):
+      var words: Set<String> = []
+      try scanner.array { (scanner) throws(JSONError) in
+        guard words.count < maxWords else { throw scanner.error("more than \(maxWords) words") }
+        words.insert(try text(&scanner))
+      }
+      return .words(words.sorted())
+    default: return .number(try scanner.number())
+    }
+  }
+
+  private static func text(_ scanner: inout JSONScanner) throws(JSONError) -> String {
+    let text = try scanner.string()
+    guard text.utf8.count <= maxTextBytes, !text.utf8.contains(0) else {
+      throw scanner.error("a text that is longer than \(maxTextBytes) bytes, or holds a NUL")
+    }
+    return text
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a record is about: a word of 1 to 32 lower-case letters and hyphens. Stores and servers take every such word. A
+/// kind that this program does not know comes from a newer one: it is stored and synced, and neither listed nor edited.
+public struct RecordKind: RawRepresentable, Hashable, Sendable {
+  /// The word in exports, in stores and in the protocol.
+  public let rawValue: String
+
+  /// The kind of this word; nil for a word that no kind can have.
+  public init?(rawValue: String) {
+    guard (1...32).contains(rawValue.utf8.count), rawValue.utf8.allSatisfy(Self.isPart) else { return nil }
+    self.rawValue = rawValue
+  }
+
+  /// A kind that this program describes.
+  init(known word: String) { rawValue = word }
+
+  /// The kinds that this program knows, in the order in which people see them.
+  public static let known = RecordKindDescription.all.map(\.kind)
+
+  /// What this program knows of the kind; nil for a kind of a newer program.
+  public var details: RecordKindDescription? { RecordKindDescription.byKind[self] }
+
+  /// Its fields as this program knows them; none of a kind of a newer program.
+  public var fields: [RecordField] { details?.fields ?? [] }
+
+  private static func isPart(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") || byte == UInt8(ascii: "-")
+  }
+}

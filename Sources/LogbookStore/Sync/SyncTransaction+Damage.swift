@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+extension SyncTransaction {
+  /// Quarantines the records of which the store cannot read what was sent, agreed on or in conflict, as after a damage
+  /// to its file. What cannot be read is removed with that, so that an edit or a retry sends the record as it is.
+  ///
+  /// - Returns: how many records there were.
+  public func quarantineDamagedRecords() throws -> Int {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, sent, base, conflict FROM record INDEXED BY record_pending
+          WHERE \(RecordCondition.isPending) AND (sent IS NOT NULL OR base IS NOT NULL)
+          UNION ALL
+          SELECT guid, sent, base, conflict FROM record INDEXED BY record_conflicted WHERE conflict IS NOT NULL
+          """))
+    var damaged: [(guid: String, damages: [SyncTexts.Damage])] = []
+    while let row = try rows.next() {
+      let damages = SyncTexts(sent: row[1], base: row[2], conflict: row[3]).damages
+      if !damages.isEmpty { damaged.append((row[0], damages)) }
+    }
+    for (guid, damages) in damaged { try quarantine(guid, damages) }
+    return damaged.count
+  }
+
+  private func quarantine(_ guid: String, _ damages: [SyncTexts.Damage]) throws {
+    let reasons = damages.map { "'\($0.column)' (byte \($0.error.offset): \($0.error.reason))" }
+    let removed = damages.flatMap { Self.columns[$0.column] ?? [] }.map { "\($0) = NULL, " }.joined()
+    try database.execute(
+      sql: "UPDATE record SET \(removed)quarantine = ?, quarantined_version = version WHERE guid = ?",
+      arguments: [
+        "this store cannot read what it keeps for sync in \(reasons.joined(separator: ", ")); "
+          + "edit the record, or send it as it is with 'glucoport queue retry'", guid,
+      ])
+  }
+
+  /// The columns that say something together.
+  private static let columns = [
+    "sent": ["sent", "sent_version"], "base": ["base"], "conflict": ["conflict", "conflict_revision"],
+  ]
+}
