@@ -128,6 +128,11 @@ let package = Package(
     // Random numbers that a seed repeats, for every suite.
     .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
 
+    // The rules that every service and every storage of a server is held to.
+    .target(
+      name: "ServiceConformance", dependencies: ["Logbook", "LogbookAPI", "SeededRandom"],
+      path: "Tests/ServiceConformance", swiftSettings: settings),
+
     .testTarget(
       name: "TestServersTests", dependencies: ["TestServers"], exclude: ["Exchanges"], swiftSettings: settings
     ),
@@ -155,7 +160,10 @@ let package = Package(
     ),
     .testTarget(
       name: "RemotesTests",
-      dependencies: ["Logbook", "LogbookAPI", "Nightscout", "Remotes", "SeededRandom", "TestServers"],
+      dependencies: [
+        "Logbook", "LogbookAPI", "LogbookServer", "Nightscout", "Remotes", "SeededRandom", "ServerStore",
+        "ServiceConformance", "TestServers",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "LogbookAPITests", dependencies: ["LogbookAPI", "Logbook", "SeededRandom"],
@@ -171,7 +179,7 @@ let package = Package(
     .testTarget(
       name: "ServerStoreTests",
       dependencies: [
-        "Logbook", "LogbookAPI", "SeededRandom", "ServerStore",
+        "Logbook", "LogbookAPI", "ServerStore", "ServiceConformance",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings

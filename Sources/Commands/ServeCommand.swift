@@ -2,6 +2,7 @@
 
 public import ArgumentParser
 import Logbook
+import LogbookAPI
 public import LogbookServer
 import ServerStore
 
@@ -32,6 +33,15 @@ extension ListeningAddress: ExpressibleByArgument {
   public init?(argument: String) { self.init(text: argument) }
   /// The address as an argument, for help.
   public var defaultValueDescription: String { "\(host):\(port)" }
+}
+
+extension DataOptions {
+  /// Who may use the server, also beside one that runs.
+  ///
+  /// - Throws: `Failure`, as `EmbeddedStorage` does.
+  var logins: any LoginDirectory {
+    get throws { try Logins(folder: path) }
+  }
 }
 
 /// `glucoport serve`: the server that stores sync with.

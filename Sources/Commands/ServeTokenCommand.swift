@@ -3,7 +3,6 @@
 public import ArgumentParser
 import Logbook
 public import LogbookAPI
-import ServerStore
 
 extension LoginRole: ExpressibleByArgument {}
 
@@ -16,7 +15,7 @@ struct ServeTokenCommand: ParsableCommand {
 
 extension ServeTokenCommand {
   /// `glucoport serve token add`: prints the token, this once.
-  struct Add: ClassifiedCommand {
+  struct Add: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add a token and print it, this once.")
@@ -35,19 +34,18 @@ extension ServeTokenCommand {
         valueName: "name"))
     var logbook: String?
 
-    func run() throws {
+    func run() async throws {
       let output = Output()
       var generator = SystemRandomNumberGenerator()
       let token = LoginToken(using: &generator)
-      let logins = try Logins(folder: dataOptions.path)
-      try logins.add(name: name, role: role, logbook: logbook, token: token, at: Host.now())
+      try await dataOptions.logins.add(name: name, role: role, logbook: logbook, token: token, at: Host.now())
       output.line(token.text)
       try output.finish()
     }
   }
 
   /// `glucoport serve token list`: the tokens by name, without themselves.
-  struct List: ClassifiedCommand {
+  struct List: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
       commandName: "list", abstract: "List the tokens by name: role, logbook, when added, and id in the log.")
@@ -57,9 +55,9 @@ extension ServeTokenCommand {
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
-    func run() throws {
+    func run() async throws {
       let output = Output()
-      for login in try Logins(folder: dataOptions.path).list() {
+      for login in try await dataOptions.logins.list() {
         let added = DeviceTime(seconds: login.createdAt).text + "Z"
         let id = Login.logID(login.name)
         let role = login.role.rawValue
@@ -73,7 +71,7 @@ extension ServeTokenCommand {
   }
 
   /// `glucoport serve token revoke`: ends a token.
-  struct Revoke: ClassifiedCommand {
+  struct Revoke: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
       commandName: "revoke", abstract: "End a token: from the next request on it opens nothing.")
@@ -83,7 +81,7 @@ extension ServeTokenCommand {
     @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
     var name: String
 
-    func run() throws { try Logins(folder: dataOptions.path).revoke(name: name) }
+    func run() async throws { try await dataOptions.logins.remove(name: name) }
   }
 }
 

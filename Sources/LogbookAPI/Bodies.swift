@@ -48,8 +48,8 @@ public enum Bodies {
       out.string(refused.reason)
       out.raw("}")
     }
-    out.raw("],\"mark\":")
-    out.string(answer.mark)
+    out.raw("],\"position\":")
+    out.string(answer.position)
     out.raw("}")
     return out.bytes
   }
@@ -70,7 +70,7 @@ public enum Bodies {
           try reader.array { (reader) throws(JSONError) in
             answer.refused.append(try readRefused(&reader, sent))
           }
-        case "mark": answer.mark = try reader.optionalToken()
+        case "position": answer.position = try reader.optionalToken()
         default: return false
         }
         return true
@@ -152,8 +152,8 @@ public enum Bodies {
       if index > 0 { out.raw(",") }
       write(verdict, to: &out)
     }
-    out.raw("],\"mark\":")
-    out.string(answer.mark)
+    out.raw("],\"position\":")
+    out.string(answer.position)
     out.raw("}")
     return out.bytes
   }
@@ -182,7 +182,7 @@ public enum Bodies {
         switch name {
         case "records":
           try reader.array { (reader) throws(JSONError) in answer.verdicts.append(try readVerdict(&reader)) }
-        case "mark": answer.mark = try reader.optionalToken()
+        case "position": answer.position = try reader.optionalToken()
         default: return false
         }
         return true
@@ -305,8 +305,8 @@ public enum Bodies {
     out.json(",\"role\":\"\(logbook.isWritable ? "write" : "read")\",\"time\":")
     out.string(logbook.time.map { DeviceTime(seconds: $0).text + "Z" })
     out.json(",\"limits\":{\"body_bytes\":\(Wire.maxBodyBytes),\"readings\":\(logbook.maxReadings)")
-    out.json(",\"records\":\(logbook.maxRecords)},\"mark\":")
-    out.string(logbook.mark)
+    out.json(",\"records\":\(logbook.maxRecords)},\"position\":")
+    out.string(logbook.position)
     out.raw("}")
     return out.bytes
   }
@@ -320,7 +320,7 @@ public enum Bodies {
         case "logbook": logbook.id = try reader.guid()
         case "name": logbook.name = try reader.string()
         case "role": logbook.isWritable = try reader.string() == "write"
-        case "mark": logbook.mark = try reader.optionalToken()
+        case "position": logbook.position = try reader.optionalToken()
         case "limits": try readLimits(&reader, into: &logbook)
         case "time": logbook.time = reader.passes(word: "null") ? nil : try reader.instant()
         default: return false

@@ -22,7 +22,7 @@ public enum Wire {
   /// The header with the logbook that the client expects.
   public static let logbookHeader = "Glucoport-Logbook"
   /// The header with the latest position of the server that the client has seen.
-  public static let markHeader = "Glucoport-Mark"
+  public static let positionHeader = "Glucoport-Position"
 
   /// The most bytes of a body, before and after compression.
   public static let maxBodyBytes = 8 << 20
@@ -52,7 +52,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case otherLogbook = "other-logbook"
   /// 409: a part of a content does not begin where what the server holds of it ends.
   case misplaced
-  /// 410: the cursor or mark is not known.
+  /// 410: the cursor or position is not known.
   case positionUnknown = "position-unknown"
   /// 410: the logbook was removed for ever.
   case purged
@@ -126,11 +126,12 @@ extension RunStamp {
   public var runText: String { "\(number) \(id)" }
 
   /// The run that a request's headers name; nil when they name none that can be.
-  public init?(node: String, run: String, logbook: String?, mark: String?) {
+  public init?(node: String, run: String, logbook: String?, lastSeenPosition: String?) {
     let parts = run.split(separator: " ", omittingEmptySubsequences: false)
     guard Guid.isValid(node), parts.count == 2, let number = Int64(parts[0]), number > 0,
       Guid.isValid(String(parts[1]))
     else { return nil }
-    self.init(node: node, number: number, id: String(parts[1]), logbook: logbook, mark: mark)
+    self.init(
+      node: node, number: number, id: String(parts[1]), logbook: logbook, lastSeenPosition: lastSeenPosition)
   }
 }

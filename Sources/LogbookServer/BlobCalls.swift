@@ -7,21 +7,17 @@ import LogbookAPI
 
 /// The calls for the content of attachments: `HEAD`, `PATCH`, `PUT` and `GET` of a SHA-256.
 struct BlobCalls {
-  private let storage: any ServerStorage
   private let body: IncomingBody
   private let maxContentBytes: Int64
-  private let maxLogbookBytes: Int64
 
-  init(_ storage: any ServerStorage, _ body: IncomingBody, _ settings: ServerSettings) {
-    self.storage = storage
+  init(_ body: IncomingBody, _ settings: ServerSettings) {
     var body = body
     (body.type, body.most) = ("application/octet-stream", Wire.maxPartBytes)
     self.body = body
     maxContentBytes = settings.maxContentBytes
-    maxLogbookBytes = settings.maxLogbookContentBytes
   }
 
-  func answer(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+  func answer(_ incoming: IncomingRequest, _ logbook: any LogbookService) async throws -> Answer {
     let digest = String(incoming.path.dropFirst(Wire.blobsPath.count))
     guard AttachmentContent.isDigest(digest) else {
       throw Refusal(
@@ -29,14 +25,19 @@ struct BlobCalls {
         "behind \(Wire.blobsPath) stands a SHA-256 of 64 lower-case hexadecimal digits")
     }
     let run = try incoming.run()
+    guard let service = logbook.attachments else {
+      throw Refusal(.notFound, "this server stores no content of attachments")
+    }
     switch incoming.request.method {
-    case .head: return Answer(headers: .telling(try await storage.held(digest, login, run)))
-    case .get: return try await part(of: digest, incoming, login, run)
+    case .head: return Answer(headers: .telling(try await service.held(digest, run)))
+    case .get: return try await part(of: digest, incoming, service, run)
     case .patch:
       let offset = try number(incoming, Wire.offsetHeader)
       let size = try number(incoming, Wire.sizeHeader)
-      return try await append(AttachmentContent(digest: digest, size: size), at: offset, incoming, login, run)
-    default: return try await append(AttachmentContent(digest: digest, size: -1), at: 0, incoming, login, run)
+      return try await append(
+        AttachmentContent(digest: digest, size: size), at: offset, incoming, service, run)
+    default:
+      return try await append(AttachmentContent(digest: digest, size: -1), at: 0, incoming, service, run)
     }
   }
 }
@@ -44,8 +45,8 @@ struct BlobCalls {
 extension BlobCalls {
   /// - Parameter content: of the size -1 where the body is all of it.
   private func append(
-    _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest, _ login: Login,
-    _ run: RunStamp
+    _ content: AttachmentContent, at offset: Int64, _ incoming: IncomingRequest,
+    _ service: any AttachmentService, _ run: RunStamp
   ) async throws -> Answer {
     guard content.size <= maxContentBytes else {
       throw Refusal(.tooLarge, "the content of an attachment has at most \(maxContentBytes) bytes here")
@@ -56,9 +57,8 @@ extension BlobCalls {
       guard size <= maxContentBytes, Int64(bytes.count) <= size - offset else {
         throw Refusal(.badRequest, "the part ends behind the end of its content")
       }
-      return try await storage.append(
-        bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset,
-        limit: maxLogbookBytes, login, run)
+      return try await service.append(
+        bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset, run)
     }
     switch outcome {
     case .holds(let held): return Answer(status: .noContent, headers: .telling(held))
@@ -67,17 +67,17 @@ extension BlobCalls {
       refusal.held = held
       throw refusal
     case .wrongDigest: throw Refusal(.wrongDigest, "the content does not have this SHA-256 and was dropped")
-    case .full:
-      throw Refusal(.full, "the attachments of this logbook may have \(maxLogbookBytes) bytes together")
+    case .full(let sentence): throw Refusal(.full, sentence)
     }
   }
 
   private func part(
-    of digest: String, _ incoming: IncomingRequest, _ login: Login, _ run: RunStamp
+    of digest: String, _ incoming: IncomingRequest, _ service: any AttachmentService,
+    _ run: RunStamp
   ) async throws -> Answer {
     let range = try range(incoming)
     let (first, most) = range ?? (0, Wire.maxPartBytes)
-    guard let part = try await storage.part(of: digest, from: first, limit: most, login, run) else {
+    guard let part = try await service.part(of: digest, from: first, limit: most, run) else {
       throw Refusal(.notFound, "there is no whole content with this SHA-256")
     }
     var answer = Answer(body: part.bytes, type: "application/octet-stream", mayBePacked: false)

@@ -63,7 +63,8 @@ struct IncomingRequest: Sendable {
     let node = try header(Wire.nodeHeader) ?? ""
     let run = try header(Wire.runHeader) ?? ""
     let stamp = RunStamp(
-      node: node, run: run, logbook: try header(Wire.logbookHeader), mark: try header(Wire.markHeader))
+      node: node, run: run, logbook: try header(Wire.logbookHeader),
+      lastSeenPosition: try header(Wire.positionHeader))
     guard let stamp else {
       throw Refusal(
         .badRequest,

@@ -58,8 +58,8 @@ struct Refusal: Error {
 }
 
 extension Refusal {
-  /// What a storage did not carry out.
-  init(_ error: StorageError) {
+  /// What a logbook did not do.
+  init(_ error: ServiceError) {
     switch error {
     case .nodeReused:
       self.init(
@@ -72,10 +72,15 @@ extension Refusal {
         .positionUnknown, "this server does not know the position; it may have been restored from a backup")
     case .purged: self.init(.purged, "this logbook was removed for ever")
     case .tooLarge: self.init(.tooLarge, "the answer would be too large; send fewer records at a time")
-    case .busy:
-      self.init(.busy, "the storage is busy; try again")
-      retryAfterSeconds = 1
-    case .failed: self.init(.serverFailure, "the server's storage failed; its log tells why")
+    case .busy(let sentence, let seconds):
+      self.init(.busy, sentence)
+      retryAfterSeconds = seconds
+    case .unavailable(let sentence): self.init(.busy, sentence)
+    case .serverFailure(let sentence, _), .protocolViolation(let sentence):
+      self.init(.serverFailure, sentence)
+    case .refused(let sentence): self.init(.badRequest, sentence)
+    case .loginRefused(let sentence): self.init(.login, sentence)
+    case .readOnly: self.init(.readOnly, "this token may read only")
     }
   }
 

@@ -74,8 +74,6 @@ public struct ServerSettings: Sendable {
   public var maxBytesAtWork = 64 << 20
   /// The bytes of one attachment's content.
   public var maxContentBytes: Int64 = 25 << 20
-  /// The bytes of all contents of one logbook.
-  public var maxLogbookContentBytes: Int64 = 4 << 30
   /// Failed logins from one address within a minute, behind which the answer is to wait.
   public var maxFailedLogins = 20
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
 import LogbookAPI
 
 extension WireCalls {
   /// `GET /v1/digests`: digests over readings or records, or what is in some of their buckets.
-  func digests(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+  func digests(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
     let run = try incoming.run()
+    guard let digests = service.digests else { throw Refusal(.notFound, "this server compares no logbooks") }
     if let buckets = try buckets("readings", incoming) {
-      return Answer(body: Bodies.writeReadings(try await storage.readings(in: buckets, login, run)))
+      return Answer(body: Bodies.writeReadings(try await digests.readings(in: buckets.sorted(), run)))
     }
     if let buckets = try buckets("records", incoming) {
       let after = try incoming.parameter("after")
-      return Answer(body: Bodies.write(try await storage.records(in: buckets, after: after, login, run)))
+      return Answer(body: Bodies.write(try await digests.records(in: buckets.sorted(), after: after, run)))
     }
     switch try incoming.parameter("of") ?? "readings" {
-    case "readings": return Answer(body: Bodies.write(try await storage.readingDigests(login, run)))
-    case "records": return Answer(body: Bodies.write(try await storage.recordDigests(login, run)))
+    case "readings": return Answer(body: Bodies.write(try await service.readingDigests(run)))
+    case "records": return Answer(body: Bodies.write(try await digests.recordDigests(run)))
     default: throw Refusal(.badRequest, "the parameter of takes readings or records")
     }
   }

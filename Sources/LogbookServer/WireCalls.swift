@@ -5,26 +5,25 @@ import HummingbirdCore
 import Logbook
 import LogbookAPI
 
-/// The calls of the protocol, on the storage.
+/// The calls of the protocol, on the logbook of the request's login.
 struct WireCalls: Sendable {
-  let storage: any ServerStorage
   let body: IncomingBody
   let clock: @Sendable () -> Int64
   let metrics: ServerMetrics
 
   /// `GET /v1/logbook`
-  func logbook(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
-    var logbook = try await storage.logbook(login)
+  func logbook(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
+    var logbook = try await service.logbook()
     logbook.time = clock()
     return Answer(body: Bodies.write(logbook))
   }
 
   /// `POST /v1/readings`
-  func readings(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+  func readings(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
       let received = try Bodies.readReadings(bytes)
-      var answer = try await storage.store(received.batch, login, run)
+      var answer = try await service.store(received.batch, run)
       answer.differing = received.items(of: answer.differing)
       answer.refused = received.refused
       metrics.readingsStored(answer.stored)
@@ -33,24 +32,24 @@ struct WireCalls: Sendable {
   }
 
   /// `POST /v1/records`
-  func records(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+  func records(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
       let received = try Bodies.readChanges(bytes)
       let changes = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
-      let applied = try await storage.apply(changes, login, run)
+      let applied = try await service.apply(changes, run)
       var verdicts = applied.verdicts.makeIterator()
       let answer = RecordAnswer(
         verdicts: received.compactMap { item in
           if case .refused(let reason) = item { .refused(reason: reason) } else { verdicts.next() }
-        }, mark: applied.mark)
+        }, position: applied.position)
       metrics.recordsAccepted(answer.verdicts.count { if case .accepted = $0 { true } else { false } })
       return Answer(body: Bodies.write(answer))
     }
   }
 
   /// `GET /v1/changes`
-  func changes(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+  func changes(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
     let run = try incoming.run()
     let after = try incoming.parameter("after").flatMap { $0.isEmpty ? nil : $0 }
     let limitText = try incoming.parameter("limit")
@@ -58,10 +57,13 @@ struct WireCalls: Sendable {
       throw Refusal(.badRequest, "the parameter limit takes a number from 1")
     }
     if let part = try Self.part(incoming) {
+      guard let parts = service.parts else {
+        throw Refusal(.notFound, "this server has no parts of logbooks")
+      }
       return Answer(
-        body: Bodies.write(try await storage.changes(of: part, after: after, limit: limit, login, run)))
+        body: Bodies.write(try await parts.changes(of: part, after: after, limit: limit, run)))
     }
-    guard let page = try await storage.changes(after: after, limit: limit, login, run) else {
+    guard let page = try await service.changes(after: after, limit: limit, run) else {
       return Answer(status: .notModified)
     }
     return Answer(body: Bodies.write(page))

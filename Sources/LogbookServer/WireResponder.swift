@@ -25,8 +25,8 @@ struct WireResponder: HTTPResponder {
     self.metrics = metrics
     self.logger = logger
     clock = settings.clock
-    calls = WireCalls(storage: storage, body: body, clock: settings.clock, metrics: metrics)
-    blobs = BlobCalls(storage, body, settings)
+    calls = WireCalls(body: body, clock: settings.clock, metrics: metrics)
+    blobs = BlobCalls(body, settings)
     failedLogins = FailedLogins(most: settings.maxFailedLogins)
   }
 
@@ -84,20 +84,23 @@ extension WireResponder {
   private func perform(_ route: WireRoute, _ incoming: IncomingRequest, _ login: Login) async throws
     -> Answer
   {
-    switch route {
-    case .logbook: try await calls.logbook(incoming, login)
-    case .purge: try await calls.purge(incoming, login)
-    case .readings: try await calls.readings(incoming, login)
-    case .records: try await calls.records(incoming, login)
-    case .changes: try await calls.changes(incoming, login)
-    case .digests: try await calls.digests(incoming, login)
-    case .blobs: try await blobs.answer(incoming, login)
+    let logbook = storage.logbook(for: login)
+    return switch route {
+    case .logbook: try await calls.logbook(incoming, logbook)
+    case .purge: try await calls.purge(incoming, logbook)
+    case .readings: try await calls.readings(incoming, logbook)
+    case .records: try await calls.records(incoming, logbook)
+    case .changes: try await calls.changes(incoming, logbook)
+    case .digests: try await calls.digests(incoming, logbook)
+    case .blobs: try await blobs.answer(incoming, logbook)
     case .health, .metrics: throw Refusal(.notFound, "there is nothing here")
     }
   }
 
   private func login(_ incoming: IncomingRequest, _ origin: RequestOrigin) async throws -> Login {
-    if let token = incoming.token, let login = try await storage.login(tokenHash: token.hash) { return login }
+    if let token = incoming.token, let login = try await storage.logins.login(tokenHash: token.hash) {
+      return login
+    }
     if let wait = await failedLogins.add(origin.address, at: clock()) {
       var refusal = Refusal(.tooMany, "too many failed logins from this address")
       refusal.retryAfterSeconds = wait
@@ -108,7 +111,7 @@ extension WireResponder {
 
   private func health() async throws -> Answer {
     // A token that nobody has: the look-up shows whether the storage answers.
-    _ = try await storage.login(tokenHash: [UInt8](repeating: 0, count: 32))
+    _ = try await storage.logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
     return Answer(body: Array("{\"status\":\"ok\"}".utf8))
   }
 
@@ -122,8 +125,8 @@ extension WireResponder {
     switch error {
     case let refusal as Refusal: return refusal
     case let error as JSONError: return Refusal(error)
-    case let error as StorageError:
-      if case .failed(let reason) = error {
+    case let error as ServiceError:
+      if case .serverFailure(_, let reason) = error {
         logger.error("storage failed", metadata: ["reason": "\(reason)"])
       }
       return Refusal(error)

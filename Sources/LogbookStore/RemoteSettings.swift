@@ -47,7 +47,7 @@ public struct RemoteSetting: Hashable, Sendable {
   /// How far the remote's changes are pulled.
   public var cursor: String?
   /// The latest position of the remote that this store has seen.
-  public var mark: String?
+  public var lastSeenPosition: String?
   /// How many runs in a row failed for a while.
   public var failures: Int
   /// When the next attempt is due, in UTC seconds; nil for at once.
@@ -212,7 +212,7 @@ extension RemoteSetting {
     run = try row["run"]
     runID = try row["run_id"]
     cursor = try row["cursor"]
-    mark = try row["mark"]
+    lastSeenPosition = try row["mark"]
     failures = try row["failures"]
     nextAttempt = try row["next_attempt"]
     lastSuccess = try row["last_success"]

@@ -4,11 +4,13 @@ public import Logbook
 
 /// One kind of remote: how it is known, and how the port speaks to it. One file each, and one line in
 /// `RemoteRegister`.
-protocol RemoteKind: Remote {
+protocol RemoteKind: LogbookService {
   /// The word under which a store keeps the kind.
   static var id: String { get }
   /// The name for people.
   static var title: String { get }
+  /// Whether it offers `attachments`: what is known of a kind without asking a remote.
+  static var takesAttachments: Bool { get }
 
   /// Whether an address is, by itself, one of this kind.
   static func recognises(_ address: RemoteAddress) -> Bool
@@ -92,7 +94,7 @@ public enum RemoteRegister {
 
   /// Whether a kind of remote takes the content of attachments, beside the records that describe them.
   public static func takesAttachments(_ id: String) -> Bool {
-    kinds.contains { $0.id == id && $0 is any AttachmentRemote.Type }
+    kinds.contains { $0.id == id && $0.takesAttachments }
   }
 
   /// Runs a body with a remote. The connection and its thread end with it, so that it is opened only when there is
@@ -103,7 +105,7 @@ public enum RemoteRegister {
   ///   throws.
   public static func with<Value>(
     _ kind: String, _ login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
-    _ body: (any Remote) async throws -> Value
+    _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {
     let type = try type(kind)
     return try await RemoteExchange.with(login) {
@@ -114,7 +116,7 @@ public enum RemoteRegister {
   /// A remote whose requests go by another carrier than the network.
   package static func remote(
     _ kind: String, _ login: RemoteLogin, over transport: any HTTPTransport
-  ) throws(Failure) -> any Remote {
+  ) throws(Failure) -> any LogbookService {
     try type(kind).init(RemoteExchange(login, over: transport), token: login.token, zone: login.zone)
   }
 

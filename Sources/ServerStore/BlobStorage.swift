@@ -21,7 +21,7 @@ struct BlobStorage {
   /// Appends a part; the whole content is read once, when its last part is there.
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64
-  ) throws -> AppendOutcome {
+  ) throws -> ContentAnswer {
     var held = try held(content.digest)
     if held.isWhole { return .holds(held) }
     if held.size == nil || offset == 0 && held.size != content.size { held = try begin(content) }
@@ -29,7 +29,9 @@ struct BlobStorage {
     guard held.size == content.size, held.bytes == offset, end <= content.size else {
       return .misplaced(held)
     }
-    guard try total() + Int64(bytes.count) <= limit else { return .full }
+    guard try total() + Int64(bytes.count) <= limit else {
+      return .full("the attachments of this logbook may have \(limit) bytes together")
+    }
     if !bytes.isEmpty { try store(bytes, content.digest, at: offset) }
     let isDamaged = try end == content.size && digest(of: content.digest) != content.digest
     guard !isDamaged else {

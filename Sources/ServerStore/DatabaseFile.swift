@@ -39,14 +39,14 @@ struct DatabaseFile: Sendable {
   /// Runs a transaction that may write.
   func write<Value: Sendable>(
     _ work: @escaping @Sendable (Database) throws -> Value
-  ) async throws(StorageError) -> Value {
+  ) async throws(ServiceError) -> Value {
     do { return try await pool.write(work) } catch { throw storageError(error) }
   }
 
   /// Runs a transaction that reads one state of the file.
   func read<Value: Sendable>(
     _ work: @escaping @Sendable (Database) throws -> Value
-  ) async throws(StorageError) -> Value {
+  ) async throws(ServiceError) -> Value {
     do { return try await pool.read(work) } catch { throw storageError(error) }
   }
 
@@ -57,7 +57,7 @@ struct DatabaseFile: Sendable {
   func readNow<Value>(_ work: (Database) throws -> Value) throws -> Value { try pool.read(work) }
 
   /// Brings everything into the file itself and empties its log, unless another process reads in it.
-  func flush() async throws(StorageError) {
+  func flush() async throws(ServiceError) {
     do {
       try await pool.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
@@ -89,17 +89,29 @@ extension DatabaseFile {
     }
   }
 
-  private func storageError(_ error: any Error) -> StorageError {
+  /// Another writer holds the file; trying again helps.
+  private static var busy: ServiceError {
+    .busy("the storage is busy; try again", retryAfterSeconds: 1)
+  }
+
+  /// The storage failed.
+  ///
+  /// - Parameter log: what happened, for the server's log.
+  static func failed(_ log: String) -> ServiceError {
+    .serverFailure("the server's storage failed; its log tells why", log: log)
+  }
+
+  private func storageError(_ error: any Error) -> ServiceError {
     switch error {
-    case let known as StorageError: known
+    case let known as ServiceError: known
     // The connection of the client is gone, or the server stops.
-    case is CancellationError: .busy
-    case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: .busy
-    case let damage as DamagedRow: .failed("\(name) is damaged: \(damage)")
+    case is CancellationError: Self.busy
+    case let error as DatabaseError where error.resultCode == .SQLITE_BUSY: Self.busy
+    case let damage as DamagedRow: Self.failed("\(name) is damaged: \(damage)")
     // The message of SQLite names tables and columns, never a value.
     case let error as DatabaseError:
-      .failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
-    default: .failed("\(name): \(type(of: error))")
+      Self.failed("\(name): \(error.message ?? "") (SQLite \(error.extendedResultCode.rawValue))")
+    default: Self.failed("\(name): \(type(of: error))")
     }
   }
 }

@@ -29,12 +29,12 @@ struct DigestScan {
 
   /// The readings in these buckets.
   ///
-  /// - Throws: `StorageError.tooLarge` for more than one answer holds.
+  /// - Throws: `ServiceError.tooLarge` for more than one answer holds.
   func readings(in buckets: Set<Int>) throws -> ReadingBatch {
     var places: [StoredPlace] = []
     try forEachReading { reading in
       guard buckets.contains(IdentityDigests.bucket(of: reading.key)) else { return }
-      guard places.count < Wire.maxReadings else { throw StorageError.tooLarge }
+      guard places.count < Wire.maxReadings else { throw ServiceError.tooLarge }
       places.append(reading.place)
     }
     var collected = CollectedReadings(database)

@@ -6,7 +6,7 @@ import LogbookAPI
 
 /// The content of attachments: none of it is a change that others have to be told of.
 extension LogbookFile {
-  func held(_ digest: String, _ run: RunStamp) async throws(StorageError) -> HeldContent {
+  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await reading(run, hidesOwn: false) { database, _ in
       try BlobStorage(database: database).held(digest)
     }
@@ -14,7 +14,7 @@ extension LogbookFile {
 
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64, _ run: RunStamp
-  ) async throws(StorageError) -> AppendOutcome {
+  ) async throws(ServiceError) -> ContentAnswer {
     try await file.write { [id] database in
       _ = try Nodes(database: database, logbook: id).admit(run, hidesOwn: false)
       return try BlobStorage(database: database).append(bytes, to: content, at: offset, limit: limit)
@@ -23,7 +23,7 @@ extension LogbookFile {
 
   func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
-  ) async throws(StorageError) -> ContentPart? {
+  ) async throws(ServiceError) -> ContentPart? {
     try await reading(run, hidesOwn: false) { database, _ in
       try BlobStorage(database: database).part(of: digest, from: offset, limit: limit)
     }

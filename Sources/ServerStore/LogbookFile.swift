@@ -25,14 +25,14 @@ struct LogbookFile: Sendable {
   }
 
   /// The position of the last change.
-  func mark() async throws(StorageError) -> String {
+  func position() async throws(ServiceError) -> String {
     try await file.read { database in
       let positions = Positions(database: database)
       return try positions.text(positions.last())
     }
   }
 
-  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(StorageError) -> ReadingAnswer {
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     try await file.write { [id, tag] database in
       let nodes = Nodes(database: database, logbook: id)
       let node = try nodes.admit(run)
@@ -43,12 +43,12 @@ struct LogbookFile: Sendable {
         try positions.beginEpoch(at: last + 1, tag: tag)
         try nodes.note(node, changed: positions.last())
       }
-      answer.mark = try positions.text(positions.last())
+      answer.position = try positions.text(positions.last())
       return answer
     }
   }
 
-  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(StorageError) -> RecordAnswer {
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     try await file.write { [id, tag] database in
       let nodes = Nodes(database: database, logbook: id)
       let node = try nodes.admit(run)
@@ -57,13 +57,13 @@ struct LogbookFile: Sendable {
       var storage = RecordStorage(database, node: node, after: last, tag: tag)
       let verdicts = try storage.apply(changes)
       if try positions.last() > last { try nodes.note(node, changed: positions.last()) }
-      return RecordAnswer(verdicts: verdicts, mark: try positions.text(positions.last()))
+      return RecordAnswer(verdicts: verdicts, position: try positions.text(positions.last()))
     }
   }
 
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(StorageError) -> ChangePage? {
+  ) async throws(ServiceError) -> ChangePage? {
     try await reading(run) { database, node in
       let place = try cursor.map { try Positions(database: database).seq($0) } ?? 0
       var scan = ChangeScan(database, node: node, after: place, limit: limit)
@@ -73,28 +73,28 @@ struct LogbookFile: Sendable {
 
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(StorageError) -> ChangePage {
+  ) async throws(ServiceError) -> ChangePage {
     try await reading(run) { database, node in
       let place = try cursor.map { try Positions(database: database).seq($0) } ?? 0
       return try PartScan(database, node: node, limit: limit).page(of: part, after: place)
     }
   }
 
-  func readingDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await scanning(run) { try $0.readingDigests() }
   }
 
-  func recordDigests(_ run: RunStamp) async throws(StorageError) -> IdentityDigests {
+  func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await scanning(run) { try $0.recordDigests() }
   }
 
-  func readings(in buckets: Set<Int>, _ run: RunStamp) async throws(StorageError) -> ReadingBatch {
+  func readings(in buckets: Set<Int>, _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     try await scanning(run) { try $0.readings(in: buckets) }
   }
 
   func records(
     in buckets: Set<Int>, after guid: String?, _ run: RunStamp
-  ) async throws(StorageError) -> RecordPage {
+  ) async throws(ServiceError) -> RecordPage {
     try await scanning(run) { try $0.records(in: buckets, after: guid) }
   }
 
@@ -105,7 +105,7 @@ extension LogbookFile {
   /// Compares: nothing is hidden from that, not what the node wrote itself.
   private func scanning<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
-  ) async throws(StorageError) -> Value {
+  ) async throws(ServiceError) -> Value {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
@@ -113,7 +113,7 @@ extension LogbookFile {
   func reading<Value: Sendable>(
     _ run: RunStamp, hidesOwn: Bool = true,
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
-  ) async throws(StorageError) -> Value {
+  ) async throws(ServiceError) -> Value {
     let read: Value?? = try await file.read { [id] database in
       guard let node = try Nodes(database: database, logbook: id).known(run, hidesOwn: hidesOwn) else {
         return nil

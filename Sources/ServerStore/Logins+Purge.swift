@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import LogbookAPI
+import Logbook
 
 extension Logins {
   /// Ends every login of a logbook and forgets its name. Its id and the hashes of its tokens stay, by which each is
   /// told what happened.
-  func purge(_ id: String) async throws(StorageError) {
+  func purge(_ id: String) async throws(ServiceError) {
     try await file.write { database in
       let id: StatementArguments = [id]
       // Names of people are overwritten in the file, not only given free.

@@ -2,23 +2,11 @@
 
 import Foundation
 import GRDB
-import Logbook
+public import Logbook
 public import LogbookAPI
 
-/// A login as people list it. Its token cannot be told again.
-public struct ListedLogin: Hashable, Sendable {
-  /// The name under which people find it.
-  public let name: String
-  /// What it permits.
-  public let role: LoginRole
-  /// The name of the logbook that it opens.
-  public let logbook: String
-  /// When it was added, in UTC seconds.
-  public let createdAt: Int64
-}
-
 /// The logins of a server and the names of its logbooks. May be open beside a running server.
-public final class Logins: Sendable {
+public final class Logins: LoginDirectory {
   let file: DatabaseFile
 
   /// Opens the logins of a data folder, which is created where it is missing.
@@ -30,10 +18,6 @@ public final class Logins: Sendable {
   }
 
   /// Adds a login.
-  ///
-  /// - Parameter logbook: the name of the logbook that it opens, which is created where there is none; nil for the
-  ///   only one that there is.
-  /// - Throws: `Failure`: `usage` for a name that is taken or cannot be, or without a name among several logbooks.
   public func add(
     name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
   ) throws {
@@ -66,10 +50,8 @@ public final class Logins: Sendable {
     }
   }
 
-  /// Ends a login: its token opens nothing from the next request on.
-  ///
-  /// - Throws: `Failure`: `missingInput` without a login of this name.
-  public func revoke(name: String) throws {
+  /// Removes a login: its token opens nothing from the next request on.
+  public func remove(name: String) throws {
     try file.writeNow { database in
       try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
       guard database.changesCount == 1 else {
@@ -81,7 +63,8 @@ public final class Logins: Sendable {
   /// Closes the file.
   public func close() throws { try file.close() }
 
-  func login(tokenHash: [UInt8]) async throws(StorageError) -> Login? {
+  /// The login whose token has this SHA-256; nil when there is none.
+  public func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login? {
     try await file.read { database in
       let statement = try database.cachedStatement(
         sql: "SELECT name, logbook, role FROM login WHERE token_hash = ?")
@@ -90,12 +73,12 @@ public final class Logins: Sendable {
       }
       let purged = try database.cachedStatement(
         sql: "SELECT EXISTS (SELECT 1 FROM purged_token WHERE token_hash = ?)")
-      if try Bool.fetchOne(purged, arguments: [Data(tokenHash)]) == true { throw StorageError.purged }
+      if try Bool.fetchOne(purged, arguments: [Data(tokenHash)]) == true { throw ServiceError.purged }
       return nil
     }
   }
 
-  func logbookName(_ id: String) async throws(StorageError) -> String {
+  func logbookName(_ id: String) async throws(ServiceError) -> String {
     try await file.read { database in
       let statement = try database.cachedStatement(sql: "SELECT name FROM logbook WHERE id = ?")
       return try String.fetchOne(statement, arguments: [id]) ?? ""

@@ -16,17 +16,17 @@ struct Nodes {
   /// - Parameter hidesOwn: whether the node's own changes are kept from it. Then the first request of a run has to know
   ///   them all: else a copy of the node's store made them, or an answer was lost, and the node needs another id to
   ///   see them.
-  /// - Throws: `StorageError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
+  /// - Throws: `ServiceError`: `otherLogbook`, `nodeReused`, `positionUnknown`.
   func known(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64? {
-    if let expected = run.logbook, expected != logbook { throw StorageError.otherLogbook(id: logbook) }
-    let mark = try run.mark.map { try Positions(database: database).seq($0) } ?? 0
+    if let expected = run.logbook, expected != logbook { throw ServiceError.otherLogbook(id: logbook) }
+    let position = try run.lastSeenPosition.map { try Positions(database: database).seq($0) } ?? 0
     let statement = try database.cachedStatement(
       sql: "SELECT id, run_number, run_id, last_seq FROM node WHERE name = ?")
     guard let row = try Row.fetchOne(statement, arguments: [run.node]) else { return nil }
     let stored = StoredRow(row, of: "node")
     let (number, last): (Int64, Int64) = (try stored[1], try stored[3])
     if number == run.number, try stored[2] == run.id { return try stored[0] }
-    guard number < run.number, last <= mark || !hidesOwn else { throw StorageError.nodeReused }
+    guard number < run.number, last <= position || !hidesOwn else { throw ServiceError.nodeReused }
     return nil
   }
 
@@ -41,7 +41,7 @@ struct Nodes {
       """
     let id = try Int64.fetchOne(
       database.cachedStatement(sql: sql), arguments: [run.node, run.number, run.id])
-    guard let id else { throw StorageError.failed("a node without its number") }
+    guard let id else { throw DatabaseFile.failed("a node without its number") }
     return id
   }
 

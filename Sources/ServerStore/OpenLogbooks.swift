@@ -20,7 +20,7 @@ actor OpenLogbooks {
   init(folder: DataFolder) { self.folder = folder }
 
   /// The file of a logbook, which is opened, or created, where it is not open.
-  func file(_ id: String) throws(StorageError) -> LogbookFile {
+  func file(_ id: String) throws(ServiceError) -> LogbookFile {
     guard !purged.contains(id) else { throw .purged }
     used.removeAll { $0 == id }
     used.append(id)
@@ -31,23 +31,23 @@ actor OpenLogbooks {
       if used.count > Self.maxOpen { files[used.removeFirst()] = nil }
       return file
     } catch let failure as Failure {
-      throw .failed(failure.message)
+      throw DatabaseFile.failed(failure.message)
     } catch {
-      throw .failed("logbook \(id): \(error)")
+      throw DatabaseFile.failed("logbook \(id): \(error)")
     }
   }
 
   /// Removes everything that the folder keeps of a logbook, behind the last request at work on it.
-  func purge(_ id: String) throws(StorageError) {
+  func purge(_ id: String) throws(ServiceError) {
     purged.insert(id)
     used.removeAll { $0 == id }
     do {
       try files.removeValue(forKey: id)?.close()
       try folder.removeLogbook(id)
     } catch let failure as Failure {
-      throw .failed(failure.message)
+      throw DatabaseFile.failed(failure.message)
     } catch {
-      throw .failed("logbook \(id): \(error)")
+      throw DatabaseFile.failed("logbook \(id): \(error)")
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import LogbookAPI
+import Logbook
 
 /// The sequence of a logbook's changes, and the texts by which clients know places in it.
 ///
@@ -24,10 +24,10 @@ struct Positions {
 
   /// The number of a text.
   ///
-  /// - Throws: `StorageError.positionUnknown` for a text that this logbook never gave.
+  /// - Throws: `ServiceError.positionUnknown` for a text that this logbook never gave.
   func seq(_ text: String) throws -> Int64 {
     guard let seq = Self.number(in: text), seq <= (try last()), try self.text(seq) == text else {
-      throw StorageError.positionUnknown
+      throw ServiceError.positionUnknown
     }
     return seq
   }
@@ -37,7 +37,7 @@ struct Positions {
     do {
       _ = try seq(text)
       return true
-    } catch StorageError.positionUnknown {
+    } catch ServiceError.positionUnknown {
       return false
     }
   }

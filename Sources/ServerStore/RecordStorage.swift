@@ -107,7 +107,7 @@ extension RecordStorage {
 
   private mutating func conflict(_ change: RecordChange, _ current: Current) throws -> RecordVerdict {
     answerBytes += current.state.json.utf8.count
-    guard answerBytes <= Wire.maxBodyBytes / 2 else { throw StorageError.tooLarge }
+    guard answerBytes <= Wire.maxBodyBytes / 2 else { throw ServiceError.tooLarge }
     return .conflict(
       revision: current.revision, state: current.state,
       isBaseKnown: try change.base.map(positions.knows) ?? false)

@@ -31,7 +31,7 @@ public struct Backoff: Hashable, Sendable {
   /// After a failure: one that passes puts the next attempt off, any other waits for a person anyway.
   ///
   /// - Parameter jitter: from 0 up to, not including, 1, drawn anew for each failure.
-  public mutating func note(_ error: RemoteError, now: Int64, jitter: Double) {
+  public mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
     switch error {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)
     case .unavailable, .serverFailure: fail(now: now, retryAfterSeconds: nil, jitter: jitter)

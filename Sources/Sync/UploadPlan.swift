@@ -191,7 +191,7 @@ extension UploadPlan {
 
 extension UploadPlan {
   /// What follows a failure that is not due to the items of a batch.
-  private mutating func afterFailure(_ error: RemoteError) -> UploadState {
+  private mutating func afterFailure(_ error: ServiceError) -> UploadState {
     switch error {
     case .nodeReused where renewals < Self.maxRenewals:
       renewals += 1
@@ -208,7 +208,7 @@ extension UploadPlan {
 
   /// A request that fails for what is in it is halved, down to the item at which it fails.
   private mutating func afterRefusal(
-    _ error: RemoteError, of batch: UploadBatch, items: Int, then next: AfterPush
+    _ error: ServiceError, of batch: UploadBatch, items: Int, then next: AfterPush
   ) -> UploadState {
     guard items > 0 else { return .ended(.failed(error)) }
     let isHalved =

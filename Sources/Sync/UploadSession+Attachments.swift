@@ -8,7 +8,7 @@ import LogbookStore
 extension UploadSession {
   /// Sends the next part of the next content, or asks how much of it is there. What was made meanwhile goes first.
   func pushAttachments() async throws -> UploadEvent {
-    guard let remote = remote as? any AttachmentRemote else {
+    guard let remote = remote.attachments else {
       summary.keptAttachments = try store.sync { try $0.contentsToSend() }
       return .exhausted
     }
@@ -16,7 +16,7 @@ extension UploadSession {
     guard let content = next.content else { return .exhausted }
     guard let (offset, bytes) = next.part else { return try await ask(remote, content) }
     let run = run
-    let answer = await ask { () async throws(RemoteError) in
+    let answer = await ask { () async throws(ServiceError) in
       try await remote.append(bytes, to: content, at: offset, run)
     }
     switch answer {
@@ -25,7 +25,8 @@ extension UploadSession {
       // Something may have been lost on the way; twice is no accident.
       if attachments.stall(content.digest, weight: AttachmentLane.maxStalls / 2) { return .done }
       return try refuse(content.digest, "what arrives there does not have the SHA-256 of the content")
-    case .success(.holds(let held)):
+    case .success(.full(let reason)): return try refuse(content.digest, reason)
+    case .success(.holds(let held)), .success(.misplaced(let held)):
       if held.bytes > offset {
         attachments.succeed()
         summary.pushedAttachmentBytes += min(held.bytes - offset, Int64(bytes.count))
@@ -66,9 +67,10 @@ extension UploadSession {
     return true
   }
 
-  private func ask(_ remote: any AttachmentRemote, _ content: AttachmentContent) async throws -> UploadEvent {
+  private func ask(_ remote: any AttachmentService, _ content: AttachmentContent) async throws -> UploadEvent
+  {
     let run = run
-    let answer = await ask { () async throws(RemoteError) in try await remote.held(content.digest, run) }
+    let answer = await ask { () async throws(ServiceError) in try await remote.held(content.digest, run) }
     switch answer {
     // A question has no size.
     case .failure(.tooLarge): return .failed(.tooLarge, items: 0)
@@ -93,7 +95,7 @@ extension UploadSession {
     return .done
   }
 
-  private func afterFailure(_ error: RemoteError, sending digest: String) throws -> UploadEvent {
+  private func afterFailure(_ error: ServiceError, sending digest: String) throws -> UploadEvent {
     switch error {
     case .tooLarge where attachments.halve(): return .done
     case .tooLarge: return try refuse(digest, "larger than the remote takes")
@@ -118,7 +120,7 @@ extension UploadSession {
 
   /// Fetches the next part of the content that is wanted first.
   func fetchAttachments() async throws -> UploadEvent {
-    guard let remote = remote as? any AttachmentRemote else { return .exhausted }
+    guard let remote = remote.attachments else { return .exhausted }
     let (now, run) = (environment.now(), run)
     let setAside = attachments.setAside
     let wanted = try store.sync { store -> WantedContent?? in
@@ -128,8 +130,8 @@ extension UploadSession {
     guard let wanted else { return .overtaken }
     guard let wanted else { return .exhausted }
     let limit = attachments.partSize.current
-    let answer = await ask { () async throws(RemoteError) in
-      try await remote.fetch(wanted.digest, from: wanted.held, limit: limit, run)
+    let answer = await ask { () async throws(ServiceError) in
+      try await remote.part(of: wanted.digest, from: wanted.held, limit: limit, run)
     }
     switch answer {
     case .failure(.refused(let reason)): return try refuseDownload(wanted.digest, reason)
@@ -178,7 +180,7 @@ extension UploadSession {
 
 extension UploadSession {
   /// What fails at one content leaves it aside; what breaks off goes on from what the remote has by then.
-  private func afterFailure(_ error: RemoteError, at digest: String) -> UploadEvent {
+  private func afterFailure(_ error: ServiceError, at digest: String) -> UploadEvent {
     switch error {
     case .unavailable where attachments.breakOff(): return .done
     case .tooLarge where attachments.halve(): return .done

@@ -35,13 +35,15 @@ extension UploadSession {
 
   /// A remote that gives parts is asked for the urgent ones first; of any other, everything comes in its order.
   private func fetchFromStart(_ limit: Int, _ download: Download) async throws -> UploadEvent {
-    guard remote is any SelectiveRemote else { return try await fetchChanges(download, after: nil, limit) }
-    switch await ask({ () async throws(RemoteError) in try await remote.logbook() }) {
+    guard remote.parts != nil else { return try await fetchChanges(download, after: nil, limit) }
+    switch await ask({ () async throws(ServiceError) in try await remote.logbook() }) {
     case .failure(let error): return .failed(error, items: 0)
     case .success(let logbook):
-      guard let mark = logbook.mark else { return try await fetchChanges(download, after: nil, limit) }
+      guard let position = logbook.position else {
+        return try await fetchChanges(download, after: nil, limit)
+      }
       let now = environment.now()
-      try store.sync { try $0.queueWhole(behind: mark, recent: now - Self.recentSeconds, at: now) }
+      try store.sync { try $0.queueWhole(behind: position, recent: now - Self.recentSeconds, at: now) }
       return .done
     }
   }
@@ -49,7 +51,7 @@ extension UploadSession {
   private func fetchChanges(
     _ download: Download, after cursor: String?, _ limit: Int
   ) async throws -> UploadEvent {
-    let answer = await ask { () async throws(RemoteError) in
+    let answer = await ask { () async throws(ServiceError) in
       try await remote.changes(after: cursor, limit: limit, run)
     }
     switch answer {
@@ -67,14 +69,14 @@ extension UploadSession {
         try store.setCursor(page.cursor)
         // A page in the middle lies before positions that this store has seen.
         if !page.hasMore {
-          try store.setMark(page.cursor)
+          try store.setLastSeenPosition(page.cursor)
           try store.finish(download)
         }
         return true
       }
       guard applied else { return .rolledBack }
       if !page.hasMore {
-        run.mark = page.cursor
+        run.lastSeenPosition = page.cursor
         hasFetchedChanges = true
       }
       return .done
@@ -82,11 +84,11 @@ extension UploadSession {
   }
 
   private func fetch(_ part: ChangePart, _ download: Download, _ limit: Int) async throws -> UploadEvent {
-    guard let remote = remote as? any SelectiveRemote else {
+    guard let parts = remote.parts else {
       return try refuse(download, "this remote gives no parts; 'queue add changes' fetches everything")
     }
-    let answer = await ask { () async throws(RemoteError) in
-      try await remote.changes(of: part, after: download.position, limit: limit, run)
+    let answer = await ask { () async throws(ServiceError) in
+      try await parts.changes(of: part, after: download.position, limit: limit, run)
     }
     switch answer {
     case .failure(.refused(let reason)): return try refuse(download, reason)
@@ -114,7 +116,7 @@ extension UploadSession {
   }
 
   private func fetchLogbook(_ download: Download) async throws -> UploadEvent {
-    let answer = await ask { () async throws(RemoteError) in try await remote.logbook() }
+    let answer = await ask { () async throws(ServiceError) in try await remote.logbook() }
     switch answer {
     case .failure(let error): return .failed(error, items: 0)
     case .success(let logbook):

@@ -18,7 +18,7 @@ extension UploadSession {
     }
     lastSent = .readings(pending.keys)
     guard let last = pending.keys.last else { return .exhausted }
-    let answer = await ask { () async throws(RemoteError) in try await remote.push(pending.batch, run) }
+    let answer = await ask { () async throws(ServiceError) in try await remote.store(pending.batch, run) }
     switch answer {
     case .failure(let error):
       // A single reading is never too large: then the remote, or what stands in front of it, takes nothing at all.
@@ -29,9 +29,9 @@ extension UploadSession {
       try store.sync { store in
         try store.markUploaded(pending.keys, except: answer.refused, at: now)
         try store.endTransfer(.readings)
-        try store.setMark(answer.mark)
+        try store.setLastSeenPosition(answer.position)
       }
-      note(mark: answer.mark)
+      note(position: answer.position)
       lastReading = last
       summary.pushedReadings += answer.stored
       summary.knownReadings += answer.known
@@ -52,7 +52,7 @@ extension UploadSession {
     }
     lastSent = .records(records)
     guard !records.isEmpty else { return .exhausted }
-    let answer = await ask { () async throws(RemoteError) in try await remote.push(changes, run) }
+    let answer = await ask { () async throws(ServiceError) in try await remote.apply(changes, run) }
     switch answer {
     case .failure(let error):
       let isAtFault = error != .tooLarge || changes.count > 1 || changes[0].json.utf8.count > Self.fewBytes
@@ -75,10 +75,10 @@ extension UploadSession {
         summary.note(action)
       }
       try store.endTransfer(.records)
-      try store.setMark(answer.mark)
+      try store.setLastSeenPosition(answer.position)
       return summary
     }
-    note(mark: answer.mark)
+    note(position: answer.position)
     for (sent, verdict) in zip(records, answer.verdicts) {
       if case .accepted = verdict {
         // An edit made meanwhile is another version and has attempts of its own.
@@ -90,8 +90,8 @@ extension UploadSession {
     }
   }
 
-  private func note(mark: String?) {
-    if let mark { run.mark = mark }
+  private func note(position: String?) {
+    if let position { run.lastSeenPosition = position }
   }
 
   private func holdBack(_ guid: String) {

@@ -11,7 +11,7 @@ public final class UploadSession {
   public internal(set) var summary = UploadSummary()
 
   let store: Store
-  let remote: any Remote
+  let remote: any LogbookService
   let remoteName: String
   let environment: UploadEnvironment
   var plan: UploadPlan
@@ -61,7 +61,7 @@ public final class UploadSession {
   ///
   /// - Parameter remoteName: the source that the ingest of pulled readings names.
   public init(
-    _ store: Store, _ remote: any Remote, named remoteName: String, _ options: UploadOptions,
+    _ store: Store, _ remote: any LogbookService, named remoteName: String, _ options: UploadOptions,
     _ environment: UploadEnvironment
   ) {
     self.store = store
@@ -113,10 +113,10 @@ public final class UploadSession {
 
   /// Makes a request; what failed of it becomes the event.
   func ask<Answer>(
-    _ request: () async throws(RemoteError) -> Answer
-  ) async -> Result<Answer, RemoteError> {
+    _ request: () async throws(ServiceError) -> Answer
+  ) async -> Result<Answer, ServiceError> {
     hasAsked = true
-    do throws(RemoteError) {
+    do throws(ServiceError) {
       return .success(try await request())
     } catch {
       return .failure(error)
@@ -150,8 +150,8 @@ extension UploadSession {
   /// it gives is then pulled from the start. Nothing is replaced here before that: a record that is queued is never
   /// overwritten by a pull.
   private func requeueMissing() async throws -> UploadEvent {
-    run.mark = nil
-    let answer = await ask { () async throws(RemoteError) in try await remote.readingDigests(run) }
+    run.lastSeenPosition = nil
+    let answer = await ask { () async throws(ServiceError) in try await remote.readingDigests(run) }
     switch answer {
     case .failure(let error): return .failed(error, items: 0)
     case .success(let theirs):

@@ -40,7 +40,7 @@ public enum UploadEvent: Hashable, Sendable {
   /// A record was edited while its page was on the way: nothing of the page was applied.
   case rolledBack
   /// The request failed. `items` is how many were in it to which the failure may be due.
-  case failed(RemoteError, items: Int)
+  case failed(ServiceError, items: Int)
 }
 
 /// How a run ends.
@@ -50,5 +50,5 @@ public enum UploadEnding: Hashable, Sendable {
   /// Something is left that another run can do.
   case workLeft(String)
   /// The remote failed in a way that passes, and asks, perhaps, to wait.
-  case failed(RemoteError)
+  case failed(ServiceError)
 }

@@ -12,8 +12,8 @@ public final class VerifySession {
   public internal(set) var summary = VerifySummary()
 
   let store: Store
-  let remote: any Remote
-  let verifying: any VerifyingRemote
+  let remote: any LogbookService
+  let digests: any DigestService
   let remoteName: String
   var run = RunStamp(node: "", number: 0, id: "")
   /// Readings that the remote lacks.
@@ -35,17 +35,17 @@ public final class VerifySession {
   /// - Parameters:
   ///   - store: opened as `sync` where differences are fixed, under the lock of uploads.
   ///   - remoteName: the source that the ingest of fetched readings names.
-  public init?(_ store: Store, _ remote: any Remote, named remoteName: String) {
-    guard let verifying = remote as? any VerifyingRemote else { return nil }
+  public init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
+    guard let digests = remote.digests else { return nil }
     self.store = store
     self.remote = remote
-    self.verifying = verifying
+    self.digests = digests
     self.remoteName = remoteName
   }
 
   /// Finds the differences.
   ///
-  /// - Throws: `RemoteError`, and `Failure`: `temporary` for a store that was never uploaded.
+  /// - Throws: `ServiceError`, and `Failure`: `temporary` for a store that was never uploaded.
   public func compare() async throws {
     run = try store.compare { try $0.currentRun() }
     guard run.number > 0 else {
@@ -54,8 +54,8 @@ public final class VerifySession {
         "\(store.path): there was no upload yet, so there is nothing to compare; 'glucoport upload' sends it"
       )
     }
-    // A remote that was restored from a backup does not know the mark. What it lacks is what is asked for.
-    run.mark = nil
+    // A remote that was restored from a backup does not know the position. What it lacks is what is asked for.
+    run.lastSeenPosition = nil
     try await compareReadings()
     try await compareRecords()
     try await leaveOutUnpulled()
@@ -68,7 +68,7 @@ public final class VerifySession {
 extension VerifySession {
   private func compareReadings() async throws {
     let known = try store.compare { try $0.uploadedDigests() }
-    let theirs = try await verifying.readingDigests(run)
+    let theirs = try await remote.readingDigests(run)
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldReadings(in: buckets) }
@@ -89,9 +89,9 @@ extension VerifySession {
   }
 
   /// The readings in these buckets, in as many requests as it takes.
-  private func readings(in buckets: [Int]) async throws(RemoteError) -> ReadingBatch {
-    do throws(RemoteError) {
-      return try await verifying.readings(in: buckets, run)
+  private func readings(in buckets: [Int]) async throws(ServiceError) -> ReadingBatch {
+    do throws(ServiceError) {
+      return try await digests.readings(in: buckets, run)
     } catch {
       guard error == .tooLarge, buckets.count > 1 else { throw error }
     }
@@ -108,14 +108,14 @@ extension VerifySession {
 
   private func compareRecords() async throws {
     let known = try store.compare { try $0.knownRecordDigests() }
-    let theirs = try await verifying.recordDigests(run)
+    let theirs = try await digests.recordDigests(run)
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldRecords(in: buckets) }
     for group in BucketGroups(buckets, counts: theirs.counts, most: 1_000_000).groups {
       var page = RecordPage(records: [], hasMore: true)
       while page.hasMore {
-        page = try await verifying.records(in: group, after: page.records.last?.guid, run)
+        page = try await digests.records(in: group, after: page.records.last?.guid, run)
         for record in page.records { compare(record, with: held.removeValue(forKey: record.guid), buckets) }
       }
     }
@@ -155,8 +155,8 @@ extension VerifySession {
 
   /// A page of changes; nil, too, of a remote that was restored from a backup and does not know the cursor: then nobody
   /// can tell what is new, so that all of it is told.
-  private func changes(after cursor: String) async throws(RemoteError) -> ChangePage? {
-    do throws(RemoteError) {
+  private func changes(after cursor: String) async throws(ServiceError) -> ChangePage? {
+    do throws(ServiceError) {
       return try await remote.changes(after: cursor, limit: Self.maxItems, run)
     } catch {
       guard error == .positionUnknown else { throw error }

@@ -144,7 +144,7 @@ struct RandomBodies {
     return [
       ("readings", Bodies.writeReadings(batch), { _ = try Bodies.readReadings($0) }),
       (
-        "reading answer", Bodies.write(ReadingAnswer(stored: 1, known: 1, differing: [1], mark: token())),
+        "reading answer", Bodies.write(ReadingAnswer(stored: 1, known: 1, differing: [1], position: token())),
         { _ = try Bodies.readReadingAnswer($0, sent: 2) }
       ),
       ("changes", Bodies.writeChanges([change().json]), { _ = try Bodies.readChanges($0) }),

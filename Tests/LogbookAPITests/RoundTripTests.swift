@@ -49,7 +49,7 @@ import Testing
       #expect(try changes.map { try RecordChange(json: $0.json) } == changes, "seed \(seed)")
       #expect(
         try changes.map { try RecordState(json: $0.state.json) } == changes.map(\.state), "seed \(seed)")
-      let answer = RecordAnswer(verdicts: (0..<4).map { _ in random.verdict() }, mark: random.optionalToken())
+      let answer = RecordAnswer(verdicts: (0..<4).map { _ in random.verdict() }, position: random.optionalToken())
       #expect(try Bodies.readRecordAnswer(Bodies.write(answer), sent: 4) == answer, "seed \(seed)")
     }
   }
@@ -59,11 +59,11 @@ import Testing
       var random = RandomBodies(seed: seed)
       let answer = ReadingAnswer(
         stored: 3, known: 4, differing: [0, 5], refused: [RefusedItem(item: 7, reason: random.text())],
-        mark: random.optionalToken())
+        position: random.optionalToken())
       #expect(try Bodies.readReadingAnswer(Bodies.write(answer), sent: 8) == answer, "seed \(seed)")
       let logbook = RemoteLogbook(
         id: random.guid(), name: random.text(), isWritable: seed % 2 == 0, maxReadings: 5, maxRecords: 6,
-        mark: random.optionalToken(), time: seed % 3 == 0 ? nil : random.time().seconds)
+        position: random.optionalToken(), time: seed % 3 == 0 ? nil : random.time().seconds)
       #expect(try Bodies.readLogbook(Bodies.write(logbook)) == logbook, "seed \(seed)")
       let digests = random.digests()
       #expect(try Bodies.readDigests(Bodies.write(digests)) == digests, "seed \(seed)")
@@ -76,15 +76,17 @@ import Testing
   @Test func runsAreReadFromTheirHeaders() {
     var random = RandomBodies(seed: 1)
     let run = RunStamp(
-      node: random.guid(), number: 12, id: random.guid(), logbook: random.guid(), mark: "5.a")
-    #expect(RunStamp(node: run.node, run: run.runText, logbook: run.logbook, mark: run.mark) == run)
+      node: random.guid(), number: 12, id: random.guid(), logbook: random.guid(), lastSeenPosition: "5.a")
+    #expect(
+      RunStamp(node: run.node, run: run.runText, logbook: run.logbook, lastSeenPosition: run.lastSeenPosition)
+        == run)
     for text in [
       "", "1", "0 \(run.id)", "-1 \(run.id)", "1  \(run.id)", "1 \(run.id) ", "x \(run.id)",
       "1 \(run.id.uppercased())x",
     ] {
-      #expect(RunStamp(node: run.node, run: text, logbook: nil, mark: nil) == nil, "\(text)")
+      #expect(RunStamp(node: run.node, run: text, logbook: nil, lastSeenPosition: nil) == nil, "\(text)")
     }
-    #expect(RunStamp(node: "x", run: run.runText, logbook: nil, mark: nil) == nil)
+    #expect(RunStamp(node: "x", run: run.runText, logbook: nil, lastSeenPosition: nil) == nil)
   }
 
   @Test func aTokenIsLongRandomAndKnownByItsHash() {

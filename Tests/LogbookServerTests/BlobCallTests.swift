@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func whatIsLargerThanTheServerBearsIsRefused() async throws {
-    try await Peer.with({ ($0.maxContentBytes, $0.maxLogbookContentBytes) = (3002, 4000) }) {
+    try await Peer.with(maxLogbookContentBytes: 4000, { $0.maxContentBytes = 3002 }) {
       (peer) async throws in
       #expect(try await patch(peer, 0..<10, size: 3003)?.error?.code == .tooLarge)
       #expect(try await patch(peer, 0..<3002)?.status == 204)

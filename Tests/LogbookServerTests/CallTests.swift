@@ -48,7 +48,7 @@ import Testing
       let logbook = try Bodies.readLogbook(told.body)
       #expect(logbook.id == peer.login.logbook && logbook.name == "Anna's" && logbook.isWritable)
       #expect(String(decoding: told.body, as: UTF8.self).contains("\"time\":\"2026-11-21T00:00:00Z\""))
-      #expect(logbook.mark == rest.cursor)
+      #expect(logbook.position == rest.cursor)
     }
   }
 
@@ -156,7 +156,7 @@ import Testing
       #expect(try await error([]) == (400, ErrorBody(.badRequest, "")), "only the code counts")
       let other = try await error(run + ["Glucoport-Logbook: \(Sample.guid)"])
       #expect(other.0 == 409 && other.1?.code == .otherLogbook && other.1?.logbook == peer.login.logbook)
-      let mark = try await error(run + ["Glucoport-Mark: 5.00000000"])
+      let mark = try await error(run + ["Glucoport-Position: 5.00000000"])
       #expect(mark.0 == 410 && mark.1?.code == .positionUnknown)
       let cursor = try await error(run, "/v1/changes?after=nonsense")
       #expect(cursor.0 == 410 && cursor.1?.code == .positionUnknown)

@@ -79,7 +79,7 @@ import Testing
 
   @Test func everyCallOfAPurgedLogbookIsAnsweredSo() async throws {
     try await Peer.with { (peer) async throws in
-      try await peer.storage.purge(peer.login)
+      try await peer.logbook.purging?.purge(try await peer.logbook.logbook())
       let readings = Bodies.writeReadings(Sample.history(1))
       for token in [Peer.writeToken, Peer.readToken] {
         for (method, path, body) in [

@@ -17,9 +17,9 @@ import Testing
     _ adjust: (inout ServerSettings) -> Void = { _ in }, _ body: @Sendable (Peer) async throws -> Void
   ) async throws {
     try await Peer.with(adjust) { (peer) async throws in
-      let before = try await peer.storage.logbook(peer.login).mark
+      let before = try await peer.logbook.logbook().position
       try await body(peer)
-      #expect(try await peer.storage.logbook(peer.login).mark == before)
+      #expect(try await peer.logbook.logbook().position == before)
       #expect(try await peer.status("GET", "/healthz") == 200, "the server is well")
     }
   }

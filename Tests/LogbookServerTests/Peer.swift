@@ -54,16 +54,20 @@ struct Peer: Sendable {
     "Glucoport-Run: 1 00000000-0000-4000-8000-000000000002",
   ]
 
+  /// The logbook of the login, as the storage offers it.
+  var logbook: any LogbookService { storage.logbook(for: login) }
+
   /// Runs a server for as long as the body works.
   static func with(
-    _ adjust: (inout ServerSettings) -> Void = { _ in }, _ body: @Sendable (Peer) async throws -> Void
+    maxLogbookContentBytes: Int64 = 4 << 30, _ adjust: (inout ServerSettings) -> Void = { _ in },
+    _ body: @Sendable (Peer) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-peer-\(UUID().uuidString)")
     let logins = try Logins(folder: folder.path)
     try logins.add(name: "Anna", role: .write, logbook: "Anna's", token: LoginToken(writeToken), at: 0)
     try logins.add(name: "reader", role: .read, logbook: nil, token: LoginToken(readToken), at: 0)
     try logins.close()
-    let storage = try EmbeddedStorage(folder: folder.path)
+    let storage = try EmbeddedStorage(folder: folder.path, maxContentBytes: maxLogbookContentBytes)
     var settings = ServerSettings(address: ListeningAddress(host: "127.0.0.1", port: 0)) { 1_795_219_200 }
     settings.isQuiet = true
     adjust(&settings)
@@ -73,7 +77,7 @@ struct Peer: Sendable {
       group.addTask { try await server.run { continuation.yield($0) } }
       var iterator = urls.makeAsyncIterator()
       let url = await iterator.next() ?? ""
-      let login = try #require(try await storage.login(tokenHash: LoginToken(writeToken).hash))
+      let login = try #require(try await storage.logins.login(tokenHash: LoginToken(writeToken).hash))
       try await body(
         Peer(port: UInt16(url.split(separator: ":").last ?? "") ?? 0, storage: storage, login: login))
       group.cancelAll()

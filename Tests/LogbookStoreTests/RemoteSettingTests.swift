@@ -72,7 +72,7 @@ import Testing
     }
     let after = try #require(try scratch.open(.reader).remote())
     #expect(after.access == access && after.node == before.node && after.run == 4)
-    #expect(after.cursor == "c1" && after.mark == "m1" && after.lastSuccess == 8000)
+    #expect(after.cursor == "c1" && after.lastSeenPosition == "m1" && after.lastSuccess == 8000)
     #expect(after.failures == 0 && after.nextAttempt == nil && after.lastError == nil)
     #expect(try scratch.number("SELECT count(*) FROM reading WHERE uploaded = 0") == 1)
     #expect(try scratch.number("SELECT count(*) FROM requeue") == 0)
@@ -123,7 +123,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM record WHERE conflict IS NOT NULL") == 1)
     #expect(try scratch.rows("SELECT at, reason, is_open FROM requeue") == ["6000 new remote 0"])
     let setting = try #require(try scratch.open(.reader).remote())
-    #expect(setting.logbook == Self.other.id && setting.cursor == nil && setting.mark == nil)
+    #expect(setting.logbook == Self.other.id && setting.cursor == nil && setting.lastSeenPosition == nil)
     #expect(setting.lastSuccess == nil && setting.node == node && setting.run == 4)
   }
 

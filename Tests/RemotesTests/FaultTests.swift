@@ -110,7 +110,7 @@ struct FaultTests {
   @Test func aServerThatIsNotThereIsUnavailable() async throws {
     let login = try Login.to("http://127.0.0.1:\(ScriptedServer.closedPort())")
     let start = ContinuousClock.now
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       try await RemoteExchange.with(login) { try await GlucoportRemote($0, token: login.token).logbook() }
     }
     #expect(problem?.sentence?.contains("Connection refused") == true, "\(String(describing: problem))")
@@ -119,7 +119,7 @@ struct FaultTests {
 
   @Test func aNameWithoutAddressIsUnavailable() async throws {
     let login = try Login.to("https://nowhere.invalid")
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       try await RemoteExchange.with(login, limits: Login.small) {
         try await GlucoportRemote($0, token: login.token).logbook()
       }
@@ -132,7 +132,7 @@ struct FaultTests {
   @Test func encryptionIsNotSpokenToAPlainPort() async throws {
     let server = try ScriptedServer { _ in .raw("HTTP/1.1 400 Bad Request\r\n\r\n") }
     let login = try Login.to("https://127.0.0.1:\(server.port)")
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       try await RemoteExchange.with(login, limits: Login.small) {
         try await GlucoportRemote($0, token: login.token).logbook()
       }
@@ -159,7 +159,7 @@ struct FaultTests {
   @Test func nothingIsRepeatedByItself() async throws {
     for answer in [ScriptedAnswer.status(503), .raw(""), .status(500), .status(429)] {
       let server = try ScriptedServer { _ in answer }
-      await #expect(throws: RemoteError.self) { try await ask(server) { try await $0.logbook() } }
+      await #expect(throws: ServiceError.self) { try await ask(server) { try await $0.logbook() } }
       #expect(server.requests.count == 1)
     }
   }

@@ -22,14 +22,14 @@ enum Login {
       address: try RemoteAddress(url, allowsPlainHTTP: false), token: try token(), agent: "glucoport/test")
   }
 
-  static func run(logbook: String? = nil, mark: String? = nil, node: Int = 1) -> RunStamp {
+  static func run(logbook: String? = nil, position: String? = nil, node: Int = 1) -> RunStamp {
     RunStamp(
       node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
-      id: "11111111-1111-4111-8111-111111111111", logbook: logbook, mark: mark)
+      id: "11111111-1111-4111-8111-111111111111", logbook: logbook, lastSeenPosition: position)
   }
 
   static let logbook = RemoteLogbook(
-    id: logbookID, name: "Anna", isWritable: true, maxReadings: 10_000, maxRecords: 1000, mark: "m1",
+    id: logbookID, name: "Anna", isWritable: true, maxReadings: 10_000, maxRecords: 1000, position: "m1",
     time: 1_778_085_000)
 
   static var logbookBody: [UInt8] { Bodies.write(logbook) }
@@ -57,17 +57,17 @@ func ask<Value: Sendable>(
 /// The error with which the remote tells of an answer to the request for the logbook.
 func problem(
   _ limits: ExchangeLimits = ExchangeLimits(), _ script: @escaping ScriptedServer.Script
-) async throws -> RemoteError {
+) async throws -> ServiceError {
   let server = try ScriptedServer(script)
   return try #require(
-    await #expect(throws: RemoteError.self) { try await ask(server, limits) { try await $0.logbook() } })
+    await #expect(throws: ServiceError.self) { try await ask(server, limits) { try await $0.logbook() } })
 }
 
-extension RemoteError {
+extension ServiceError {
   /// The sentence, where there is one.
   var sentence: String? {
     switch self {
-    case .unavailable(let text), .busy(let text, _), .serverFailure(let text), .refused(let text),
+    case .unavailable(let text), .busy(let text, _), .serverFailure(let text, _), .refused(let text),
       .loginRefused(let text), .protocolViolation(let text):
       text
     default: nil

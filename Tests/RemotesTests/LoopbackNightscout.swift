@@ -6,7 +6,7 @@ import TestServers
 @testable import Remotes
 
 /// A Nightscout site on loopback, with the narrowest role that may write and one that may only read.
-final class LoopbackNightscout: ConformanceServer {
+final class LoopbackNightscout: Sendable {
   static let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
 
   let site: NightscoutStandIn

@@ -113,7 +113,7 @@ struct NightscoutActingTests {
     }
     let before = loopback.site.requests.count
     let batch = Sample.batch(450)
-    let answer = try await loopback.ask { try await $0.push(batch, Login.run()) }
+    let answer = try await loopback.ask { try await $0.store(batch, Login.run()) }
     #expect(answer.stored == 450 && loopback.site.requests.count - before <= 3)
     #expect(loopback.site.documents("entries").count == 1650)
   }
@@ -171,7 +171,7 @@ struct NightscoutActingTests {
     #expect(logbook.isWritable && logbook.missingPermissions.isEmpty)
     site.setRole("commas", typed: "api:entries:create,read,update api:treatments:create,read,update,delete")
     let wrong = site.addSubject("wrong", roles: ["commas"])
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       _ = try await LoopbackNightscout.ask(site.url, wrong) { try await $0.logbook() }
     }
     guard case .loginRefused(let sentence) = problem else {
@@ -184,7 +184,7 @@ struct NightscoutActingTests {
 
 extension LoopbackNightscout {
   static func ask<Value: Sendable>(
-    _ url: String, _ token: String, _ body: @Sendable (any Remote) async throws -> Value
+    _ url: String, _ token: String, _ body: @Sendable (any LogbookService) async throws -> Value
   ) async throws -> Value {
     let login = RemoteLogin(
       address: try RemoteAddress(url, allowsPlainHTTP: false), token: try Login.token(token),
@@ -192,12 +192,14 @@ extension LoopbackNightscout {
     return try await RemoteRegister.with("nightscout", login) { try await body($0) }
   }
 
-  func ask<Value: Sendable>(_ body: @Sendable (any Remote) async throws -> Value) async throws -> Value {
+  func ask<Value: Sendable>(_ body: @Sendable (any LogbookService) async throws -> Value) async throws
+    -> Value
+  {
     try await Self.ask(url, token(canWrite: true), body)
   }
 
   func push(_ change: RecordChange, node: Int = 1) async throws -> RecordVerdict? {
-    try await ask { try await $0.push([change], Login.run(node: node)).verdicts.first }
+    try await ask { try await $0.apply([change], Login.run(node: node)).verdicts.first }
   }
 
   /// All that is new, with the last cursor; nil where nothing is.

@@ -42,7 +42,7 @@ struct NightscoutAnswerTests {
   init() throws { loopback = try LoopbackNightscout() }
 
   private func ask<Value: Sendable>(
-    _ body: @Sendable (any Remote) async throws -> Value
+    _ body: @Sendable (any LogbookService) async throws -> Value
   ) async throws -> Value {
     let login = RemoteLogin(
       address: try RemoteAddress(loopback.url, allowsPlainHTTP: false),
@@ -57,7 +57,7 @@ struct NightscoutAnswerTests {
     let base = try await prepare(write)
     for fault in Write.strange {
       site.plan(fault) { write.isCarried(by: $0) }
-      let problem = await #expect(throws: RemoteError.self, "\(fault)") { try await send(write, base) }
+      let problem = await #expect(throws: ServiceError.self, "\(fault)") { try await send(write, base) }
       guard case .protocolViolation(let sentence) = problem else {
         Issue.record("\(write) \(fault): \(String(describing: problem))")
         continue
@@ -75,7 +75,7 @@ struct NightscoutAnswerTests {
     let base = try await prepare(write)
     for fault in [NightscoutFault.page(403), .answer(403, "{}"), .answer(403, "[]")] {
       site.plan(fault) { write.isCarried(by: $0) }
-      let problem = await #expect(throws: RemoteError.self) { try await send(write, base) }
+      let problem = await #expect(throws: ServiceError.self) { try await send(write, base) }
       guard case .loginRefused(let sentence) = problem else {
         Issue.record("\(write) \(fault): \(String(describing: problem))")
         continue
@@ -83,7 +83,7 @@ struct NightscoutAnswerTests {
       #expect(sentence.hasSuffix(": it answers with status 403"))
     }
     site.plan(.answer(403, #"{"status":403,"message":"Missing permission"}"#)) { write.isCarried(by: $0) }
-    await #expect(throws: RemoteError.readOnly, "\(write)") { try await send(write, base) }
+    await #expect(throws: ServiceError.readOnly, "\(write)") { try await send(write, base) }
   }
 
   private static let batch = Sample.batch(30)
@@ -94,7 +94,7 @@ struct NightscoutAnswerTests {
     case .reading, .manyReadings, .creation: return nil
     default:
       let change = NightscoutPushTests.change(Sample.bolus)
-      let verdict = try await ask { try await $0.push([change], Login.run()).verdicts.first }
+      let verdict = try await ask { try await $0.apply([change], Login.run()).verdicts.first }
       guard case .accepted(let revision) = verdict else { return nil }
       return revision
     }
@@ -102,11 +102,11 @@ struct NightscoutAnswerTests {
 
   private func send(_ write: Write, _ base: String?) async throws {
     switch write {
-    case .reading: _ = try await ask { try await $0.push(Sample.batch(1), Login.run()) }
-    case .manyReadings: _ = try await ask { try await $0.push(Self.batch, Login.run()) }
+    case .reading: _ = try await ask { try await $0.store(Sample.batch(1), Login.run()) }
+    case .manyReadings: _ = try await ask { try await $0.store(Self.batch, Login.run()) }
     default:
       let change = NightscoutPushTests.change(state(write), base: base, version: base == nil ? 1 : 2)
-      let verdict = try await ask { try await $0.push([change], Login.run()).verdicts.first }
+      let verdict = try await ask { try await $0.apply([change], Login.run()).verdicts.first }
       guard case .accepted = verdict else {
         Issue.record("\(write): \(String(describing: verdict))")
         return
@@ -147,11 +147,11 @@ struct NightscoutAnswerTests {
       let rows = (try? JSONValue.read(Array(body.utf8)))?.items ?? []
       return (200, JSONValue.list(Array(rows.prefix(count))).json)
     }
-    let push = { try await script.ask { try await $0.push(Self.batch, Login.run()) } }
+    let push = { try await script.ask { try await $0.store(Self.batch, Login.run()) } }
     if count == 30 {
       #expect(try await push().known == 30)
     } else {
-      let problem = await #expect(throws: RemoteError.self) { _ = try await push() }
+      let problem = await #expect(throws: ServiceError.self) { _ = try await push() }
       #expect(problem?.sentence?.contains("does not answer like Nightscout") == true)
     }
   }
@@ -164,10 +164,10 @@ struct NightscoutAnswerTests {
       return (404, #"{"status":404,"more":1}"#)
     }
     let verdicts = try await script.ask {
-      try await $0.push([NightscoutPushTests.change(Sample.bolus)], Login.run()).verdicts
+      try await $0.apply([NightscoutPushTests.change(Sample.bolus)], Login.run()).verdicts
     }
     #expect(verdicts == [.accepted(revision: NightscoutPushTests.revision(Sample.bolus))])
-    #expect(try await script.ask { try await $0.push(Sample.batch(1), Login.run()) }.known == 1)
+    #expect(try await script.ask { try await $0.store(Sample.batch(1), Login.run()) }.known == 1)
   }
 
   // MARK: Reads
@@ -184,10 +184,10 @@ struct NightscoutAnswerTests {
     for base in [nil, NightscoutPushTests.revision(Sample.bolus)] {
       let change = NightscoutPushTests.change(state(.edit), base: base, version: 2)
       site.plan(fault) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/treatments/") }
-      await expectViolation(fault) { _ = try await $0.push([change], Login.run()) }
+      await expectViolation(fault) { _ = try await $0.apply([change], Login.run()) }
     }
     site.plan(fault) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/entries/") }
-    await expectViolation(fault) { _ = try await $0.push(Sample.batch(1), Login.run()) }
+    await expectViolation(fault) { _ = try await $0.store(Sample.batch(1), Login.run()) }
     #expect(site.requests.filter { $0.method != "GET" }.count == 1, "what was prepared")
   }
 
@@ -201,9 +201,9 @@ struct NightscoutAnswerTests {
       site.plan(fault, times: 2) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/\(collection)?") }
       await expectViolation(fault) { remote in
         if collection == "entries" {
-          _ = try await remote.push(Sample.batch(30), Login.run())
+          _ = try await remote.store(Sample.batch(30), Login.run())
         } else {
-          _ = try await remote.push([NightscoutPushTests.change(Sample.bolus)], Login.run())
+          _ = try await remote.apply([NightscoutPushTests.change(Sample.bolus)], Login.run())
         }
       }
       site.forgetFaults()
@@ -221,9 +221,9 @@ struct NightscoutAnswerTests {
   }
 
   private func expectViolation(
-    _ fault: NightscoutFault, _ body: @Sendable (any Remote) async throws -> Void
+    _ fault: NightscoutFault, _ body: @Sendable (any LogbookService) async throws -> Void
   ) async {
-    let problem = await #expect(throws: RemoteError.self, "\(fault)") { try await ask(body) }
+    let problem = await #expect(throws: ServiceError.self, "\(fault)") { try await ask(body) }
     guard case .protocolViolation(let sentence) = problem else {
       Issue.record("\(fault): \(String(describing: problem))")
       return
@@ -236,7 +236,7 @@ struct NightscoutAnswerTests {
     let base = try await prepare(.moveMark)
     try await send(.moveMark, base)
     let change = NightscoutPushTests.change(state(.moveMark), node: 2)
-    let verdict = try await ask { try await $0.push([change], Login.run(node: 2)).verdicts.first }
+    let verdict = try await ask { try await $0.apply([change], Login.run(node: 2)).verdicts.first }
     guard case .accepted(let revision) = verdict else {
       Issue.record("\(String(describing: verdict))")
       return

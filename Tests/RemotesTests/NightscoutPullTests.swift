@@ -284,7 +284,7 @@ struct NightscoutPullTests {
 
   @Test func aCursorOfAnotherProgramIsNotKnown() async throws {
     let script = try Self.site()
-    await #expect(throws: RemoteError.positionUnknown) {
+    await #expect(throws: ServiceError.positionUnknown) {
       try await script.ask { _ = try await $0.changes(after: "s1:17", limit: 10, Login.run()) }
     }
     #expect(script.calls.isEmpty)

@@ -44,7 +44,7 @@ struct NightscoutPushTests {
   private func verdict(
     _ change: RecordChange, _ script: NightscoutScript
   ) async throws -> RecordVerdict? {
-    try await script.ask { try await $0.push([change], Login.run()).verdicts.first }
+    try await script.ask { try await $0.apply([change], Login.run()).verdicts.first }
   }
 
   // MARK: The login
@@ -52,7 +52,7 @@ struct NightscoutPushTests {
   @Test(arguments: ["my-api-secret-of-the-site", "wrong", "anna-0123456789ABCDEF", "a/b-0123456789abcdef"])
   func whatIsNoAccessTokenIsSentNowhere(_ secret: String) async throws {
     let script = try NightscoutScript { _, _ in nil }
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       try await script.ask(token: secret) { _ = try await $0.logbook() }
     }
     guard case .loginRefused(let sentence) = problem else {
@@ -81,7 +81,7 @@ struct NightscoutPushTests {
     let script = try NightscoutScript { _, _ in
       (401, "{\"status\":401,\"message\":\"\(NightscoutScript.jwt)\"}")
     }
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       try await script.ask { _ = try await $0.logbook() }
     }
     #expect(script.server.requests.count == 4, "two for a JWT, two for the list")
@@ -105,8 +105,8 @@ struct NightscoutPushTests {
     let script = try NightscoutScript(rights: rights) { _, _ in NightscoutScript.list([]) }
     #expect(try await script.ask { try await $0.logbook().isWritable } == false)
     let count = script.server.requests.count
-    await #expect(throws: RemoteError.readOnly) {
-      try await script.ask { _ = try await $0.push(Sample.batch(1), Login.run()) }
+    await #expect(throws: ServiceError.readOnly) {
+      try await script.ask { _ = try await $0.store(Sample.batch(1), Login.run()) }
     }
     #expect(script.server.requests.count == count + 1, "only a JWT was asked for")
   }
@@ -122,7 +122,7 @@ struct NightscoutPushTests {
     async throws
   {
     let script = try NightscoutScript { _, _ in (status, body) }
-    let problem = await #expect(throws: RemoteError.self) {
+    let problem = await #expect(throws: ServiceError.self) {
       try await script.ask { _ = try await $0.logbook() }
     }
     #expect(String(describing: problem).contains(expected), "\(String(describing: problem))")
@@ -136,7 +136,7 @@ struct NightscoutPushTests {
         ? (201, #"{"status":201,"identifier":"x","lastModified":5}"#)
         : call.contains("?") ? NightscoutScript.list([]) : nil
     }
-    let answer = try await script.ask { try await $0.push(Sample.batch(1), Login.run()) }
+    let answer = try await script.ask { try await $0.store(Sample.batch(1), Login.run()) }
     #expect(answer.stored == 1)
     let entry = try #require(try script.bodies("POST").first)
     #expect(entry["identifier"]?.text.map { $0.count == 36 && !$0.contains(".") } == true)
@@ -154,7 +154,7 @@ struct NightscoutPushTests {
     let script = try NightscoutScript { call, _ in
       call.contains("?") ? NightscoutScript.list([]) : call.hasPrefix("GET") ? (410, #"{"status":410}"#) : nil
     }
-    let answer = try await script.ask { try await $0.push(Sample.batch(2), Login.run()) }
+    let answer = try await script.ask { try await $0.store(Sample.batch(2), Login.run()) }
     #expect(answer.known == 2 && answer.stored == 0)
     #expect(!script.calls.contains { $0.hasPrefix("POST") })
   }
@@ -166,7 +166,7 @@ struct NightscoutPushTests {
         : call.hasPrefix("POST")
           ? (400, #"{"status":400,"message":"Field app cannot be modified by the client"}"#) : nil
     }
-    let answer = try await script.ask { try await $0.push(Sample.batch(1), Login.run()) }
+    let answer = try await script.ask { try await $0.store(Sample.batch(1), Login.run()) }
     #expect(answer.known == 1 && answer.refused.isEmpty)
   }
 
@@ -184,7 +184,7 @@ struct NightscoutPushTests {
       return reading
     }
     let both = batch
-    let answer = try await script.ask { try await $0.push(both, Login.run()) }
+    let answer = try await script.ask { try await $0.store(both, Login.run()) }
     #expect(answer.stored == 60 && answer.known == 0)
     let entries = try #require(try script.bodies("POST").first?.items)
     #expect(Set(entries.compactMap { $0["sysTime"]?.text }).count == 60)
@@ -197,7 +197,7 @@ struct NightscoutPushTests {
       guard call.hasPrefix("POST /api/v1/entries") else { return NightscoutScript.list([]) }
       return (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\"", maxReplacements: 10))
     }
-    let answer = try await script.ask { try await $0.push(Sample.batch(40), Login.run()) }
+    let answer = try await script.ask { try await $0.store(Sample.batch(40), Login.run()) }
     #expect(answer.stored == 10 && answer.known == 30)
   }
 
@@ -206,7 +206,7 @@ struct NightscoutPushTests {
     var batch = Sample.batch(1)
     batch.readings[0].deviceTime = DeviceTime(seconds: 900_000_000)
     let old = batch
-    let answer = try await script.ask { try await $0.push(old, Login.run()) }
+    let answer = try await script.ask { try await $0.store(old, Login.run()) }
     #expect(answer.refused.map(\.item) == [0] && script.calls.isEmpty)
   }
 

@@ -16,7 +16,7 @@ struct NightscoutSiteTests {
   init() throws { loopback = try LoopbackNightscout() }
 
   private func ask<Value: Sendable>(
-    _ body: @Sendable (any Remote) async throws -> Value
+    _ body: @Sendable (any LogbookService) async throws -> Value
   ) async throws -> Value {
     let login = RemoteLogin(
       address: try RemoteAddress(loopback.url, allowsPlainHTTP: false),
@@ -44,7 +44,7 @@ struct NightscoutSiteTests {
   }
 
   private func push(_ change: RecordChange) async throws -> RecordVerdict? {
-    try await ask { try await $0.push([change], Login.run()).verdicts.first }
+    try await ask { try await $0.apply([change], Login.run()).verdicts.first }
   }
 
   /// A bolus of this day, where sweeps look.
@@ -57,11 +57,11 @@ struct NightscoutSiteTests {
   @Test func whatWentUpInBulkComesDownToOneThatIsInStep() async throws {
     let first = try await pull(nil)
     let batch = Sample.batch(1200)
-    let answer = try await ask { try await $0.push(batch, Login.run()) }
+    let answer = try await ask { try await $0.store(batch, Login.run()) }
     #expect(answer.stored == 1200)
     let second = try await pull(first.cursor)
     #expect(second.readings.count == 1200 && Set(second.readings).count == 1200)
-    #expect(try await ask { try await $0.push(batch, Login.run()) }.known == 1200)
+    #expect(try await ask { try await $0.store(batch, Login.run()) }.known == 1200)
     #expect(loopback.site.documents("entries").count == 1200)
   }
 
@@ -202,7 +202,7 @@ struct NightscoutSiteTests {
     ])
     let change = NightscoutPushTests.change(moved, base: base, version: 2)
     loopback.site.plan(.answerLost) { $0.method == "POST" && $0.path == "/api/v3/treatments" }
-    await #expect(throws: RemoteError.self) { try await push(change) }
+    await #expect(throws: ServiceError.self) { try await push(change) }
     guard case .accepted = try await push(change) else {
       Issue.record("the move did not go on")
       return
@@ -218,7 +218,7 @@ struct NightscoutSiteTests {
     var moved = state
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
     loopback.site.plan(.answerLost) { $0.method == "POST" && $0.path == "/api/v3/treatments" }
-    await #expect(throws: RemoteError.self) {
+    await #expect(throws: ServiceError.self) {
       try await push(NightscoutPushTests.change(moved, base: base, version: 2))
     }
     var again = state
@@ -252,7 +252,7 @@ struct NightscoutSiteTests {
     for deletesByV1 in [true, false] {
       let change = NightscoutPushTests.change(
         bolus, guid: deletesByV1 ? Login.logbookID : "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12")
-      let answer = try await ask { try await $0.push([change], Login.run()) }
+      let answer = try await ask { try await $0.apply([change], Login.run()) }
       if deletesByV1 {
         #expect(loopback.site.actAsPhoneApp().deleteTreatment(change.guid))
       } else {
@@ -261,19 +261,19 @@ struct NightscoutSiteTests {
         var other = tombstone
         (other.guid, other.node) = (change.guid, "22222222-2222-4222-8222-222222222222")
         let deletion = other
-        _ = try await ask { try await $0.push([deletion], Login.run(node: 2)) }
+        _ = try await ask { try await $0.apply([deletion], Login.run(node: 2)) }
       }
       // An older event of another program: the site keeps what is old.
       loopback.site.actAsPhoneApp().addTreatment([
         "eventType": "Note", "notes": "old", "created_at": "2020-01-01T00:00:00.000Z",
       ])
       var (cursor, found, run) = (String?.none, [RemoteRecord](), Login.run())
-      run.mark = answer.mark
+      run.lastSeenPosition = answer.position
       for _ in 0..<3 {
         let (known, current) = (cursor, run)
         while let page = try await ask({ try await $0.changes(after: known, limit: 1000, current) }) {
           found += page.records
-          (cursor, run.mark) = (page.cursor, page.cursor)
+          (cursor, run.lastSeenPosition) = (page.cursor, page.cursor)
           break
         }
       }
@@ -319,7 +319,7 @@ struct NightscoutSiteTests {
     loopback.site.plan(fault) { $0.method == "POST" }
     do {
       _ = try await push(change)
-    } catch is RemoteError {
+    } catch is ServiceError {
       // As planned.
     }
     guard case .accepted = try await push(change) else {
@@ -329,11 +329,11 @@ struct NightscoutSiteTests {
     let batch = Sample.batch(600)
     loopback.site.plan(fault) { $0.method == "POST" }
     do {
-      _ = try await ask { try await $0.push(batch, Login.run()) }
-    } catch is RemoteError {
+      _ = try await ask { try await $0.store(batch, Login.run()) }
+    } catch is ServiceError {
       // As planned.
     }
-    let answer = try await ask { try await $0.push(batch, Login.run()) }
+    let answer = try await ask { try await $0.store(batch, Login.run()) }
     #expect(answer.known + answer.stored == 600)
     #expect(loopback.site.documents("entries").count == 600)
     #expect(loopback.site.documents("treatments").count == 1)
@@ -356,8 +356,8 @@ struct NightscoutSiteTests {
     let batch = Sample.batch(450)
     loopback.site.change { $0.maxDocuments = 200 }
     let first = try await pull(nil)
-    #expect(try await ask { try await $0.push(batch, Login.run()) }.stored == 450)
-    #expect(try await ask { try await $0.push(batch, Login.run()) }.known == 450)
+    #expect(try await ask { try await $0.store(batch, Login.run()) }.stored == 450)
+    #expect(try await ask { try await $0.store(batch, Login.run()) }.known == 450)
     #expect(try await Set(pull(first.cursor).readings).count == 450)
   }
 
@@ -373,7 +373,7 @@ struct NightscoutSiteTests {
 
   @Test func aRunWithNothingNewTakesFourRequests() async throws {
     let batch = Sample.batch(50)
-    _ = try await ask { try await $0.push(batch, Login.run()) }
+    _ = try await ask { try await $0.store(batch, Login.run()) }
     let first = try await pull(nil)
     let before = loopback.site.requests.count
     let second = try await pull(first.cursor)

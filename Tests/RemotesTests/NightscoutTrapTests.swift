@@ -16,7 +16,7 @@ struct NightscoutTrapTests {
   private func verdict(
     _ change: RecordChange, _ script: NightscoutScript
   ) async throws -> RecordVerdict? {
-    try await script.ask { try await $0.push([change], Login.run()).verdicts.first }
+    try await script.ask { try await $0.apply([change], Login.run()).verdicts.first }
   }
 
   private static func deleted(_ state: RecordState) -> RecordState {
@@ -34,7 +34,7 @@ struct NightscoutTrapTests {
       if call.hasPrefix("POST") { return (201, #"{"status":201,"identifier":"x","lastModified":5}"#) }
       return call.contains("?") ? NightscoutScript.list([]) : nil
     }
-    _ = try await script.ask { try await $0.push(Sample.batch(3), Login.run()) }
+    _ = try await script.ask { try await $0.store(Sample.batch(3), Login.run()) }
     _ = try await verdict(NightscoutPushTests.change(Sample.bolus), script)
     _ = try await script.ask { try await $0.changes(after: nil, limit: 100, Login.run()) }
     let queries = script.calls.compactMap { $0.split(separator: "?").dropFirst().first }
@@ -60,7 +60,7 @@ struct NightscoutTrapTests {
       call.hasPrefix("POST")
         ? (200, body.replacing("{\"app\"", with: "{\"_id\":\"1\",\"app\"")) : NightscoutScript.list(later)
     }
-    let answer = try await script.ask { try await $0.push(Sample.batch(30), Login.run()) }
+    let answer = try await script.ask { try await $0.store(Sample.batch(30), Login.run()) }
     #expect(answer.stored == 30 && script.calls.filter { $0.hasPrefix("GET") }.count == 1)
   }
 
@@ -109,7 +109,7 @@ struct NightscoutTrapTests {
     }
     let change = NightscoutPushTests.change(
       Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
-    await #expect(throws: RemoteError.self) { try await self.verdict(change, first) }
+    await #expect(throws: ServiceError.self) { try await self.verdict(change, first) }
     guard case .object(let patched)? = bodies.withLock(\.first) else {
       Issue.record("no PATCH")
       return
@@ -206,7 +206,7 @@ struct NightscoutTrapTests {
     }
     let change = NightscoutPushTests.change(
       Self.deleted(Sample.bolus), base: NightscoutPushTests.revision(Sample.bolus), version: 2)
-    let problem = await #expect(throws: RemoteError.self) { try await self.verdict(change, script) }
+    let problem = await #expect(throws: ServiceError.self) { try await self.verdict(change, script) }
     guard case .refused(let sentence) = problem else {
       Issue.record("\(String(describing: problem))")
       return
@@ -220,8 +220,8 @@ struct NightscoutTrapTests {
       call.contains("/api/v3/")
         ? (403, #"{"status":403,"message":"Missing permission api:entries:read"}"#) : nil
     }
-    await #expect(throws: RemoteError.self) {
-      try await script.ask { _ = try await $0.push(Sample.batch(100), Login.run()) }
+    await #expect(throws: ServiceError.self) {
+      try await script.ask { _ = try await $0.store(Sample.batch(100), Login.run()) }
     }
     #expect(!script.calls.contains { $0.contains("/api/v1/") })
   }
@@ -306,7 +306,7 @@ struct NightscoutTrapTests {
     let change = NightscoutPushTests.change(
       edited, base: NightscoutPushTests.revision(Sample.bolus), version: 2, node: node)
     do {
-      let answer = try await script.ask { try await $0.push([change], Login.run(node: node)) }
+      let answer = try await script.ask { try await $0.apply([change], Login.run(node: node)) }
       #expect(answer.verdicts == [.accepted(revision: NightscoutPushTests.revision(edited))])
     } catch {
       #expect(removals == 0, "\(error)")

@@ -12,7 +12,7 @@ import Testing
 struct RequestTests {
   @Test func everyRequestTellsTokenProgramAndRun() async throws {
     let server = try ScriptedServer { _ in .status(304) }
-    let run = Login.run(logbook: Login.logbookID, mark: "m7")
+    let run = Login.run(logbook: Login.logbookID, position: "m7")
     _ = try await ask(server, prefix: "/prefix/") { try await $0.changes(after: nil, limit: 5, run) }
     let request = try #require(server.requests.first)
     #expect(request.method == "GET" && request.path == "/prefix/v1/changes?limit=5")
@@ -22,14 +22,15 @@ struct RequestTests {
     #expect(request.headers[Wire.nodeHeader.lowercased()] == run.node)
     #expect(request.headers[Wire.runHeader.lowercased()] == "3 \(run.id)")
     #expect(request.headers[Wire.logbookHeader.lowercased()] == Login.logbookID)
-    #expect(request.headers[Wire.markHeader.lowercased()] == "m7")
+    #expect(request.headers[Wire.positionHeader.lowercased()] == "m7")
   }
 
   @Test func whatIsNotKnownYetIsNotSaid() async throws {
     let server = try ScriptedServer { _ in .status(304) }
     _ = try await ask(server) { try await $0.changes(after: nil, limit: 5, Login.run()) }
     let headers = try #require(server.requests.first?.headers)
-    #expect(headers[Wire.logbookHeader.lowercased()] == nil && headers[Wire.markHeader.lowercased()] == nil)
+    #expect(
+      headers[Wire.logbookHeader.lowercased()] == nil && headers[Wire.positionHeader.lowercased()] == nil)
   }
 
   @Test func partsAreAskedForByTimeKindAndGuid() async throws {
@@ -62,7 +63,7 @@ struct RequestTests {
       .status(200, Bodies.write(ReadingAnswer(stored: count, known: 0)))
     }
     let batch = Sample.batch(count)
-    _ = try await ask(server) { try await $0.push(batch, Login.run()) }
+    _ = try await ask(server) { try await $0.store(batch, Login.run()) }
     let request = try #require(server.requests.first)
     #expect(request.headers["content-type"] == "application/json")
     #expect((request.headers["content-encoding"] == "gzip") == isPacked)
@@ -75,8 +76,8 @@ struct RequestTests {
     let text = String(repeating: "x", count: Login.short.bodyBytes)
     let change = RecordChange(
       guid: Login.logbookID, node: Login.run().node, version: 1, base: nil, state: Sample.note(text))
-    let problem = await #expect(throws: RemoteError.self) {
-      try await ask(server, Login.short) { try await $0.push([change], Login.run()) }
+    let problem = await #expect(throws: ServiceError.self) {
+      try await ask(server, Login.short) { try await $0.apply([change], Login.run()) }
     }
     #expect(problem == .tooLarge)
     #expect(server.connectionCount == 0)

@@ -13,13 +13,14 @@ struct StatusTests {
   private static let other = "99999999-9999-4999-8999-999999999999"
 
   @Test(arguments: [
-    (409, ErrorBody(.nodeReused, "seen"), RemoteError.nodeReused),
+    (409, ErrorBody(.nodeReused, "seen"), ServiceError.nodeReused),
     (409, ErrorBody(.otherLogbook, "other", logbook: other), .otherLogbook(id: other)),
     (410, ErrorBody(.positionUnknown, "restored"), .positionUnknown),
     (403, ErrorBody(.readOnly, "read"), .readOnly),
     (413, ErrorBody(.tooLarge, "large"), .tooLarge),
   ])
-  func aWordOfTheProtocolHasItsMeaning(_ status: Int, _ body: ErrorBody, _ expected: RemoteError) async throws
+  func aWordOfTheProtocolHasItsMeaning(_ status: Int, _ body: ErrorBody, _ expected: ServiceError)
+    async throws
   {
     #expect(try await problem { _ in .status(status, body.json) } == expected)
   }
@@ -100,7 +101,7 @@ struct StatusTests {
     let reason = String(repeating: "x", count: 500) + Login.secret
     let answer = ReadingAnswer(stored: 0, known: 0, refused: [RefusedItem(item: 0, reason: reason)])
     let server = try ScriptedServer { _ in .status(200, Bodies.write(answer)) }
-    let told = try await ask(server) { try await $0.push(Sample.batch(1), Login.run()) }
+    let told = try await ask(server) { try await $0.store(Sample.batch(1), Login.run()) }
     #expect(told.refused.first?.reason.count == 200)
   }
 }

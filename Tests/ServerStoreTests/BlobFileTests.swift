@@ -4,6 +4,7 @@ import GRDB
 import Logbook
 import LogbookAPI
 import ServerStore
+import ServiceConformance
 import Testing
 
 /// The content of attachments in the file of a logbook.
@@ -16,10 +17,10 @@ import Testing
 
   /// A stopped storage whose logbook holds `hello` whole, and the path of its file.
   private func filled() async throws -> String {
-    let stand = try await StorageSort.all[0].start(folder.path)
+    let stand = try await StoragePlace(bench: EmbeddedConformance.bench, folder: folder).start()
     let client = Client(stand)
-    let outcome = try await stand.storage.append(
-      Array("hello".utf8), to: content, at: 0, limit: 100, client.login, client.run)
+    let outcome = try await client.service.neededAttachments.append(
+      Array("hello".utf8), to: content, at: 0, client.run)
     #expect(outcome == .holds(HeldContent(bytes: 5, size: 5)))
     try await stand.stop()
     return folder.path + "/logbooks/\(client.login.logbook).db"

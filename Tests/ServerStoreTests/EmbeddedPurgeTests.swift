@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Logbook
 import LogbookAPI
+import ServiceConformance
 import Testing
 
 @testable import ServerStore
@@ -14,7 +15,9 @@ import Testing
 
   init() throws { folder = try ScratchFolder() }
 
-  private func stand() async throws -> Stand { try await StorageSort.all[0].start(folder.path) }
+  private func stand() async throws -> Stand {
+    try await StoragePlace(bench: EmbeddedConformance.bench, folder: folder).start()
+  }
 
   private func names() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path + "/logbooks").sorted()
@@ -28,7 +31,7 @@ import Testing
     let content = "\(folder.path)/logbooks/\(id).blobs/aa"
     try FileManager.default.createDirectory(atPath: content, withIntermediateDirectories: true)
     #expect(try names().filter { $0.hasPrefix(id) }.count == 4)
-    try await stand.storage.purge(stand.writer)
+    try await stand.purge(stand.writer)
     #expect(try names().allSatisfy { $0.hasPrefix(stand.stranger.logbook) } && !names().isEmpty)
     try await stand.stop()
   }
@@ -39,8 +42,9 @@ import Testing
     try logins.add(name: "planted-phone", role: .write, logbook: "planted-logbook", token: token, at: 1)
     try logins.close()
     let storage = try EmbeddedStorage(folder: folder.path)
-    let login = try #require(try await storage.login(tokenHash: token.hash))
-    try await storage.purge(login)
+    let login = try #require(try await storage.logins.login(tokenHash: token.hash))
+    let service = storage.logbook(for: login)
+    try await service.neededPurging.purge(try await service.logbook())
     try await storage.close()
     for suffix in ["", "-wal"] {
       let path = folder.path + "/server.db" + suffix
@@ -54,11 +58,11 @@ import Testing
 
   @Test func tokensOfAPurgedLogbookAreNotListedAndItsNameIsFree() async throws {
     let stand = try await stand()
-    try await stand.storage.purge(stand.writer)
+    try await stand.purge(stand.writer)
     let logins = try Logins(folder: folder.path)
     #expect(try logins.list().map(\.name) == ["stranger"])
     try logins.add(name: "writer", role: .write, logbook: "first", token: LoginToken("gp_new"), at: 5)
-    let login = try #require(try await stand.storage.login(tokenHash: LoginToken("gp_new").hash))
+    let login = try #require(try await stand.storage.logins.login(tokenHash: LoginToken("gp_new").hash))
     #expect(login.logbook != stand.writer.logbook)
     #expect(try await Client(stand, as: login).push(Sample.history(3)).stored == 3)
     try await stand.stop()
@@ -79,7 +83,7 @@ import Testing
 
   @Test func whatWasPurgedStaysPurged() async throws {
     let stand = try await stand()
-    try await stand.storage.purge(stand.writer)
+    try await stand.purge(stand.writer)
     try await stand.stop()
     let queue = try DatabaseQueue(path: folder.path + "/server.db")
     for table in ["purged", "purged_token"] {
@@ -105,7 +109,7 @@ import Testing
     }
     try queue.close()
     #expect(try await client.revision(change) != first)
-    #expect(try await stand.storage.recordDigests(client.login, client.run).counts.reduce(0, +) == 2)
+    #expect(try await client.service.neededDigests.recordDigests(client.run).counts.reduce(0, +) == 2)
     try await stand.stop()
   }
 

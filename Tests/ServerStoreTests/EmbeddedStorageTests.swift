@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Logbook
 import LogbookAPI
+import ServiceConformance
 import Testing
 
 @testable import ServerStore
@@ -21,9 +22,11 @@ import Testing
     try logins.add(name: "me", role: .write, logbook: "mine", token: token, at: 1)
     try logins.close()
     let storage = try EmbeddedStorage(folder: folder.path)
-    let login = try #require(try await storage.login(tokenHash: token.hash))
+    let login = try #require(try await storage.logins.login(tokenHash: token.hash))
     let client = Client(
-      Stand(storage: storage, writer: login, reader: login, stranger: login, stop: storage.close))
+      Stand(
+        storage: storage, writer: login, reader: login, stranger: login, folder: folder,
+        stop: storage.close))
     try await client.push(Sample.history(1))
     try await client.push(Sample.change(Client.uuid(), 1, on: nil, Sample.note("text")))
     return (storage, client)
@@ -68,16 +71,16 @@ import Testing
     let logins = try Logins(folder: folder.path)
     let other = LoginToken("gp_other")
     try logins.add(name: "other", role: .read, logbook: nil, token: other, at: 2)
-    let login = try #require(try await storage.login(tokenHash: other.hash))
+    let login = try #require(try await storage.logins.login(tokenHash: other.hash))
     #expect(login.role == .read)
     #expect(
       try logins.list() == [
         ListedLogin(name: "me", role: .write, logbook: "mine", createdAt: 1),
         ListedLogin(name: "other", role: .read, logbook: "mine", createdAt: 2),
       ])
-    try logins.revoke(name: "other")
-    #expect(try await storage.login(tokenHash: other.hash) == nil)
-    #expect { try logins.revoke(name: "other") } throws: { ($0 as? Failure)?.category == .missingInput }
+    try logins.remove(name: "other")
+    #expect(try await storage.logins.login(tokenHash: other.hash) == nil)
+    #expect { try logins.remove(name: "other") } throws: { ($0 as? Failure)?.category == .missingInput }
     try await storage.close()
   }
 
@@ -113,7 +116,7 @@ import Testing
   @Test func aStoppedServerLeavesEverythingInTheFileOfItsLogbook() async throws {
     let (storage, client) = try await filled()
     // A reader is open, too, and it is the last one to close.
-    _ = try await storage.changes(after: nil, limit: 10, client.login, client.run)
+    _ = try await client.service.changes(after: nil, limit: 10, client.run)
     try await storage.close()
     let copy = folder.path + "/copy.db"
     try FileManager.default.copyItem(atPath: logbookPath(client.login), toPath: copy)
@@ -177,8 +180,8 @@ import Testing
     let before = try Data(contentsOf: log)
     #expect(try await reader.pull() == nil)
     try await client.push(Sample.history(1))
-    _ = try await storage.readingDigests(client.login, client.run)
-    _ = try await storage.logbook(client.login)
+    _ = try await client.service.readingDigests(client.run)
+    _ = try await client.service.logbook()
     #expect(try Data(contentsOf: log) == before)
     try await storage.close()
   }
@@ -207,9 +210,10 @@ import Testing
     let storage = try EmbeddedStorage(folder: folder.path)
     for round in 0..<2 {
       for (number, token) in tokens.enumerated() {
-        let login = try #require(try await storage.login(tokenHash: token.hash))
+        let login = try #require(try await storage.logins.login(tokenHash: token.hash))
         let run = RunStamp(node: Client.uuid(), number: 1, id: Client.uuid())
-        let answer = try await storage.store(Sample.history(number + 1, from: round), login, run)
+        let answer = try await storage.logbook(for: login).store(
+          Sample.history(number + 1, from: round), run)
         #expect(answer.stored == (round == 0 ? number + 1 : 1))
       }
     }

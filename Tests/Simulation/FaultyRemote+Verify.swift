@@ -2,24 +2,18 @@
 
 public import Logbook
 
-extension FaultyRemote {
-  private func comparable() throws(RemoteError) -> any VerifyingRemote {
-    guard let host = host as? any VerifyingRemote else { throw .refused("this host cannot be compared") }
-    return host
-  }
-
+extension FaultyRemote: DigestService {
   /// Digests over the records that the server has.
-  public func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    let host = try comparable()
-    return try await exchange("record-digests", items: 0) { () async throws(RemoteError) in
+  public func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+    try await exchange("record-digests", items: 0, at: \.digests) { (host) async throws(ServiceError) in
       try await host.recordDigests(run)
     }
   }
 
   /// The readings that the server has in these buckets.
-  public func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
-    let host = try comparable()
-    return try await exchange("bucket-readings", items: buckets.count) { () async throws(RemoteError) in
+  public func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
+    try await exchange("bucket-readings", items: buckets.count, at: \.digests) {
+      (host) async throws(ServiceError) in
       try await host.readings(in: buckets, run)
     }
   }
@@ -27,10 +21,9 @@ extension FaultyRemote {
   /// The records that the server has in these buckets.
   public func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
-  ) async throws(RemoteError) -> RecordPage {
-    let host = try comparable()
+  ) async throws(ServiceError) -> RecordPage {
     // Another one would not help, so that the network never calls it too large.
-    return try await exchange("bucket-records", items: 1) { () async throws(RemoteError) in
+    try await exchange("bucket-records", items: 1, at: \.digests) { (host) async throws(ServiceError) in
       try await host.records(in: buckets, after: guid, run)
     }
   }

@@ -38,7 +38,7 @@ public struct Meanwhile: @unchecked Sendable {
 }
 
 /// The way to a host, without a network between, but with everything that a network does to requests.
-public actor FaultyRemote: Remote {
+public actor FaultyRemote: LogbookService {
   /// What was asked so far, by the name of the call, with the number of items in it.
   public private(set) var requests: [String] = []
   /// The changes of records in the last request with any, as they were written: also of one that never arrived.
@@ -46,11 +46,9 @@ public actor FaultyRemote: Remote {
   /// What a request in flight met and could not do.
   public private(set) var failure: (any Error)?
 
-  /// Whether the host takes files and gives parts of its logbook.
-  nonisolated let offersMore: Bool
-  let host: any Remote
   /// Those of the host.
-  nonisolated public var batchLimits: BatchLimits { host.batchLimits }
+  nonisolated public let batchLimits: BatchLimits
+  private nonisolated let connection: @Sendable () -> any LogbookService
   private var random: SeededGenerator
   private var weather: Weather
   private var maxChanges: Int?
@@ -60,7 +58,7 @@ public actor FaultyRemote: Remote {
   var damage: UInt8?
   var contentRefusal: (@Sendable (AttachmentContent) -> String?)?
   /// Errors that the next requests end with, instead of being carried out.
-  private var scripted: [RemoteError?] = []
+  private var scripted: [ServiceError?] = []
   /// How many requests go on before the answer to one is lost; nil for none.
   private var answersBeforeLoss: Int?
   /// Requests that arrive at the server some time after their sender gave them up.
@@ -68,8 +66,8 @@ public actor FaultyRemote: Remote {
 
   /// A way to a host; the seed decides what goes wrong.
   public init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
-    self.host = host.remote()
-    offersMore = self.host is any SelectiveRemote
+    connection = host.connection()
+    batchLimits = connection().batchLimits
     random = SeededGenerator(seed: seed)
     self.weather = weather
   }
@@ -90,7 +88,7 @@ public actor FaultyRemote: Remote {
   public func interrupt(_ things: Meanwhile...) { meanwhile += things }
 
   /// Ends the next requests like this; nil lets one pass.
-  public func script(_ errors: RemoteError?...) { scripted += errors }
+  public func script(_ errors: ServiceError?...) { scripted += errors }
 
   /// Refuses for good the contents that this gives a reason for.
   public func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
@@ -124,23 +122,30 @@ public actor FaultyRemote: Remote {
     await late.remove(at: place)()
   }
 
-  /// What the login gives access to.
-  public func logbook() async throws(RemoteError) -> RemoteLogbook {
-    try await exchange("logbook", items: 0) { [host] () async throws(RemoteError) in
-      try await host.logbook()
-    }
+  /// Where the host offers parts.
+  nonisolated public var parts: (any PartService)? { connection().parts == nil ? nil : self }
+  /// Where the host can be compared.
+  nonisolated public var digests: (any DigestService)? { connection().digests == nil ? nil : self }
+  /// Where the host stores the content of attachments.
+  nonisolated public var attachments: (any AttachmentService)? {
+    connection().attachments == nil ? nil : self
   }
 
-  /// Sends readings. What is refused for good does not reach the storage.
-  public func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+  /// What the login gives access to.
+  public func logbook() async throws(ServiceError) -> RemoteLogbook {
+    try await exchange("logbook", items: 0) { (host) async throws(ServiceError) in try await host.logbook() }
+  }
+
+  /// Sends readings. What is refused permanently does not reach the storage.
+  public func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     let refusal = readingRefusal
     return try await exchange("readings", items: batch.readings.count) {
-      [host] () async throws(RemoteError) in
+      (host) async throws(ServiceError) in
       let reasons = batch.readings.map { refusal?($0) }
       let taken = batch.readings.indices.filter { reasons[$0] == nil }
       var rest = batch
       rest.readings = taken.map { batch.readings[$0] }
-      var answer = try await host.push(rest, run)
+      var answer = try await host.store(rest, run)
       answer.differing = answer.differing.map { taken[$0] }
       answer.refused = reasons.enumerated().compactMap { place, reason in
         reason.map { RefusedItem(item: place, reason: $0) }
@@ -149,14 +154,14 @@ public actor FaultyRemote: Remote {
     }
   }
 
-  /// Sends changes of records. What is refused for good does not reach the storage.
-  public func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+  /// Sends changes of records. What is refused permanently does not reach the storage.
+  public func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     let refusal = refusal
     lastChanges = changes.map(\.json)
-    return try await exchange("records", items: changes.count) { [host] () async throws(RemoteError) in
+    return try await exchange("records", items: changes.count) { (host) async throws(ServiceError) in
       let reasons = changes.map { refusal?($0.state) }
       let taken = zip(changes, reasons).filter { $1 == nil }.map(\.0)
-      var answer = try await host.push(taken, run)
+      var answer = try await host.apply(taken, run)
       var verdicts = answer.verdicts.makeIterator()
       answer.verdicts = reasons.compactMap { reason in
         reason.map { .refused(reason: $0) } ?? verdicts.next()
@@ -165,32 +170,32 @@ public actor FaultyRemote: Remote {
     }
   }
 
-  /// What others changed behind the cursor.
+  /// What others changed after the cursor.
   public func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ChangePage? {
-    // Small pages, so that edits and crashes fall between them.
-    let few = min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
-    return try await exchange("changes", items: few) { [host] () async throws(RemoteError) in
+  ) async throws(ServiceError) -> ChangePage? {
+    let few = pageSize(limit)
+    return try await exchange("changes", items: few) { (host) async throws(ServiceError) in
       try await host.changes(after: cursor, limit: few, run)
     }
   }
 
-  /// What others wrote of a part.
-  func changes(
-    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ChangePage {
-    guard let host = host as? any SelectiveRemote else { throw .refused("this host gives no parts") }
-    let few = min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
-    return try await exchange("parts", items: few) { () async throws(RemoteError) in
-      try await host.changes(of: part, after: cursor, limit: few, run)
+  /// Digests over the readings that the server has.
+  public func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+    try await exchange("digests", items: 0) { (host) async throws(ServiceError) in
+      try await host.readingDigests(run)
     }
   }
+}
 
-  /// Digests over the readings that the server has.
-  public func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    try await exchange("digests", items: 0) { [host] () async throws(RemoteError) in
-      try await host.readingDigests(run)
+extension FaultyRemote: PartService {
+  /// What others wrote of a part.
+  public func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ChangePage {
+    let few = pageSize(limit)
+    return try await exchange("parts", items: few, at: \.parts) { (parts) async throws(ServiceError) in
+      try await parts.changes(of: part, after: cursor, limit: few, run)
     }
   }
 }
@@ -198,9 +203,27 @@ public actor FaultyRemote: Remote {
 extension FaultyRemote {
   private func happens(_ times: Int) -> Bool { times > 0 && random.once(in: times) }
 
-  func exchange<Answer: Sendable>(
-    _ name: String, items: Int, _ request: @escaping @Sendable () async throws(RemoteError) -> Answer
-  ) async throws(RemoteError) -> Answer {
+  /// Small pages, so that edits and crashes fall between them.
+  private func pageSize(_ limit: Int) -> Int {
+    min(limit, maxChanges ?? Int.random(in: 1...5, using: &random))
+  }
+
+  /// A request to a port of the host, which may arrive when the host has another storage open.
+  func exchange<Port, Answer: Sendable>(
+    _ name: String, items: Int, at port: @escaping @Sendable (any LogbookService) -> Port?,
+    _ request: @escaping @Sendable (Port) async throws(ServiceError) -> Answer
+  ) async throws(ServiceError) -> Answer {
+    try await exchange(name, items: items) { (host) async throws(ServiceError) in
+      guard let port = port(host) else { throw .refused("this host does not offer that") }
+      return try await request(port)
+    }
+  }
+
+  private func exchange<Answer: Sendable>(
+    _ name: String, items: Int,
+    _ ask: @escaping @Sendable (any LogbookService) async throws(ServiceError) -> Answer
+  ) async throws(ServiceError) -> Answer {
+    let request = { @Sendable [connection] () async throws(ServiceError) in try await ask(connection()) }
     requests.append("\(name) \(items)")
     // Behind the server's work: the sender could not tell it from something that happens before.
     defer { letHappen() }
@@ -210,8 +233,8 @@ extension FaultyRemote {
       throw .unavailable("no answer in time")
     }
     let isRepeated = happens(weather.duplicates)
-    let result: Result<Answer, RemoteError>
-    do throws(RemoteError) {
+    let result: Result<Answer, ServiceError>
+    do throws(ServiceError) {
       result = .success(try await request())
     } catch {
       result = .failure(error)
@@ -228,7 +251,7 @@ extension FaultyRemote {
     return answersBeforeLoss == 0
   }
 
-  private func failsAtOnce(_ name: String, items: Int) -> RemoteError? {
+  private func failsAtOnce(_ name: String, items: Int) -> ServiceError? {
     if !scripted.isEmpty, let error = scripted.removeFirst() { return error }
     if happens(weather.drops) { return .unavailable("the request was lost") }
     if happens(weather.asksToWait) { return .busy("wait", retryAfterSeconds: 1) }

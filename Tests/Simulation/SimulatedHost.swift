@@ -9,8 +9,8 @@ public protocol SimulatedHost: AnyObject, Sendable {
   var access: RemoteAccess { get }
   /// What the logbook is, as a login is told.
   func logbook() async throws -> RemoteLogbook
-  /// A way to it on which nothing goes wrong but what the host itself lets go wrong.
-  func remote() -> any Remote
+  /// A way to it on which nothing goes wrong but what the host itself lets go wrong: what it offers at each request.
+  func connection() -> @Sendable () -> any LogbookService
   /// Everything that the logbook holds.
   func everything() async throws -> (readings: Int, records: [RemoteRecord])
   /// Digests over the readings that the logbook holds.

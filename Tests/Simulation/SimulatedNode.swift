@@ -91,10 +91,10 @@ public final class SimulatedNode {
     return waits ? try resolver().conflicts() : []
   }
 
-  /// A site offers what every remote does, and a server more.
-  public var way: any Remote {
-    guard remote.offersMore else { return remote }
-    return asksForParts ? SelectiveWay(way: remote) : AttachmentWay(way: remote)
+  /// What it syncs with: a host offers parts of the logbook, and not every node asks for them.
+  public var way: any LogbookService {
+    asksForParts
+      ? remote : ChosenPorts(remote, digests: remote.digests, attachments: remote.attachments)
   }
 
   /// Begins an upload, unless one runs.

@@ -64,6 +64,9 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     return true
   }
 
+  /// The logbook as the open storage offers it.
+  var service: any LogbookService { storage.logbook(for: login) }
+
   private func close() async throws {
     emptied = nil
     try await storage.close()
@@ -74,16 +77,18 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
   }
 
-  /// The storage as a remote.
-  public func remote() -> any Remote { StorageRemote(server: self) }
+  /// The logbook as the storage offers it that is open at the time.
+  public func connection() -> @Sendable () -> any LogbookService {
+    { self.service }
+  }
 
   /// What the logbook is, as a login is told.
-  public func logbook() async throws -> RemoteLogbook { try await storage.logbook(login) }
+  public func logbook() async throws -> RemoteLogbook { try await service.logbook() }
 
   /// Everything that the logbook holds.
   public func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
-    while let page = try await storage.changes(after: cursor, limit: 1000, login, Self.observer) {
+    while let page = try await service.changes(after: cursor, limit: 1000, Self.observer) {
       readings += page.readings.readings.count
       records += page.records
       cursor = page.cursor
@@ -94,7 +99,7 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
 
   /// Digests over the readings that the logbook holds.
   public func digests() async throws -> IdentityDigests {
-    try await storage.readingDigests(login, Self.observer)
+    try await service.readingDigests(Self.observer)
   }
 
   static let observer = RunStamp(

@@ -46,7 +46,10 @@ final class SimulatedSite: SimulatedHost {
     RemoteAccess(kind: "nightscout", url: "http://localhost/\(number)", token: .file("/none"))
   }
 
-  func remote() -> any Remote { SiteRemote { try self.remote(over: self.network) } }
+  func connection() -> @Sendable () -> any LogbookService {
+    let remote = SiteRemote { try self.remote(over: self.network) }
+    return { remote }
+  }
 
   func logbook() async throws -> RemoteLogbook { try await observer().logbook() }
 
@@ -92,9 +95,9 @@ final class SimulatedSite: SimulatedHost {
   private static let observing = RunStamp(
     node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
 
-  private func observer() throws -> any Remote { try remote(over: SiteWire(site: site)) }
+  private func observer() throws -> any LogbookService { try remote(over: SiteWire(site: site)) }
 
-  private func remote(over transport: any HTTPTransport) throws -> any Remote {
+  private func remote(over transport: any HTTPTransport) throws -> any LogbookService {
     try RemoteRegister.remote("nightscout", login, over: transport)
   }
 
@@ -113,31 +116,31 @@ final class SimulatedSite: SimulatedHost {
 }
 
 /// The remote of one node. Each run logs in anew, as its process would.
-private actor SiteRemote: Remote {
-  private let make: @Sendable () throws -> any Remote
-  private var current: (run: String, remote: any Remote)?
+private actor SiteRemote: LogbookService {
+  private let make: @Sendable () throws -> any LogbookService
+  private var current: (run: String, remote: any LogbookService)?
 
-  init(_ make: @escaping @Sendable () throws -> any Remote) { self.make = make }
+  init(_ make: @escaping @Sendable () throws -> any LogbookService) { self.make = make }
 
-  func logbook() async throws(RemoteError) -> RemoteLogbook { try await remote("").logbook() }
+  func logbook() async throws(ServiceError) -> RemoteLogbook { try await remote("").logbook() }
 
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
-    try await remote(run.id).push(batch, run)
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
+    try await remote(run.id).store(batch, run)
   }
 
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
-    try await remote(run.id).push(changes, run)
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
+    try await remote(run.id).apply(changes, run)
   }
 
-  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
     try await remote(run.id).changes(after: cursor, limit: limit, run)
   }
 
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await remote(run.id).readingDigests(run)
   }
 
-  private func remote(_ run: String) throws(RemoteError) -> any Remote {
+  private func remote(_ run: String) throws(ServiceError) -> any LogbookService {
     if let current, current.run == run { return current.remote }
     do {
       let remote = try make()

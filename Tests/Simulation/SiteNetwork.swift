@@ -10,7 +10,7 @@ import TestServers
 struct SiteWire: HTTPTransport {
   let site: NightscoutStandIn
 
-  func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
+  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
     // As the client adds it on a wire: without it a site takes what comes for no body.
@@ -57,7 +57,7 @@ actor SiteNetwork: HTTPTransport {
     return failure
   }
 
-  func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
+  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     wire.site.moveClock(by: Int64.random(in: 0...30, using: &random))
     letHappen(before: request)
     guard isStormy, random.once(in: Self.trouble) else { return try await wire.carry(request) }

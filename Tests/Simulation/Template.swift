@@ -68,9 +68,9 @@ public struct Template: Sendable {
     let storage = try EmbeddedStorage(folder: folder)
     let logins = try Logins(folder: folder)
     try logins.add(name: "node", role: .write, logbook: "simulation", token: token, at: 0)
+    guard let login = try await logins.login(tokenHash: token.hash) else { throw Broken("no login") }
     try logins.close()
-    guard let login = try await storage.login(tokenHash: token.hash) else { throw Broken("no login") }
-    _ = try await storage.logbook(login)
+    _ = try await storage.logbook(for: login).logbook()
     try await storage.close()
     var files: [String: Data] = [:]
     for name in ["server.db", "logbooks/\(login.logbook).db"] {

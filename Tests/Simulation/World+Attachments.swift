@@ -83,6 +83,7 @@ extension SimulatedNode {
 extension SimulatedServer {
   /// How much the server has of a content.
   public func held(_ digest: String) async throws -> HeldContent {
-    try await storage.held(digest, login, Self.observer)
+    guard let attachments = service.attachments else { throw Broken("the server stores no content") }
+    return try await attachments.held(digest, Self.observer)
   }
 }

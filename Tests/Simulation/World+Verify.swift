@@ -16,7 +16,7 @@ extension World {
     do {
       try await session.compare()
       if isFixing { try session.fix(at: node.clock) }
-    } catch let error as RemoteError {
+    } catch let error as ServiceError {
       return say("\(node.name) cannot compare: \(error)")
     } catch let failure as Failure where failure.category == .temporary {
       return say("\(node.name) has nothing to compare")
@@ -38,7 +38,7 @@ extension World {
     }
     do {
       try await session.compare()
-    } catch let error as RemoteError where error == .nodeReused {
+    } catch let error as ServiceError where error == .nodeReused {
       // A copy of its store went on under its id. An upload gives one of them an id of its own.
       _ = try await uploadFindsNothing(node)
       try await session.compare()

@@ -246,31 +246,12 @@ import Testing
   @Test func aRemoteWithoutFilesKeepsThemHereAndSaysHowMany() async throws {
     try attach()
     let session = UploadSession(
-      try scene.a.sync(), FilelessRemote(remote: scene.a.remote), named: "plain", UploadOptions(),
+      try scene.a.sync(), ChosenPorts(scene.a.remote), named: "plain", UploadOptions(),
       UploadEnvironment(
         now: { 1_800_000_000 }, makeID: { "40000000-0000-4000-8000-000000000000" }, jitter: { 0 }))
     #expect(try await session.run() == .complete)
     #expect(session.summary.keptAttachments == 1 && session.summary.pushedRecords == 1)
     #expect(await requests(scene.a) == ["records", "changes"])
-  }
-}
-
-/// A remote that takes readings and records, and no files.
-private struct FilelessRemote: Remote {
-  let remote: FaultyRemote
-
-  func logbook() async throws(RemoteError) -> RemoteLogbook { try await remote.logbook() }
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
-    try await remote.push(batch, run)
-  }
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
-    try await remote.push(changes, run)
-  }
-  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
-    try await remote.changes(after: cursor, limit: limit, run)
-  }
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    try await remote.readingDigests(run)
   }
 }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Sync
 
 @Suite struct BackoffTests {
-  private let busy = RemoteError.busy("", retryAfterSeconds: nil)
+  private let busy = ServiceError.busy("", retryAfterSeconds: nil)
 
   @Test func waitsGrowToTheLongestAndStayThere() {
     var backoff = Backoff()

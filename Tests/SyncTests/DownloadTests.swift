@@ -9,60 +9,61 @@ import Testing
 
 @testable import Sync
 
-/// A real storage as a remote that gives parts, and what it was asked.
-private actor PartsRemote: SelectiveRemote {
+/// A real logbook of which the core and parts are used, and what it was asked.
+private actor PartsRemote: LogbookService, PartService {
+  nonisolated var parts: (any PartService)? { self }
+
   private(set) var requests: [String] = []
-  private let storage: EmbeddedStorage
-  private let login: Login
+  private let service: any LogbookService
   private var refusesRecords = false
   private var failures = 0
 
-  init(_ storage: EmbeddedStorage, _ login: Login) { (self.storage, self.login) = (storage, login) }
+  init(_ service: any LogbookService) { self.service = service }
 
   func refuseRecords() { refusesRecords = true }
   /// Lets the next requests for parts fail.
   func fail(_ count: Int) { failures = count }
   func forget() { requests = [] }
 
-  func logbook() async throws(RemoteError) -> RemoteLogbook {
-    try await ask("logbook") { (storage, login) async throws(StorageError) in try await storage.logbook(login)
+  func logbook() async throws(ServiceError) -> RemoteLogbook {
+    try await ask("logbook") { () async throws(ServiceError) in try await service.logbook() }
+  }
+
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
+    try await ask("push readings") { () async throws(ServiceError) in
+      try await service.store(batch, run)
     }
   }
 
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
-    try await ask("push readings") { (storage, login) async throws(StorageError) in
-      try await storage.store(batch, login, run)
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
+    try await ask("push records") { () async throws(ServiceError) in
+      try await service.apply(changes, run)
     }
   }
 
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
-    try await ask("push records") { (storage, login) async throws(StorageError) in
-      try await storage.apply(changes, login, run)
-    }
-  }
-
-  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
-    try await ask("changes") { (storage, login) async throws(StorageError) in
-      try await storage.changes(after: cursor, limit: limit, login, run)
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
+    try await ask("changes") { () async throws(ServiceError) in
+      try await service.changes(after: cursor, limit: limit, run)
     }
   }
 
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ChangePage {
+  ) async throws(ServiceError) -> ChangePage {
+    guard let parts = service.parts else { throw .refused("no parts") }
     if failures > 0 {
       failures -= 1
       throw .unavailable("gone")
     }
     if refusesRecords, case .record = part { throw .refused("no such record") }
-    return try await ask(Self.word(part)) { (storage, login) async throws(StorageError) in
-      try await storage.changes(of: part, after: cursor, limit: min(limit, 10), login, run)
+    return try await ask(Self.word(part)) { () async throws(ServiceError) in
+      try await parts.changes(of: part, after: cursor, limit: min(limit, 10), run)
     }
   }
 
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
-    try await ask("digests") { (storage, login) async throws(StorageError) in
-      try await storage.readingDigests(login, run)
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+    try await ask("digests") { () async throws(ServiceError) in
+      try await service.readingDigests(run)
     }
   }
 
@@ -77,14 +78,10 @@ private actor PartsRemote: SelectiveRemote {
   }
 
   private func ask<Answer>(
-    _ word: String, _ call: (EmbeddedStorage, Login) async throws(StorageError) -> Answer
-  ) async throws(RemoteError) -> Answer {
+    _ word: String, _ call: () async throws(ServiceError) -> Answer
+  ) async throws(ServiceError) -> Answer {
     requests.append(word)
-    do throws(StorageError) {
-      return try await call(storage, login)
-    } catch {
-      throw .serverFailure("\(error)")
-    }
+    return try await call()
   }
 }
 
@@ -106,7 +103,8 @@ private actor PartsRemote: SelectiveRemote {
     try logins.add(name: "a", role: .write, logbook: "anna", token: token, at: 1)
     try logins.close()
     storage = try EmbeddedStorage(folder: folder.path)
-    remote = PartsRemote(storage, try #require(try await storage.login(tokenHash: token.hash)))
+    remote = PartsRemote(
+      storage.logbook(for: try #require(try await storage.logins.login(tokenHash: token.hash))))
   }
 
   deinit {

@@ -162,8 +162,8 @@ import Testing
     #expect(records.count == 9)
   }
 
-  @Test(arguments: [RemoteError.tooLarge, .serverFailure("500")])
-  func aFailingBatchIsHalvedAndEverythingGoesUp(error: RemoteError) async throws {
+  @Test(arguments: [ServiceError.tooLarge, .serverFailure("500")])
+  func aFailingBatchIsHalvedAndEverythingGoesUp(error: ServiceError) async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<8)
     await scene.a.remote.script(error, error)

@@ -22,7 +22,7 @@ import Testing
     // What the next run of the other node is given, asked for as that run does.
     let (cursor, run) = try scene.b.sync().sync { (try $0.cursor(), try $0.currentRun()) }
     let page = try #require(
-      try await scene.server.remote().changes(after: cursor, limit: 1000, run))
+      try await scene.server.connection()().changes(after: cursor, limit: 1000, run))
     #expect(page.records.map(\.guid) == [guids[417]] && page.readings.readings.isEmpty && !page.hasMore)
     let fetched = try await scene.b.upload()
     #expect(fetched.ending == .complete && fetched.summary.pulledRecords == 1)

@@ -57,7 +57,7 @@ import Testing
     #expect(changes.count == 20)
     var outcome = Outcome()
     for change in order(changes) {
-      let verdict = try await scene.a.remote.push([change], run).verdicts.first
+      let verdict = try await scene.a.remote.apply([change], run).verdicts.first
       if case .accepted? = verdict { outcome.accepted += 1 }
     }
     // Finds everything there, and takes the answers.

@@ -61,8 +61,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [RemoteError.tooLarge, .serverFailure("500"), .refused("no")])
-  func aFailingBatchIsHalvedDownToTheItem(error: RemoteError) throws {
+  @Test(arguments: [ServiceError.tooLarge, .serverFailure("500"), .refused("no")])
+  func aFailingBatchIsHalvedDownToTheItem(error: ServiceError) throws {
     var plan = try plan(after: .done)
     var sizes: [Int] = []
     while case .pushReadings(let limit) = plan.current {
@@ -110,10 +110,10 @@ import Testing
   }
 
   @Test(arguments: [
-    RemoteError.unavailable(""), .busy("", retryAfterSeconds: 3), .loginRefused(""),
+    ServiceError.unavailable(""), .busy("", retryAfterSeconds: 3), .loginRefused(""),
     .otherLogbook(id: ""), .protocolViolation(""),
   ])
-  func whatNoRetryMendsEndsTheRun(error: RemoteError) throws {
+  func whatNoRetryMendsEndsTheRun(error: ServiceError) throws {
     #expect(try plan(after: .done, .failed(error, items: 5)).current == .finish(.failed(error)))
   }
 

@@ -40,7 +40,8 @@ import Testing
 }
 
 /// Counts what requests and answers would weigh: heads as large as they are in practice, bodies packed.
-private final class CountingRemote: Remote, VerifyingRemote {
+private final class CountingRemote: LogbookService, DigestService {
+  var digests: (any DigestService)? { self }
   let remote: FaultyRemote
   let bytes = Mutex(0)
 
@@ -54,37 +55,37 @@ private final class CountingRemote: Remote, VerifyingRemote {
     bytes.withLock { $0 += Self.headBytes + path.utf8.count + (packed ?? body.count) }
   }
 
-  func logbook() async throws(RemoteError) -> RemoteLogbook { try await remote.logbook() }
+  func logbook() async throws(ServiceError) -> RemoteLogbook { try await remote.logbook() }
 
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
-    try await remote.push(batch, run)
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
+    try await remote.store(batch, run)
   }
 
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
-    try await remote.push(changes, run)
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
+    try await remote.apply(changes, run)
   }
 
   func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ChangePage? {
+  ) async throws(ServiceError) -> ChangePage? {
     let page = try await remote.changes(after: cursor, limit: limit, run)
     count(page.map(Bodies.write) ?? [])
     return page
   }
 
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     let digests = try await remote.readingDigests(run)
     count(Bodies.write(digests))
     return digests
   }
 
-  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+  func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     let digests = try await remote.recordDigests(run)
     count(Bodies.write(digests), path: Bodies.queryForRecordDigests)
     return digests
   }
 
-  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     let batch = try await remote.readings(in: buckets, run)
     count(Bodies.writeReadings(batch), path: Bodies.queryForReadings(in: buckets))
     return batch
@@ -92,7 +93,7 @@ private final class CountingRemote: Remote, VerifyingRemote {
 
   func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
-  ) async throws(RemoteError) -> RecordPage {
+  ) async throws(ServiceError) -> RecordPage {
     let page = try await remote.records(in: buckets, after: guid, run)
     count(Bodies.write(page), path: Bodies.queryForRecords(in: buckets, after: guid))
     return page

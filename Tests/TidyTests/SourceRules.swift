@@ -81,7 +81,8 @@ enum SourceRules {
   /// is missing by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    ("remote.fetch(", ["UploadSession+Attachments.swift"]),
+    ("parts.changes(", ["UploadSession+Downloads.swift"]),
+    ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift"]),
     ("adopt(", ["UploadSession+Pull.swift"]), ("markConflicted(", ["UploadSession+Pull.swift"]),
     ("store.apply(", ["UploadSession+Pull.swift", "UploadSession+Push.swift", "VerifySession+Fix.swift"]),

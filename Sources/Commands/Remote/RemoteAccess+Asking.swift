@@ -14,7 +14,7 @@ extension RemoteAccess {
   func ask<Value>(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic(),
     isolation: isolated (any Actor)? = #isolation,
-    _ body: (any Remote) async throws -> Value
+    _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {
     try await ask(with: try login(in: zone, counting: traffic), body)
   }
@@ -35,11 +35,11 @@ extension RemoteAccess {
   /// - Throws: `Failure`: whatever the remote answers instead.
   func ask<Value>(
     with login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
-    _ body: (any Remote) async throws -> Value
+    _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {
     do {
       return try await RemoteRegister.with(kind, login, body)
-    } catch let error as RemoteError {
+    } catch let error as ServiceError {
       throw Failure(error, host: login.address.host)
     }
   }

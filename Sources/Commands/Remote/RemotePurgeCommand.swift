@@ -55,12 +55,12 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
 extension RemotePurgeCommand {
   private func askForLogbook(_ setting: RemoteSetting) async throws -> RemoteLogbook? {
     let logbook: RemoteLogbook? = try await setting.access.ask { remote in
-      guard remote is any PurgingRemote else {
+      guard remote.purging != nil else {
         throw Failure(
           .configuration,
           "\(setting.access.url): this sort of server cannot remove a logbook, and was not asked to")
       }
-      do throws(RemoteError) {
+      do throws(ServiceError) {
         return try await remote.logbook()
       } catch {
         guard error == .purged else { throw error }
@@ -77,9 +77,8 @@ extension RemotePurgeCommand {
 
   private func purge(_ logbook: RemoteLogbook, _ setting: RemoteSetting) async throws {
     try await setting.access.ask { remote in
-      guard let purging = remote as? any PurgingRemote else { return }
-      do throws(RemoteError) {
-        try await purging.purge(logbook)
+      do throws(ServiceError) {
+        try await remote.purging?.purge(logbook)
       } catch {
         // Somebody else was faster, or the answer to this very request was lost.
         guard error == .purged else { throw error }

@@ -53,14 +53,14 @@ extension SyncTransaction {
     let stored = StoredRow(row, of: "remote")
     return RunStamp(
       node: try stored[0], number: try stored[1], id: try stored[2] ?? "", logbook: try stored[3],
-      mark: try stored[4])
+      lastSeenPosition: try stored[4])
   }
 
   /// Keeps the latest position of the remote.
-  public func setMark(_ mark: String?) throws {
-    guard let mark else { return }
+  public func setLastSeenPosition(_ position: String?) throws {
+    guard let position else { return }
     try database.executeCached(
-      sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [mark, mark])
+      sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [position, position])
   }
 
   /// How far the remote's changes have been pulled; nil for not at all.

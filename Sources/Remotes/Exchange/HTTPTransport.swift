@@ -28,5 +28,5 @@ package struct ExchangeAnswer: Sendable {
 /// What takes requests to a remote and brings its answers: the network, or whatever stands for it.
 package protocol HTTPTransport: Sendable {
   /// Carries one request, once.
-  func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer
+  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer
 }

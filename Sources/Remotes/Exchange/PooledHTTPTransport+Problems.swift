@@ -16,7 +16,7 @@ import NIOSSL
 extension PooledHTTPTransport {
   /// What an error of the HTTP client means for the caller. The client's own words may hold the address of the request,
   /// so that none of them is told.
-  func problem(_ error: any Error) -> RemoteError {
+  func problem(_ error: any Error) -> ServiceError {
     switch error {
     case let error as HTTPClientError: problem(error)
     case let error as NIOConnectionError: address.unavailable(Self.reason(error))
@@ -31,7 +31,7 @@ extension PooledHTTPTransport {
     }
   }
 
-  private func problem(_ error: HTTPClientError) -> RemoteError {
+  private func problem(_ error: HTTPClientError) -> ServiceError {
     switch error {
     case .connectTimeout, .getConnectionFromPoolTimeout: address.unavailable("there is no connection in time")
     case .tlsHandshakeTimeout: address.unavailable(Self.tlsReason)

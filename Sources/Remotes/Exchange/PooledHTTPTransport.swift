@@ -43,7 +43,7 @@ struct PooledHTTPTransport: HTTPTransport {
     return try result.get()
   }
 
-  func carry(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
+  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     // A server counts the unpacked bytes, too, and need not be asked.
     guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }
     let end = ContinuousClock.now + limits.whole
@@ -54,7 +54,7 @@ struct PooledHTTPTransport: HTTPTransport {
         status: Int(response.status.code), headers: response.headers,
         body: try unpacked(body, response.headers))
     } catch {
-      throw (error as? RemoteError) ?? problem(error)
+      throw (error as? ServiceError) ?? problem(error)
     }
   }
 }
@@ -126,7 +126,7 @@ extension PooledHTTPTransport {
     return body
   }
 
-  private func unpacked(_ body: [UInt8], _ headers: HTTPHeaders) throws(RemoteError) -> [UInt8] {
+  private func unpacked(_ body: [UInt8], _ headers: HTTPHeaders) throws(ServiceError) -> [UInt8] {
     switch headers.first(name: "Content-Encoding")?.lowercased() {
     case nil, "identity": return body
     case "gzip" where body.isEmpty: return body
@@ -140,7 +140,7 @@ extension PooledHTTPTransport {
     }
   }
 
-  private var tooLong: RemoteError {
+  private var tooLong: ServiceError {
     address.violation("its answer is longer than \(limits.bodyBytes) bytes")
   }
 }

@@ -9,7 +9,7 @@ extension RemoteExchange {
   /// remote send.
   ///
   /// - Parameter words: the remote's own words, where its answer has some.
-  func problem(_ answer: ExchangeAnswer, words: String = "") -> RemoteError {
+  func problem(_ answer: ExchangeAnswer, words: String = "") -> ServiceError {
     let said = words.isEmpty ? "it answers with status \(answer.status)" : quoted(words)
     switch answer.status {
     // The others of this class name no other place.
@@ -34,7 +34,7 @@ extension RemoteExchange {
   }
 
   /// A redirection is not followed, so that no token goes where nobody sent it; whose it is, is told.
-  private func redirection(_ answer: ExchangeAnswer) -> RemoteError {
+  private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
     let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
     guard let host = target?.host, let scheme = target?.scheme else {
       return violation("it redirects to another address, which is not followed")

@@ -27,7 +27,7 @@ struct RemoteExchange: Sendable {
   }
 
   /// Sends a request and takes its answer.
-  func send(_ request: ExchangeRequest) async throws(RemoteError) -> ExchangeAnswer {
+  func send(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     try await transport.carry(request)
   }
 
@@ -40,13 +40,13 @@ struct RemoteExchange: Sendable {
     return String(String.UnicodeScalarView(line.prefix(200)))
   }
 
-  func unavailable(_ reason: String) -> RemoteError { address.unavailable(reason) }
-  func violation(_ reason: String) -> RemoteError { address.violation(reason) }
+  func unavailable(_ reason: String) -> ServiceError { address.unavailable(reason) }
+  func violation(_ reason: String) -> ServiceError { address.violation(reason) }
 }
 
 extension RemoteAddress {
   /// A failure of this remote: its host, then what went wrong.
-  func unavailable(_ reason: String) -> RemoteError { .unavailable("\(host): \(reason)") }
+  func unavailable(_ reason: String) -> ServiceError { .unavailable("\(host): \(reason)") }
   /// A breach of the protocol: the remote's host, then what went wrong.
-  func violation(_ reason: String) -> RemoteError { .protocolViolation("\(host): \(reason)") }
+  func violation(_ reason: String) -> ServiceError { .protocolViolation("\(host): \(reason)") }
 }

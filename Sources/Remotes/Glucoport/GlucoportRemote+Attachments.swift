@@ -4,8 +4,8 @@ import Logbook
 import LogbookAPI
 import NIOHTTP1
 
-extension GlucoportRemote: AttachmentRemote {
-  func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent {
+extension GlucoportRemote: AttachmentService {
+  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     let answer = try await exchange.send(
       ExchangeRequest(method: .HEAD, path: try path(of: digest), headers: headers(run)))
     guard answer.status == 200 else {
@@ -19,7 +19,7 @@ extension GlucoportRemote: AttachmentRemote {
 
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
-  ) async throws(RemoteError) -> ContentAnswer {
+  ) async throws(ServiceError) -> ContentAnswer {
     var headers = headers(run)
     headers.add(name: "Content-Type", value: "application/octet-stream")
     headers.add(name: Wire.offsetHeader, value: String(offset))
@@ -29,17 +29,19 @@ extension GlucoportRemote: AttachmentRemote {
         method: .PATCH, path: try path(of: content.digest), headers: headers, body: bytes,
         mayBePacked: false))
     switch (answer.status, answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)) {
-    case (204, _), (409, .misplaced): return .holds(try held(answer))
+    case (204, _): return .holds(try held(answer))
+    case (409, .misplaced): return .misplaced(try held(answer))
     case (422, .wrongDigest): return .wrongDigest
+    case (507, .full): return .full("\(exchange.address.host): \(words(answer))")
     // By its own word the content is too large, by that of anything between, the part may be.
     case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is larger than it takes")
     default: throw problem(answer)
     }
   }
 
-  func fetch(
-    _ digest: String, from offset: Int64, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ContentPart? {
+  func part(
+    of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ContentPart? {
     var headers = headers(run)
     headers.add(name: "Range", value: "bytes=\(offset)-\(offset + Int64(limit) - 1)")
     let answer = try await exchange.send(
@@ -57,7 +59,7 @@ extension GlucoportRemote: AttachmentRemote {
 
 extension GlucoportRemote {
   /// Where a content is. What came with another node's record may be anything, such as a path of its own.
-  private func path(of digest: String) throws(RemoteError) -> String {
+  private func path(of digest: String) throws(ServiceError) -> String {
     guard AttachmentContent.isDigest(digest) else {
       throw .refused(
         "\(exchange.address.host) was not asked: an attachment names a content that is no SHA-256")
@@ -65,7 +67,7 @@ extension GlucoportRemote {
     return Wire.blobsPath + digest
   }
 
-  private func held(_ answer: ExchangeAnswer) throws(RemoteError) -> HeldContent {
+  private func held(_ answer: ExchangeAnswer) throws(ServiceError) -> HeldContent {
     let numbers = [Wire.heldHeader, Wire.sizeHeader].map { name in
       answer.headers.first(name: name).flatMap { Int64($0) }
     }
@@ -77,7 +79,7 @@ extension GlucoportRemote {
 
   private func part(
     _ answer: ExchangeAnswer, from offset: Int64, limit: Int
-  ) throws(RemoteError) -> ContentPart {
+  ) throws(ServiceError) -> ContentPart {
     let words = answer.headers.first(name: "Content-Range")?.split(separator: " ") ?? []
     let numbers = (words.last ?? "").split { $0 == "-" || $0 == "/" }.map { Int64($0) }
     guard words.count == 2, words[0] == "bytes", numbers.count == 3, let first = numbers[0],

@@ -4,8 +4,8 @@ import Logbook
 import LogbookAPI
 import NIOHTTP1
 
-extension GlucoportRemote: PurgingRemote {
-  func purge(_ logbook: RemoteLogbook) async throws(RemoteError) {
+extension GlucoportRemote: PurgeService {
+  func purge(_ logbook: RemoteLogbook) async throws(ServiceError) {
     var headers = headers(nil)
     headers.add(name: "Content-Type", value: "application/json")
     let request = ExchangeRequest(

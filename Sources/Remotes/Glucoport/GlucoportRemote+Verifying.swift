@@ -3,15 +3,15 @@
 import Logbook
 import LogbookAPI
 
-extension GlucoportRemote: VerifyingRemote {
-  func recordDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+extension GlucoportRemote: DigestService {
+  func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await send(get("\(Wire.digestsPath)?\(Bodies.queryForRecordDigests)", run)) {
       (body) throws(JSONError) in
       try Bodies.readDigests(body)
     }
   }
 
-  func readings(in buckets: [Int], _ run: RunStamp) async throws(RemoteError) -> ReadingBatch {
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     let received = try await send(get("\(Wire.digestsPath)?\(Bodies.queryForReadings(in: buckets))", run)) {
       (body) throws(JSONError) in
       try Bodies.readReadings(body)
@@ -24,7 +24,7 @@ extension GlucoportRemote: VerifyingRemote {
 
   func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
-  ) async throws(RemoteError) -> RecordPage {
+  ) async throws(ServiceError) -> RecordPage {
     let query = Bodies.queryForRecords(in: buckets, after: guid)
     let page = try await send(get("\(Wire.digestsPath)?\(query)", run)) { (body) throws(JSONError) in
       try Bodies.readRecordPage(body)

@@ -9,6 +9,8 @@ struct GlucoportRemote: RemoteKind {
   static let id = "glucoport"
   static let title = "glucoport server"
 
+  static let takesAttachments = true
+
   let exchange: RemoteExchange
   private let token: Token
 
@@ -20,7 +22,12 @@ struct GlucoportRemote: RemoteKind {
   /// Any address can be one: people run this server where they like.
   static func recognises(_ address: RemoteAddress) -> Bool { true }
 
-  func logbook() async throws(RemoteError) -> RemoteLogbook {
+  var parts: (any PartService)? { self }
+  var digests: (any DigestService)? { self }
+  var attachments: (any AttachmentService)? { self }
+  var purging: (any PurgeService)? { self }
+
+  func logbook() async throws(ServiceError) -> RemoteLogbook {
     var logbook = try await send(get(Wire.logbookPath)) { (body) throws(JSONError) in
       try Bodies.readLogbook(body)
     }
@@ -28,7 +35,7 @@ struct GlucoportRemote: RemoteKind {
     return logbook
   }
 
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     let request = post(Wire.readingsPath, Bodies.writeReadings(batch), run)
     var answer = try await send(request) { (body) throws(JSONError) in
       try Bodies.readReadingAnswer(body, sent: batch.readings.count)
@@ -39,7 +46,7 @@ struct GlucoportRemote: RemoteKind {
     return answer
   }
 
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     let request = post(Wire.recordsPath, Bodies.writeChanges(changes.map(\.json)), run)
     var answer = try await send(request) { (body) throws(JSONError) in
       try Bodies.readRecordAnswer(body, sent: changes.count)
@@ -50,7 +57,7 @@ struct GlucoportRemote: RemoteKind {
     return answer
   }
 
-  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
     let after = cursor.map { "after=\(Self.escaped($0))&" } ?? ""
     let request = get("\(Wire.changesPath)?\(after)limit=\(limit)", run)
     let answer = try await exchange.send(request)
@@ -58,18 +65,18 @@ struct GlucoportRemote: RemoteKind {
     return try read(answer) { (body) throws(JSONError) in try Bodies.readPage(body) }
   }
 
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await send(get(Wire.digestsPath, run)) { (body) throws(JSONError) in try Bodies.readDigests(body) }
   }
 }
 
-extension GlucoportRemote: SelectiveRemote {
+extension GlucoportRemote: PartService {
   /// The shown times that have a text: of the years 1 to 9999.
   private static let times: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ChangePage {
+  ) async throws(ServiceError) -> ChangePage {
     var parameters = cursor.map { ["after=\(Self.escaped($0))"] } ?? []
     switch part {
     case .readings(let from, let until):
@@ -92,7 +99,7 @@ extension GlucoportRemote {
     headers.add(name: Wire.nodeHeader, value: run.node)
     headers.add(name: Wire.runHeader, value: run.runText)
     if let logbook = run.logbook { headers.add(name: Wire.logbookHeader, value: logbook) }
-    if let mark = run.mark { headers.add(name: Wire.markHeader, value: mark) }
+    if let position = run.lastSeenPosition { headers.add(name: Wire.positionHeader, value: position) }
     return headers
   }
 
@@ -108,13 +115,13 @@ extension GlucoportRemote {
 
   func send<Value>(
     _ request: ExchangeRequest, _ parse: ([UInt8]) throws(JSONError) -> Value
-  ) async throws(RemoteError) -> Value {
+  ) async throws(ServiceError) -> Value {
     try read(try await exchange.send(request), parse)
   }
 
   private func read<Value>(
     _ answer: ExchangeAnswer, _ parse: ([UInt8]) throws(JSONError) -> Value
-  ) throws(RemoteError) -> Value {
+  ) throws(ServiceError) -> Value {
     guard answer.status == 200 else { throw problem(answer) }
     do throws(JSONError) {
       return try parse(answer.body)
@@ -126,7 +133,7 @@ extension GlucoportRemote {
 
   /// What an answer means that is no success. Its word counts only under the status that belongs to it: what stands
   /// between may answer, too.
-  func problem(_ answer: ExchangeAnswer) -> RemoteError {
+  func problem(_ answer: ExchangeAnswer) -> ServiceError {
     let body: ErrorBody
     do throws(JSONError) {
       body = try ErrorBody(answer.body)
@@ -136,8 +143,17 @@ extension GlucoportRemote {
     return problem(answer, body)
   }
 
+  /// The server's own words about an answer that is no success.
+  func words(_ answer: ExchangeAnswer) -> String {
+    do throws(JSONError) {
+      return exchange.quoted(try ErrorBody(answer.body).message)
+    } catch {
+      return "it answers with status \(answer.status)"
+    }
+  }
+
   /// What an answer means whose error is told, in its body or in its headers.
-  func problem(_ answer: ExchangeAnswer, _ body: ErrorBody) -> RemoteError {
+  func problem(_ answer: ExchangeAnswer, _ body: ErrorBody) -> ServiceError {
     switch (answer.status, body.code) {
     case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
     case (403, .readOnly): return .readOnly
@@ -146,7 +162,6 @@ extension GlucoportRemote {
       guard let logbook = body.logbook, Guid.isValid(logbook) else { return exchange.problem(answer) }
       return .otherLogbook(id: logbook)
     case (410, .positionUnknown): return .positionUnknown
-    case (507, .full): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")
     case (410, .purged): return .purged
     default: return exchange.problem(answer, words: body.message)
     }

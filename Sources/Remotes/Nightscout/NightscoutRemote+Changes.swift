@@ -13,12 +13,12 @@ extension NightscoutRemote {
   /// Records that are gone from a sweep and are looked for one by one in a run.
   private static let maxSought = 50
 
-  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(RemoteError) -> ChangePage? {
+  func changes(after cursor: String?, limit: Int, _ run: RunStamp) async throws(ServiceError) -> ChangePage? {
     let known = cursor.map(NightscoutCursor.init)
     if case .some(.none) = known { throw .positionUnknown }
     let before = known ?? nil
     var now = if let before, before.round != nil { before } else { try await begin(before) }
-    now.window.seen.merge(NightscoutCursor.sent(run.mark)) { seen, _ in seen }
+    now.window.seen.merge(NightscoutCursor.sent(run.lastSeenPosition)) { seen, _ in seen }
     var page = NightscoutPage(writer: NightscoutWriter(run))
     for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
     // A sweep that found nothing and moved nothing leaves all as it was.
@@ -31,7 +31,7 @@ extension NightscoutRemote {
 
   /// The first step of a round, chosen so that one in which nothing is new takes two more requests: the history is read
   /// where a latest time moved or says nothing, being that of an event of the future, and every few hours.
-  private func begin(_ before: NightscoutCursor?) async throws(RemoteError) -> NightscoutCursor {
+  private func begin(_ before: NightscoutCursor?) async throws(ServiceError) -> NightscoutCursor {
     let latest = try await latestTimes()
     let asked = try await session.now()
     guard var cursor = before else {
@@ -74,7 +74,7 @@ extension NightscoutRemote {
 
   /// The latest time in each of the collections, be it of a change or of an event. It is no proof of anything by
   /// itself: an event of the future pins it.
-  private func latestTimes() async throws(RemoteError) -> [String: Int64] {
+  private func latestTimes() async throws(ServiceError) -> [String: Int64] {
     let answer = try await session.send(.GET, Self.latestPath)
     guard answer.status == 200, let result = NightscoutAnswer.value(answer)?["result"],
       let collections = result["collections"]
@@ -90,7 +90,7 @@ extension NightscoutRemote {
   /// One request of a round, and what it brings.
   private func step(
     _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
     let documents = try await next(&step.walk, limit: limit)
     if step.walk.collection == .treatments { try await removeDoubles(among: documents, page.writer) }
@@ -176,7 +176,7 @@ extension NightscoutRemote {
   private func sweepTreatments(
     _ documents: [NightscoutDocument], _ step: inout NightscoutRound.Step, _ cursor: inout NightscoutCursor,
     _ asked: Int64, _ page: inout NightscoutPage
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     var seen = step.seen
     for document in documents {
       let contents = document.contents(of: .treatments, zone)
@@ -209,7 +209,7 @@ extension NightscoutRemote {
   /// Which of the records that a sweep no longer shows were deleted. What autoprune took was not.
   private func gone(
     _ missing: [String: NightscoutCursor.Seen], _ seen: inout [String: NightscoutCursor.Seen]
-  ) async throws(RemoteError) -> [(String, NightscoutCursor.Seen)] {
+  ) async throws(ServiceError) -> [(String, NightscoutCursor.Seen)] {
     var gone: [(String, NightscoutCursor.Seen)] = []
     for (place, item) in missing.sorted(by: { $0.key < $1.key }).enumerated() {
       guard place < Self.maxSought else {

@@ -8,7 +8,7 @@ import Nightscout
 extension NightscoutRemote {
   func afterDeletion(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(ServiceError) -> RecordVerdict? {
     let identifier = base.map(\.path) ?? change.guid
     // In another document it may live on, or have been brought back by another node; a store that has it from an
     // export of the site knows nothing of that document.
@@ -23,7 +23,7 @@ extension NightscoutRemote {
 
   func afterAbsence(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(ServiceError) -> RecordVerdict? {
     if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
     if base != nil, let document = try await moved(change) {
       return try await write(change, into: document, writer)
@@ -37,7 +37,7 @@ extension NightscoutRemote {
 
   /// Whether the site has treatments before this time. If not, autoprune may have taken what is missing, and nobody
   /// deleted it.
-  func keeps(_ milliseconds: Int64) async throws(RemoteError) -> Bool {
+  func keeps(_ milliseconds: Int64) async throws(ServiceError) -> Bool {
     try await !search(
       .treatments, [("created_at$lt", NightscoutTime.utcText(milliseconds)), ("limit", "1")]
     ).isEmpty
@@ -63,7 +63,7 @@ extension NightscoutRemote {
   /// same id.
   private func createBeside(
     _ change: RecordChange, _ base: NightscoutRevision?, _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(ServiceError) -> RecordVerdict? {
     let others = try await neighbours(of: change)
     for document in others {
       guard let theirs = NightscoutTreatment.records(document, zone).first(where: { $0.guid == change.guid })
@@ -83,7 +83,7 @@ extension NightscoutRemote {
   }
 
   /// The valid treatments in the second of the event.
-  func neighbours(of change: RecordChange) async throws(RemoteError) -> [NightscoutDocument] {
+  func neighbours(of change: RecordChange) async throws(ServiceError) -> [NightscoutDocument] {
     let date = NightscoutTreatment.milliseconds(change.state)
     // A pattern holds both bounds: of two conditions on one field the site takes the last one alone.
     let second = NightscoutTime.utcText(date).prefix(19)
@@ -96,7 +96,7 @@ extension NightscoutRemote {
   func create(
     _ change: RecordChange, identifier: String, beside others: [NightscoutDocument],
     _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
     guard date > NightscoutTime.minMilliseconds else {
       return .refused(reason: "Nightscout takes no time before the year 2000")

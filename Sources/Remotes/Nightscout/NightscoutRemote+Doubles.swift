@@ -11,7 +11,7 @@ extension NightscoutRemote {
   /// the largest id does it, since two that did it at a time would remove them all.
   func removeDoubles(
     among documents: [NightscoutDocument], _ writer: NightscoutWriter
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     let valid = documents.filter { !$0.isDeleted && $0.own != nil }
     for (identifier, doubles) in Dictionary(grouping: valid, by: \.identifier).sorted(by: { $0.key < $1.key })
     where doubles.count > 1 {
@@ -22,7 +22,7 @@ extension NightscoutRemote {
 
   /// Leaves the newest of the documents of a key. Whatever is written under the key goes into one of them, which is the one
   /// that a deletion takes, too: so what was edited there is written into the one that is left.
-  private func removeDoubles(of identifier: String) async throws(RemoteError) {
+  private func removeDoubles(of identifier: String) async throws(ServiceError) {
     // A list may show one document twice, and another run may have been here.
     let doubles = try await search(.treatments, [("identifier", identifier), ("limit", "10")])
     guard doubles.count > 1,
@@ -50,7 +50,7 @@ extension NightscoutRemote {
 
   /// Removes the deleted one of two documents of a key, which answers for the valid one, so that nobody can write it. As
   /// with valid doubles one node alone does it: the one that wrote the valid one last.
-  func uncover(_ identifier: String, _ writer: NightscoutWriter) async throws(RemoteError) {
+  func uncover(_ identifier: String, _ writer: NightscoutWriter) async throws(ServiceError) {
     let valid = try await search(.treatments, [("identifier", identifier), ("limit", "1")]).first
     guard let valid, NightscoutWriter(valid.own)?.node == writer.node else { return }
     _ = try await removeOne(identifier)
@@ -64,7 +64,7 @@ extension NightscoutRemote {
 
   /// Removes one of several documents, without a tombstone: that would stand for those that are left, too. False where the
   /// role may not.
-  private func removeOne(_ identifier: String) async throws(RemoteError) -> Bool {
+  private func removeOne(_ identifier: String) async throws(ServiceError) -> Bool {
     let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)?permanent=true"))
     switch NightscoutAnswer.status(answer) {

@@ -35,7 +35,7 @@ extension NightscoutRemote {
     }
   }
 
-  func push(_ batch: ReadingBatch, _ run: RunStamp) async throws(RemoteError) -> ReadingAnswer {
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     var answer = ReadingAnswer(stored: 0, known: 0)
     var types: [String: [Item]] = [:]
@@ -61,7 +61,7 @@ extension NightscoutRemote {
 
   private func push(
     _ items: ArraySlice<Item>, _ type: String, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     guard let first = items.first, let last = items.last else { return }
     var (known, taken) = try await there(type, from: first.time, to: last.time)
     var missing: [Item] = []
@@ -86,7 +86,7 @@ extension NightscoutRemote {
   /// The readings of entries of a type in a stretch of time, and the times that are taken there.
   private func there(
     _ type: String, from first: Int64, to last: Int64
-  ) async throws(RemoteError) -> (known: [ReadingIdentity: Measurement], taken: Set<Int64>) {
+  ) async throws(ServiceError) -> (known: [ReadingIdentity: Measurement], taken: Set<Int64>) {
     var known: [ReadingIdentity: Measurement] = [:]
     var taken: Set<Int64> = []
     var start = first
@@ -112,7 +112,7 @@ extension NightscoutRemote {
   /// One document by API v3. A deleted one stays deleted: a second POST would bring it back.
   private func pushAlone(
     _ item: Item, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     guard case .absent = try await find(.entries, item.identifier) else {
       answer.known += 1
       return
@@ -138,7 +138,7 @@ extension NightscoutRemote {
 
   private func pushInBulk(
     _ items: [Item], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     // API v1 sets no marks of change and keeps the ones that it gets; with them the history shows what went up.
     let stored = try await session.now() + 1000
     let documents = items.enumerated().map { index, item in

@@ -10,25 +10,25 @@ extension NightscoutRemote {
   /// A document that changes between reading and writing it is read again so often.
   private static let maxAttempts = 3
 
-  func push(_ changes: [RecordChange], _ run: RunStamp) async throws(RemoteError) -> RecordAnswer {
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     var verdicts: [RecordVerdict] = []
     // One after the other: two requests for one document at a time make two documents of it.
     for change in changes {
       verdicts.append(try await verdict(change, NightscoutWriter(run)))
     }
-    var sent = NightscoutCursor.sent(run.mark)
+    var sent = NightscoutCursor.sent(run.lastSeenPosition)
     let start = try await session.now() - NightscoutCursor.sweptBack
     for case (let change, .accepted(let revision)) in zip(changes, verdicts) {
       let isSwept = !change.state.isDeleted && NightscoutTreatment.milliseconds(change.state) > start
       sent[change.guid] = isSwept ? NightscoutCursor.Seen(change.state, revision: revision) : nil
     }
-    return RecordAnswer(verdicts: verdicts, mark: NightscoutCursor.mark(sent))
+    return RecordAnswer(verdicts: verdicts, position: NightscoutCursor.mark(sent))
   }
 
   private func verdict(
     _ change: RecordChange, _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict {
+  ) async throws(ServiceError) -> RecordVerdict {
     let base = change.base.map { NightscoutRevision($0, guid: change.guid) }
     let path = base?.path ?? NightscoutDocument.escaped(change.guid)
     for _ in 0..<Self.maxAttempts {
@@ -48,7 +48,7 @@ extension NightscoutRemote {
   /// Nil when somebody changed the document meanwhile.
   func write(
     _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(ServiceError) -> RecordVerdict? {
     let identifier = document.identifier
     let records = NightscoutTreatment.records(document, zone)
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
@@ -135,7 +135,7 @@ extension NightscoutRemote {
   /// Changes members of a document unless somebody else did since it was read.
   private func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> Written {
+  ) async throws(ServiceError) -> Written {
     var members = members
     var headers: HTTPHeaders = [:]
     // The header is exact to the second, and compared with the event's time where the document has no mark: so a
@@ -163,7 +163,7 @@ extension NightscoutRemote {
 
   /// Takes a document out of what the site shows by API v3. To all else there, be it API v1 or what computes the insulin
   /// that still acts, a deleted document is one like any other: so it has to be blank by then.
-  private func remove(_ document: NightscoutDocument) async throws(RemoteError) {
+  private func remove(_ document: NightscoutDocument) async throws(ServiceError) {
     let path = NightscoutDocument.escaped(document.identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
     switch NightscoutAnswer.status(answer) {
@@ -189,7 +189,7 @@ extension NightscoutRemote {
   /// Puts the record into another document, and deletes the one at the old time.
   private func move(
     _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
-  ) async throws(RemoteError) -> RecordVerdict? {
+  ) async throws(ServiceError) -> RecordVerdict? {
     guard document["app"]?.text == NightscoutDocument.app, isOnly else {
       return .refused(
         reason:
@@ -219,7 +219,7 @@ extension NightscoutRemote {
   /// move.
   private func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
-  ) async throws(RemoteError) -> NightscoutDocument? {
+  ) async throws(ServiceError) -> NightscoutDocument? {
     guard let target = document.own?["moved"]?.text,
       case .document(let there) = try await find(.treatments, NightscoutDocument.escaped(target)),
       there.own?["moved"] == nil, holds(there, change) || holds(there, change.guid)
@@ -229,7 +229,7 @@ extension NightscoutRemote {
   }
 
   /// Removes a document whose own member says already that its record is deleted, or was moved out of it.
-  private func retire(_ document: NightscoutDocument) async throws(RemoteError) {
+  private func retire(_ document: NightscoutDocument) async throws(ServiceError) {
     let blank = NightscoutTreatment.blank(document)
     if !blank.isEmpty {
       let path = NightscoutDocument.escaped(document.identifier)
@@ -250,7 +250,7 @@ extension NightscoutRemote {
   }
 
   /// The document in which the record goes on, where this change or another one moved it in time.
-  func moved(_ change: RecordChange) async throws(RemoteError) -> NightscoutDocument? {
+  func moved(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
     if let document = try await live(change.guid) { return document }
     guard case .document(let document) = try await find(.treatments, movedKey(change)),
       holds(document, change.guid)
@@ -259,7 +259,7 @@ extension NightscoutRemote {
   }
 
   /// A document in which a record stands that is not deleted.
-  func live(_ guid: String) async throws(RemoteError) -> NightscoutDocument? {
+  func live(_ guid: String) async throws(ServiceError) -> NightscoutDocument? {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]
     ).first { holds($0, guid) }

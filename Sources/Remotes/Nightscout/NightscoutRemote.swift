@@ -11,6 +11,7 @@ import Nightscout
 struct NightscoutRemote: RemoteKind {
   static let id = "nightscout"
   static let title = "Nightscout site"
+  static let takesAttachments = false
 
   /// The most documents that a site gives at once, unless it is set lower there.
   static let maxDocuments = 1000
@@ -39,7 +40,7 @@ struct NightscoutRemote: RemoteKind {
   static func recognises(_ address: RemoteAddress) -> Bool { false }
 
   /// A site has no id, and holds one person's data: it is known by its address.
-  func logbook() async throws(RemoteError) -> RemoteLogbook {
+  func logbook() async throws(ServiceError) -> RemoteLogbook {
     let rights = try await session.rights()
     if let missing = rights?.missing, missing.contains(where: { $0.hasSuffix(":read") }) {
       throw .loginRefused(
@@ -55,7 +56,7 @@ struct NightscoutRemote: RemoteKind {
       missingPermissions: rights?.missing ?? [], time: try await session.now() / 1000)
   }
 
-  func readingDigests(_ run: RunStamp) async throws(RemoteError) -> IdentityDigests {
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     var identities: Set<ReadingIdentity> = []
     for collection in [NightscoutCollection.entries, .treatments] {
       var walk = NightscoutWalk.everything(of: collection)
@@ -93,7 +94,7 @@ extension NightscoutRemote {
   }
 
   /// The document under a key, which is given as a path holds it.
-  func find(_ collection: NightscoutCollection, _ path: String) async throws(RemoteError) -> Found {
+  func find(_ collection: NightscoutCollection, _ path: String) async throws(ServiceError) -> Found {
     let answer = try await session.send(.GET, Self.path(collection, "/\(path)"))
     let isOwn = NightscoutAnswer.status(answer) != nil
     switch answer.status {
@@ -116,21 +117,21 @@ extension NightscoutRemote {
   /// Valid documents by a query.
   func search(
     _ collection: NightscoutCollection, _ query: [(name: String, value: String)]
-  ) async throws(RemoteError) -> [NightscoutDocument] {
+  ) async throws(ServiceError) -> [NightscoutDocument] {
     try await documents(Self.path(collection), query)
   }
 
   /// The documents of a list. Those without a key that a path could hold are left out, but counted for paging.
   func documents(
     _ path: String, _ query: [(name: String, value: String)]
-  ) async throws(RemoteError) -> [NightscoutDocument] {
+  ) async throws(ServiceError) -> [NightscoutDocument] {
     try await list(path, query).compactMap(NightscoutDocument.init)
   }
 
   /// A list of at most so many documents, or of fewer where the site gives no more at once.
   func list(
     _ path: String, _ query: [(name: String, value: String)], limit: Int
-  ) async throws(RemoteError) -> (items: [JSONValue], limit: Int) {
+  ) async throws(ServiceError) -> (items: [JSONValue], limit: Int) {
     let answer = try await ask(path, query + [("limit", String(limit))])
     guard answer.status == 400, limit > Self.fewDocuments else { return (try await items(answer), limit) }
     let few = Self.fewDocuments
@@ -139,18 +140,18 @@ extension NightscoutRemote {
 
   func list(
     _ path: String, _ query: [(name: String, value: String)]
-  ) async throws(RemoteError) -> [JSONValue] {
+  ) async throws(ServiceError) -> [JSONValue] {
     try await items(ask(path, query))
   }
 
   private func ask(
     _ path: String, _ query: [(name: String, value: String)]
-  ) async throws(RemoteError) -> ExchangeAnswer {
+  ) async throws(ServiceError) -> ExchangeAnswer {
     let text = query.map { "\($0.name)=\(NightscoutDocument.escaped($0.value))" }.joined(separator: "&")
     return try await session.send(.GET, "\(path)?\(text)")
   }
 
-  private func items(_ answer: ExchangeAnswer) async throws(RemoteError) -> [JSONValue] {
+  private func items(_ answer: ExchangeAnswer) async throws(ServiceError) -> [JSONValue] {
     guard answer.status == 200, let items = NightscoutAnswer.value(answer)?["result"]?.items else {
       throw await session.problem(answer)
     }

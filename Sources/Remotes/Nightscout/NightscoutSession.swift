@@ -28,10 +28,10 @@ actor NightscoutSession {
   }
 
   /// What the login may do; nil where the site does not tell.
-  func rights() async throws(RemoteError) -> NightscoutRights? { try await current().rights }
+  func rights() async throws(ServiceError) -> NightscoutRights? { try await current().rights }
 
   /// The server's clock in milliseconds, never ahead of it: in its time stands what is pulled, and no other clock counts.
-  func now() async throws(RemoteError) -> Int64 {
+  func now() async throws(ServiceError) -> Int64 {
     let login = try await current()
     return login.issued + Int64((ContinuousClock.now - login.at) / .milliseconds(1))
   }
@@ -40,7 +40,7 @@ actor NightscoutSession {
   /// everybody at this address later.
   func send(
     _ method: HTTPMethod = .GET, _ path: String, body: JSONValue? = nil, headers: HTTPHeaders = [:]
-  ) async throws(RemoteError) -> ExchangeAnswer {
+  ) async throws(ServiceError) -> ExchangeAnswer {
     let bytes = body.map(\.bytes)
     let answer = try await exchange.send(request(method, path, bytes, headers, try await current()))
     guard answer.status == 401 else { return answer }
@@ -49,7 +49,7 @@ actor NightscoutSession {
   }
 
   /// What an answer means that is no success.
-  func problem(_ answer: ExchangeAnswer, isWrite: Bool = false) -> RemoteError {
+  func problem(_ answer: ExchangeAnswer, isWrite: Bool = false) -> ServiceError {
     switch answer.status {
     case 200..<300: unknownAnswer
     case 403 where isWrite && NightscoutAnswer.status(answer) != nil: lackOfRight(answer)
@@ -59,7 +59,7 @@ actor NightscoutSession {
   }
 
   /// A login that may send, but not this, is refused this item alone: what else is pending goes up.
-  private func lackOfRight(_ answer: ExchangeAnswer) -> RemoteError {
+  private func lackOfRight(_ answer: ExchangeAnswer) -> ServiceError {
     let words = words(answer)
     let right = words.split(separator: " ").last.map(String.init) ?? ""
     guard let rights = login?.rights, rights.maySend, NightscoutRights.needed.contains(right),
@@ -70,7 +70,7 @@ actor NightscoutSession {
 
   /// Only what refuses a write refuses an item: a query that the site does not take, and a page of a proxy, say nothing
   /// of what is to be sent.
-  private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> RemoteError {
+  private func refusal(_ answer: ExchangeAnswer, isWrite: Bool) -> ServiceError {
     let words = words(answer)
     guard NightscoutAnswer.status(answer) != nil else { return exchange.problem(answer, words: words) }
     if isWrite { return .refused("\(exchange.address.host): \(words)") }
@@ -85,10 +85,10 @@ actor NightscoutSession {
   }
 
   /// A breach of the protocol.
-  nonisolated func violation(_ reason: String) -> RemoteError { exchange.violation(reason) }
+  nonisolated func violation(_ reason: String) -> ServiceError { exchange.violation(reason) }
 
   /// What answers is no site, or stands before one. Nothing that was asked of it counts as done.
-  nonisolated var unknownAnswer: RemoteError {
+  nonisolated var unknownAnswer: ServiceError {
     violation(
       "it does not answer like Nightscout; check the address, with its path, and whether a login page or a proxy stands before the site"
     )
@@ -96,14 +96,14 @@ actor NightscoutSession {
 }
 
 extension NightscoutSession {
-  private func current() async throws(RemoteError) -> Login {
+  private func current() async throws(ServiceError) -> Login {
     if let login { return login }
     let made = try await makeLogin()
     login = made
     return made
   }
 
-  private func makeLogin() async throws(RemoteError) -> Login {
+  private func makeLogin() async throws(ServiceError) -> Login {
     guard let secret = Self.accessToken(token.text) else {
       throw .loginRefused(
         "\(exchange.address.host): this is no access token, such as name-0123456789abcdef; the API secret of a site is not taken, and was not sent"

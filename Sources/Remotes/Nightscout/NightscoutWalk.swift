@@ -72,7 +72,7 @@ extension NightscoutRemote {
   private static let maxTiedPages = 100
 
   /// The next documents of a walk.
-  func next(_ walk: inout NightscoutWalk, limit: Int) async throws(RemoteError) -> [NightscoutDocument] {
+  func next(_ walk: inout NightscoutWalk, limit: Int) async throws(ServiceError) -> [NightscoutDocument] {
     // One document says nothing of ties.
     let limit = min(max(limit, 2), Self.maxDocuments)
     let answer =
@@ -91,7 +91,7 @@ extension NightscoutRemote {
 
   /// All documents of one value, which may be more than a page. The history has no second page of it; the search has,
   /// without tombstones.
-  private func tied(_ walk: NightscoutWalk) async throws(RemoteError) -> [JSONValue] {
+  private func tied(_ walk: NightscoutWalk) async throws(ServiceError) -> [JSONValue] {
     var all: [JSONValue] = []
     for _ in 0..<Self.maxTiedPages {
       let page = try await list(

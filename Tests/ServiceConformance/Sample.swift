@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Logbook
-import LogbookAPI
+package import Logbook
 
 /// Readings and records for tests.
-enum Sample {
-  static let sensor = Device(vendor: "Abbott", model: "Libre 3", serial: "S-1", format: "libreview")
-  static let meter = Device(vendor: "", model: "Meter", format: "generic")
+package enum Sample {
+  package static let sensor = Device(vendor: "Abbott", model: "Libre 3", serial: "S-1", format: "libreview")
+  package static let meter = Device(vendor: "", model: "Meter", format: "generic")
 
   /// Sensor history of so many readings, five minutes apart.
-  static func history(_ count: Int, from first: Int = 0, device: Device = sensor) -> ReadingBatch {
+  package static func history(_ count: Int, from first: Int = 0, device: Device = sensor) -> ReadingBatch {
     let readings = (first..<first + count).map { number in
       reading(at: 1_700_000_000 + Int64(number) * 300, Double(40 + number % 360))
     }
     return ReadingBatch(devices: [device], readings: readings)
   }
 
-  static func reading(
+  package static func reading(
     at seconds: Int64, _ value: Double, kind: ReadingKind = .cbg, device: Int32 = 0, occurrence: Int32 = 0
   ) -> Reading {
     var reading = Reading(
@@ -30,7 +28,7 @@ enum Sample {
   }
 
   /// One reading of each shape that there is.
-  static var everyShape: ReadingBatch {
+  package static var everyShape: ReadingBatch {
     var tick = Reading(
       device: DeviceIndex(0), kind: .cbg, tick: 123_456_789_012, at: DeviceTime(seconds: 1_700_000_001),
       placement: Placement(utcOffset: -12600, source: .ticks), .low(below: 40, .milligramsPerDecilitre),
@@ -49,7 +47,7 @@ enum Sample {
     return ReadingBatch(devices: [sensor, meter], readings: [tick, high, ketone, scan])
   }
 
-  static func note(_ text: String, isDeleted: Bool = false, kind: RecordKind = .note) -> RecordState {
+  package static func note(_ text: String, isDeleted: Bool = false, kind: RecordKind = .note) -> RecordState {
     RecordState(
       kind: kind, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_700_000_000),
       placement: Placement(utcOffset: 3600, source: .zone),
@@ -57,73 +55,33 @@ enum Sample {
   }
 
   /// Stands for the client that pushes.
-  static let node = "00000000-0000-4000-8000-000000000000"
+  package static let node = "00000000-0000-4000-8000-000000000000"
 
-  static func change(
+  package static func change(
     _ guid: String, _ version: Int, on base: String?, _ state: RecordState, node: String = Sample.node
   ) -> RecordChange {
     RecordChange(guid: guid, node: node, version: version, base: base, state: state)
   }
-}
 
-/// A client of a storage: a node with its run and its cursor.
-struct Client: Sendable {
-  let storage: any ServerStorage
-  let login: Login
-  var run: RunStamp
-  var cursor: String?
-
-  init(_ stand: Stand, as login: Login? = nil) {
-    storage = stand.storage
-    self.login = login ?? stand.writer
-    run = RunStamp(node: Self.uuid(), number: 1, id: Self.uuid())
-  }
-
-  static func uuid() -> String { UUID().uuidString.lowercased() }
-
-  @discardableResult
-  func push(_ batch: ReadingBatch) async throws -> ReadingAnswer {
-    try await storage.store(batch, login, run)
-  }
-
-  @discardableResult
-  func push(_ changes: RecordChange...) async throws -> [RecordVerdict] {
-    // A change names the node that first sent it.
-    let own = changes.map { change in
-      change.node == Sample.node
-        ? RecordChange(
-          guid: change.guid, node: run.node, version: change.version, base: change.base, state: change.state)
-        : change
+  /// Readings of a sensor that numbers them, as every service takes them.
+  package static func numbered(_ count: Int) -> ReadingBatch {
+    let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
+    let readings = (0..<count).map { index in
+      var reading = Reading(
+        device: DeviceIndex(0), kind: .cbg, tick: Int64(index),
+        at: DeviceTime(seconds: 1_778_000_000 + Int64(index) * 300),
+        placement: Placement(utcOffset: 7200, source: .zone),
+        .value(Quantity(100 + Double(index % 90), .milligramsPerDecilitre)), line: 0)
+      reading.occurrenceIsStated = true
+      return reading
     }
-    return try await storage.apply(own, login, run).verdicts
+    return ReadingBatch(devices: [device], readings: readings)
   }
-
-  /// Pushes one change, which is accepted; gives its revision.
-  func revision(_ change: RecordChange) async throws -> String {
-    guard case .accepted(let revision)? = try await push(change).first else { throw Refused() }
-    return revision
-  }
-
-  /// The next page, behind which the cursor stands then; nil when nothing changed.
-  mutating func pull(limit: Int = Wire.maxReadings) async throws -> ChangePage? {
-    let page = try await storage.changes(after: cursor, limit: limit, login, run)
-    if let page { cursor = page.cursor }
-    return page
-  }
-
-  /// Every page.
-  mutating func pullAll(limit: Int = Wire.maxReadings) async throws -> [ChangePage] {
-    var pages: [ChangePage] = []
-    while let page = try await pull(limit: limit) { pages.append(page) }
-    return pages
-  }
-
-  struct Refused: Error {}
 }
 
 extension ReadingBatch {
   /// Each reading with its device, as text that is equal where all parts are.
-  var texts: [String] {
+  package var texts: [String] {
     readings.map { reading in
       let device = devices[Int(reading.device.number)]
       return "\(device) \(identity(reading).text) \(reading.deviceTime.text) \(reading.placement)"
@@ -131,7 +89,7 @@ extension ReadingBatch {
     }
   }
 
-  func identity(_ reading: Reading) -> ReadingIdentity {
+  package func identity(_ reading: Reading) -> ReadingIdentity {
     ReadingIdentity(
       device: devices[Int(reading.device.number)], kind: reading.kind, positionKind: reading.positionKind,
       position: reading.position, valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))

@@ -24,7 +24,7 @@ public struct AttachmentContent: Hashable, Sendable {
 public struct HeldContent: Hashable, Sendable {
   /// The bytes held, from the first on.
   public var bytes: Int64
-  /// How many there are to be; nil where nobody has told.
+  /// How many there are to be; nil where that is unknown.
   public var size: Int64?
   /// Whether all are there, and have the digest.
   public var isWhole: Bool { bytes == size }
@@ -36,19 +36,23 @@ public struct HeldContent: Hashable, Sendable {
   }
 }
 
-/// What a remote answers to a part of a content.
+/// What a service answers to a part of a content.
 public enum ContentAnswer: Hashable, Sendable {
-  /// So much is held there. Less than was sent up to means that the part did not begin where its content ended.
+  /// So much is held after it. A content that is whole accepts no part and stays.
   case holds(HeldContent)
+  /// The part does not begin where the content ends: nothing was stored.
+  case misplaced(HeldContent)
   /// With this part the content was whole, did not have its digest, and was dropped.
   case wrongDigest
+  /// The logbook holds as much content as it may: nothing was stored. The service's words say how much that is.
+  case full(String)
 }
 
-/// A part of a content, as a remote gives it.
+/// A part of a content, as a service returns it.
 public struct ContentPart: Hashable, Sendable {
   /// How many bytes the whole content has.
   public var size: Int64
-  /// The bytes from the place that was asked for.
+  /// The bytes from the requested offset on.
   public var bytes: [UInt8]
 
   /// A part of a content of so many bytes.
@@ -56,20 +60,4 @@ public struct ContentPart: Hashable, Sendable {
     self.size = size
     self.bytes = bytes
   }
-}
-
-/// A remote that takes the content of attachments, beside the records that describe them. Requests are safe to repeat.
-public protocol AttachmentRemote: Remote {
-  /// How much of a content the remote has.
-  func held(_ digest: String, _ run: RunStamp) async throws(RemoteError) -> HeldContent
-  /// Sends a part of a content, which has to begin where the remote's content ends.
-  func append(
-    _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
-  ) async throws(RemoteError) -> ContentAnswer
-  /// A part of a content that the remote has whole; nil while it has not.
-  ///
-  /// - Parameter limit: the most bytes of the part.
-  func fetch(
-    _ digest: String, from offset: Int64, limit: Int, _ run: RunStamp
-  ) async throws(RemoteError) -> ContentPart?
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Failure {
-  /// What a remote's error means for a command that cannot go on: the one place that gives each its category.
+  /// What the error of a service means for a command that cannot go on: the one place that gives each its category.
   ///
   /// - Parameter host: the remote, as people know it.
-  public init(_ error: RemoteError, host: String) {
+  public init(_ error: ServiceError, host: String) {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):
       let wait = seconds.map { "; try again in \($0) s" } ?? "; try again later"
       self.init(.temporary, sentence + wait)
-    case .serverFailure(let sentence): self.init(.temporary, "\(sentence); try again later")
+    case .serverFailure(let sentence, _): self.init(.temporary, "\(sentence); try again later")
     case .tooLarge: self.init(.protocolViolation, "\(host): it takes not even the smallest request")
     case .refused(let sentence): self.init(.protocolViolation, sentence)
     case .loginRefused(let sentence):

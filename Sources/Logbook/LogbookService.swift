@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The maximum number of items in one request.
+public struct BatchLimits: Hashable, Sendable {
+  /// Readings in one request.
+  public var readings: Int
+  /// Changes of records in one request.
+  public var records: Int
+
+  /// Limits of at least one item each; without arguments none that a store comes near.
+  public init(readings: Int = .max, records: Int = .max) {
+    self.readings = readings
+    self.records = records
+  }
+}
+
+/// What one logbook offers to a login: a server's storage returns one, and a remote is one behind HTTP.
+///
+/// Requests are safe to repeat; none is repeated by the service itself. What not every logbook offers is a property
+/// with a port of its own, or nil. `ServiceConformance` holds every service to this.
+public protocol LogbookService: Sendable {
+  /// How many items one request may hold; what is sent together is acknowledged together.
+  var batchLimits: BatchLimits { get }
+  /// What the login gives access to.
+  func logbook() async throws(ServiceError) -> RemoteLogbook
+  /// Stores the readings that are not there.
+  func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer
+  /// Applies changes of records, each answered on its own.
+  func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer
+  /// What changed after the cursor, without what the run's node wrote itself; nil when nothing changed at all.
+  ///
+  /// - Parameter limit: the maximum number of items on the page.
+  func changes(
+    after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ChangePage?
+  /// Digests over the identities of all readings: what a client compares that no longer knows what is stored.
+  func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
+
+  /// Parts of the logbook, by range or by record.
+  var parts: (any PartService)? { get }
+  /// Comparison in traffic that grows with the differences.
+  var digests: (any DigestService)? { get }
+  /// The content of attachments.
+  var attachments: (any AttachmentService)? { get }
+  /// Removal of the whole logbook.
+  var purging: (any PurgeService)? { get }
+}
+
+extension LogbookService {
+  /// No limit but the caller's.
+  public var batchLimits: BatchLimits { BatchLimits() }
+  /// None.
+  public var parts: (any PartService)? { nil }
+  /// None.
+  public var digests: (any DigestService)? { nil }
+  /// None.
+  public var attachments: (any AttachmentService)? { nil }
+  /// None.
+  public var purging: (any PurgeService)? { nil }
+}
+
+/// Parts of a logbook, such as its latest readings or one record, before everything else that changed.
+public protocol PartService: Sendable {
+  /// What others wrote of this part: readings in the order of their changes, or a record's current state.
+  ///
+  /// - Parameters:
+  ///   - cursor: that of the page before; nil for the first. It belongs to this part alone.
+  ///   - limit: the maximum number of items on the page.
+  func changes(
+    of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ChangePage
+}
+
+/// Comparison of a logbook with a store, beyond `LogbookService.readingDigests`: by digests over buckets, and by the
+/// items of those buckets alone that differ.
+public protocol DigestService: Sendable {
+  /// Digests over the contents of all records, including tombstones.
+  func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
+  /// The readings in these buckets; `tooLarge` where there are more than in one batch.
+  func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch
+  /// The records in these buckets in the order of their ids, after this one.
+  func records(
+    in buckets: [Int], after guid: String?, _ run: RunStamp
+  ) async throws(ServiceError) -> RecordPage
+}
+
+/// The content of attachments by its SHA-256, beside the records that describe it. Each grows at its end until it is
+/// whole, and never changes from then on.
+public protocol AttachmentService: Sendable {
+  /// How much of a content is held.
+  func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
+  /// Appends a part, which has to begin where the held content ends. One from the first byte on, of another size than
+  /// what is held, replaces it.
+  func append(
+    _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
+  ) async throws(ServiceError) -> ContentAnswer
+  /// A part of a content that is held whole; nil while it is not.
+  ///
+  /// - Parameter limit: the maximum number of bytes of the part.
+  func part(
+    of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ContentPart?
+}
+
+/// Removal of a whole logbook.
+public protocol PurgeService: Sendable {
+  /// Removes the logbook permanently, with all that is kept of it but its id. From then on every request for it, of
+  /// whichever node, ends with `ServiceError.purged`.
+  ///
+  /// - Parameter logbook: the logbook of the login; another id or name is refused.
+  func purge(_ logbook: RemoteLogbook) async throws(ServiceError)
+}

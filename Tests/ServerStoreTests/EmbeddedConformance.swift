@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookAPI
+import ServerStore
+import ServiceConformance
+import Testing
+
+/// The embedded storage under the rules of every storage, and its logbooks under those of every service.
+@Suite(.timeLimit(.minutes(10))) struct EmbeddedConformance {
+  static let bench = StorageBench { folder, maxContentBytes in
+    let storage = try EmbeddedStorage(folder: folder, maxContentBytes: maxContentBytes)
+    return OpenStorage(storage, stop: storage.close)
+  }
+
+  @Test(arguments: StorageRule.all) func theStorageHoldsTo(_ rule: StorageRule) async throws {
+    try await Self.bench.check(rule)
+  }
+
+  @Test(arguments: ServiceRule.all) func aLogbookHoldsTo(_ rule: ServiceRule) async throws {
+    try await EmbeddedLogbooks().check(rule)
+  }
+}
+
+private struct EmbeddedLogbooks: ServiceBench {
+  func with(
+    _ body: @Sendable (any LogbookService, any LogbookService) async throws -> Void
+  ) async throws {
+    let stand = try await StoragePlace(bench: EmbeddedConformance.bench, folder: ScratchFolder()).start()
+    try await body(stand.logbook(stand.writer), stand.logbook(stand.reader))
+    try await stand.stop()
+  }
+}

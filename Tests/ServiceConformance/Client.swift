@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import Logbook
+package import LogbookAPI
+
+/// A client of a logbook: a node with its run and its cursor.
+package struct Client: Sendable {
+  package let service: any LogbookService
+  package let login: Login
+  package var run: RunStamp
+  package var cursor: String?
+
+  package init(_ stand: Stand, as login: Login? = nil) {
+    let login = login ?? stand.writer
+    self.login = login
+    service = stand.logbook(login)
+    run = RunStamp(node: Self.uuid(), number: 1, id: Self.uuid())
+  }
+
+  /// A run of a node that a number names.
+  static func run(_ node: Int) -> RunStamp {
+    RunStamp(
+      node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
+      id: "11111111-1111-4111-8111-111111111111")
+  }
+
+  package static func uuid() -> String { UUID().uuidString.lowercased() }
+
+  @discardableResult
+  package func push(_ batch: ReadingBatch) async throws -> ReadingAnswer {
+    try await service.store(batch, run)
+  }
+
+  @discardableResult
+  package func push(_ changes: RecordChange...) async throws -> [RecordVerdict] {
+    // A change names the node that first sent it.
+    let own = changes.map { change in
+      change.node == Sample.node
+        ? RecordChange(
+          guid: change.guid, node: run.node, version: change.version, base: change.base, state: change.state)
+        : change
+    }
+    return try await service.apply(own, run).verdicts
+  }
+
+  /// Pushes one change, which is accepted; gives its revision.
+  package func revision(_ change: RecordChange) async throws -> String {
+    guard case .accepted(let revision)? = try await push(change).first else { throw Refused() }
+    return revision
+  }
+
+  /// The next page, behind which the cursor stands then; nil when nothing changed.
+  package mutating func pull(limit: Int = Wire.maxReadings) async throws -> ChangePage? {
+    let page = try await service.changes(after: cursor, limit: limit, run)
+    if let page { cursor = page.cursor }
+    return page
+  }
+
+  /// Every page.
+  package mutating func pullAll(limit: Int = Wire.maxReadings) async throws -> [ChangePage] {
+    var pages: [ChangePage] = []
+    while let page = try await pull(limit: limit) { pages.append(page) }
+    return pages
+  }
+
+  private struct Refused: Error {}
+}

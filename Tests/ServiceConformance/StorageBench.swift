@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookAPI
+import Testing
+
+/// A storage that runs.
+package struct OpenStorage: Sendable {
+  package let storage: any ServerStorage
+  /// Ends it; what it acknowledged is in its folder.
+  package let stop: @Sendable () async throws -> Void
+
+  package init(_ storage: any ServerStorage, stop: @escaping @Sendable () async throws -> Void) {
+    self.storage = storage
+    self.stop = stop
+  }
+}
+
+/// A kind of storage, as its test gives it to the rules.
+package struct StorageBench: Sendable {
+  /// Starts the storage on what is in a folder, or anew in an empty one, for so many bytes of content in a logbook.
+  package let start: @Sendable (_ folder: String, _ maxContentBytes: Int64) async throws -> OpenStorage
+
+  package init(
+    _ start: @escaping @Sendable (_ folder: String, _ maxContentBytes: Int64) async throws -> OpenStorage
+  ) {
+    self.start = start
+  }
+
+  /// Holds the storage to a rule, in a folder of the rule's own.
+  package func check(_ rule: StorageRule) async throws {
+    try await rule.check(StoragePlace(bench: self, folder: try ScratchFolder()))
+  }
+}
+
+/// Where the storage of one rule keeps everything.
+package struct StoragePlace: Sendable {
+  let bench: StorageBench
+  package let folder: ScratchFolder
+
+  package init(bench: StorageBench, folder: ScratchFolder) {
+    self.bench = bench
+    self.folder = folder
+  }
+
+  /// Starts the storage on what is there, with its logins.
+  package func start(maxContentBytes: Int64 = 1 << 30) async throws -> Stand {
+    let open = try await bench.start(folder.path, maxContentBytes)
+    let tokens = Stand.tokens
+    if try await open.storage.logins.list().isEmpty {
+      let logins = open.storage.logins
+      try await logins.add(name: "writer", role: .write, logbook: "first", token: tokens[0], at: 1)
+      try await logins.add(name: "reader", role: .read, logbook: "first", token: tokens[1], at: 2)
+      try await logins.add(name: "stranger", role: .write, logbook: "second", token: tokens[2], at: 3)
+    }
+    return Stand(
+      storage: open.storage,
+      writer: try #require(try await open.storage.logins.login(tokenHash: tokens[0].hash)),
+      reader: try #require(try await open.storage.logins.login(tokenHash: tokens[1].hash)),
+      stranger: try #require(try await open.storage.logins.login(tokenHash: tokens[2].hash)), folder: folder,
+      stop: open.stop)
+  }
+
+  /// Starts it on what is there, whatever became of its logins.
+  func reopen() async throws -> OpenStorage { try await bench.start(folder.path, 1 << 30) }
+}
+
+/// A storage that runs, with two logbooks and their logins.
+package struct Stand: Sendable {
+  package let storage: any ServerStorage
+  package let writer: Login
+  package let reader: Login
+  /// Of another logbook.
+  package let stranger: Login
+  package let stop: @Sendable () async throws -> Void
+  /// Stays for as long as the storage may run.
+  private let folder: ScratchFolder
+
+  static let tokens = ["writer", "reader", "stranger"].map { LoginToken("gp_" + $0) }
+
+  package init(
+    storage: any ServerStorage, writer: Login, reader: Login, stranger: Login, folder: ScratchFolder,
+    stop: @escaping @Sendable () async throws -> Void
+  ) {
+    self.storage = storage
+    self.writer = writer
+    self.reader = reader
+    self.stranger = stranger
+    self.folder = folder
+    self.stop = stop
+  }
+
+  package func logbook(_ login: Login) -> any LogbookService { storage.logbook(for: login) }
+
+  /// Removes the logbook of a login.
+  package func purge(_ login: Login) async throws {
+    let service = logbook(login)
+    try await service.neededPurging.purge(try await service.logbook())
+  }
+}
+
+/// A port that a rule is about, which a service under that rule has to offer.
+extension LogbookService {
+  package var neededParts: any PartService { get throws { try #require(parts) } }
+  package var neededDigests: any DigestService { get throws { try #require(digests) } }
+  package var neededAttachments: any AttachmentService { get throws { try #require(attachments) } }
+  package var neededPurging: any PurgeService { get throws { try #require(purging) } }
+}
