@@ -187,7 +187,9 @@ let package = Package(
     .testTarget(
       name: "SyncTests",
       dependencies: [
-        "Logbook", "LogbookAPI", "LogbookStore", "SeededRandom", "ServerStore", "Sync", "Simulation",
+        "Logbook", "LogbookAPI", "LogbookStore", "Remotes", "SeededRandom", "ServerStore", "Sync",
+        "Simulation",
+        "TestServers",
       ],
       swiftSettings: settings),
     // Nodes and a server under all that can happen to them: a library for the tests, and a program for long runs.

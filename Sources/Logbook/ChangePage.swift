@@ -4,6 +4,8 @@
 public struct ChangePage: Sendable {
   /// Readings, each once.
   public var readings: ReadingBatch
+  /// Places of the readings that documents of other programs hold: the store may have one of them from its own source.
+  public var foreign: Set<Int>
   /// Records in their current state, each once.
   public var records: [RemoteRecord]
   /// Items of the service that are not accepted, counted by the reason.
@@ -14,8 +16,11 @@ public struct ChangePage: Sendable {
   public var hasMore: Bool
 
   /// A page and where the next one begins.
-  public init(readings: ReadingBatch, records: [RemoteRecord], cursor: String, hasMore: Bool) {
+  public init(
+    readings: ReadingBatch, foreign: Set<Int> = [], records: [RemoteRecord], cursor: String, hasMore: Bool
+  ) {
     self.readings = readings
+    self.foreign = foreign
     self.records = records
     self.cursor = cursor
     self.hasMore = hasMore

@@ -24,17 +24,24 @@ public struct ReadingAnswer: Hashable, Sendable {
   public var differing: [Int]
   /// Places in the batch of readings that it refuses permanently, with its words.
   public var refused: [RefusedItem]
+  /// Of the known readings those that the service holds in documents of other programs alone.
+  public var sameAs: [SameReading]
+  /// Places in the batch of readings for whose moment a document of another program has another value; both are kept.
+  public var disputed: [Int]
   /// The service's position after this request.
   public var position: String?
 
   /// An answer with these counts.
   public init(
-    stored: Int, known: Int, differing: [Int] = [], refused: [RefusedItem] = [], position: String? = nil
+    stored: Int, known: Int, differing: [Int] = [], refused: [RefusedItem] = [], sameAs: [SameReading] = [],
+    disputed: [Int] = [], position: String? = nil
   ) {
     self.stored = stored
     self.known = known
     self.differing = differing
     self.refused = refused
+    self.sameAs = sameAs
+    self.disputed = disputed
     self.position = position
   }
 }

@@ -38,6 +38,13 @@ public struct ReadingIdentity: Hashable, Sendable {
     self.occurrence = occurrence
   }
 
+  /// The identity of a reading that a device took.
+  public init(_ reading: Reading, _ device: Device) {
+    self.init(
+      device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
+      valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
+  }
+
   /// The identity that a canonical text states; nil for any other text.
   public init?(text: String) {
     let parts = text.split(separator: "|", omittingEmptySubsequences: false)

@@ -35,10 +35,11 @@ extension UploadSession {
         }
         if !page.readings.readings.isEmpty || !page.notTaken.isEmpty {
           let stored = try store.storePulled(
-            page.readings, notTaken: page.notTaken, ingest: ingest, from: name, at: now)
+            page.readings, foreign: page.foreign, notTaken: page.notTaken, ingest: ingest, from: name, at: now)
           summary.notTaken.merge(page.notTaken, uniquingKeysWith: +)
           ingest = stored.ingest
           summary.pulledReadings += stored.new
+          summary.disputedReadings += stored.disputed
         }
         if !page.records.isEmpty {
           summary.conflicts += try store.orphanedEntries().subtracting(orphaned).count

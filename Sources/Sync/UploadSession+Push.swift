@@ -27,7 +27,7 @@ extension UploadSession {
     case .success(let answer):
       let now = environment.now()
       try store.sync { store in
-        try store.markUploaded(pending.keys, except: answer.refused, at: now)
+        try store.markUploaded(pending.keys, except: answer.refused, sameAs: answer.sameAs, at: now)
         try store.endTransfer(.readings)
         try store.setLastSeenPosition(answer.position)
       }
@@ -36,6 +36,7 @@ extension UploadSession {
       summary.pushedReadings += answer.stored
       summary.knownReadings += answer.known
       summary.differingReadings += answer.differing.count
+      summary.disputedReadings += answer.disputed.count
       summary.refused += answer.refused.count
       return .done
     }

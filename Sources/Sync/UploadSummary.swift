@@ -8,6 +8,8 @@ public struct UploadSummary: Hashable, Sendable {
   public var knownReadings = 0
   /// Of those, the ones that it has with another value.
   public var differingReadings = 0
+  /// Readings for whose moment another program's document on the remote has another value; both are kept.
+  public var disputedReadings = 0
   /// Changes of records that it accepted.
   public var pushedRecords = 0
   /// Readings that came from others.

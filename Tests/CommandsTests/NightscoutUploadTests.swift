@@ -95,7 +95,7 @@ import Testing
   }
 
   /// Each kind of write alone is stopped, as by a login page that begins in the middle of a run.
-  @Test(arguments: ["POST /api/v1", "POST /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
+  @Test(arguments: ["POST /api/v1", "PUT /api/v3/entries", "POST /api/v3/treatments", "PATCH", "DELETE"])
   func whatAnotherTookInPlaceOfTheSiteStaysPending(_ write: String) async throws {
     #expect(try await connect("a").status == 0)
     #expect(try await of("a", "record", "add", "note", "x", "--quiet").status == 0)

@@ -25,7 +25,7 @@ enum Login {
   static func run(logbook: String? = nil, position: String? = nil, node: Int = 1) -> RunStamp {
     RunStamp(
       node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
-      id: "11111111-1111-4111-8111-111111111111", logbook: logbook, lastSeenPosition: position)
+      id: "11111111-1111-4111-8111-11111111111\(node)", logbook: logbook, lastSeenPosition: position)
   }
 
   static let logbook = RemoteLogbook(

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logbook
+package import Logbook
 import NIOHTTP1
-import Remotes
+package import Remotes
 import SeededRandom
-import TestServers
+package import TestServers
 
 /// Carries requests to a site at once and for certain.
-struct SiteWire: HTTPTransport {
+package struct SiteWire: HTTPTransport {
   let site: NightscoutStandIn
 
-  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+  package init(site: NightscoutStandIn) { self.site = site }
+
+  package func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     var headers: [String: String] = [:]
     for (name, value) in request.headers { headers[name.lowercased()] = value }
     // As the client adds it on a wire: without it a site takes what comes for no body.
@@ -104,4 +106,9 @@ extension SiteNetwork {
     guard !meanwhile.isEmpty, request.method != .DELETE, random.once(in: 3) else { return }
     do { try meanwhile.removeFirst().happen() } catch { failure = error }
   }
+}
+
+extension ExchangeRequest {
+  /// Its method and path.
+  package var line: String { "\(method.rawValue) \(path)" }
 }

@@ -30,12 +30,14 @@ extension World {
   }
 
   private func addEntry(_ phone: NightscoutPhoneApp) throws {
-    // Beside the times of meters: of one type and time API v1 keeps one entry.
-    let time = 1_700_000_150 + 300 * Int64.random(in: 0..<12, using: &random)
+    // In the seconds of meters or beside them, and never at the very time: of one type and time API v1 keeps one entry.
+    let isBeside = random.once(in: 3)
+    let time = 1_699_996_400 + (isBeside ? 150 : 0) + 300 * Int64.random(in: 0..<12, using: &random)
+    let milliseconds = time * 1000 + 250
     say("a phone adds an entry")
     phone.addEntry([
       "type": "sgv", "sgv": DocumentValue(Int64.random(in: 100...103, using: &random)),
-      "date": DocumentValue(time * 1000), "dateString": .string(Self.text(time * 1000)), "device": "phone",
+      "date": DocumentValue(milliseconds), "dateString": .string(Self.text(milliseconds)), "device": "phone",
     ])
   }
 

@@ -9,6 +9,7 @@ struct UploadObject: Encodable {
   let pushedReadings: Int
   let knownReadings: Int
   let differingReadings: Int
+  let disputedReadings: Int
   let pushedRecords: Int
   let pulledReadings: Int
   let pulledRecords: Int
@@ -39,6 +40,7 @@ struct UploadObject: Encodable {
     pushedReadings = summary.pushedReadings
     knownReadings = summary.knownReadings
     differingReadings = summary.differingReadings
+    disputedReadings = summary.disputedReadings
     pushedRecords = summary.pushedRecords
     pulledReadings = summary.pulledReadings
     pulledRecords = summary.pulledRecords

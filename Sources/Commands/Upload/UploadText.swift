@@ -18,6 +18,7 @@ enum UploadText {
       + attachments("sent", summary.pushedAttachments, summary.pushedAttachmentBytes)
       + attachments("fetched", summary.pulledAttachments, summary.pulledAttachmentBytes)
       + part("known there", summary.knownReadings) + part("with another value", summary.differingReadings)
+      + part("different from another program's", summary.disputedReadings)
       + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
       + part("refused", summary.refused) + part("left for later", summary.setAside)
       + part("queued again", summary.requeued)

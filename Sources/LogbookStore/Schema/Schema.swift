@@ -8,7 +8,7 @@ enum Schema {
     applicationID: 0x474C_5543, version: 6, name: "store",
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
-      QueueSchema.statements, ViewSchema.statements,
+      SameReadingSchema.statements, QueueSchema.statements, ViewSchema.statements,
     ])
 
   private static let tables = """

@@ -12,6 +12,7 @@ enum Requeue {
     try open(reason, at: seconds, database) {
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
+      try database.execute(sql: "DELETE FROM same_as")
       try AttachmentQueue.requeueAll(database)
       try database.execute(
         sql: """

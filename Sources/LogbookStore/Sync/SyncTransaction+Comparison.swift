@@ -26,8 +26,10 @@ public struct HeldReading: Hashable, Sendable {
 }
 
 extension SyncTransaction {
-  /// The readings in these buckets, pending ones, too, by their identities.
+  /// The readings in these buckets, pending ones, too, by their identities, and by those that documents of other programs
+  /// give for them.
   public func heldReadings(in buckets: Set<Int>) throws -> [[UInt8]: HeldReading] {
+    let same = try sameReadings()
     let statement = try RawStatement(
       keptBy: database,
       "SELECT partition, position, series, value_bucket, occurrence, uploaded, device_time FROM reading")
@@ -42,10 +44,14 @@ extension SyncTransaction {
         valueBucket: key.valueBucket,
         occurrence: key.occurrence
       ).key
-      guard buckets.contains(IdentityDigests.bucket(of: identity)) else { continue }
-      held[identity] = HeldReading(
+      let reading = HeldReading(
         key: key, device: device, kind: series.kind, deviceTime: DeviceTime(seconds: statement.integer(6)),
         isUploaded: statement.integer(5) == 1)
+      for name in same.identities(of: key, identity)
+      where buckets.contains(IdentityDigests.bucket(of: name)) {
+        // A reading that has the identity by itself goes before one that a document links to it.
+        if name == identity || held[name] == nil { held[name] = reading }
+      }
     }
     return held
   }

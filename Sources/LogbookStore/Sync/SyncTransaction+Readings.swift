@@ -46,16 +46,23 @@ extension SyncTransaction {
       last: last)
   }
 
-  private static let readingColumns = RawStatement.readingColumns.map { "r.\($0)" }.joined(separator: ", ")
+  static let readingColumns = RawStatement.readingColumns.map { "r.\($0)" }.joined(separator: ", ")
 
   /// The remote has these readings, but for those that it refused, which are kept with its words.
-  public func markUploaded(_ keys: [ReadingKey], except refused: [RefusedItem], at now: Int64) throws {
+  ///
+  /// - Parameter same: those that it has in documents of other programs alone.
+  public func markUploaded(
+    _ keys: [ReadingKey], except refused: [RefusedItem], sameAs same: [SameReading] = [], at now: Int64
+  ) throws {
     for item in refused where keys.indices.contains(item.item) {
       try quarantine([keys[item.item]], reason: item.reason, at: now)
     }
     let isRefused = Set(refused.map(\.item))
     try UploadMarks(database: database).set(
       keys.indices.lazy.filter { !isRefused.contains($0) }.map { keys[$0] })
+    for item in same where keys.indices.contains(item.item) {
+      try noteSame(keys[item.item], as: item.document, isOnlyThere: true)
+    }
   }
 
   /// Keeps the remote's words: these readings are not sent again before a retry on command.
@@ -91,27 +98,28 @@ extension SyncTransaction {
   ///
   /// - Parameters:
   ///   - notTaken: what the remote has besides that is not taken, counted by the reason.
+  ///   - foreign: places of readings that documents of other programs hold. One that the store has from its own source is
+  ///     noted, and not stored a second time.
   ///   - ingest: the one that the run has begun; nil for none.
-  /// - Returns: the ingest by then, and how many readings were not here yet. A known one with another value is listed as
-  ///   changed at the source.
   public func storePulled(
-    _ batch: ReadingBatch, notTaken: [String: Int] = [:], ingest: Int64?, from remote: String,
-    at now: Int64
-  ) throws -> (ingest: Int64?, new: Int) {
+    _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?, from remote: String, at now: Int64
+  ) throws -> PulledReadings {
+    var pulled = PulledReadings(ingest: ingest)
+    let batch = try withoutSame(batch, foreign, &pulled)
     if let ingest {
       try note(notTaken, in: ingest)
-      return (ingest, try write(batch, into: ingest, at: now).new)
+      pulled.new = try write(batch, into: ingest, at: now).new
+      return pulled
     }
-    var begun: (ingest: Int64?, new: Int) = (nil, 0)
     try database.inSavepoint {
       let ingest = try beginPulledIngest(from: remote, at: now)
       let outcome = try write(batch, into: ingest, at: now)
       guard outcome.new + outcome.changed > 0 || !notTaken.isEmpty else { return .rollback }
       try note(notTaken, in: ingest)
-      begun = (ingest, outcome.new)
+      (pulled.ingest, pulled.new) = (ingest, outcome.new)
       return .commit
     }
-    return begun
+    return pulled
   }
 
   private func note(_ notTaken: [String: Int], in ingest: Int64) throws {

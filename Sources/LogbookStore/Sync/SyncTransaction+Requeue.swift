@@ -5,10 +5,17 @@ public import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
-  /// Digests over the identities of the readings that the remote is said to have.
+  /// Digests over the identities of the readings that the remote is said to have. In place of a reading that it has in a
+  /// document of another program stands what that document gives.
   public func uploadedDigests() throws -> IdentityDigests {
-    var digests = IdentityDigests()
-    try forEachUploaded { digests.insert($1) }
+    let same = try sameReadings()
+    var (digests, documents) = (IdentityDigests(), same.documents)
+    try forEachUploaded { key, identity in
+      guard !same.isHeldOnlyByOthers(key) else { return }
+      digests.insert(identity)
+      documents.remove(identity)
+    }
+    for document in documents { digests.insert(document) }
     return digests
   }
 
@@ -18,8 +25,13 @@ extension SyncTransaction {
   /// - Returns: how many readings are queued again.
   public func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
     var keys: [ReadingKey] = []
+    let same = try sameReadings()
     try forEachUploaded { key, identity in
-      if buckets.contains(IdentityDigests.bucket(of: identity)) { keys.append(key) }
+      if same.identities(of: key, identity).contains(where: {
+        buckets.contains(IdentityDigests.bucket(of: $0))
+      }) {
+        keys.append(key)
+      }
     }
     let count = try requeue(keys, reason: reason, at: now)
     try database.executeCached(
@@ -47,6 +59,7 @@ extension SyncTransaction {
       statement.bind(key, at: 1)
       count += try statement.run()
     }
+    try forgetSame(keys)
     try database.executeCached(sql: "UPDATE requeue SET is_open = 0 WHERE is_open = 1")
     return count
   }

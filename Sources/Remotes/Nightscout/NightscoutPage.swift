@@ -9,6 +9,8 @@ struct NightscoutPage {
   private(set) var readings = ReadingBatch()
   /// How many documents were not taken, by the reason.
   private(set) var notTaken: [String: Int] = [:]
+  /// Places of the readings that other programs wrote.
+  private(set) var foreign: Set<Int> = []
   private var places: [String: Int] = [:]
   private var identities: Set<ReadingIdentity> = []
   private var devices: [Device: Int] = [:]
@@ -26,6 +28,7 @@ struct NightscoutPage {
     if place == readings.devices.count { readings.devices.append(device) }
     devices[device] = place
     reading.device = DeviceIndex(Int32(place))
+    if !document.holdsOwnReading { foreign.insert(readings.readings.count) }
     readings.readings.append(reading)
   }
 

@@ -9,7 +9,7 @@ import Nightscout
 extension NightscoutRemote {
   private static let latestPath = "/api/v3/lastModified"
   /// Requests without anything new before the caller is asked whether it still has time.
-  private static let maxSteps = 50
+  private static let maxSteps = 4
   /// Records that are gone from a sweep and are looked for one by one in a run.
   private static let maxSought = 50
 
@@ -24,7 +24,8 @@ extension NightscoutRemote {
     // A sweep that found nothing and moved nothing leaves all as it was.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
-      readings: page.readings, records: page.records, cursor: now.text, hasMore: now.round != nil)
+      readings: page.readings, foreign: page.foreign, records: page.records, cursor: now.text,
+      hasMore: now.round != nil)
     changes.notTaken = page.notTaken
     return changes
   }
@@ -92,7 +93,9 @@ extension NightscoutRemote {
     _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage
   ) async throws(ServiceError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
-    let documents = try await next(&step.walk, limit: limit)
+    // What this run wrote is known here, and the way through everything would bring all of it.
+    let isWritten = step.task == .history && step.walk.collection == .entries
+    let documents = try await next(&step.walk, limit: limit, without: isWritten ? page.writer.run : nil)
     if step.walk.collection == .treatments { try await removeDoubles(among: documents, page.writer) }
     switch (step.task, step.walk.collection) {
     case (.sweep, .entries): sweepEntries(documents, step, &cursor, round.asked, &page)

@@ -4,147 +4,117 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Sending readings: what is there already is found by time, since API v1 takes two entries of one type and time for
+/// Sending readings: what the site holds already is found by time, since API v1 takes two entries of one type and time for
 /// one, and would write a reading over what another program or meter left there.
 extension NightscoutRemote {
   /// More new readings than these go up at once through API v1.
   private static let maxSingles = 20
   /// Entries in one request of API v1, which stores them one after the other.
   static let maxInBulk = 500
-  /// Pages of entries in the stretch of time of one request.
+  /// Pages of entries that are read for one request.
   private static let maxPages = 10_000
   private static let bulkPath = "/api/v1/entries.json"
-
-  /// A reading on its way.
-  private struct Item {
-    let place: Int
-    let reading: Reading
-    let device: Device
-    let identity: ReadingIdentity
-    let identifier: String
-    let time: Int64
-    var shift: Int64 = 0
-
-    init(_ reading: Reading, _ device: Device, at place: Int) {
-      self.place = place
-      self.reading = reading
-      self.device = device
-      identity = ReadingIdentity(reading, device)
-      identifier = identity.uuid
-      time = NightscoutEntry.milliseconds(reading)
-    }
-  }
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     var answer = ReadingAnswer(stored: 0, known: 0)
-    var types: [String: [Item]] = [:]
+    var types: [String: [NightscoutPushedReading]] = [:]
     for (place, reading) in batch.readings.enumerated() {
       if let reason = NightscoutEntry.refusal(reading) {
         answer.refused.append(RefusedItem(item: place, reason: reason))
         continue
       }
       let device = batch.devices[Int(reading.device.number)]
-      types[NightscoutEntry.type(reading), default: []].append(Item(reading, device, at: place))
+      types[NightscoutEntry.type(reading), default: []].append(
+        NightscoutPushedReading(reading, device, at: place))
     }
+    var missing: [NightscoutPushedReading] = []
     for (type, items) in types.sorted(by: { $0.key < $1.key }) {
       let items = items.sorted { $0.time < $1.time }
-      for start in stride(from: 0, to: items.count, by: Self.maxInBulk) {
-        let piece = items[start..<min(start + Self.maxInBulk, items.count)]
-        try await push(piece, type, NightscoutWriter(run), &answer)
+      var entries = try await entries(of: type, at: items)
+      for item in items {
+        if let item = entries.settle(item, &answer) { missing.append(item) }
       }
     }
+    try await push(missing, NightscoutWriter(run), &answer)
     answer.differing.sort()
+    answer.disputed.sort()
+    answer.sameAs.sort { $0.item < $1.item }
     answer.refused.sort { $0.item < $1.item }
     return answer
   }
 
   private func push(
-    _ items: ArraySlice<Item>, _ type: String, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
+    _ missing: [NightscoutPushedReading], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
-    guard let first = items.first, let last = items.last else { return }
-    var (known, taken) = try await there(type, from: first.time, to: last.time)
-    var missing: [Item] = []
-    for var item in items {
-      if let measurement = known[item.identity] {
-        answer.known += 1
-        if !measurement.agrees(with: item.reading.measurement) { answer.differing.append(item.place) }
-        continue
-      }
-      while taken.contains(item.time + item.shift) { item.shift += 1 }
-      taken.insert(item.time + item.shift)
-      known[item.identity] = item.reading.measurement
-      missing.append(item)
-    }
-    if missing.count > Self.maxSingles {
-      try await pushInBulk(missing, writer, &answer)
-    } else {
+    guard missing.count > Self.maxSingles else {
       for item in missing { try await pushAlone(item, writer, &answer) }
+      return
+    }
+    for start in stride(from: 0, to: missing.count, by: Self.maxInBulk) {
+      try await pushInBulk(
+        Array(missing[start..<min(start + Self.maxInBulk, missing.count)]), writer, &answer)
     }
   }
 
-  /// The readings of entries of a type in a stretch of time, and the times that are taken there.
-  private func there(
-    _ type: String, from first: Int64, to last: Int64
-  ) async throws(ServiceError) -> (known: [ReadingIdentity: Measurement], taken: Set<Int64>) {
-    var known: [ReadingIdentity: Measurement] = [:]
-    var taken: Set<Int64> = []
-    var start = first
+  /// The entries of a type in the seconds of readings, which are sorted by time. Stretches of a page and more without any of
+  /// these seconds are left out.
+  private func entries(
+    of type: String, at items: [NightscoutPushedReading]
+  ) async throws(ServiceError) -> NightscoutEntries {
+    var entries = NightscoutEntries()
+    guard var start = items.first?.time else { return entries }
     for _ in 0..<Self.maxPages {
       let page = try await list(
         Self.path(.entries),
         // One condition for each field: of several the site takes the last one alone.
         [("type$eq", type), ("date$gte", String(start)), ("sort", "date")], limit: Self.maxDocuments)
-      for document in page.items.compactMap(NightscoutDocument.init) {
-        if let date = document["date"]?.integer { taken.insert(date) }
-        if let (reading, device) = NightscoutEntry.reading(document, zone) {
-          known[ReadingIdentity(reading, device)] = reading.measurement
-        }
-      }
-      // From the last time on once more: more than one may stand there. A thousand cannot, since ours move aside.
+      for document in page.items.compactMap(NightscoutDocument.init) { entries.insert(document, zone) }
+      // From the last time on once more: more than one may be there. A thousand cannot, since ours move aside.
       let end = page.items.last?["date"]?.integer ?? start
-      guard page.items.count >= page.limit, end < last + 1000 else { return (known, taken) }
-      start = max(end, start + 1)
+      guard page.items.count >= page.limit, let next = items.first(where: { $0.time + 999 >= end }) else {
+        return entries
+      }
+      start = max(end, next.time, start + 1)
     }
     throw session.violation("it gives more entries of one stretch of time than can be")
   }
 
-  /// One document by API v3. A deleted one stays deleted: a second POST would bring it back.
+  /// One document by API v3. A PUT under a mark that no document has creates it and does nothing else: a POST would bring
+  /// back what was deleted, and both would replace what is there.
   private func pushAlone(
-    _ item: Item, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
+    _ item: NightscoutPushedReading, _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
-    guard case .absent = try await find(.entries, item.identifier) else {
-      answer.known += 1
-      return
-    }
-    let reply = try await session.send(.POST, Self.path(.entries), body: .object(members(item, writer)))
+    var members = item.members(writer)
+    members["srvModified"] = .number(1)
+    let reply = try await session.send(
+      .PUT, Self.path(.entries, "/\(item.identifier)"), body: .object(members))
     if NightscoutAnswer.isStored(reply) {
-      if reply.status == 201 { answer.stored += 1 } else { answer.known += 1 }
+      answer.stored += 1
       return
     }
     switch NightscoutAnswer.status(reply) {
     case 400:
       let words = await session.words(reply)
-      // Somebody else's entry of this very time, which cannot become ours, and says the same.
       if words.contains("cannot be modified") {
         answer.known += 1
       } else {
         answer.refused.append(RefusedItem(item: item.place, reason: words))
       }
-    case 422: answer.known += 1
+    case 410, 422: answer.known += 1
     default: throw await session.problem(reply, isWrite: true)
     }
   }
 
   private func pushInBulk(
-    _ items: [Item], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
+    _ items: [NightscoutPushedReading], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
     // API v1 sets no marks of change and keeps the ones that it gets; with them the history shows what went up.
     let stored = try await session.now() + 1000
     let documents = items.enumerated().map { index, item in
       let mark = JSONValue.number(Double(stored + Int64(index)))
       return JSONValue.object(
-        members(item, writer).merging(["srvModified": mark, "srvCreated": mark]) { $1 })
+        item.members(writer).merging(["srvModified": mark, "srvCreated": mark]) { $1 })
     }
     let reply = try await session.send(.POST, Self.bulkPath, body: .list(documents))
     guard let new = NightscoutAnswer.new(reply, of: items.map(\.identifier)) else {
@@ -155,9 +125,74 @@ extension NightscoutRemote {
     answer.stored += count
     answer.known += items.count - count
   }
+}
 
-  private func members(_ item: Item, _ writer: NightscoutWriter) -> [String: JSONValue] {
-    NightscoutEntry.members(
-      item.reading, item.device, identifier: item.identifier, shift: item.shift, writer)
+/// A reading on its way to a site.
+struct NightscoutPushedReading {
+  let place: Int
+  let reading: Reading
+  let device: Device
+  let identity: ReadingIdentity
+  let identifier: String
+  let time: Int64
+  /// Milliseconds by which its entry is moved, beside those that are there.
+  var shift: Int64 = 0
+
+  init(_ reading: Reading, _ device: Device, at place: Int) {
+    self.place = place
+    self.reading = reading
+    self.device = device
+    identity = ReadingIdentity(reading, device)
+    identifier = identity.uuid
+    time = NightscoutEntry.milliseconds(reading)
   }
+
+  func members(_ writer: NightscoutWriter) -> [String: JSONValue] {
+    NightscoutEntry.members(reading, device, identifier: identifier, shift: shift, writer)
+  }
+}
+
+/// What a site holds of one type of entries in some stretches of time.
+struct NightscoutEntries {
+  private var known: [ReadingIdentity: Measurement] = [:]
+  private var taken: Set<Int64> = []
+  /// Readings of other programs, by their second.
+  private var foreign: [Int64: [(identity: ReadingIdentity, reading: Reading)]] = [:]
+
+  mutating func insert(_ document: NightscoutDocument, _ zone: NightscoutZone) {
+    if let date = document["date"]?.integer { taken.insert(date) }
+    guard let (reading, device) = NightscoutEntry.reading(document, zone) else { return }
+    let identity = ReadingIdentity(reading, device)
+    let isNew = known.updateValue(reading.measurement, forKey: identity) == nil
+    guard isNew, !document.holdsOwnReading else { return }
+    foreign[NightscoutEntry.milliseconds(reading) / 1000, default: []].append((identity, reading))
+  }
+
+  /// Counts a reading that is there; gives one that is not, with a time of its own.
+  mutating func settle(
+    _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
+  ) -> NightscoutPushedReading? {
+    if let measurement = known[item.identity] {
+      answer.known += 1
+      if !measurement.agrees(with: item.reading.measurement) { answer.differing.append(item.place) }
+      return nil
+    }
+    let others = (foreign[item.time / 1000] ?? []).filter { $0.reading.kind.isSame(as: item.reading.kind) }
+    if let same = others.first(where: { $0.reading.measurement.isSame(as: item.reading.measurement) }) {
+      answer.known += 1
+      answer.sameAs.append(SameReading(item: item.place, document: same.identity.key))
+      return nil
+    }
+    if !others.isEmpty { answer.disputed.append(item.place) }
+    var item = item
+    while taken.contains(item.time + item.shift) { item.shift += 1 }
+    taken.insert(item.time + item.shift)
+    known[item.identity] = item.reading.measurement
+    return item
+  }
+}
+
+extension NightscoutDocument {
+  /// Whether it is an entry that glucoport made of a reading.
+  var holdsOwnReading: Bool { own?["position_kind"] != nil }
 }

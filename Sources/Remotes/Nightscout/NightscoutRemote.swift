@@ -158,12 +158,3 @@ extension NightscoutRemote {
     return items
   }
 }
-
-extension ReadingIdentity {
-  init(_ reading: Reading, _ device: Device) {
-    self.init(
-      device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
-      valueBucket: reading.valueBucket,
-      occurrence: Int64(reading.occurrence))
-  }
-}

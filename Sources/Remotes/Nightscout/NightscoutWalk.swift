@@ -72,7 +72,11 @@ extension NightscoutRemote {
   private static let maxTiedPages = 100
 
   /// The next documents of a walk.
-  func next(_ walk: inout NightscoutWalk, limit: Int) async throws(ServiceError) -> [NightscoutDocument] {
+  ///
+  /// - Parameter run: along the times of events, what this run wrote is left out.
+  func next(
+    _ walk: inout NightscoutWalk, limit: Int, without run: String? = nil
+  ) async throws(ServiceError) -> [NightscoutDocument] {
     // One document says nothing of ties.
     let limit = min(max(limit, 2), Self.maxDocuments)
     let answer =
@@ -81,12 +85,16 @@ extension NightscoutRemote {
         try await list(Self.path(walk.collection, "/history/\(walk.position)"), [], limit: limit)
       case .event:
         try await list(
-          Self.path(walk.collection), [("\(walk.member)$gt", walk.position), ("sort", walk.member)],
-          limit: limit)
+          Self.path(walk.collection),
+          [("\(walk.member)$gt", walk.position), ("sort", walk.member)] + Self.without(run), limit: limit)
       }
     let (taken, isTie) = walk.take(answer.items, limit: answer.limit)
     let found = isTie ? try await tied(walk) : Array(taken)
     return found.compactMap(NightscoutDocument.init)
+  }
+
+  private static func without(_ run: String?) -> [(name: String, value: String)] {
+    run.map { [("\(NightscoutDocument.ownName).run$ne", $0)] } ?? []
   }
 
   /// All documents of one value, which may be more than a page. The history has no second page of it; the search has,

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// The readings of a store in the seconds of readings that other programs wrote on a remote.
+struct OwnReadings {
+  struct Own {
+    let key: ReadingKey
+    let reading: Reading
+    let device: Device
+    let isUploaded: Bool
+  }
+
+  /// What the store has for a reading of another program.
+  enum Match {
+    /// Nothing, or the very reading.
+    case none
+    /// The same measurement, from its own sources.
+    case same([Own])
+    /// Another value of the kind.
+    case other
+  }
+
+  /// No time zone is further from UTC, and no displayed time further from its instant.
+  private static let maxOffsetSeconds: Int64 = 86_400
+
+  private var all: [Int64: [Own]] = [:]
+
+  /// Reads what the store has at these moments.
+  init(_ database: Database, at readings: [Reading]) throws {
+    let seconds = Set(readings.map(Self.second))
+    guard let first = seconds.min(), let last = seconds.max() else { return }
+    let times = (first: first - Self.maxOffsetSeconds, last: last + Self.maxOffsetSeconds)
+    let kinds = Set(readings.map(\.kind))
+    var devices = try SeriesDevices(database)
+    for partition in try Self.partitions(database, kinds, times) {
+      let statement = try RawStatement(
+        keptBy: database,
+        """
+        SELECT r.partition, r.position, r.series, r.value_bucket, r.occurrence, \(SyncTransaction.readingColumns),
+          r.uploaded
+        FROM reading AS r WHERE r.partition = ?1 AND r.position >= ?2 AND r.position <= ?3
+          AND r.device_time >= ?4 AND r.device_time <= ?5
+        """)
+      statement.bind(partition.number, at: 1)
+      statement.bind(partition.first, at: 2)
+      statement.bind(partition.last, at: 3)
+      statement.bind(times.first, at: 4)
+      statement.bind(times.last, at: 5)
+      while try statement.step() {
+        guard seconds.contains(statement.integer(5) - statement.integer(6)) else { continue }
+        let key = statement.key(from: 0)
+        let series = try devices.series(key.series)
+        let reading = try statement.reading(of: series, from: 5)
+        all[Self.second(reading), default: []].append(
+          Own(
+            key: key, reading: reading, device: devices.all[Int(series.device.number)],
+            isUploaded: statement.integer(13) == 1))
+      }
+    }
+  }
+
+  /// What the store has for a reading that another program wrote.
+  func match(_ reading: Reading, _ device: Device) -> Match {
+    let there = all[Self.second(reading)] ?? []
+    let identity = ReadingIdentity(reading, device)
+    if there.contains(where: { ReadingIdentity($0.reading, $0.device) == identity }) { return .none }
+    // Two documents of other programs stay two readings, whichever comes first.
+    let own = there.filter { $0.reading.kind.isSame(as: reading.kind) && $0.device.format != device.format }
+    let same = own.filter { $0.reading.measurement.isSame(as: reading.measurement) }
+    return same.isEmpty ? (own.isEmpty ? .none : .other) : .same(same)
+  }
+
+  private static func second(_ reading: Reading) -> Int64 {
+    reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
+  }
+
+  private struct Partition {
+    let number: Int64
+    let first: Int64
+    let last: Int64
+  }
+
+  /// The parts of the table that may hold such readings, with the positions there. A count that a device began says nothing
+  /// of times, so that all of its series is read.
+  private static func partitions(
+    _ database: Database, _ kinds: Set<ReadingKind>, _ times: (first: Int64, last: Int64)
+  ) throws -> [Partition] {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT DISTINCT partition, position_kind, is_instant, kind FROM series WHERE first_time <= ? AND last_time >= ?
+          """), arguments: [times.last, times.first])
+    return rows.compactMap { row in
+      guard let kind = ReadingKind(rawValue: row[3]), kinds.contains(where: { $0.isSame(as: kind) }) else {
+        return nil
+      }
+      if row[1] == 0 { return Partition(number: row[0], first: times.first, last: times.last) }
+      if row[2] == 1 { return Partition(number: row[0], first: times.first * 1000, last: times.last * 1000) }
+      return Partition(number: row[0], first: .min, last: .max)
+    }
+  }
+}

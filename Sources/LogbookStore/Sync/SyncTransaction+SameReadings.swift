@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+
+/// Readings of the store that are on the remote in documents of other programs: the table `same_as`.
+struct SameReadings {
+  private struct Document {
+    let key: [UInt8]
+    let isOnlyThere: Bool
+  }
+
+  private var all: [ReadingKey: [Document]] = [:]
+
+  /// The keys of the readings that the documents give.
+  var documents: Set<[UInt8]> { Set(all.values.joined().map(\.key)) }
+
+  /// Whether the remote has no document of the reading itself.
+  func isHeldOnlyByOthers(_ key: ReadingKey) -> Bool { all[key]?.contains { $0.isOnlyThere } ?? false }
+
+  /// Under which identities the remote has a reading with this one.
+  func identities(of key: ReadingKey, _ identity: [UInt8]) -> [[UInt8]] {
+    guard let documents = all[key] else { return [identity] }
+    return (documents.contains { $0.isOnlyThere } ? [] : [identity]) + documents.map(\.key)
+  }
+
+  fileprivate mutating func insert(_ key: ReadingKey, _ document: [UInt8], isOnlyThere: Bool) {
+    all[key, default: []].append(Document(key: document, isOnlyThere: isOnlyThere))
+  }
+}
+
+extension SyncTransaction {
+  /// Every reading that is on the remote in a document of another program.
+  func sameReadings() throws -> SameReadings {
+    var same = SameReadings()
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT s.partition, a.position, a.series, a.value_bucket, a.occurrence, a.document, a.is_only_there
+          FROM same_as AS a JOIN series AS s ON s.id = a.series
+          """))
+    while let row = try rows.next() {
+      let key = ReadingKey(
+        partition: row[0], position: row[1], series: row[2], valueBucket: row[3], occurrence: row[4])
+      let document: Data = row[5]
+      same.insert(key, Array(document), isOnlyThere: row[6])
+    }
+    return same
+  }
+
+  /// Keeps that a document of another program holds a reading.
+  ///
+  /// - Parameter isOnlyThere: whether the remote has no document of the reading itself.
+  func noteSame(_ key: ReadingKey, as document: [UInt8], isOnlyThere: Bool) throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO same_as (series, position, value_bucket, occurrence, document, is_only_there)
+        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+        """,
+      arguments: [
+        key.series, key.position, key.valueBucket, key.occurrence, Data(document), isOnlyThere,
+      ])
+  }
+
+  /// Forgets which documents hold readings that are to be sent again: the remote is asked anew.
+  func forgetSame(_ keys: [ReadingKey]) throws {
+    guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
+    else { return }
+    for key in keys {
+      try database.executeCached(
+        sql: "DELETE FROM same_as WHERE series = ? AND position = ? AND value_bucket = ? AND occurrence = ?",
+        arguments: [key.series, key.position, key.valueBucket, key.occurrence])
+    }
+  }
+}
+
+// MARK: - Pulled readings
+
+extension SyncTransaction {
+  /// A batch without the readings of other programs that the store has from its own source, which are noted.
+  func withoutSame(
+    _ batch: ReadingBatch, _ foreign: Set<Int>, _ pulled: inout PulledReadings
+  ) throws -> ReadingBatch {
+    var documents: [Int: [UInt8]] = [:]
+    var known: Set<Int> = []
+    for place in foreign.sorted() where batch.readings.indices.contains(place) {
+      let reading = batch.readings[place]
+      let document = ReadingIdentity(reading, batch.devices[Int(reading.device.number)]).key
+      if try isNoted(document) { known.insert(place) } else { documents[place] = document }
+    }
+    let moments = try OwnReadings(database, at: documents.keys.map { batch.readings[$0] })
+    var marked: [ReadingKey] = []
+    for (place, document) in documents.sorted(by: { $0.key < $1.key }) {
+      let reading = batch.readings[place]
+      switch moments.match(reading, batch.devices[Int(reading.device.number)]) {
+      case .none: break
+      case .other: pulled.disputed += 1
+      case .same(let own):
+        for reading in own {
+          try noteSame(reading.key, as: document, isOnlyThere: !reading.isUploaded)
+          if !reading.isUploaded { marked.append(reading.key) }
+        }
+        known.insert(place)
+      }
+    }
+    try UploadMarks(database: database).set(Set(marked))
+    try noteOwnDocuments(batch, foreign)
+    pulled.same += known.count
+    guard !known.isEmpty else { return batch }
+    var rest = batch
+    rest.readings = batch.readings.enumerated().filter { !known.contains($0.offset) }.map(\.element)
+    return rest
+  }
+
+  /// The remote has documents of these readings themselves, but for those of other programs.
+  private func noteOwnDocuments(_ batch: ReadingBatch, _ foreign: Set<Int>) throws {
+    let isAny = "SELECT EXISTS (SELECT 1 FROM same_as WHERE is_only_there = 1)"
+    guard try Bool.fetchOne(database.cachedStatement(sql: isAny)) == true else { return }
+    let devices = try batch.devices.map { try $0.storedID(database) }
+    for (place, reading) in batch.readings.enumerated() where !foreign.contains(place) {
+      try database.executeCached(
+        sql: """
+          UPDATE same_as SET is_only_there = 0
+          WHERE series = (SELECT id FROM series WHERE device = ? AND kind = ? AND position_kind = ?)
+            AND position = ? AND value_bucket = ? AND occurrence = ?
+          """,
+        arguments: [
+          devices[Int(reading.device.number)], Int(reading.kind.rawValue), Int(reading.positionKind.rawValue),
+          reading.position, reading.valueBucket, Int64(reading.occurrence),
+        ])
+    }
+  }
+
+  private func isNoted(_ document: [UInt8]) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as WHERE document = ?)"),
+      arguments: [Data(document)]) ?? false
+  }
+}

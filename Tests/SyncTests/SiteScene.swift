@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import Remotes
+import Simulation
+import Synchronization
+import TestServers
+
+@testable import Sync
+
+/// Stores of one person and a Nightscout site that other programs write to, without a wire.
+final class SiteScene {
+  /// The first moment at which something was measured, long before the site's clock.
+  static let start: Int64 = 1_700_000_000
+  static let clock: Int64 = 1_790_000_000_000
+  static let meter = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
+
+  let site: NightscoutStandIn
+  let link: SiteLink
+  private let folder: URL
+  private let token: String
+  private var stores: [String: Store] = [:]
+  private var runs = 0
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-site-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    site = NightscoutStandIn(withoutWireAt: Self.clock)
+    // The remote measures how long a run takes by the machine's clock.
+    site.runClock(ahead: Self.clock - Int64(Date().timeIntervalSince1970 * 1000))
+    link = SiteLink(site)
+    token = site.addSubject(
+      "anna", rights: ["api:entries:create,read,update", "api:treatments:create,read,update,delete"])
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      // A folder that is left behind among the temporary ones harms no test.
+    }
+  }
+
+  // MARK: Stores
+
+  private func path(_ name: String) -> String { folder.appending(path: "\(name).db").path }
+
+  /// A store that is connected to the site, as an upload opens it.
+  func store(_ name: String) throws -> Store {
+    if let store = stores[name] { return store }
+    _ = try Store.openOrCreate(path: path(name), role: .importer, zone: LogbookZone(name: "UTC"))
+    let store = try Store(path: path(name), role: .sync)
+    try store.setRemote(
+      RemoteAccess(kind: "nightscout", url: "http://localhost", token: .file("/none")),
+      logbook: RemoteLogbook(id: "site", name: "site", isWritable: true, maxReadings: 1, maxRecords: 1),
+      isNewRemote: false, at: 0)
+    stores[name] = store
+    return store
+  }
+
+  /// Copies the file of a store as a process that is killed then leaves it.
+  func copying(_ name: String, to other: String) -> @Sendable () throws -> Void {
+    let (from, to) = (path(name), path(other))
+    return {
+      for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: from + suffix) {
+        try FileManager.default.copyItem(atPath: from + suffix, toPath: to + suffix)
+      }
+    }
+  }
+
+  func close(_ name: String) { stores[name] = nil }
+
+  /// Imports readings of a device into a store.
+  func ingest(_ name: String, _ readings: [Reading], _ device: Device = meter) throws {
+    _ = try store(name)
+    let importer = try Store(path: path(name), role: .importer)
+    var batch = IngestBatch()
+    (batch.devices, batch.readings) = ([device], readings)
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [])
+    try importer.ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(
+        end: .whole, digest: UUID().uuidString, generatedAt: nil, finishedAt: 2000, decisions: [])
+    }
+  }
+
+  func editor(_ name: String) throws -> RecordEditor {
+    _ = try store(name)
+    return RecordEditor(try Store(path: path(name), role: .editor), at: Self.clock / 1000)
+  }
+
+  // MARK: Uploads
+
+  /// The site as a process of its own reaches it, with a login of its own.
+  func remote() throws -> any Remote {
+    let login = RemoteLogin(
+      address: try RemoteAddress("http://localhost", allowsPlainHTTP: false),
+      token: try Token(firstLineOf: Array(token.utf8), origin: "test"), agent: "test")
+    return try RemoteRegister.remote("nightscout", login, over: link)
+  }
+
+  @discardableResult
+  func upload(
+    _ name: String, _ change: (inout UploadOptions) -> Void = { _ in }
+  ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
+    var options = UploadOptions()
+    change(&options)
+    let store = try store(name)
+    runs += 1
+    let (number, ids) = (runs, IDs())
+    let session = UploadSession(
+      store, try remote(), named: "site", options,
+      UploadEnvironment(
+        now: { Self.clock / 1000 + Int64(number) * 86_400 },
+        makeID: { Digest.uuid(of: ["run", String(number), String(ids.next())]) }, jitter: { 0.5 }))
+    return (try await session.run(), session.summary)
+  }
+
+  // MARK: The site
+
+  /// Sensor values that another program uploaded, one every five minutes.
+  func addEntries(_ values: [Int64], from second: Int64 = start, device: String = "xDrip") {
+    let phone = site.actAsPhoneApp()
+    for (place, value) in values.enumerated() {
+      let milliseconds = (second + Int64(place) * 300) * 1000
+      phone.addEntry([
+        "type": "sgv", "sgv": DocumentValue(value), "date": DocumentValue(milliseconds),
+        "device": .string(device),
+        "dateString": .string(Self.text(milliseconds)),
+      ])
+    }
+  }
+
+  func addTreatments(_ count: Int) {
+    let phone = site.actAsPhoneApp()
+    for place in 0..<count {
+      phone.addTreatment([
+        "eventType": "Note", "notes": "theirs",
+        "created_at": .string(Self.text((Self.start + 7 + Int64(place) * 3600) * 1000)),
+      ])
+    }
+  }
+
+  static func text(_ milliseconds: Int64) -> String {
+    "\(DeviceTime(seconds: milliseconds / 1000).text).\(String("00\(milliseconds % 1000)".suffix(3)))Z"
+  }
+
+  /// The valid entries of the site, by second and type.
+  func entries() -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for entry in site.documents("entries") where entry["isValid"] != false {
+      let second = (entry["date"]?.number ?? 0) / 1000
+      counts["\(Int64(second)) \(entry["type"]?.text ?? "")", default: 0] += 1
+    }
+    return counts
+  }
+
+  /// How many valid treatments are on the site.
+  var treatments: Int { site.documents("treatments").count { $0["isValid"] != false } }
+}
+
+/// Readings as a meter reports them.
+extension SiteScene {
+  static func sensor(
+    _ values: [Double], from second: Int64 = start, unit: GlucoseUnit = .milligramsPerDecilitre
+  )
+    -> [Reading]
+  {
+    values.enumerated().map { place, value in
+      Reading(
+        device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: second + Int64(place) * 300),
+        placement: Placement(utcOffset: 0, source: .stated), .value(Quantity(value, unit)), line: 1)
+    }
+  }
+}
+
+/// The way to a site, on which a request goes wrong where a test says so.
+final class SiteLink: HTTPTransport {
+  /// What becomes of a request.
+  enum Outcome: Sendable {
+    case carried
+    case lost
+    case answerLost
+    /// Its answer arrives as this part of it, in hundredths.
+    case cut(Int)
+  }
+
+  private struct State {
+    var count = 0
+    var calls: [String] = []
+    var outcome: @Sendable (_ number: Int) -> Outcome = { _ in .carried }
+  }
+
+  private let wire: SiteWire
+  private let state = Mutex(State())
+
+  init(_ site: NightscoutStandIn) { wire = SiteWire(site: site) }
+
+  /// Requests so far.
+  var count: Int { state.withLock { $0.count } }
+  /// Their methods and paths.
+  var calls: [String] { state.withLock { $0.calls } }
+
+  func reset(_ outcome: @escaping @Sendable (_ number: Int) -> Outcome = { _ in .carried }) {
+    state.withLock { $0 = State(outcome: outcome) }
+  }
+
+  func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
+    let outcome = state.withLock { state in
+      state.count += 1
+      state.calls.append(request.line)
+      return state.outcome(state.count)
+    }
+    switch outcome {
+    case .carried: return try await wire.carry(request)
+    case .lost: throw .unavailable("the request was lost")
+    case .answerLost:
+      _ = try await wire.carry(request)
+      throw .unavailable("the answer was lost")
+    case .cut(let hundredths):
+      var answer = try await wire.carry(request)
+      answer.body = Array(answer.body.prefix(answer.body.count * hundredths / 100))
+      return answer
+    }
+  }
+}
+
+/// Numbers for ids.
+private final class IDs: Sendable {
+  private let last = Atomic(0)
+  func next() -> Int { last.add(1, ordering: .relaxed).newValue }
+}
