@@ -52,7 +52,7 @@ struct OwnReadings {
         guard seconds.contains(statement.integer(5) - statement.integer(6)) else { continue }
         let key = statement.key(from: 0)
         let series = try devices.series(key.series)
-        let reading = try statement.reading(of: series, from: 5)
+        let reading = try statement.reading(at: key.place, of: series, from: 5)
         all[Self.second(reading), default: []].append(
           Own(
             key: key, reading: reading, device: devices.all[Int(series.device.number)],

@@ -7,6 +7,9 @@ import Nightscout
 /// Treatments that stand twice under one key. A site looks for a key and stores the document in two steps, so that two
 /// stores which import the same file and upload at the same moment leave two documents of one record: a dose counts twice.
 extension NightscoutRemote {
+  /// Documents of one key that are removed one after the other.
+  private static let maxDoubles = 10
+
   /// Removes the doubles among valid treatments, where that is this run's task: of the nodes that wrote them the one with
   /// the largest id does it, since two that did it at a time would remove them all.
   func removeDoubles(
@@ -18,6 +21,38 @@ extension NightscoutRemote {
       guard doubles.compactMap({ NightscoutWriter($0.own)?.node }).max() == writer.node else { continue }
       try await removeDoubles(of: identifier)
     }
+    let deleted = Dictionary(grouping: documents.filter(\.isDeleted), by: \.identifier)
+    for document in valid
+    where deleted[document.identifier]?.contains(where: { $0.isLater(than: document) }) == true {
+      guard NightscoutWriter(document.own)?.node == writer.node else { continue }
+      try await removeLiveDouble(document)
+    }
+  }
+
+  /// Deletes what is left of a record under the key of a document that was deleted: of two documents of a key a deletion
+  /// reaches one, and the other would go on acting. What another node brought back meanwhile stays.
+  ///
+  /// - Parameter time: the server's clock before the deletion.
+  func removeLiveDoubles(
+    of document: NightscoutDocument, deletedAfter time: Int64
+  ) async throws(RemoteError) {
+    for _ in 0..<Self.maxDoubles {
+      let live = try await search(.treatments, [("identifier", document.identifier), ("limit", "1")]).first
+      guard let live, live["srvCreated"] != document["srvCreated"] || (live.modified ?? time) < time else {
+        return
+      }
+      guard try await removeLiveDouble(live) else { return }
+    }
+  }
+
+  /// Puts a live document in the place of the deleted one that answers for it, and deletes it like any other, which leaves
+  /// one tombstone. False where the role may not.
+  @discardableResult
+  private func removeLiveDouble(_ live: NightscoutDocument) async throws(RemoteError) -> Bool {
+    guard try await removeOne(live.identifier) else { return false }
+    try await blank(live)
+    try await hide(live.identifier)
+    return true
   }
 
   /// Leaves the newest of the documents of a key. Whatever is written under the key goes into one of them, which is the one
@@ -73,5 +108,12 @@ extension NightscoutRemote {
     case 403: return false
     default: throw await session.problem(answer, isWrite: true)
     }
+  }
+}
+
+extension NightscoutDocument {
+  /// Whether the server stored it behind another one.
+  fileprivate func isLater(than other: NightscoutDocument) -> Bool {
+    (modified ?? 0) > (other.modified ?? 0)
   }
 }

@@ -164,7 +164,14 @@ extension NightscoutRemote {
   /// Takes a document out of what the site shows by API v3. To all else there, be it API v1 or what computes the insulin
   /// that still acts, a deleted document is one like any other: so it has to be blank by then.
   private func remove(_ document: NightscoutDocument) async throws(ServiceError) {
-    let path = NightscoutDocument.escaped(document.identifier)
+    let before = try await session.now()
+    try await hide(document.identifier)
+    try await removeLiveDoubles(of: document, deletedAfter: before)
+  }
+
+  /// Deletes the document of a key softly, so that the history shows it as deleted.
+  func hide(_ identifier: String) async throws(ServiceError) {
+    let path = NightscoutDocument.escaped(identifier)
     let answer = try await session.send(.DELETE, Self.path(.treatments, "/\(path)"))
     switch NightscoutAnswer.status(answer) {
     case 200, 404, 410: return
@@ -230,16 +237,20 @@ extension NightscoutRemote {
 
   /// Removes a document whose own member says already that its record is deleted, or was moved out of it.
   private func retire(_ document: NightscoutDocument) async throws(ServiceError) {
-    let blank = NightscoutTreatment.blank(document)
-    if !blank.isEmpty {
-      let path = NightscoutDocument.escaped(document.identifier)
-      let answer = try await session.send(.PATCH, Self.path(.treatments, "/\(path)"), body: .object(blank))
-      switch NightscoutAnswer.status(answer) {
-      case 200, 404, 410: break
-      default: throw await session.problem(answer, isWrite: true)
-      }
-    }
+    try await blank(document)
     try await remove(document)
+  }
+
+  /// Takes away from a document what acts and what people read.
+  func blank(_ document: NightscoutDocument) async throws(RemoteError) {
+    let blank = NightscoutTreatment.blank(document)
+    guard !blank.isEmpty else { return }
+    let path = NightscoutDocument.escaped(document.identifier)
+    let answer = try await session.send(.PATCH, Self.path(.treatments, "/\(path)"), body: .object(blank))
+    switch NightscoutAnswer.status(answer) {
+    case 200, 404, 410: return
+    default: throw await session.problem(answer, isWrite: true)
+    }
   }
 
   func movedKey(_ change: RecordChange) -> String {

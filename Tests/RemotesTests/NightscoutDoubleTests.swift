@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import TestServers
+import Testing
+
+@testable import Remotes
+
+/// Records of which two documents are on a site, where one of them is deleted.
+@Suite(.timeLimit(.minutes(10)))
+struct NightscoutDoubleTests {
+  private let loopback: LoopbackNightscout
+
+  init() throws { loopback = try LoopbackNightscout() }
+
+  /// A dose of this day.
+  private var bolus: RecordState {
+    var state = Sample.bolus
+    state.deviceTime = DeviceTime(seconds: loopback.site.now / 1000 - 3600 + 7200)
+    return state
+  }
+
+  /// Two nodes send a record at one moment.
+  private func sendTwice(_ state: RecordState) async throws {
+    loopback.site.change { $0.looksBeforeWrite = 2 }
+    await withTaskGroup(of: Void.self) { group in
+      for node in [1, 3] {
+        group.addTask { [loopback] in
+          do {
+            _ = try await loopback.push(NightscoutPushTests.change(state, node: node), node: node)
+          } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    loopback.site.change { $0.looksBeforeWrite = 1 }
+    try #require(loopback.site.documents("treatments").count == 2)
+    loopback.site.moveClock(by: 60_000)
+  }
+
+  private func expectDeleted() {
+    let left = loopback.site.documents("treatments")
+    #expect(left.count == 1 && left.first?["isValid"] == false)
+    #expect(left.compactMap { $0["insulin"]?.number }.reduce(0, +) == 0 && loopback.site.insulinOnBoard == 0)
+  }
+
+  private func deletion(of state: RecordState) -> RecordChange {
+    var deleted = state
+    (deleted.fields, deleted.isDeleted) = (RecordFields(), true)
+    return NightscoutPushTests.change(deleted, base: NightscoutPushTests.revision(state), version: 2)
+  }
+
+  @Test func aDeletionReachesBothDocuments() async throws {
+    let state = bolus
+    try await sendTwice(state)
+    _ = try #require(try await loopback.push(deletion(of: state))?.acceptedRevision)
+    expectDeleted()
+    let others = try await loopback.pull(nil, node: 2)
+    #expect(others?.records.contains { !$0.state.isDeleted } != true)
+  }
+
+  /// The run was killed behind the deletion of the first one.
+  @Test func aDoubleThatADeletionLeftIsDeletedByTheNextPull() async throws {
+    let state = bolus
+    try await sendTwice(state)
+    loopback.site.plan(.reset) { $0.method == "GET" && $0.path.contains("treatments?identifier=") }
+    await #expect(throws: RemoteError.self) { try await loopback.push(deletion(of: state)) }
+    #expect(loopback.site.insulinOnBoard > 0, "the other one acts")
+    let cursor = NightscoutCursor(asked: loopback.site.now - 3_600_000, latest: [:]).text
+    for node in [1, 3] { _ = try await loopback.pull(cursor, node: node) }
+    expectDeleted()
+  }
+
+  /// What comes back is the document that was deleted, under a later mark of change.
+  @Test func whatAnotherNodeBringsBackMeanwhileStays() async throws {
+    let before = NightscoutPushTests.treatment(Sample.bolus)
+    let back = before.merging(["srvModified": .number(Double(NightscoutPushTests.stored + 9_000_000_000))]) {
+      $1
+    }
+    let script = try NightscoutScript { call, _ in
+      if call.contains("?") { return NightscoutScript.list([back]) }
+      return call.hasPrefix("GET") ? NightscoutScript.document(before) : NightscoutPushTests.done
+    }
+    let answer = try await script.ask { [deletion = deletion(of: Sample.bolus)] in
+      try await $0.push([deletion], Login.run())
+    }
+    #expect(answer.verdicts == [.accepted(revision: "deleted")])
+    #expect(script.calls.count { $0.hasPrefix("DELETE") } == 1)
+  }
+}
