@@ -24,6 +24,8 @@ package struct NightscoutSettings: Sendable {
   package var visibilityDelayMilliseconds: Int64 = 0
   /// The subject whose writes are seen late; nil for all.
   package var lateSubject: String?
+  /// How long an answer takes over a wire.
+  package var answerDelay: Duration = .zero
   /// How many writes of v3 have looked for their document before the first of them writes.
   package var looksBeforeWrite = 1
 

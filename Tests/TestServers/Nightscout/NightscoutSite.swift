@@ -16,6 +16,8 @@ final class NightscoutSite: Sendable {
   }
 
   func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
+    let delay = state.withLock { $0.settings.answerDelay }
+    if delay > .zero { Thread.sleep(forTimeInterval: delay / .seconds(1)) }
     let fault = state.withLock { state in
       state.counts.requests += 1
       state.counts.bytesReceived += request.byteCount
