@@ -35,7 +35,7 @@ extension NightscoutRemote {
   /// - Parameter time: the server's clock before the deletion.
   func removeLiveDoubles(
     of document: NightscoutDocument, deletedAfter time: Int64
-  ) async throws(RemoteError) {
+  ) async throws(ServiceError) {
     for _ in 0..<Self.maxDoubles {
       let live = try await search(.treatments, [("identifier", document.identifier), ("limit", "1")]).first
       guard let live, live["srvCreated"] != document["srvCreated"] || (live.modified ?? time) < time else {
@@ -48,7 +48,7 @@ extension NightscoutRemote {
   /// Puts a live document in the place of the deleted one that answers for it, and deletes it like any other, which leaves
   /// one tombstone. False where the role may not.
   @discardableResult
-  private func removeLiveDouble(_ live: NightscoutDocument) async throws(RemoteError) -> Bool {
+  private func removeLiveDouble(_ live: NightscoutDocument) async throws(ServiceError) -> Bool {
     guard try await removeOne(live.identifier) else { return false }
     try await blank(live)
     try await hide(live.identifier)

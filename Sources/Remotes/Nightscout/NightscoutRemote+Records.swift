@@ -242,7 +242,7 @@ extension NightscoutRemote {
   }
 
   /// Takes away from a document what acts and what people read.
-  func blank(_ document: NightscoutDocument) async throws(RemoteError) {
+  func blank(_ document: NightscoutDocument) async throws(ServiceError) {
     let blank = NightscoutTreatment.blank(document)
     guard !blank.isEmpty else { return }
     let path = NightscoutDocument.escaped(document.identifier)
