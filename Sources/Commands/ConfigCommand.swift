@@ -89,7 +89,7 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// Sets a value that it takes; gives what there is to tell of it.
+  /// Sets a value that it takes; gives what there is to report about it.
   func set(_ value: String, in store: Store) throws -> String? {
     switch self {
     case .timezone:

@@ -92,7 +92,7 @@ public struct Glucoport: ParsableCommand {
   }
 }
 
-/// What `--version` tells.
+/// What `--version` prints.
 enum Release {
   static let version = "0.1.0"
   /// When this version was made, in UTC seconds: a host clock before it is wrong. 2026-11-21.

@@ -35,7 +35,7 @@ enum Host {
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// The columns of a terminal; as many as the narrowest usual ones have where it does not tell.
+  /// The columns of a terminal; as many as the narrowest usual ones have where it does not say.
   static func terminalColumns(_ descriptor: Int32) -> Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

@@ -10,7 +10,7 @@ import Logbook
 
 /// The file of `--rejects`: rejected rows as they stood, under their header, so that they can be mended and imported.
 final class RejectsFile {
-  /// The name that stands for standard output.
+  /// The name that means standard output.
   static let standardOutput = "-"
 
   private enum Destination {

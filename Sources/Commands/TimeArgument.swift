@@ -48,7 +48,7 @@ struct TimeArgument: ExpressibleByArgument {
     }
   }
 
-  /// An instant is known exactly: where the shown time alone would not tell it, its offset is stated.
+  /// An instant is known exactly: where the shown time alone is not enough, its offset is stated.
   private static func placed(
     _ instant: Int64, _ zone: inout LogbookZone
   ) -> (time: DeviceTime, placement: Placement) {

@@ -21,7 +21,7 @@ public struct IdentityDigests: Hashable, Sendable {
     insert(Digest.uuidBytes(of: ["state", guid, state.contentJSON]), in: Self.bucket(ofRecord: guid))
   }
 
-  /// Sets one bucket as a remote tells it.
+  /// Sets one bucket as a remote reports it.
   public mutating func set(_ bucket: Int, count: Int, sum: UInt64) {
     counts[bucket] = count
     sums[bucket] = sum

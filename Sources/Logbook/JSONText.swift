@@ -28,7 +28,7 @@ public func appendJSONText(_ text: String, to out: inout [UInt8]) {
   out.append(UInt8(ascii: "\""))
 }
 
-/// What stands for a byte in a JSON string; nil for one that stands for itself.
+/// The escape of a byte in a JSON string; nil for one that needs none.
 @inline(__always) private func escape(_ byte: UInt8) -> [UInt8]? {
   guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { return nil }
   let letter: Unicode.Scalar? =

@@ -90,14 +90,14 @@ public struct ClockComparison: Hashable, Sendable {
 public struct MeterIdentity: Hashable, Sendable {
   /// Vendor, model and serial number; the format is the driver's id. The vendor is spelled as the formats spell it.
   public var device: Device
-  /// The firmware's version; empty where the meter tells none.
+  /// The firmware's version; empty where the meter reports none.
   public var firmware: String
   /// Both clocks; nil where the meter has none that can be read.
   public var clock: ClockComparison?
   /// How many readings it says it holds; nil where it does not say.
   public var count: Int?
 
-  /// An identity that tells no clock and no count yet.
+  /// An identity that reports no clock and no count yet.
   public init(device: Device, firmware: String = "", clock: ClockComparison? = nil, count: Int? = nil) {
     self.device = device
     self.firmware = firmware
@@ -112,13 +112,13 @@ public struct MeterReading: Hashable, Sendable {
   public var kind: ReadingKind
   /// The time as the meter showed it.
   public var deviceTime: DeviceTime
-  /// Seconds east of Greenwich, where the meter itself tells.
+  /// Seconds east of Greenwich, where the meter itself reports.
   public var utcOffset: Int32?
   /// What was measured, in the unit in which the meter sends it.
   public var measurement: Measurement
   /// What else is said of it.
   public var marks: ReadingMarks
-  /// The device's own tick or record number, where it stays the same for ever; it is then the identity.
+  /// The device's own tick or record number, where it never changes; it is then the identity.
   public var tick: Int64?
 
   /// A reading that the meter's clock places.
@@ -186,14 +186,14 @@ public protocol MeterDriver: Sendable {
   /// Whether the meter's clock can be set.
   static var canSetClock: Bool { get }
 
-  /// A driver for one talk.
+  /// A driver for one session.
   init()
 
   /// Asks which meter it is, and nothing more.
   ///
   /// - Throws: `Failure`; the meter is left in a state in which it can be used and asked again.
   func identify(_ meter: MeterConnection) throws -> MeterIdentity
-  /// Reads all that the meter holds, and tells the connection which meter it is as soon as that is known.
+  /// Reads all that the meter holds, and informs the connection which meter it is as soon as that is known.
   ///
   /// - Throws: `Failure`; the meter is left in a state in which it can be used and asked again.
   func read(_ meter: MeterConnection) throws -> MeterContents
@@ -201,9 +201,10 @@ public protocol MeterDriver: Sendable {
   ///
   /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws
-  /// Asks which meter it is, and sets its clock in the same talk.
+  /// Asks which meter it is, and sets its clock in the same session.
   ///
-  /// - Parameter time: told which meter it is, with both clocks before the change; where it throws, nothing is set.
+  /// - Parameter time: receives the meter's identity, with both clocks before the change; where it throws, nothing is
+  ///   set.
   /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws
 }

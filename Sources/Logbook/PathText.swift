@@ -43,7 +43,7 @@ public enum PathText {
     return text(bytes)
   }
 
-  /// Whether the text stands for a name that is no UTF-8.
+  /// Whether the text means a name that is no UTF-8.
   public static func isEscaped(_ text: String) -> Bool {
     // Few texts have a character beyond the first sixteen planes, and those begin with this byte.
     text.utf8.contains(0xF4) && text.unicodeScalars.contains { escapes.contains($0.value) }

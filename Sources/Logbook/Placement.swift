@@ -10,7 +10,7 @@
   case zoneGap = 2
   /// From the zone, for a time that its autumn change repeats: placed at the first occurrence.
   case zoneOverlap = 3
-  /// In the repeated hour, and the device's own ticks tell which occurrence it was.
+  /// In the repeated hour, and the device's own ticks say which occurrence it was.
   case ticks = 4
 
   /// The name in views and exports.

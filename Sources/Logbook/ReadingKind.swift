@@ -33,7 +33,7 @@
   @inlinable public var valueIsPartOfIdentity: Bool { self != .cbg }
 }
 
-/// What else the source said of a reading, or what stands out about it. Stored as one integer.
+/// What else the source said of a reading, or what is unusual about it. Stored as one integer.
 @frozen public struct ReadingMarks: OptionSet, Hashable, Sendable {
   /// The bits that the store keeps.
   public let rawValue: UInt16

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of SQLite's library, as the library tells it: a million for the major number, a thousand for the minor.
+/// A version of SQLite's library, as the library reports it: a million for the major number, a thousand for the minor.
 public struct SQLiteVersion: Comparable, Sendable {
   /// The oldest that the files of this program work with: STRICT tables came with 3.37, `unixepoch` and `->>` with 3.38.
   public static let oldest = SQLiteVersion(3_038_000)
 
-  /// The number that the library tells.
+  /// The number that the library reports.
   public let number: Int32
 
   /// The version under a number of the library.

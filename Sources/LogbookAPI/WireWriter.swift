@@ -10,7 +10,7 @@ public struct WireWriter: Sendable {
   /// A writer with room for so many bytes.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Appends JSON text as it stands.
+  /// Appends JSON text unchanged.
   @inline(__always) public mutating func raw(_ text: StaticString) {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }

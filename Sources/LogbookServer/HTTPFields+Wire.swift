@@ -5,14 +5,14 @@ import Logbook
 import LogbookAPI
 
 extension HTTPFields {
-  /// The headers that tell how much is held of a content.
+  /// The headers that say how much is held of a content.
   static func telling(_ held: HeldContent) -> HTTPFields {
     var headers: HTTPFields = [:]
     headers.tell(held)
     return headers
   }
 
-  /// Tells how much is held of a content.
+  /// Reports how much is held of a content.
   mutating func tell(_ held: HeldContent) {
     self[wire: Wire.heldHeader] = String(held.bytes)
     if let size = held.size { self[wire: Wire.sizeHeader] = String(size) }

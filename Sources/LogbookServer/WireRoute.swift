@@ -3,7 +3,7 @@
 import HTTPTypes
 import LogbookAPI
 
-/// What a server answers, by its path. A path is compared as it stands, so that no spelling leads elsewhere.
+/// What a server answers, by its path. A path is compared unchanged, so that no spelling leads elsewhere.
 enum WireRoute: String, CaseIterable {
   case logbook, purge, readings, records, changes, digests, blobs, health, metrics
 

@@ -10,16 +10,17 @@ import Logbook
 #endif
 
 extension Store {
-  /// What may stand beside a store, in the order of removal: the log before the store, since a log that is left
-  /// behind could be taken for that of a store of the same name.
+  /// What may be beside a store, in the order of removal: the log before the store, since a log that is left behind
+  /// could be taken for that of a store of the same name.
   private static let companions = ["-wal", "-shm", "", "-upload"]
 
-  /// Closes the store and removes its files for good, for the role `sync`. Waits for the transaction of another process to end.
+  /// Closes the store and removes its files permanently, for the role `sync`. Waits for the transaction of another
+  /// process to end.
   ///
   /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput` when a file
   ///   cannot be removed.
   public func remove() throws {
-    // What others committed is in the file itself from here on, and no transaction of theirs is cut off.
+    // What others committed is in the file itself from here on, and no transaction of theirs is truncated.
     try write { _ in }
     try translatingErrors(path) { try queue.close() }
     for suffix in Self.companions {

@@ -52,8 +52,8 @@ enum StoreFile {
     )
   }
 
-  /// Gives SQLite's binding a path that is text. One that is not goes by a descriptor, whose link SQLite follows to the
-  /// file's own name, so that its log stands beside the file. Closing such a descriptor releases no lock.
+  /// Gives SQLite's binding a path that is text. One that is not goes by a descriptor, whose link SQLite follows to
+  /// the file's own name, so that its log is beside the file. Closing such a descriptor releases no lock.
   static func withText<Value>(_ path: String, _ work: (String) throws -> Value) throws -> Value {
     guard PathText.isEscaped(path) else { return try work(path) }
     let descriptor = open(PathText.bytes(path), pathOnly | O_CLOEXEC)

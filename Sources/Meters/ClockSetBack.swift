@@ -19,11 +19,11 @@ struct ClockSetBack {
 }
 
 extension [MeterReading] {
-  /// Marks the readings of one clock that stand in the order in which they were taken.
+  /// Marks the readings of one clock that are in the order in which they were taken.
   mutating func markClockSetBack() { markClockSetBack(along: indices) }
 
-  /// Marks the readings of one clock that stand oldest or newest first, as most neighbours say: one change of the
-  /// clock does not turn it round.
+  /// Marks the readings of one clock that are oldest or newest first, as most neighbours say: one change of the clock
+  /// does not turn it round.
   mutating func markClockSetBackInEitherOrder() {
     let rises = zip(self, dropFirst()).count { $0.deviceTime < $1.deviceTime }
     let falls = zip(self, dropFirst()).count { $0.deviceTime > $1.deviceTime }

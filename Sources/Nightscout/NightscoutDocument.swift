@@ -12,7 +12,7 @@ public enum NightscoutCollection: String, Codable, Sendable {
 
 /// A document as API v3 shows it, whoever wrote it.
 public struct NightscoutDocument: Hashable, Sendable {
-  /// The member under which all that is ours stands.
+  /// The member that holds all our data.
   public static let ownName = "glucoport"
   /// Who wrote a document, as every document has to say.
   public static let app = "glucoport"
@@ -65,7 +65,7 @@ public struct NightscoutDocument: Hashable, Sendable {
     return Self.digest(JSONValue.object(all).json)
   }
 
-  /// Twelve hexadecimal digits, enough to tell states of one document apart.
+  /// Twelve hexadecimal digits, enough to distinguish states of one document.
   public static func digest(_ text: String) -> String {
     var digest = Digest()
     digest.update(text)

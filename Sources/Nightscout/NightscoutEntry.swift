@@ -2,8 +2,8 @@
 
 public import Logbook
 
-/// Readings as entries. What Nightscout has a place for stands where its programs look for it; all parts of the reading
-/// stand beside it in the member `glucoport`, under the names of glucoport-json(5).
+/// Readings as entries. What Nightscout has a place for is where its programs look for it; all parts of the reading
+/// are beside it in the member `glucoport`, under the names of glucoport-json(5).
 public enum NightscoutEntry {
   /// What Nightscout's programs write below and above their range.
   @usableFromInline static var clampedLow: Double { 39 }
@@ -32,7 +32,7 @@ public enum NightscoutEntry {
 
   /// The members of a document.
   ///
-  /// - Parameter shift: milliseconds by which it is moved, where another entry of the type stands at its time: API v1
+  /// - Parameter shift: milliseconds by which it is moved, where another entry of the type is at its time: API v1
   ///   takes the two for one.
   public static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter

@@ -29,7 +29,7 @@ public protocol NightscoutValue {
   func equals(_ text: StaticString) -> Bool
   /// Whether it is this text, whatever the case of ASCII letters.
   func equalsFolded(_ text: StaticString) -> Bool
-  /// What a value in words, such as `LOW`, stands for.
+  /// What a value in words, such as `LOW`, means.
   func glucoseWord(_ unit: GlucoseUnit) -> CellValue
 }
 
@@ -59,8 +59,8 @@ extension NightscoutFields {
     members.lazy.compactMap { self[$0].instant }.first { !$0.isWallClock }
   }
 
-  /// The time to show for an instant: with the offset that the document states, else that of the logbook's zone; as it
-  /// stands, and without an offset, where the instant is a time that somebody's clock showed.
+  /// The time to show for an instant: with the offset that the document states, else that of the logbook's zone;
+  /// unchanged, and without an offset, where the instant is a time that somebody's clock showed.
   ///
   /// - Parameter zone: the offset of the logbook's zone at an instant in UTC seconds.
   @inlinable public func shown(_ instant: Instant, _ zone: (Int64) -> Int32) -> ShownTime {

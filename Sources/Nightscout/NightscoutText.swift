@@ -24,8 +24,8 @@ public enum NightscoutText {
     scalar.properties.isWhitespace || scalar == "\u{FEFF}"
   }
 
-  /// A text as API v1 keeps it, with the signs back that it replaces. It reads a text with a `<` in it as HTML and writes
-  /// it anew, so that signs are escaped; any other text stays as it was typed.
+  /// A text as API v1 keeps it, with the signs back that it replaces. It reads a text with a `<` in it as HTML and
+  /// writes it again, so that signs are escaped; any other text stays as it was typed.
   public static func unescaped(_ text: String) -> String {
     guard text.contains("&lt;") || text.contains("<") else { return text }
     return [

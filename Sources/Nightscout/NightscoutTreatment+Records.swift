@@ -2,7 +2,7 @@
 
 public import Logbook
 
-/// The records of treatments: those that glucoport wrote stand whole in our member, under the identity that they have in
+/// The records of treatments: those that glucoport wrote are whole in our member, under the identity that they have in
 /// every store; another program's are made of what the treatment says.
 extension NightscoutTreatment {
   /// The state of a part, with what others edited since.

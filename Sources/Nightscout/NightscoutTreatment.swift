@@ -2,7 +2,7 @@
 
 public import Logbook
 
-/// Records as treatments. The members that other programs read stand beside the whole state of each record.
+/// Records as treatments. The members that other programs read are beside the whole state of each record.
 public enum NightscoutTreatment {
   /// What of each kind other programs read, and under which field it comes back when they edit it.
   public static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
@@ -11,7 +11,7 @@ public enum NightscoutTreatment {
     }
   }
 
-  /// The type of event, which stays for ever.
+  /// The type of event, which never changes.
   public static func eventType(_ state: RecordState) -> String {
     // Of a kind that this program does not know, the site shows that it is there.
     guard let details = state.kind.details else { return state.kind.rawValue }
@@ -50,7 +50,8 @@ public enum NightscoutTreatment {
     return shown
   }
 
-  /// Every program takes `insulin` for a rapid bolus and computes what of it still acts; other insulin is told in words.
+  /// Every program takes `insulin` for a rapid bolus and computes what of it still acts; other insulin is reported in
+  /// words.
   private static func hideFromCalculators(_ shown: inout [String: JSONValue], _ state: RecordState) {
     let subtype = state.fields.subtype
     if subtype == "basal", shown["absolute"] != nil, shown["duration"] != nil, shown["insulin"] == nil {
@@ -88,7 +89,7 @@ public enum NightscoutTreatment {
     return members
   }
 
-  /// What a treatment makes act, or tells people: a deleted one says nothing of it any more.
+  /// What a treatment makes act, or shows people: a deleted one says nothing of it any more.
   public static let acting = [
     "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
     "notes",

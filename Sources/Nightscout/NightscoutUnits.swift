@@ -30,7 +30,7 @@ public struct NightscoutUnits: Sendable {
     for value in values where isLikeMillimoles(value) { hasMillimoles = true }
   }
 
-  /// Whether a sensor value stands for an error.
+  /// Whether a sensor value means an error.
   ///
   /// - Parameter unit: the unit that the document states.
   @inlinable func isErrorCode(_ number: Double, unit: some NightscoutValue) -> Bool {

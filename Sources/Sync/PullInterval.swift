@@ -8,7 +8,7 @@ public struct PullInterval: Hashable, Sendable {
   /// An interval of so many seconds; with 0 every run fetches.
   public init(seconds: Int) { self.seconds = seconds }
 
-  /// Whether it is time to fetch again. A last time that lies ahead was told by a clock that was set back since.
+  /// Whether it is time to fetch again. A last time that lies ahead was reported by a clock that was set back since.
   ///
   /// - Parameters:
   ///   - last: when everything was last fetched, in UTC seconds of this host; nil for never.

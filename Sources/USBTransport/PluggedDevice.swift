@@ -18,11 +18,11 @@ public struct PluggedDevice: Hashable, Sendable {
   public var product = ""
   /// The serial number of the USB chip, which is not always the meter's; empty without one. Hostile text.
   public var serial = ""
-  /// The classes of its interfaces; empty where the system does not tell. 2 is a serial line, 3 HID, 8 a disk.
+  /// The classes of its interfaces; empty where the system does not say. 2 is a serial line, 3 HID, 8 a disk.
   public var interfaceClasses: Set<UInt8> = []
   /// The drivers of the kernel that hold its interfaces: `usbhid`.
   public var kernelDrivers: [String] = []
-  /// The file that has to be opened to talk to it: `/dev/bus/usb/001/002`.
+  /// The file that has to be opened for a session with it: `/dev/bus/usb/001/002`.
   public var node: String
   /// The terminal that the kernel's driver made of it, if one did: `/dev/ttyUSB0`.
   public var terminal: String?
@@ -41,7 +41,7 @@ public struct PluggedDevice: Hashable, Sendable {
     self.node = node
   }
 
-  /// Whether this is the other device at the same plug since the same moment: an address is given anew each time.
+  /// Whether this is the other device at the same plug since the same moment: an address is given again each time.
   func isSame(as other: PluggedDevice) -> Bool {
     (bus, address, port, vendorID, productID)
       == (other.bus, other.address, other.port, other.vendorID, other.productID)

@@ -13,7 +13,7 @@ public enum SignalFlag {
   /// From here on SIGINT and SIGTERM end nothing by themselves; they raise the flag.
   ///
   /// - Parameter endsOnSecond: whether a second signal of the same number ends the process at once. Not while a meter
-  ///   is to be told good-bye.
+  ///   must be ended properly.
   public static func watch(endsOnSecond: Bool = false) {
     _ = raised.load(ordering: .relaxed)
     var unblocked = sigset_t()

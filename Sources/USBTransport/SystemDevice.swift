@@ -3,13 +3,13 @@
 import Glibc
 import Logbook
 
-/// What the kernel tells of a device in its own files, which everybody may read.
+/// What the kernel reports of a device in its own files, which everybody may read.
 struct SystemDevice {
   private let device: PluggedDevice
 
   init(_ device: PluggedDevice) { self.device = device }
 
-  /// The device with all that the system tells.
+  /// The device with all that the system reports.
   var described: PluggedDevice {
     var described = device
     described.manufacturer = SystemFiles.line(folder + "/manufacturer")

@@ -2,7 +2,7 @@
 
 public import Logbook
 
-/// What is plugged in, and the way to talk to it.
+/// What is plugged in, and the way to communicate with it.
 public struct USBBus {
   private let isInterrupted: () -> Bool
 

@@ -8,7 +8,7 @@ struct AttachmentSaving {
   let options: StoreOptions
   /// The file, or `-`.
   let target: String
-  /// Whether a file that stands there is replaced.
+  /// Whether an existing file is replaced.
   let replaces: Bool
 
   func save(_ id: String, _ output: Output) throws {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a content is, as far as its first bytes or its name tell.
+/// What a content is, as far as its first bytes or its name shows.
 enum ContentType {
   /// The bytes that are looked at.
   static let headBytes = 512

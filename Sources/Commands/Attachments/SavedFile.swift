@@ -11,13 +11,13 @@ import Logbook
 /// A file that appears under its name whole, with the mode 0600, or not at all.
 struct SavedFile {
   let path: String
-  /// Whether a file that stands there is replaced.
+  /// Whether an existing file is replaced.
   let replaces: Bool
 
   /// Writes what the closure gives.
   ///
-  /// - Throws: `Failure`: `cannotCreate`, also where a file stands there that is not to be replaced; `inputOutput`; and
-  ///   what the closure throws.
+  /// - Throws: `Failure`: `cannotCreate`, also where a file exists that is not to be replaced; `inputOutput`; and what
+  ///   the closure throws.
   func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
     var status = stat()
     if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }

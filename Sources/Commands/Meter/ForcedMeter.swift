@@ -63,7 +63,7 @@ extension MeterDriver {
 }
 
 extension MeterLink {
-  /// Whether the device has an interface for it, as far as the system tells without opening it.
+  /// Whether the device has an interface for it, as far as the system shows without opening it.
   fileprivate func fits(_ device: PluggedDevice) -> Bool {
     let classes = device.interfaceClasses
     if classes.isEmpty { return true }
@@ -72,7 +72,7 @@ extension MeterLink {
     case .disk: classes.contains(8)
     case .cdc: classes.contains(2)
     case .bulk(let interfaceClass): classes.contains(interfaceClass)
-    // A chip of its own class may lack only its driver in the kernel, which opening it tells.
+    // A chip of its own class may lack only its driver in the kernel, which opening it shows.
     case .terminal: device.terminal != nil || classes.contains(0xFF)
     }
   }

@@ -4,7 +4,7 @@ import Logbook
 import Meters
 import USBTransport
 
-/// The recording of one talk into a file: written as the talk goes on or, without the person, when it is over.
+/// The recording of one session into a file: written as the session goes on or, without the person, when it is over.
 final class TranscriptRecording {
   /// What was recorded; nil before the meter was opened, and after it turned out to be another one.
   private(set) var transcript: Transcript?
@@ -39,7 +39,7 @@ final class TranscriptRecording {
       })
   }
 
-  /// Ends the recording where the talk turns out to be with another meter than the one that is meant.
+  /// Ends the recording where the session turns out to be with another meter than the one that is meant.
   func check(_ connection: MeterConnection) {
     let recognise = connection.onIdentity
     connection.onIdentity = { identity in
@@ -54,7 +54,7 @@ final class TranscriptRecording {
 
   /// Completes the file.
   ///
-  /// - Throws: `Failure`; a talk that its driver cannot make anonymous is not kept.
+  /// - Throws: `Failure`; a session that its driver cannot make anonymous is not kept.
   func finish() throws {
     guard let file, let driver, let transcript else { return }
     if isAnonymous {

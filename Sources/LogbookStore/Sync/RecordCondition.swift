@@ -8,7 +8,7 @@ enum RecordCondition {
     AND (record.quarantined_version IS NULL OR record.quarantined_version < record.version)
     """
 
-  /// The remote refused this very version for good.
+  /// The remote refused this very version permanently.
   static let isRefused = """
     record.version > record.version_synced AND record.conflict IS NULL
     AND record.quarantined_version = record.version

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How an item stands with the remote. Known on this computer alone, and never sent.
+/// The sync state of an item. Known on this computer alone, and never sent.
 public enum SyncState: Hashable, Sendable {
   /// The remote has it as it is; nothing is shown.
   case synced
@@ -30,7 +30,7 @@ public enum QueueReason: Hashable, Sendable {
   case waiting
   /// It waits for a person.
   case conflict
-  /// The remote refused it for good.
+  /// The remote refused it permanently.
   case refused
 
   /// Its word behind the state.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the columns of an Accu-Chek Mobile's report stand.
+/// Where the columns of an Accu-Chek Mobile's report are.
 ///
 /// Two forms are known. That of 10 columns is in one reader and in a report of 2015; that of 12, which puts "fasting"
 /// and "bedtime" before the control test, is in German reports of 2016. The meter writes the names in its own language.
@@ -17,7 +17,7 @@ struct AccuChekColumns: Hashable {
 
   /// The columns that a header names; those of a known number of columns where it is in a language that is not known.
   ///
-  /// - Throws: `MalformedReport` where the names do not tell the columns, and their number does not, either.
+  /// - Throws: `MalformedReport` where the names do not say the columns, and their number does not, either.
   init(header: [String]) throws(MalformedReport) {
     let names = header.reversed().drop(while: \.isEmpty).reversed().map { $0.lowercased() }
     let columns = names.map { Self.names[$0] }
@@ -29,14 +29,14 @@ struct AccuChekColumns: Hashable {
       return
     }
     let form = try Self.form(of: names.count)
-    // A known name at another place means that the number does not tell the order.
+    // A known name at another place means that the number does not say the order.
     guard zip(columns, form).allSatisfy({ $0 == nil || $0 == $1 }) else {
       throw MalformedReport("the report names its columns in another order than is known")
     }
     self.init(form)
   }
 
-  /// The columns of a report whose rows stand without a header.
+  /// The columns of a report whose rows are without a header.
   ///
   /// - Throws: `MalformedReport` for a number of columns that is not known.
   init(count: Int) throws(MalformedReport) { self.init(try Self.form(of: count)) }

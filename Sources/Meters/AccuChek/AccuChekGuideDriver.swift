@@ -4,9 +4,9 @@ import Logbook
 
 /// Accu-Chek Guide and its kin: IEEE 11073-20601 over the bulk endpoints of the Personal Healthcare Device Class.
 ///
-/// Three independent readers agree on the talk and on the glucose entries. The segments of control solution and of
-/// meal marks, their codes and the answer to a set clock rest on a single source, which read a real Guide 925; so
-/// do the product names behind the model numbers. Values are mg/dL whatever the meter shows.
+/// Three independent readers agree on the session and on the glucose entries. The segments of control solution and of
+/// meal marks, their codes and the answer to a set clock rest on a single source, which read a real Guide 925; so do
+/// the product names behind the model numbers. Values are mg/dL whatever the meter shows.
 struct AccuChekGuideDriver: MeterDriver {
   static let id = "accu-chek-guide"
   static let name = "Roche Accu-Chek Guide, Guide Me, Instant, Aviva Connect"

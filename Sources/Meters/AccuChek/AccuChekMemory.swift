@@ -44,7 +44,7 @@ struct AccuChekMemory {
     }
   }
 
-  /// Tells a person something.
+  /// Informs a person.
   mutating func warn(_ warning: String) { warnings.append(warning) }
 
   /// Leaves out a segment without glucose that cannot be read.
@@ -111,7 +111,7 @@ extension AccuChekMemory {
     return UInt16(entry[offset]) << 8 | UInt16(entry[offset + 1])
   }
 
-  /// A casual meal, 7258, is told by no mark.
+  /// A casual meal, 7258, has no mark.
   private static func mark(_ code: UInt16) -> ReadingMarks {
     switch code {
     case 0x724C: .beforeMeal

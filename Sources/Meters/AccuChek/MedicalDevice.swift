@@ -12,7 +12,7 @@ struct MedicalDevice: Hashable {
   var serial = ""
   /// Without the words before it: `v1.9.6`.
   var firmware = ""
-  /// What the meter's clock showed; nil where it tells none.
+  /// What the meter's clock showed; nil where it reports none.
   var clock: DeviceTime?
   /// Whether the host may set the clock.
   var canSetClock = false

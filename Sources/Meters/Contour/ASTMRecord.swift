@@ -14,7 +14,7 @@ struct ASTMRecord: Hashable {
     fields = self.text.split(separator: "|", omittingEmptySubsequences: false)
   }
 
-  /// The letter that tells what the record is.
+  /// The letter that says what the record is.
   var type: Substring { self[0] }
 
   /// A field; empty where the record ends before it.

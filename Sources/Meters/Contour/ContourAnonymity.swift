@@ -4,7 +4,7 @@ import Logbook
 
 extension ContourDriver: AnonymisingDriver {
   static func anonymise(_ transcript: Transcript) throws -> Transcript {
-    // One byte steers the talk; a command may hold anything.
+    // One byte steers the session; a command may hold anything.
     var stream = try ReceivedStream(
       transcript, payload: { ContourReport.payload($0)?.indices }, allows: { $0.count == 5 })
     var anonymity = ContourAnonymity()
@@ -39,7 +39,7 @@ private struct ContourAnonymity {
     }
   }
 
-  /// The bytes that stand outside of frames.
+  /// The bytes that are outside of frames.
   private static let control: Set<UInt8> = [
     ContourByte.enquiry, ContourByte.endOfTransmission, ContourByte.acknowledge, ContourByte.refuse,
   ]
@@ -57,8 +57,8 @@ private struct ContourAnonymity {
     return Array(fields.joined(separator: [UInt8(ascii: "|")]))
   }
 
-  /// The product with its parts: behind the dash of the third stands the serial number, and behind those that follow
-  /// the radio's id.
+  /// The product with its parts: behind the dash of the third is the serial number, and behind those that follow the
+  /// radio's id.
   private static func withoutSerial(_ field: [UInt8]) -> [UInt8] {
     var parts = field.split(separator: UInt8(ascii: "^"), omittingEmptySubsequences: false).map(Array.init)
     for place in parts.indices.dropFirst(2) {

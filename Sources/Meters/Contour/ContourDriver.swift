@@ -4,8 +4,8 @@ import Logbook
 
 /// Contour meters of Ascensia, once Bayer's: records as of ASTM E1394 in frames as of E1381 in HID reports.
 ///
-/// A single source tells that limits may be printed in tenths of mmol/L, that doses are tenths of a unit, and how
-/// a Contour Next One ends a talk. No source tells which number stands beside LO and HI.
+/// A single source states that limits may be printed in tenths of mmol/L, that doses are tenths of a unit, and how a
+/// Contour Next One ends a session. No source states which number is beside LO and HI.
 struct ContourDriver: MeterDriver {
   static let id = "contour"
   static let name = "Ascensia (Bayer) Contour"

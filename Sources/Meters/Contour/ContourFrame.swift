@@ -36,7 +36,7 @@ struct ContourFrame: Hashable {
   }
 }
 
-/// The bytes that steer a talk.
+/// The bytes that steer a session.
 enum ContourByte {
   static let startOfText: UInt8 = 0x02
   static let endOfText: UInt8 = 0x03

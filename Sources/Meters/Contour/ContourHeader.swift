@@ -10,7 +10,7 @@ struct ContourHeader {
   let firmware: String
   /// The whole serial number, with the model's number before the dash.
   let serial: String
-  /// Between what values the meter tells numbers; nil where it does not say.
+  /// Between what values the meter reports numbers; nil where it does not say.
   let range: ContourRange?
   /// How many results it announces.
   let count: Int?
@@ -33,7 +33,7 @@ struct ContourHeader {
     clock = record.time(13)
   }
 
-  /// What the model's number in the header stands for; the product's text for one that nobody has listed.
+  /// What the model's number in the header means; the product's text for one that nobody has listed.
   var model: String { Self.models[String(product.suffix(4))] ?? product }
 
   private static let models = [
@@ -43,14 +43,14 @@ struct ContourHeader {
   ]
 }
 
-/// Between what values a meter tells numbers: below it shows LO, above it HI.
+/// Between what values a meter reports numbers: below it shows LO, above it HI.
 struct ContourRange: Hashable {
   let low: Double
   let high: Double
   let unit: GlucoseUnit
 
-  /// The setting V: two digits and three. Meters print mg/dL even where they show mmol/L; one was seen to print
-  /// tenths of mmol/L, `06333`, which a single source tells. No meter reaches below 400 mg/dL or above 40 mmol/L.
+  /// The setting V: two digits and three. Meters print mg/dL even where they show mmol/L; one was seen to print tenths
+  /// of mmol/L, `06333`, which a single source states. No meter reaches below 400 mg/dL or above 40 mmol/L.
   init?(_ text: some StringProtocol) {
     guard text.utf8.count == 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
       let low = Double(text.prefix(2)), let high = Double(text.suffix(3)), low < high

@@ -10,8 +10,8 @@ struct ContourMemory {
   private var clock = ClockSetBack()
   private var number: Int64 = 0
 
-  /// Words for the marks that a person can give and that readings have no mark for. The letter D stands for "don't
-  /// feel right" with one source and for a logbook mark with another.
+  /// Words for the marks that a person can give and that readings have no mark for. The letter D means "don't feel
+  /// right" with one source and for a logbook mark with another.
   private static let tags: [Substring: String] = ["D": "don't feel right", "I": "illness", "S": "stress"]
 
   /// What each kind of insulin is called: of the vendor's text as other programs have it.
@@ -61,7 +61,7 @@ extension ContourMemory {
     takeTags(markers, at: time)
   }
 
-  /// The number that stands beside LO and HI lies one step outside the range and is no measurement.
+  /// The number that is beside LO and HI lies one step outside the range and is no measurement.
   private func measurement(
     _ record: ASTMRecord, _ unit: GlucoseUnit, _ markers: [Substring]
   ) -> Measurement? {

@@ -3,7 +3,7 @@
 import Logbook
 
 extension FreeStyleMeter {
-  /// The same talk without the person: other serial number, values, doses and texts, with their sums made again.
+  /// The same session without the person: other serial number, values, doses and texts, with their sums made again.
   func anonymise(_ transcript: Transcript) throws -> Transcript {
     let commands = Set(tables.map(\.command) + Self.plainCommands + [serialCommand])
     var stream = try ReceivedStream(
@@ -27,14 +27,14 @@ extension FreeStyleMeter {
 }
 
 extension FreeStyleMeter {
-  /// Their answers tell nothing of the person.
+  /// Their answers report nothing of the person.
   private static let plainCommands = ["$swver?", "$date?", "$time?"]
 
   private static func command(_ report: FreeStyleReport) -> String {
     String(decoding: report.payload.prefix { $0 != 0x0D }, as: UTF8.self)
   }
 
-  /// A whole answer, with the sum of what stands in it.
+  /// A whole answer, with the sum of what is in it.
   private func replaced(
     _ reply: [UInt8], to command: String, _ numbers: inout StandInNumbers
   ) throws -> [UInt8] {

@@ -11,7 +11,7 @@ struct FreeStyleMemory {
   /// The memory of the meter with this identity.
   init(_ identity: MeterIdentity) { contents = MeterContents(identity) }
 
-  /// Takes each row of a table in the order of their numbers, which stand in this field.
+  /// Takes each row of a table in the order of their numbers, which are in this field.
   mutating func take(
     _ rows: [FreeStyleRow], numberedBy field: Int, _ read: (FreeStyleRow, inout FreeStyleMemory) -> Void
   ) {
@@ -20,7 +20,7 @@ struct FreeStyleMemory {
     let numbered = rows.enumerated().map { offset, row in
       (id: row.number(field) ?? 0, line: first + Int64(offset) + 1, row: row)
     }
-    // Rows that share a number stand newest first.
+    // Rows that share a number are newest first.
     for (_, line, row) in numbered.sorted(by: { ($0.id, $1.line) < ($1.id, $0.line) }) {
       number = line
       read(row, &self)
@@ -58,7 +58,7 @@ struct FreeStyleMemory {
   /// Counts a row that says nothing of glucose or of what a person did.
   mutating func skip(_ name: String) { contents.skipped[name, default: 0] += 1 }
 
-  /// Tells a person something, once.
+  /// Informs a person, once.
   mutating func warn(_ warning: String) {
     if !contents.warnings.contains(warning) { contents.warnings.append(warning) }
   }
@@ -68,7 +68,7 @@ extension FreeStyleRow {
   /// Month, day, year of the century, hour and minute from this field on: the time as the meter shows it. nil where
   /// no calendar has it.
   ///
-  /// Readers keep seconds, too; neither their screen nor LibreView tells them, and the two have to agree.
+  /// Readers keep seconds, too; neither their screen nor LibreView reports them, and the two have to agree.
   func time(_ index: Int) -> DeviceTime? {
     guard let month = number(index), let day = number(index + 1), let year = number(index + 2),
       (0...99).contains(year), let hour = number(index + 3), let minute = number(index + 4)

@@ -96,7 +96,7 @@ struct FreeStyleRow: Hashable {
     return String(decoding: fields[index].filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
   }
 
-  /// Whether a field stands between quotation marks.
+  /// Whether a field is between quotation marks.
   func isQuoted(_ index: Int) -> Bool {
     fields.indices.contains(index) && fields[index].first == UInt8(ascii: "\"")
   }

@@ -70,14 +70,14 @@ extension LibreResultRow {
     switch row.number(9) {
     case 0: add(.smbg, .libreGlucose(value), .libreLimit(value, .smbg), into: &memory)
     case 1:
-      // 8.0 mmol/L stands for HI.
+      // 8.0 mmol/L means HI.
       add(.ketone, .stripKetone(row.text(12), value), (value ?? 0) >= 144 ? .atLimit : [], into: &memory)
     case 2: add(.scan, .libreGlucose(value), .libreLimit(value, .scan), into: &memory)
     default: memory.skip("reading of unknown kind")
     }
   }
 
-  /// A flag without an error says LO, which a single source tells.
+  /// A flag without an error says LO, which a single source states.
   private func add(
     _ kind: ReadingKind, _ measurement: Measurement?, _ marks: ReadingMarks,
     into memory: inout FreeStyleMemory
@@ -120,8 +120,8 @@ extension LibreResultRow {
   private func takeNotes(into memory: inout FreeStyleMemory) {
     if isSet(15) { memory.add(.exercise, row, [:]) }
     if isSet(16) { memory.add(.note, row, ["tags": .words(["medication"])]) }
-    // The six texts that the person defined stand in every row; the bits say which of them were chosen. Where they
-    // stand in a row of an unknown length is not known: a number is none of them.
+    // The six texts that the person defined are in every row; the bits say which of them were chosen. Where they are
+    // in a row of an unknown length is not known: a number is none of them.
     let chosen = row.number(19) ?? 0
     for index in 0..<6 where chosen & 1 << index != 0 {
       let text = row.text(texts + index)

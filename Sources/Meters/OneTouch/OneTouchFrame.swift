@@ -30,7 +30,7 @@ struct OneTouchFrame: Hashable {
     return body + CRC16.ccitt(body, initial: 0xFFFF).littleEndianBytes
   }
 
-  /// What stands at the front of these bytes.
+  /// What is at the front of these bytes.
   static func find(in bytes: [UInt8]) -> Finding {
     guard let first = bytes.first else { return .incomplete }
     guard first == start else { return .broken }

@@ -27,7 +27,7 @@ struct OneTouchRecord: Hashable {
 
   /// The 16 bytes of the meters that are disks; nil for another number of bytes.
   ///
-  /// That bit 0 of byte 2 tells control solution rests on one source. The value has 16 bits: a byte with the meal
+  /// That bit 0 of byte 2 means control solution rests on one source. The value has 16 bits: a byte with the meal
   /// follows it. Bytes 12 to 15 have no known meaning, and one recorded meter does not send zeros there.
   init?(disk data: [UInt8]) {
     guard data.count == 16, let time = data.littleEndian(UInt32.self, at: 5),

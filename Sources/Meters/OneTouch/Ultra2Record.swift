@@ -41,7 +41,7 @@ extension Ultra2Record {
   /// The six characters of a result: what was tested, a blank, three digits, and `?` where the record is damaged.
   private static func result(_ text: String, at time: DeviceTime, meal: String) -> Self {
     if text.hasSuffix("?") { return .rejected("a record that the meter marks as damaged") }
-    // The words for a value above the range may stand right behind the code.
+    // The words for a value above the range may follow the code directly.
     let isHigh = ["HIGH", "REXC"].contains { text.trimmed.hasSuffix($0) }
     let code = isHigh ? text.trimmed.dropLast(4).trimmed : text.prefix(1).trimmed
     if code == "!" { return .skipped("check strip") }
@@ -59,7 +59,7 @@ extension Ultra2Record {
     return .reading(MeterReading(.smbg, at: time, measurement, marks: marks), remark: "")
   }
 
-  /// A value above the range; nil where something else than a known code stands before the word.
+  /// A value above the range; nil where something else than a known code is before the word.
   private static func high(_ code: String) -> Measurement? {
     ["", "C", "K"].contains(code) ? OneTouchRecord.measurement(.max) : nil
   }

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What a record of a TaiDoc meter is, as its two packets tell.
+/// What a record of a TaiDoc meter is, as its two packets report.
 enum TaiDocRecord: Hashable {
   case reading(MeterReading)
   /// Something that is no glucose and no ketone, by name.
@@ -53,7 +53,7 @@ extension TaiDocRecord {
     0xD: "triglycerides",
   ]
 
-  /// What stands for a value that is none.
+  /// The bytes that mean no value.
   private static let invalid = 0xFFFF
 
   private static func reading(at time: DeviceTime, _ value: [UInt8]) -> TaiDocRecord {

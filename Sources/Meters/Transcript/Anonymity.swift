@@ -4,19 +4,19 @@ public import Logbook
 
 /// A driver that can take the person out of a transcript.
 ///
-/// Serial numbers and values stand inside frames with checksums, and often across packets. Only the driver knows the
+/// Serial numbers and values are inside frames with checksums, and often across packets. Only the driver knows the
 /// frames, so only it can replace what is inside and make the checksums again; a transcript whose frames nobody knows
 /// is not changed at all.
 public protocol AnonymisingDriver: MeterDriver {
-  /// The same talk with a meter of another serial number that measured other values, from which nothing can be told
-  /// back. Times, order, lengths, units and marks stay.
+  /// The same session with a meter of another serial number that measured other values, from which nothing can be
+  /// derived. Times, order, lengths, units and marks stay.
   ///
-  /// - Throws: `Failure` where something in the transcript cannot be understood: what it might tell is not known.
+  /// - Throws: `Failure` where something in the transcript cannot be understood: what it might report is not known.
   static func anonymise(_ transcript: Transcript) throws -> Transcript
 }
 
 extension Transcript {
-  /// The same talk without the person, where its driver knows how.
+  /// The same session without the person, where its driver knows how.
   ///
   /// - Throws: `Failure` of `.usage` where the driver does not.
   public func anonymised(by driver: any MeterDriver.Type) throws -> Transcript {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// All that a meter sent in a recorded talk as one stream, and the way back into its packets.
+/// All that a meter sent in a recorded session as one stream, and the way back into its packets.
 struct ReceivedStream {
   /// What the packets carried, in order.
   var bytes: [UInt8] = []
@@ -14,8 +14,8 @@ struct ReceivedStream {
 
   /// - Parameters:
   ///   - payload: where a packet carries bytes of the stream; nil for a damaged one.
-  ///   - allows: whether a packet that was sent is one that tells nothing of the person.
-  /// - Throws: `Failure` for a talk with anything else in it.
+  ///   - allows: whether a packet that was sent is one that reports nothing of the person.
+  /// - Throws: `Failure` for a session with anything else in it.
   init(
     _ transcript: Transcript, payload: ([UInt8]) -> Range<Int>?, allows: ([UInt8]) -> Bool
   ) throws(Failure) {
@@ -34,7 +34,7 @@ struct ReceivedStream {
     }
   }
 
-  /// The talk with these bytes in its packets.
+  /// The session with these bytes in its packets.
   func transcript() -> Transcript {
     var transcript = original
     var packets: [Int: [UInt8]] = [:]
@@ -48,7 +48,7 @@ struct ReceivedStream {
     return transcript
   }
 
-  /// What to say of a talk whose bytes are not all understood.
+  /// What to say of a session whose bytes are not all understood.
   static let notUnderstood = Failure(
     .protocolViolation,
     "anonymising the transcript: a part of it is not understood, and might tell who the person is; nothing was written"
@@ -62,14 +62,13 @@ struct ReceivedStream {
     }
     bytes += packet[payload]
     places += payload.map { (step, $0) }
-    // Behind the payload stands what the meter sent before.
+    // Behind the payload is what the meter sent before.
     let rest = [UInt8](repeating: 0, count: packet.count - payload.upperBound)
     original.steps[step].result = .success(packet[..<payload.upperBound] + rest)
   }
 }
 
-/// What stands instead of what was measured: it depends on its place and its length alone, so that nothing can be told
-/// back.
+/// What replaces a measurement: it depends on its place and its length alone, so that nothing can be derived.
 struct StandInNumbers {
   private var count = 0
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Collection<UInt8> {
-  /// The number whose least significant byte stands at this distance from the start; nil where bytes are missing.
+  /// The number whose least significant byte is at this distance from the start; nil where bytes are missing.
   func littleEndian<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number? {
     let size = Number.bitWidth / 8
     guard offset >= 0, offset <= count - size else { return nil }
