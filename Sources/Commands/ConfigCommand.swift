@@ -9,13 +9,17 @@ struct ConfigCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "config", abstract: "Show or change the settings of the store.",
-    discussion: """
-      Without arguments it shows every setting. 'timezone' places all times without a zone of their own anew; \
-      'unit' is the unit of listings: mg/dL, mmol/L, or none for each value's own; 'pull-interval' is how long \
-      'upload --unattended' leaves what others changed where it is, 12h at first; 'history' is full, or on-demand to \
-      fetch readings older than ninety days only with 'upload --all'; 'attachment-limit' is the most bytes of an \
-      attachment, such as 25MiB.
-      """)
+    discussion: helpText(
+      """
+      Without arguments it shows every setting. 'timezone' is the logbook's zone; a new one \
+      recalculates times that state no offset. 'unit' is the unit of listings: mg/dL, \
+      mmol/L, or none for each value's own. 'pull-interval' is the minimum time between \
+      downloads of 'upload --unattended', 12h by default. 'history' is full, or on-demand to \
+      download readings older than ninety days only with 'upload --all'. 'attachment-limit' \
+      is the maximum size of an attachment, such as 25MiB.
+      """,
+      examples: "glucoport config timezone America/New_York",
+      "glucoport config unit mmol/L"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -29,7 +33,7 @@ struct ConfigCommand: ClassifiedCommand {
     guard let name else { return }
     guard let setting = ConfigSetting(rawValue: name) else {
       let names = ConfigSetting.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("There is no setting '\(name)'; there are \(names).")
+      throw ValidationError("Unknown setting '\(name)'; use \(names).")
     }
     if let value, !setting.takes(value) { throw ValidationError(setting.rule) }
   }

@@ -25,7 +25,7 @@ enum ExitStatus: Int32, Error {
   /// Ended by SIGTERM, with all in order.
   case terminated = 143
 
-  /// The status of a run that a signal ended, as a shell tells it.
+  /// The status of a run that a signal ended, as a shell reports it.
   init(signal: Int32) { self = ExitStatus(rawValue: 128 + signal) ?? .interrupted }
 
   init(_ category: FailureCategory) {

@@ -13,8 +13,14 @@ enum ExportForm: String, ExpressibleByArgument, CaseIterable {
 struct ExportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Write readings and records to standard output, for other programs.",
-    discussion: "Importing what this writes changes nothing. Nightscout entries hold readings only.")
+    commandName: "export", abstract: "Print readings and records for other programs.",
+    discussion: helpText(
+      """
+      Importing the output into the same store changes nothing. Nightscout entries hold only \
+      readings.
+      """,
+      examples: "glucoport export --since 2026-01-01 > readings.csv",
+      "glucoport export --format ndjson | glucoport import --store copy.db -"))
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
@@ -22,15 +28,15 @@ struct ExportCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("csv, ndjson or nightscout.", valueName: "form"))
   var format = ExportForm.csv
 
-  @Flag(help: "In CSV, put an apostrophe before cells that a spreadsheet would compute.")
+  @Flag(help: "In CSV, protect cells that a spreadsheet would take for formulas.")
   var spreadsheetSafe = false
 
   @Flag(help: "In csv and ndjson, add the value in mg/dL and in mmol/L.")
   var bothUnits = false
 
   func validate() throws {
-    if bothUnits, format == .nightscout { throw ValidationError("--both-units is for csv and ndjson.") }
-    if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is for csv.") }
+    if bothUnits, format == .nightscout { throw ValidationError("--both-units is only for csv and ndjson.") }
+    if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is only for csv.") }
   }
 
   func run() throws {

@@ -8,9 +8,12 @@ import Logbook
 struct FormatsCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "formats", abstract: "List the export formats that import reads, in the order of detection.")
+    commandName: "formats", abstract: "List the export formats that import reads, in the order of detection.",
+    discussion: helpText(
+      examples: "glucoport formats",
+      "glucoport formats --json"))
 
-  @Flag(help: "Print one JSON object a line.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {

@@ -14,19 +14,23 @@ public struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
   public static let configuration = CommandConfiguration(
     commandName: "glucoport",
-    abstract:
-      "Keeps blood-glucose data: imports exports into one store per person, and keeps stores in step.",
+    abstract: "Imports blood-glucose data into one store per person, and keeps stores in sync.",
     discussion: "Not a medical device. Do not base treatment on what it shows.",
     version: Release.version,
-    subcommands: [
-      ImportCommand.self, MeterCommand.self, UploadCommand.self, VerifyCommand.self, StatusCommand.self,
-      ListCommand.self,
-      ShowCommand.self,
-      ExportCommand.self,
-      RecordCommand.self, ConflictCommand.self, QueueCommand.self, RemoteCommand.self, LogCommand.self,
-      FormatsCommand.self,
-      ConfigCommand.self,
-      ServeCommand.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Import",
+        subcommands: [ImportCommand.self, MeterCommand.self, FormatsCommand.self, LogCommand.self]),
+      CommandGroup(
+        name: "Look",
+        subcommands: [StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self]),
+      CommandGroup(
+        name: "Sync",
+        subcommands: [
+          UploadCommand.self, VerifyCommand.self, RemoteCommand.self, ConflictCommand.self, QueueCommand.self,
+          ServeCommand.self,
+        ]),
+      CommandGroup(name: "Manage", subcommands: [RecordCommand.self, ConfigCommand.self]),
     ])
 
   /// The program without arguments, as the parser asks for it.

@@ -12,11 +12,11 @@ extension ImportCommand {
   func validateSource() throws {
     let sources = [!paths.isEmpty, meter, transcript != nil].filter { $0 }.count
     if sources == 0 {
-      throw ValidationError("Name at least one file, - for standard input, or --meter.")
+      throw ValidationError("Name a file, - for standard input, or --meter.")
     }
-    if sources > 1 { throw ValidationError("Import files, --meter or --transcript, one at a time.") }
+    if sources > 1 { throw ValidationError("Use only one of files, --meter and --transcript.") }
     if !meter, ifPresent || meterOptions.isGiven {
-      throw ValidationError("--driver, --usb, --serial and --if-present belong to --meter.")
+      throw ValidationError("--driver, --usb, --serial and --if-present need --meter.")
     }
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
@@ -25,7 +25,7 @@ extension ImportCommand {
       ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty),
     ]
     if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
-      throw ValidationError("\(name) belongs to exports: a meter says what it holds.")
+      throw ValidationError("\(name) is only for files, not for meters.")
     }
   }
 
@@ -80,18 +80,18 @@ extension ImportCommand {
 }
 
 extension Transcript {
-  /// The driver and the model of the talk.
+  /// The driver and the model of the session.
   ///
   /// - Throws: `Failure` of `.badInput` where this program does not know them.
   fileprivate func meter(named path: String) throws(Failure) -> (any MeterDriver.Type, MeterModel) {
     guard let driver = DriverRegister.driver(driver) else {
-      throw Failure(.badInput, "\(path): this glucoport has no driver '\(driver)'")
+      throw Failure(.badInput, "\(path): unknown driver '\(driver)'")
     }
     let model =
       driver.knownModel(vendorID, productID) ?? link.flatMap { driver.model(vendorID, productID, over: $0) }
     guard let model else {
       let ids = MeterListing.ids(vendorID, productID)
-      throw Failure(.badInput, "\(path): the driver '\(driver.id)' knows no meter with the USB ids \(ids)")
+      throw Failure(.badInput, "\(path): the driver '\(driver.id)' supports no meter with the USB ids \(ids)")
     }
     return (driver, model)
   }

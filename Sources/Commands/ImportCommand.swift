@@ -17,11 +17,14 @@ import USBTransport
 struct ImportCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Import exports of apps, meters and services into the store.",
-    discussion: """
-      A meter that is plugged in is read with --meter. The format is detected from the content; 'glucoport formats' lists what is read. Importing the same thing \
-      again stores nothing twice.
-      """)
+    commandName: "import", abstract: "Import readings and records from files, pipes and meters.",
+    discussion: helpText(
+      """
+      The format is detected from the content; 'glucoport formats' lists the formats. \
+      Importing the same data again stores nothing twice.
+      """,
+      examples: "glucoport import --timezone Europe/Madrid clarity.csv",
+      "glucoport import --meter"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -31,35 +34,35 @@ struct ImportCommand: ClassifiedCommand {
   @Flag(help: "Read the meter that is plugged in.")
   var meter = false
 
-  @Option(help: ArgumentHelp("Read the talk with a meter that this transcript holds.", valueName: "file"))
+  @Option(help: ArgumentHelp("Import a recorded meter session.", valueName: "file"))
   var transcript: PathArgument?
 
   @OptionGroup var meterOptions: MeterOptions
 
-  @Flag(help: "With --meter: without a meter do nothing, and say nothing.")
+  @Flag(help: "With --meter: exit quietly if no meter is connected.")
   var ifPresent = false
 
-  @Option(help: ArgumentHelp("Read the input as this format.", valueName: "format"))
+  @Option(help: ArgumentHelp("Read the input in this format instead of detecting it.", valueName: "format"))
   var format: String?
 
-  @Option(help: ArgumentHelp("The unit of values that name none: mg/dL or mmol/L.", valueName: "unit"))
+  @Option(help: ArgumentHelp("Unit of values that state none: mg/dL or mmol/L.", valueName: "unit"))
   var unit: GlucoseUnit?
 
   @Option(
     help: ArgumentHelp(
-      "The kind of readings where a generic table names none: smbg, cbg or scan.", valueName: "kind"))
+      "Kind of readings if a generic table states none: smbg, cbg or scan.", valueName: "kind"))
   var kind: String?
 
   @Option(
     help: ArgumentHelp(
-      "The zone of times without one, for this import; the import that creates the store fixes the logbook's.",
+      "Time zone of times without an offset. The first import also sets the logbook's zone.",
       valueName: "zone"))
   var timezone: String?
 
-  @Option(help: ArgumentHelp("Whether dates put the day or the month first: dmy or mdy.", valueName: "order"))
+  @Option(help: ArgumentHelp("Order of day and month in dates: dmy or mdy.", valueName: "order"))
   var dateOrder: String?
 
-  @Option(help: ArgumentHelp("The device's model, where the input names none.", valueName: "model"))
+  @Option(help: ArgumentHelp("Model of the device, if the input names none.", valueName: "model"))
   var device: String?
 
   @Option(
@@ -71,31 +74,31 @@ struct ImportCommand: ClassifiedCommand {
   @Option(
     name: .customLong("where"),
     help: ArgumentHelp(
-      "Import only the rows of a generic table that have this value in a column, such as one person's.",
+      "Import only rows of a generic table with this value in this column.",
       valueName: "column=value"))
   var rowsWhere: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "Write rejected rows to this new file, as they stood; - for standard output.", valueName: "file"))
+      "Write rejected rows unchanged to this new file; - for standard output.", valueName: "file"))
   var rejects: PathArgument?
 
   @Flag(help: "Append rejected rows to the file of --rejects.")
   var rejectsAppend = false
 
-  @Option(help: ArgumentHelp("Give up when more than this many rows are rejected.", valueName: "number"))
+  @Option(help: ArgumentHelp("Stop when more than this number of rows are rejected.", valueName: "number"))
   var maxRejects: Int?
 
-  @Flag(help: "Store everything or, when one row is rejected or the input is cut off, nothing.")
+  @Flag(help: "Store everything, or nothing if a row is rejected or the input is truncated.")
   var strict = false
 
-  @Flag(help: "Tell what an import would do, and write nothing.")
+  @Flag(help: "Preview; store nothing.")
   var dryRun = false
 
   @Flag(help: "Print one JSON object for each input.")
   var json = false
 
-  @Flag(help: "Say nothing on success.")
+  @Flag(help: "Print nothing on success.")
   var quiet = false
 
   func validate() throws {
@@ -106,15 +109,15 @@ struct ImportCommand: ClassifiedCommand {
     if json, rejects?.path == RejectsFile.standardOutput {
       throw ValidationError("--json and --rejects - both write to standard output; choose one.")
     }
-    if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects takes a number from 0.") }
+    if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects is a whole number, 0 or more.") }
     if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
-      throw ValidationError("--date-order takes dmy or mdy.")
+      throw ValidationError("--date-order is dmy or mdy.")
     }
     if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
-      throw ValidationError("There is no format '\(format)'; 'glucoport formats' lists them.")
+      throw ValidationError("Unknown format '\(format)'; 'glucoport formats' lists the formats.")
     }
     if let kind, !["smbg", "cbg", "scan"].contains(kind) {
-      throw ValidationError("--kind takes smbg, cbg or scan.")
+      throw ValidationError("--kind is smbg, cbg or scan.")
     }
     _ = try columns()
     _ = try rowFilters()
@@ -147,7 +150,7 @@ struct ImportCommand: ClassifiedCommand {
     try rejectsFile?.close()
     if let missing = rejectsFile?.missing, missing > 0 {
       output.message(
-        "glucoport: \(counted(missing, "rejected row is", "rejected rows are")) not among those of --rejects; correct them in the input itself"
+        "glucoport: \(counted(missing, "rejected row is", "rejected rows are")) missing in the --rejects file; correct them in the input"
       )
     }
     try output.finish()
@@ -227,7 +230,7 @@ struct ImportCommand: ClassifiedCommand {
     if case .truncated(let line, let detail) = report.end {
       let place = line > 0 ? ":\(line)" : ""
       output.message(
-        "\(displayed(report.source))\(place): \(detail); what was whole is stored, import the whole file again"
+        "\(displayed(report.source))\(place): \(detail); everything before that is stored. Import the complete file again"
       )
       return .badInput
     }
@@ -247,7 +250,7 @@ struct ImportCommand: ClassifiedCommand {
   func columns() throws -> [String: String] {
     guard let map else { return [:] }
     guard let pairs = ColumnPairs.parse(map) else {
-      throw ValidationError("--map takes role=column pairs, such as time=ts,value=mgdl.")
+      throw ValidationError("--map needs role=column pairs, such as time=ts,value=mgdl.")
     }
     return Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
   }
@@ -256,7 +259,7 @@ struct ImportCommand: ClassifiedCommand {
   func rowFilters() throws -> [RowFilter] {
     try rowsWhere.map { text in
       guard let pairs = ColumnPairs.parse(text), pairs.count == 1 else {
-        throw ValidationError(#"--where takes COLUMN=VALUE; put \ in front of a comma."#)
+        throw ValidationError(#"--where needs COLUMN=VALUE; write a comma as \,"#)
       }
       return RowFilter(column: pairs[0].name, value: pairs[0].value)
     }

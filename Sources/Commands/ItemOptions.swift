@@ -8,10 +8,11 @@ import LogbookStore
 struct ItemOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "From this time on: 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d, 36h.", valueName: "time"))
+      "Show only items from this time on: 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d, 36h.",
+      valueName: "time"))
   var since: TimeArgument?
 
-  @Option(help: ArgumentHelp("Up to this time.", valueName: "time"))
+  @Option(help: ArgumentHelp("Show only items before this time.", valueName: "time"))
   var until: TimeArgument?
 
   @Option(
@@ -20,7 +21,7 @@ struct ItemOptions: ParsableArguments {
       valueName: "kind,…"))
   var kind: String?
 
-  @Flag(help: "Deleted records, too.")
+  @Flag(help: "Include deleted records.")
   var deleted = false
 
   func validate() throws {

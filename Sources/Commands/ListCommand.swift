@@ -9,7 +9,10 @@ struct ListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List readings and records, oldest first.",
-    discussion: ListOptions.tableRule)
+    discussion: helpText(
+      ListOptions.tableRule,
+      examples: "glucoport list --since 14d --unit mmol/L",
+      "glucoport list --kind smbg,ketone --limit 20"))
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
@@ -21,18 +24,18 @@ struct ListCommand: ClassifiedCommand {
   @Flag(help: "In csv and ndjson, add the value in mg/dL and in mmol/L.")
   var bothUnits = false
 
-  @Flag(help: "One line for each day with readings.")
+  @Flag(help: "Show one line for each day with readings.")
   var days = false
 
   func validate() throws {
-    if days, listing.format == .csv { throw ValidationError("--days takes the forms table and ndjson.") }
+    if days, listing.format == .csv { throw ValidationError("--days needs --format table or ndjson.") }
     if listing.format != .table, unit != nil {
       throw ValidationError(
-        "--unit is for tables; csv and ndjson hold each value as it was given, and --both-units adds it in both units."
+        "--unit is only for tables; for csv and ndjson use --both-units."
       )
     }
     if bothUnits, listing.format == .table || days {
-      throw ValidationError("--both-units is for readings in csv and ndjson.")
+      throw ValidationError("--both-units is only for csv and ndjson.")
     }
   }
 

@@ -12,19 +12,19 @@ enum ListForm: String, ExpressibleByArgument, CaseIterable {
 
 /// The options that say how items are listed, and the listing itself.
 struct ListOptions: ParsableArguments {
-  static let tableRule = "A table holds the newest 50 unless --since, --until or --limit says otherwise."
+  static let tableRule = "A table has the newest 50 items unless --since, --until or --limit is given."
 
-  @Option(help: ArgumentHelp("Show the newest so many.", valueName: "number"))
+  @Option(help: ArgumentHelp("Show only the newest N.", valueName: "number"))
   var limit: Int?
 
   @Option(help: ArgumentHelp("table, csv or ndjson.", valueName: "form"))
   var format = ListForm.table
 
-  @Flag(help: "Devices and ids in the table, too.")
+  @Flag(help: "Show devices and ids in the table, too.")
   var long = false
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+    if let limit, limit < 1 { throw ValidationError("--limit is a whole number, 1 or more.") }
   }
 
   /// Lists the days with readings that pass the filter.

@@ -9,21 +9,24 @@ struct LogCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "List the imports, newest first; with a number, one of them with its rejections.")
+    abstract: "List the imports, newest first; with a number, show one with its rejections.",
+    discussion: helpText(
+      examples: "glucoport log --limit 5",
+      "glucoport log 12"))
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "The number of an import.")
   var number: Int64?
 
-  @Option(help: ArgumentHelp("The newest so many.", valueName: "number"))
+  @Option(help: ArgumentHelp("Show only the newest N.", valueName: "number"))
   var limit = 20
 
-  @Flag(help: "Print one JSON object a line.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func validate() throws {
-    if limit < 1 { throw ValidationError("--limit takes a number from 1.") }
+    if limit < 1 { throw ValidationError("--limit is a whole number, 1 or more.") }
   }
 
   func run() throws {
@@ -41,7 +44,7 @@ struct LogCommand: ClassifiedCommand {
 
   private func show(_ number: Int64, _ store: Store, _ output: Output) throws {
     guard let ingest = try store.ingest(number) else {
-      throw Failure(.missingInput, "there is no import \(number); 'glucoport log' lists them")
+      throw Failure(.missingInput, "no import has number \(number); 'glucoport log' lists the imports")
     }
     let rejections = try store.rejections(of: number)
     try output.result(

@@ -95,7 +95,7 @@ extension RejectsFile {
     guard status.st_mode & S_IFMT == S_IFREG else { return .ended }
     guard appends || status.st_size == 0 else {
       throw cannotCreate(
-        path, "it exists and is not empty; name another file, or append with --rejects-append")
+        path, "File exists and is not empty; choose another file, or use --rejects-append")
     }
     guard fchmod(descriptor, 0o600) == 0 else {
       throw cannotCreate(path, String(cString: strerror(errno)))
@@ -110,7 +110,7 @@ extension RejectsFile {
   private static func refuse(_ path: String, among others: [String]) throws {
     guard others.contains(where: { isSameFile(path, $0) }) else { return }
     throw Failure(
-      .usage, "\(path): the rejected rows would overwrite this file; name another with --rejects")
+      .usage, "\(path): the rejected rows would overwrite this file; choose another one with --rejects")
   }
 
   private static func isSameFile(_ path: String, _ other: String) -> Bool {

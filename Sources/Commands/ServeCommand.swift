@@ -10,7 +10,7 @@ import ServerStore
 struct DataOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The folder with everything the server keeps; else 'server' in the data folder.", valueName: "folder"),
+      "Folder for the server's data. Default: 'server' in the data folder.", valueName: "folder"),
     completion: .directory)
   var data: String?
 
@@ -22,7 +22,7 @@ struct DataOptions: ParsableArguments {
       if let path = data ?? Host.dataFolder.map({ $0 + "/server" }) { return path }
       throw Failure(
         .configuration,
-        "nothing says where the server keeps its data: set HOME or XDG_DATA_HOME to a folder's whole path, or name the folder with --data"
+        "no folder for the server's data: use --data, or set HOME or XDG_DATA_HOME to an absolute path"
       )
     }
   }
@@ -48,11 +48,14 @@ extension DataOptions {
 struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "Serve logbooks, so that several stores can be kept in step.",
-    discussion: """
-      Serves until SIGTERM or SIGINT, then finishes the requests at work. 'glucoport serve token add' makes the \
-      tokens that clients show; it works beside a running server.
+    commandName: "serve", abstract: "Run a server that keeps several stores in sync.",
+    discussion: helpText(
+      """
+      It runs until SIGTERM or SIGINT, then finishes running requests. 'glucoport serve \
+      token add' creates the tokens of clients, also while the server is running.
       """,
+      examples: "glucoport serve",
+      "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem"),
     subcommands: [ServeTokenCommand.self])
 
   @OptionGroup var dataOptions: DataOptions
@@ -63,27 +66,27 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   var listen = ListeningAddress(host: "127.0.0.1", port: 8077)
 
   @Option(
-    help: ArgumentHelp("The certificate of the server with its chain, PEM.", valueName: "file"),
+    help: ArgumentHelp("Certificate of the server with its chain (PEM).", valueName: "file"),
     completion: .file())
   var tlsCert: String?
 
   @Option(
-    help: ArgumentHelp("The private key of the certificate, PEM.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Private key of the certificate (PEM).", valueName: "file"), completion: .file())
   var tlsKey: String?
 
-  @Flag(help: "Listen for other machines without TLS, as behind a proxy that has it.")
+  @Flag(help: "Accept other machines without TLS, for example behind a proxy with TLS.")
   var insecureHttp = false
 
-  @Flag(help: "Write only warnings and errors to the log.")
+  @Flag(help: "Log only warnings and errors.")
   var quiet = false
 
   func validate() throws {
     if (tlsCert == nil) != (tlsKey == nil) {
-      throw ValidationError("--tls-cert and --tls-key belong together.")
+      throw ValidationError("--tls-cert and --tls-key need each other.")
     }
     if tlsCert == nil, !listen.isLoopback, !insecureHttp {
       throw ValidationError(
-        "\(listen.host) can be reached from other machines: give --tls-cert and --tls-key, or --insecure-http."
+        "\(listen.host) is reachable from other machines: add --tls-cert and --tls-key, or --insecure-http."
       )
     }
   }

@@ -10,6 +10,9 @@ extension LoginRole: ExpressibleByArgument {}
 struct ServeTokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token", abstract: "Add, list and revoke the tokens of clients.",
+    discussion: helpText(
+      examples: "glucoport serve token add anna --role write --logbook anna",
+      "glucoport serve token list"),
     subcommands: [Add.self, List.self, Revoke.self])
 }
 
@@ -18,11 +21,14 @@ extension ServeTokenCommand {
   struct Add: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "add", abstract: "Add a token and print it, this once.")
+      commandName: "add", abstract: "Add a token and print it once.",
+      discussion: helpText(
+        examples: "glucoport serve token add anna --role write --logbook anna",
+        "glucoport serve token add viewer --role read --logbook anna"))
 
     @OptionGroup var dataOptions: DataOptions
 
-    @Argument(help: ArgumentHelp("The name by which the token is listed and revoked.", valueName: "name"))
+    @Argument(help: ArgumentHelp("A name for the token, for 'list' and 'revoke'.", valueName: "name"))
     var name: String
 
     @Option(help: ArgumentHelp("What the token permits: read or write.", valueName: "role"))
@@ -30,7 +36,7 @@ extension ServeTokenCommand {
 
     @Option(
       help: ArgumentHelp(
-        "The logbook that it opens, created where there is none of this name; else the only one.",
+        "The logbook of the token, created if needed. Default: the only logbook.",
         valueName: "name"))
     var logbook: String?
 
@@ -48,11 +54,14 @@ extension ServeTokenCommand {
   struct List: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List the tokens by name: role, logbook, when added, and id in the log.")
+      commandName: "list", abstract: "List the tokens: name, role, logbook, time added, and id in the log.",
+      discussion: helpText(
+        examples: "glucoport serve token list",
+        "glucoport serve token list --json"))
 
     @OptionGroup var dataOptions: DataOptions
 
-    @Flag(help: "Print one JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func run() async throws {
@@ -74,7 +83,10 @@ extension ServeTokenCommand {
   struct Revoke: AsyncParsableCommand, ClassifiedCommand {
     static let actionClass = ActionClass.local
     static let configuration = CommandConfiguration(
-      commandName: "revoke", abstract: "End a token: from the next request on it opens nothing.")
+      commandName: "revoke", abstract: "Revoke a token; the next request with it is rejected.",
+      discussion: helpText(
+        examples: "glucoport serve token revoke anna",
+        "glucoport serve token revoke anna --data /srv/glucoport"))
 
     @OptionGroup var dataOptions: DataOptions
 

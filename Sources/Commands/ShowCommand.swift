@@ -8,7 +8,13 @@ struct ShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show everything about one reading or record.",
-    discussion: "'list --long' shows the ids. Of a record's id its first characters are enough.")
+    discussion: helpText(
+      """
+      'list --long' shows the ids. The id of a record may be shortened to its first \
+      characters.
+      """,
+      examples: "glucoport show 8120",
+      "glucoport show 8a0c --save lab-report.pdf"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -23,15 +29,15 @@ struct ShowCommand: ClassifiedCommand {
       "Write the content of an attachment to this file; - is standard output.", valueName: "file"))
   var save: PathArgument?
 
-  @Flag(help: "With --save: replace a file that is there.")
+  @Flag(help: "With --save: replace an existing file.")
   var force = false
 
   func validate() throws {
-    if save == nil, force { throw ValidationError("--force belongs to --save.") }
+    if save == nil, force { throw ValidationError("--force needs --save.") }
     if save != nil, json {
-      throw ValidationError("--save writes a content and --json an object; choose one.")
+      throw ValidationError("Use only one of --save and --json.")
     }
-    if save?.path == "" { throw ValidationError("--save takes the name of a file.") }
+    if save?.path == "" { throw ValidationError("--save needs the name of a file.") }
   }
 
   func run() throws {

@@ -8,7 +8,7 @@ import LogbookStore
 struct StoreOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The store to use; else $GLUCOPORT_STORE, else the one in the data folder.", valueName: "file"))
+      "The store to use. Default: $GLUCOPORT_STORE, else the store in the data folder.", valueName: "file"))
   var store: PathArgument?
 
   /// The path of the store.
@@ -19,7 +19,7 @@ struct StoreOptions: ParsableArguments {
       if let named { return named }
       throw Failure(
         .configuration,
-        "nothing says where the store is: set HOME or XDG_DATA_HOME to a folder's whole path, or name the store with --store or GLUCOPORT_STORE"
+        "no store is named: use --store or GLUCOPORT_STORE, or set HOME or XDG_DATA_HOME to an absolute path"
       )
     }
   }

@@ -10,7 +10,7 @@ enum TrustedClock {
     let now = Host.now()
     if now >= max(Release.date, lastImport ?? Release.date) { return now }
     output.message(
-      "glucoport: the clock of this computer shows \(DeviceTime(seconds: now).text)Z, which is in the past; it judges no times"
+      "glucoport: the clock of this computer shows \(DeviceTime(seconds: now).text)Z, which is in the past; timestamps are not checked"
     )
     return nil
   }

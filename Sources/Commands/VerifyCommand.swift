@@ -10,21 +10,24 @@ import Sync
 struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Compare what the store and the server hold, and name what differs.",
-    discussion: """
-      Digests are compared first, and only what differs goes over the wire. Nothing is written, here or there, unless \
-      --fix is given.
-      """)
+    commandName: "verify", abstract: "Compare the store with the server.",
+    discussion: helpText(
+      """
+      Lists every reading and record that differs. Nothing is changed on either side without \
+      --fix.
+      """,
+      examples: "glucoport verify",
+      "glucoport verify --fix"))
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Flag(help: "Queue again what is missing there, and fetch what is missing here or different.")
+  @Flag(help: "Queue again what the remote lacks, and download what is missing here or different.")
   var fix = false
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Flag(help: "Say nothing where both sides are equal.")
+  @Flag(help: "Print nothing if there are no differences.")
   var quiet = false
 
   func run() async throws {
@@ -32,17 +35,17 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
     let store = try storeOptions.open(fix ? .sync : .reader)
     _ = try store.requireRemote()
     guard let lock = try UploadLock.take(storePath: store.path) else {
-      throw Failure(.temporary, "\(store.path): an upload of this store runs; try again later")
+      throw Failure(.temporary, "\(store.path): an upload of this store is running; try again later")
     }
     defer { lock.release() }
-    // Behind the lock: the remote may have been set anew meanwhile.
+    // Behind the lock: the remote may have been changed meanwhile.
     let setting = try store.requireRemote()
     try setting.refusePurged()
     let summary = try await setting.access.ask(in: store.timezone()) { remote in
       guard let session = VerifySession(store, remote, named: setting.access.url) else {
         throw Failure(
           .configuration,
-          "\(setting.access.url): this sort of server gives no digests, so that it cannot be compared with a store"
+          "\(setting.access.url): this kind of server has no digests, so it cannot be compared with a store"
         )
       }
       try await session.compare()

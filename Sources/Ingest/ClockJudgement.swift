@@ -39,7 +39,7 @@ public struct ClockJudgement: Sendable {
     let shown = comparison.meter.text.replacing("T", with: " ")
     return
       "the meter's clock showed \(shown), \(Self.words(abs(difference))) \(side) the local time in \(zone)"
-      + (isOffByHours ? ", probably for daylight-saving time or another zone" : "")
+      + (isOffByHours ? ", probably because of daylight-saving time or another zone" : "")
       + "; times are kept as the meter showed them"
   }
 

@@ -7,7 +7,7 @@ public import LogbookStore
 public struct ImportSession {
   private let policy: ImportPolicy
   private let clock: () -> Int64
-  /// Told the counts so far and how much of the input is read, after each batch.
+  /// Receives the counts so far and how much of the input is read, after each batch.
   private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
   /// Told each rejected item as it comes, with the header above it.
   private let onRejection: (Rejection, String?) throws -> Void

@@ -14,17 +14,17 @@ extension Failure {
     case .tooLarge: self.init(.protocolViolation, "\(host): it takes not even the smallest request")
     case .refused(let sentence): self.init(.protocolViolation, sentence)
     case .loginRefused(let sentence):
-      self.init(.permission, "\(sentence); the login is refused: check the token, or ask for another one")
-    case .readOnly: self.init(.permission, "\(host): this login may read only; ask for one that may write")
+      self.init(.permission, "\(sentence); the login is rejected: check or replace the token")
+    case .readOnly: self.init(.permission, "\(host): this login may only read; use one with write permission")
     case .nodeReused:
       self.init(
         .temporary,
-        "\(host): it knows this store from another machine, or a later one; the next 'glucoport upload' takes an id of its own"
+        "\(host): this store seems to be a copy; the next 'glucoport upload' registers a new id"
       )
     case .otherLogbook(let id):
       self.init(
         .configuration,
-        "\(host): it has another logbook (\(id)) than this store was synced with; 'glucoport remote set --new-remote' sends everything to it"
+        "\(host): it has another logbook (\(id)) than this store was synced with; to send everything to it: 'glucoport remote set --new-remote'"
       )
     case .positionUnknown:
       self.init(
@@ -34,7 +34,7 @@ extension Failure {
     case .purged:
       self.init(
         .configuration,
-        "\(host): the logbook was removed there for ever, and nothing is sent to it again; what this store holds stays: 'glucoport remote set --new-remote' sends it to another logbook, 'glucoport remote purge' removes it, too"
+        "\(host): the logbook was removed permanently on the server; the data in this store stays. To send it to another logbook: 'glucoport remote set --new-remote'; to remove it: 'glucoport remote purge'"
       )
     }
   }

@@ -15,7 +15,7 @@ extension JSONScanner {
   private func text(_ range: Range<Int>) throws(JSONError) -> String {
     if isASCII(range) { return String(decoding: bytes[range], as: UTF8.self) }
     guard let text = String(validating: bytes[range], as: UTF8.self) else {
-      throw error("a string that is no UTF-8")
+      throw error("the string is not UTF-8")
     }
     return text
   }
@@ -40,7 +40,7 @@ extension JSONScanner {
   public mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(JSONError) -> Value {
     let (range, _) = try stringRange()
     for (word, value) in words where isEqual(range, word) { return value }
-    throw error("a word that does not exist here")
+    throw error("unknown word")
   }
 
   @inlinable @inline(__always) func isEqual(_ range: Range<Int>, _ word: StaticString) -> Bool {
@@ -115,7 +115,7 @@ extension JSONScanner {
         let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
       else { throw error("half of a surrogate pair") }
       return (scalar, 12)
-    default: throw error("an escape that JSON does not have")
+    default: throw error("invalid escape")
     }
   }
 

@@ -15,7 +15,7 @@ public struct LogbookZone: Sendable {
   /// - Throws: `Failure` of category `configuration` when no zone has this name.
   public init(name: String) throws {
     guard name == "UTC" || name.contains("/"), let zone = TimeZone(identifier: name) else {
-      throw Failure(.configuration, "'\(name)' is no time zone; use an IANA name such as Europe/Madrid")
+      throw Failure(.configuration, "'\(name)' is not a time zone; use an IANA name such as Europe/Madrid")
     }
     self.name = name
     self.zone = zone

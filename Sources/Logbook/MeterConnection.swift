@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A driver's end of the talk with one meter: a transport, the model that was found, and the host's clock.
+/// A driver's end of the session with one meter: a transport, the model that was found, and the host's clock.
 public final class MeterConnection {
   /// What was found at the plug.
   public let model: MeterModel
   /// The host's clock in UTC seconds.
   public let now: () -> Int64
-  /// Told which meter it is before its memory is read; where it throws, the talk ends in good order.
+  /// Receives the meter's identity before its memory is read; where it throws, the session ends in good order.
   public var onIdentity: (MeterIdentity) throws -> Void = { _ in }
-  /// Told how many items are read, and how many there are where the meter said so.
+  /// Receives how many items are read, and how many there are where the meter said so.
   public var onProgress: (_ done: Int, _ total: Int?) -> Void = { _, _ in }
   /// Lets so many milliseconds pass between two exchanges. In a recorded session no time passes.
   public var pause: (_ milliseconds: Int) -> Void = { _ in }
 
   private let transport: any Transport
 
-  /// A talk with this model over this transport.
+  /// A session with this model over this transport.
   public init(_ transport: any Transport, model: MeterModel, now: @escaping () -> Int64) {
     self.transport = transport
     self.model = model
     self.now = now
   }
 
-  /// Does one step of the talk, and gives what came.
+  /// Does one step of the session, and gives what came.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     try transport.perform(exchange, within: milliseconds)
   }
@@ -61,7 +61,7 @@ extension Failure {
     case .overflow:
       self.init(.protocolViolation, "\(doing): the meter sent more than its protocol allows")
     case .unsupported:
-      self.init(.protocolViolation, "\(doing): this connection cannot do what the driver asks")
+      self.init(.protocolViolation, "\(doing): this connection does not support what the driver needs")
     case .interrupted:
       self.init(.temporary, "\(doing): interrupted")
     case .failed(let words):

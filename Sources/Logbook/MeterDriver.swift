@@ -215,7 +215,7 @@ extension MeterDriver {
 
   /// Refuses.
   public func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
-    throw Failure(.usage, "the clock of this meter cannot be set by the driver '\(Self.id)'")
+    throw Failure(.usage, "the driver '\(Self.id)' cannot set the clock of this meter")
   }
 
   /// Most meters answer again and again on one connection.

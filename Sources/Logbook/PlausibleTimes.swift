@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The instants at which a reading can have been taken, as far as a trusted clock tells.
+/// The instants at which a reading can have been taken, as far as a trusted clock shows.
 @frozen public struct PlausibleTimes: Sendable {
   @usableFromInline let earliest: Int64
   @usableFromInline let latest: Int64

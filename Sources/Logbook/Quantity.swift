@@ -58,7 +58,7 @@
     case .millimolesPerLitre:
       Int64((number * 10).rounded(.toNearestOrAwayFromZero))
     case .milligramsPerDecilitre:
-      // number × 10 / 18.01559, with a thousandth of a mg/dL as the smallest step told apart.
+      // number × 10 / 18.01559, with a thousandth of a mg/dL as the smallest step distinguished.
       (Int64((number * 1000).rounded()) * 2000 + Self.milligramsPerDecilitreIn100000Millimoles)
         / (2 * Self.milligramsPerDecilitreIn100000Millimoles)
     }
@@ -108,7 +108,7 @@ public func plainNumber(_ number: Double) -> String {
     if case .value(let quantity) = self { quantity } else { nil }
   }
 
-  /// The codes that stand for LO and HI where the value is part of an identity.
+  /// The codes that mean LO and HI where the value is part of an identity.
   public static let lowLevel: Int64 = -1
   /// The code of HI where the value is part of an identity.
   public static let highLevel: Int64 = -2

@@ -4,7 +4,7 @@
 @frozen public enum PositionKind: UInt8, CaseIterable, Sendable {
   /// The device time as shown.
   case time = 0
-  /// The device's own tick or record number, which stays the same for ever.
+  /// The device's own tick or record number, which never changes.
   case tick = 1
 
   /// The name in views, exports and addresses.
@@ -39,7 +39,7 @@
   public var occurrenceIsStated: Bool
   /// What was measured.
   public var measurement: Measurement
-  /// The line of the input it stands on, from 1.
+  /// The line of the input it is on, from 1.
   public var line: Int64
 
   /// A reading placed by its shown time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What makes a reading the one it is, everywhere and for ever: its device, its kind and its place.
+/// What makes a reading the one it is, everywhere and permanently: its device, its kind and its place.
 public struct ReadingIdentity: Hashable, Sendable {
   /// The device's vendor; empty where format and model identify the device.
   public let vendor: String

@@ -51,7 +51,7 @@ public struct ControlRequest: Hashable, Sendable {
   }
 }
 
-/// One step of a talk with a meter.
+/// One step of a session with a meter.
 public enum LinkOperation: Hashable, Sendable {
   /// Hands over one packet: a HID output report without padding, one bulk transfer, or bytes for a serial line.
   case send([UInt8])
@@ -94,7 +94,7 @@ public enum TransportError: Error, Hashable, Sendable {
   case failed(String)
 }
 
-/// The connection to one meter: what a driver talks through, and all that it may do.
+/// The connection to one meter: what a driver uses, and all that it may do.
 public protocol Transport: AnyObject {
   /// Does one step, and gives what came; empty for a step that only writes.
   ///

@@ -96,7 +96,7 @@ extension Bodies {
         return true
       }
       guard isTold, page.records.count <= Wire.maxRecords, !page.hasMore || !page.records.isEmpty else {
-        throw reader.error("a bounded page that goes on is expected")
+        throw reader.error("a page within its limit is expected")
       }
       return page
     }

@@ -84,7 +84,7 @@ public enum Bodies {
 
   private static func readItem(_ reader: inout JSONScanner, _ sent: Int) throws(JSONError) -> Int {
     guard let item = Int(exactly: try reader.integer()), item >= 0, item < sent else {
-      throw reader.error("a place that was not sent")
+      throw reader.error("an index that was not sent")
     }
     return item
   }
@@ -216,7 +216,7 @@ public enum Bodies {
     case ("conflict", let revision?, let state?):
       return .conflict(revision: revision, state: state, isBaseKnown: isBaseKnown)
     case ("refused", _, _): return .refused(reason: reason)
-    default: throw reader.error("a result without what belongs to it")
+    default: throw reader.error("a result with missing members")
     }
   }
 

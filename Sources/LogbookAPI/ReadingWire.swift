@@ -223,7 +223,7 @@ extension ReadingWire {
     let valueBucket = try reader.integer()
     try reader.pass(",")
     guard let occurrence = Int32(exactly: try reader.integer()), occurrence >= 0 else {
-      throw reader.error("an occurrence that cannot be")
+      throw reader.error("invalid occurrence")
     }
     try reader.pass(",")
     let deviceTime = try reader.deviceTime()
@@ -242,10 +242,10 @@ extension ReadingWire {
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
     guard positionKind == .tick || position == deviceTime.seconds else {
-      throw reader.error("a position that is not the shown time")
+      throw reader.error("the position is not the shown time")
     }
     guard valueBucket == reading.valueBucket else {
-      throw reader.error("a value_bucket that does not belong to the value")
+      throw reader.error("the value_bucket does not match the value")
     }
     return reading
   }
@@ -277,7 +277,7 @@ extension ReadingWire {
   /// More than any meter shows, and few enough that every conversion of a value stays a number.
   private static func number(_ reader: inout JSONScanner) throws(JSONError) -> Double {
     let number = try reader.number()
-    guard number >= 0, number <= 10_000 else { throw reader.error("a value that cannot be") }
+    guard number >= 0, number <= 10_000 else { throw reader.error("invalid value") }
     return number
   }
 
@@ -287,7 +287,7 @@ extension ReadingWire {
       guard names.count < ReadingMarks.named.count else { throw reader.error("too many marks") }
       names.append(try reader.string())
     }
-    guard let marks = ReadingMarks(names: names) else { throw reader.error("a mark that does not exist") }
+    guard let marks = ReadingMarks(names: names) else { throw reader.error("unknown mark") }
     return marks
   }
 }

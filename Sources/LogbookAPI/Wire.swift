@@ -4,7 +4,7 @@ public import Logbook
 
 /// Names that client and server share: paths, headers, limits.
 public enum Wire {
-  /// `GET`: the logbook of the login. `DELETE`: removes it for ever.
+  /// `GET`: the logbook of the login. `DELETE`: removes it permanently.
   public static let logbookPath = "/v1/logbook"
   /// `POST`: a batch of readings.
   public static let readingsPath = "/v1/readings"
@@ -34,7 +34,7 @@ public enum Wire {
   public static let maxBuckets = 512
 }
 
-/// The word by which an error is told apart, in the member `error` of its body.
+/// The word by which an error is identified, in the member `error` of its body.
 public enum ErrorCode: String, CaseIterable, Sendable {
   /// 400: the request is not what this protocol says.
   case badRequest = "bad-request"
@@ -54,7 +54,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
   case misplaced
   /// 410: the cursor or position is not known.
   case positionUnknown = "position-unknown"
-  /// 410: the logbook was removed for ever.
+  /// 410: the logbook was removed permanently.
   case purged
   /// 413: the request is too large.
   case tooLarge = "too-large"

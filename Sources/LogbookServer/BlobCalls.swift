@@ -22,7 +22,7 @@ struct BlobCalls {
     guard AttachmentContent.isDigest(digest) else {
       throw Refusal(
         .notFound,
-        "behind \(Wire.blobsPath) stands a SHA-256 of 64 lower-case hexadecimal digits")
+        "\(Wire.blobsPath) must be followed by a SHA-256 of 64 lower-case hexadecimal digits")
     }
     let run = try incoming.run()
     guard let service = logbook.attachments else {
@@ -49,13 +49,13 @@ extension BlobCalls {
     _ service: any AttachmentService, _ run: RunStamp
   ) async throws -> Answer {
     guard content.size <= maxContentBytes else {
-      throw Refusal(.tooLarge, "the content of an attachment has at most \(maxContentBytes) bytes here")
+      throw Refusal(.tooLarge, "the content of an attachment can have at most \(maxContentBytes) bytes")
     }
     let outcome = try await body.read(incoming.request) { bytes in
       let isAll = content.size < 0
       let size = isAll ? Int64(bytes.count) : content.size
       guard size <= maxContentBytes, Int64(bytes.count) <= size - offset else {
-        throw Refusal(.badRequest, "the part ends behind the end of its content")
+        throw Refusal(.badRequest, "the part ends after the end of its content")
       }
       return try await service.append(
         bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset, run)
@@ -63,7 +63,7 @@ extension BlobCalls {
     switch outcome {
     case .holds(let held): return Answer(status: .noContent, headers: .telling(held))
     case .misplaced(let held):
-      var refusal = Refusal(.misplaced, "a part begins where what is held of its content ends")
+      var refusal = Refusal(.misplaced, "a part must begin where the stored bytes of its content end")
       refusal.held = held
       throw refusal
     case .wrongDigest: throw Refusal(.wrongDigest, "the content does not have this SHA-256 and was dropped")
@@ -85,7 +85,7 @@ extension BlobCalls {
     guard range != nil, part.size > 0 else {
       guard part.bytes.count == part.size else {
         throw Refusal(
-          .badRequest, "this content has more than \(Wire.maxPartBytes) bytes: ask for it in ranges")
+          .badRequest, "this content has more than \(Wire.maxPartBytes) bytes: request it in ranges")
       }
       return answer
     }
@@ -102,18 +102,18 @@ extension BlobCalls {
     let parts = text.replacing("bytes=", with: "", maxReplacements: 1)
       .split(separator: "-", omittingEmptySubsequences: false)
     guard text.hasPrefix("bytes="), parts.count == 2, let first = Self.number(String(parts[0])) else {
-      throw Refusal(.badRequest, "the header Range takes one range of bytes, by its first one")
+      throw Refusal(.badRequest, "the header Range must be one range of bytes with its first byte")
     }
     if parts[1].isEmpty { return (first, Wire.maxPartBytes) }
     guard let last = Self.number(String(parts[1])), last >= first else {
-      throw Refusal(.badRequest, "the header Range takes one range of bytes, by its first one")
+      throw Refusal(.badRequest, "the header Range must be one range of bytes with its first byte")
     }
     return (first, Int(min(Int64(Wire.maxPartBytes), last - first + 1)))
   }
 
   private func number(_ incoming: IncomingRequest, _ header: String) throws(Refusal) -> Int64 {
     guard let number = try incoming.header(header).flatMap(Self.number) else {
-      throw Refusal(.badRequest, "the header \(header) takes a number from 0")
+      throw Refusal(.badRequest, "the header \(header) must be a number from 0")
     }
     return number
   }

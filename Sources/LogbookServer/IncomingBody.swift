@@ -36,13 +36,13 @@ extension IncomingBody {
     switch request.headers[.contentEncoding]?.lowercased() {
     case nil, "identity": return false
     case "gzip": return true
-    default: throw Refusal(.badType, "a body in gzip, or as it is, is expected")
+    default: throw Refusal(.badType, "a body in gzip or without encoding is expected")
     }
   }
 
   private func declaredBytes(_ request: Request) throws -> Int? {
     guard let text = request.headers[.contentLength] else { return nil }
-    guard let length = Int(text), length >= 0 else { throw Refusal(.badRequest, "a length that cannot be") }
+    guard let length = Int(text), length >= 0 else { throw Refusal(.badRequest, "invalid length") }
     guard length <= most else { throw tooLarge }
     return length
   }
@@ -66,7 +66,7 @@ extension IncomingBody {
     _ bytes: Int, _ work: () async throws -> Value
   ) async throws -> Value {
     guard await bytesAtWork.take(bytes) else {
-      var refusal = Refusal(.busy, "too many large requests are at work; try again")
+      var refusal = Refusal(.busy, "too many large requests at the same time; try again")
       refusal.retryAfterSeconds = 1
       throw refusal
     }

@@ -36,7 +36,7 @@ struct IncomingRequest: Sendable {
     path = request.uri.path
   }
 
-  /// Whether something stands behind the head, which nobody may have read.
+  /// Whether something follows the head, which nobody may have read.
   var hasBody: Bool {
     request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
   }
@@ -68,24 +68,24 @@ struct IncomingRequest: Sendable {
     guard let stamp else {
       throw Refusal(
         .badRequest,
-        "the header \(Wire.nodeHeader) takes a UUID, and \(Wire.runHeader) a number from 1, a blank and a UUID"
+        "the header \(Wire.nodeHeader) must be a UUID, and \(Wire.runHeader) a number from 1, a blank and a UUID"
       )
     }
     return stamp
   }
 
-  /// A parameter of the query, which may stand there once.
+  /// A parameter of the query, which may occur once.
   func parameter(_ name: String) throws(Refusal) -> String? {
     let values = request.uri.queryParameters[values: Substring(name)]
-    guard values.count <= 1 else { throw Refusal(.badRequest, "the parameter \(name) stands there twice") }
+    guard values.count <= 1 else { throw Refusal(.badRequest, "the parameter \(name) occurs twice") }
     return values.first.map(String.init)
   }
 
-  /// A header, which may stand there once.
+  /// A header, which may occur once.
   func header(_ name: String) throws(Refusal) -> String? {
     guard let field = HTTPField.Name(name) else { return nil }
     let values = request.headers[values: field]
-    guard values.count <= 1 else { throw Refusal(.badRequest, "the header \(name) stands there twice") }
+    guard values.count <= 1 else { throw Refusal(.badRequest, "the header \(name) occurs twice") }
     return values.first
   }
 }

@@ -10,6 +10,12 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The glucoport protocol over HTTP, on a storage. This type and `ServerSettings` are the room's interface.
 public struct LogbookServer: Sendable {
   private let storage: any ServerStorage
@@ -23,7 +29,7 @@ public struct LogbookServer: Sendable {
 
   /// Serves until SIGTERM or SIGINT, or until the task is cancelled; then finishes the requests at work.
   ///
-  /// - Parameter onListening: told the address, once there is one.
+  /// - Parameter onListening: receives the address, once there is one.
   /// - Throws: `Failure`: `unavailable` where the address cannot be listened on, `configuration` for a certificate
   ///   or key that cannot be used.
   public func run(onListening: @escaping @Sendable (_ url: String) async -> Void) async throws {
@@ -33,7 +39,7 @@ public struct LogbookServer: Sendable {
     let responder = WireResponder(storage, settings, logger)
     let scheme = settings.tls == nil ? "http" : "https"
     let host = settings.address.urlHost
-    // What Hummingbird itself tells is of no use to who runs the server, but for what goes wrong.
+    // What Hummingbird itself reports is of no use to who runs the server, but for what goes wrong.
     logger.logLevel = .warning
     let application = Application(
       responder: responder, server: try builder(),
@@ -49,8 +55,10 @@ public struct LogbookServer: Sendable {
     do {
       try await ServiceGroup(configuration: configuration).run()
     } catch let error as IOError {
+      let reason = String(cString: strerror(error.errnoCode))
+      let advice = error.errnoCode == EADDRINUSE ? "; choose another port with --listen" : ""
       throw Failure(
-        .unavailable, "cannot listen on \(host):\(settings.address.port): \(error)")
+        .unavailable, "cannot listen on \(host):\(settings.address.port): \(reason)\(advice)")
     }
   }
 }
@@ -74,7 +82,7 @@ extension LogbookServer {
     } catch {
       throw Failure(
         .configuration,
-        "cannot use the certificate \(tls.certificateFile) with the key \(tls.keyFile): both have to be PEM files"
+        "cannot use the certificate \(tls.certificateFile) with the key \(tls.keyFile): both must be PEM files"
       )
     }
   }

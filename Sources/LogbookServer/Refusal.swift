@@ -63,14 +63,15 @@ extension Refusal {
     switch error {
     case .nodeReused:
       self.init(
-        .nodeReused, "a later run of this node was seen, or another one with its number: take a new node id")
+        .nodeReused,
+        "a later run of this node was seen, or another one with the same number: use a new node id")
     case .otherLogbook(let id):
-      self.init(.otherLogbook, "this login is for another logbook than the one that is expected")
+      self.init(.otherLogbook, "this login is for another logbook than expected")
       logbook = id
     case .positionUnknown:
       self.init(
         .positionUnknown, "this server does not know the position; it may have been restored from a backup")
-    case .purged: self.init(.purged, "this logbook was removed for ever")
+    case .purged: self.init(.purged, "this logbook was removed permanently")
     case .tooLarge: self.init(.tooLarge, "the answer would be too large; send fewer records at a time")
     case .busy(let sentence, let seconds):
       self.init(.busy, sentence)

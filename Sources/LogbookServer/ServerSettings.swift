@@ -66,7 +66,7 @@ public struct ServerSettings: Sendable {
   public var idleTime = Duration.seconds(30)
   /// How long a body may take to arrive.
   public var bodyTime = Duration.seconds(300)
-  /// How long requests at work may take when the server is told to stop.
+  /// How long requests at work may take when the server is asked to stop.
   public var shutdownTime = Duration.seconds(10)
   /// Further connections wait.
   public var maxConnections = 256

@@ -27,7 +27,7 @@ extension WireCalls {
     guard let buckets = Bodies.buckets(text) else {
       throw Refusal(
         .badRequest,
-        "the parameter \(name) takes up to \(Wire.maxBuckets) buckets of three hexadecimal digits, with commas between them"
+        "the parameter \(name) must be up to \(Wire.maxBuckets) buckets of three hexadecimal digits, separated by commas"
       )
     }
     return buckets

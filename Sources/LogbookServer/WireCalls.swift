@@ -54,7 +54,7 @@ struct WireCalls: Sendable {
     let after = try incoming.parameter("after").flatMap { $0.isEmpty ? nil : $0 }
     let limitText = try incoming.parameter("limit")
     guard let limit = limitText.map({ Int($0) }) ?? Wire.maxReadings, limit > 0 else {
-      throw Refusal(.badRequest, "the parameter limit takes a number from 1")
+      throw Refusal(.badRequest, "the parameter limit must be a number from 1")
     }
     if let part = try Self.part(incoming) {
       guard let parts = service.parts else {
@@ -90,7 +90,8 @@ extension WireCalls {
     }
     throw Refusal(
       .badRequest,
-      "a part is a guid, only=records, or readings from and until a shown time such as 2026-05-06T18:30:00")
+      "a part must be a guid, only=records, or readings from and until a shown time such as 2026-05-06T18:30:00"
+    )
   }
 
   private static func time(_ text: String?, else open: Int64) -> Int64? {

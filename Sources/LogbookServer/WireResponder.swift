@@ -7,7 +7,7 @@ import Logbook
 import LogbookAPI
 import Logging
 
-/// Answers each request: finds its route and its login, carries it out, and tells what became of it.
+/// Answers each request: finds its route and its login, carries it out, and reports the outcome.
 struct WireResponder: HTTPResponder {
   private let storage: any ServerStorage
   private let calls: WireCalls
@@ -41,12 +41,12 @@ struct WireResponder: HTTPResponder {
     } catch {
       let refusal = refusal(for: error)
       answer = Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
-      // It may be that nobody read what stands behind the head, and what the client sends there has no bounds.
+      // It may be that nobody read what follows the head, and what the client sends there has no bounds.
       answer.endsConnection = incoming.hasBody
     }
     let duration = ContinuousClock.now - start
     metrics.answered(route, answer.status.code, duration)
-    // Not even that of a refusal: what stands behind the head would pass for the next answer.
+    // Not even that of a refusal: what follows the head would pass for the next answer.
     if request.method == .head { answer.body = [] }
     log(request.method, route, answer.status.code, duration, loginName)
     return answer.response(takesGzip: incoming.takesGzip)
@@ -58,11 +58,11 @@ extension WireResponder {
     _ incoming: IncomingRequest, _ route: WireRoute?, _ origin: RequestOrigin, _ loginName: inout String?
   ) async throws -> Answer {
     guard let route, route != .metrics || isLocal(incoming, origin) else {
-      throw Refusal(.notFound, "there is nothing here")
+      throw Refusal(.notFound, "not found")
     }
     let method = incoming.request.method
     guard route.methods.contains(method) else {
-      var refusal = Refusal(.badMethod, "\(route.path) takes \(route.allowed)")
+      var refusal = Refusal(.badMethod, "\(route.path) supports only \(route.allowed)")
       refusal.allowed = route.allowed
       throw refusal
     }
@@ -74,7 +74,7 @@ extension WireResponder {
     let login = try await login(incoming, origin)
     loginName = login.name
     guard !WireRoute.writes(method) || login.role == .write else {
-      throw Refusal(.readOnly, "this token may read only")
+      throw Refusal(.readOnly, "this token may only read")
     }
     var answer = try await perform(route, incoming, login)
     answer.endsConnection = !WireRoute.writes(method) && incoming.hasBody
@@ -106,7 +106,7 @@ extension WireResponder {
       refusal.retryAfterSeconds = wait
       throw refusal
     }
-    throw Refusal(.login, "a known token is expected in the header Authorization, behind the word Bearer")
+    throw Refusal(.login, "no valid token in the header 'Authorization: Bearer'")
   }
 
   private func health() async throws -> Answer {

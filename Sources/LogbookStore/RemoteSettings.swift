@@ -64,7 +64,7 @@ public struct RemoteSetting: Hashable, Sendable {
   public var lastError: String?
   /// What was reported of the uploads since the last one that worked, and lasts until a person mends it; nil without.
   public var lastingFailure: LastingFailure?
-  /// When the remote said that the logbook was removed for ever, in UTC seconds; nil while it is there.
+  /// When the remote said that the logbook was removed permanently, in UTC seconds; nil while it is there.
   public var purgedAt: Int64?
 }
 
@@ -188,7 +188,7 @@ extension Store {
   private func otherLogbook(_ known: String?, _ other: String) -> Failure {
     Failure(
       .configuration,
-      "\(path): the store was synced with the logbook '\(known ?? "")' and this login is for another one, '\(other)'; --new-remote sends everything to it"
+      "\(path): the store was synced with the logbook '\(known ?? "")' but this login is for another one, '\(other)'; to send everything to it, add --new-remote"
     )
   }
 }

@@ -83,7 +83,7 @@ extension Store {
   /// Gives the logbook another zone and recomputes every derived offset, all in one transaction. Identities, shown
   /// times and what is uploaded stay.
   ///
-  /// - Returns: how many readings and records are placed anew.
+  /// - Returns: how many readings and records are placed again.
   public func setTimezone(_ zone: LogbookZone) throws -> (readings: Int, records: Int) {
     try write { database in
       try Self.set(.timezone, zone.name, database)
@@ -173,7 +173,7 @@ extension Store {
           value = try work(database)
           return .commit
         }
-        guard let value else { throw Failure(.inputOutput, "\(path): the store could not be written") }
+        guard let value else { throw Failure(.inputOutput, "\(path): cannot write to the store") }
         return value
       }
     }

@@ -43,7 +43,7 @@ public final class Store {
   ///   library of SQLite that is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
   public convenience init(path: String, role: StoreRole) throws {
     guard try StoreFile.exists(path) else {
-      throw Failure(.missingInput, "\(path): there is no store; 'glucoport import' creates one")
+      throw Failure(.missingInput, "\(path): No such store; 'glucoport import' creates one")
     }
     try self.init(opening: path, role: role)
   }
@@ -142,22 +142,23 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
   let name = fileName(path)
   switch error.resultCode {
   case .SQLITE_BUSY, .SQLITE_LOCKED:
-    return Failure(.temporary, "\(name): another process keeps the store busy; try again")
+    return Failure(.temporary, "\(name): another process holds the lock on the store; try again")
   case .SQLITE_FULL:
     return Failure(
       .inputOutput,
-      "\(name): the disk is full; nothing of the last batch was stored, what was committed before is safe")
+      "\(name): the disk is full; the last batch was not stored, earlier ones are safe")
   case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
     return Failure(
-      .permission, "\(name): the store cannot be written; check the permissions of the file and its folder")
+      .permission,
+      "\(name): cannot write to the store: permission denied or read-only; check the file and its folder")
   case .SQLITE_CANTOPEN:
     return path.isEmpty
-      ? Failure(.cannotCreate, "\(name): cannot be created in the folder of temporary files")
+      ? Failure(.cannotCreate, "\(name): cannot be created in the folder for temporary files")
       : StoreFile.refusal(path)
   case .SQLITE_NOTADB:
-    return Failure(.badInput, "\(name): this is no glucoport store")
+    return Failure(.badInput, "\(name): not a glucoport store")
   case .SQLITE_CORRUPT:
-    return Failure(.inputOutput, "\(name): the store is damaged; restore a backup")
+    return Failure(.inputOutput, "\(name): the store is damaged; restore it from a backup")
   case .SQLITE_IOERR:
     return Failure(
       .inputOutput,

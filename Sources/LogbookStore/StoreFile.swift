@@ -26,7 +26,7 @@ enum StoreFile {
     case S_IFREG: break
     case S_IFDIR:
       throw Failure(.missingInput, "\(path): Is a directory; name the file of the store in it")
-    default: throw Failure(.badInput, "\(path): this is no regular file, and no glucoport store")
+    default: throw Failure(.badInput, "\(path): not a regular file")
     }
     guard access(PathText.bytes(path), R_OK) == 0 else { throw failure(errno, path, else: .inputOutput) }
     return true
@@ -48,7 +48,8 @@ enum StoreFile {
       if access(PathText.bytes(name), mode) != 0 { return failure(errno, name, else: .cannotCreate) }
     }
     return Failure(
-      .cannotCreate, "\(path): the store cannot be opened; look for '\(path)-wal' and '\(path)-shm' of others"
+      .cannotCreate,
+      "\(path): cannot open the store; check the owner and permissions of '\(path)-wal' and '\(path)-shm'"
     )
   }
 

@@ -44,5 +44,5 @@ extension JSONValue: NightscoutValue {
   }
 
   /// A site keeps numbers, whatever a table of its values may hold.
-  public func glucoseWord(_ unit: GlucoseUnit) -> CellValue { .rejected("a glucose value that is no number") }
+  public func glucoseWord(_ unit: GlucoseUnit) -> CellValue { .rejected("the glucose value is not a number") }
 }

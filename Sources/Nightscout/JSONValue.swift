@@ -121,7 +121,7 @@ extension JSONValue {
     return body
   }
 
-  /// The unit that an escape such as `\u00e4` stands for; nil where there is none.
+  /// The unit that an escape such as `\u00e4` means; nil where there is none.
   private static func unit(in body: [UInt8], at start: Int) -> UInt16? {
     guard start + 6 <= body.count, body[start] == UInt8(ascii: "\\"), body[start + 1] == UInt8(ascii: "u")
     else {

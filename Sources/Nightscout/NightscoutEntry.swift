@@ -12,7 +12,7 @@ public enum NightscoutEntry {
   /// Why a reading cannot be an entry; nil when it can.
   public static func refusal(_ reading: Reading) -> String? {
     milliseconds(reading) > NightscoutTime.minMilliseconds
-      ? nil : "Nightscout takes no time before the year 2000"
+      ? nil : "Nightscout accepts no time before the year 2000"
   }
 
   /// The `type`: readings that are no one's glucose have types of their own, which no program takes for it.

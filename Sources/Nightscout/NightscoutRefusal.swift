@@ -5,9 +5,9 @@ public enum NightscoutRefusal {
   /// No member says when it was.
   public static let noDate = "no usable date"
   /// A glucose value of a treatment whose unit is not stated.
-  public static let unknownUnit = "a glucose value in an unknown unit"
+  public static let unknownUnit = "the glucose value has no unit"
   /// A glucose value of an entry that states no unit and would be in mg/dL.
-  public static let likeMillimoles = "a glucose value that looks like mmol/L, where Nightscout has mg/dL"
+  public static let likeMillimoles = "the glucose value looks like mmol/L, but Nightscout uses mg/dL"
   /// What glucoport wrote into a document, and somebody damaged.
-  static let damaged = "a reading of glucoport with damaged parts"
+  static let damaged = "the reading of glucoport has damaged parts"
 }

@@ -89,7 +89,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
     let value = document[member]
     if value.isEmpty { return nil }
     guard let number = value.jsonNumber, range.contains(number) else {
-      reject("\(what) that is no number from 0 to \(plainNumber(range.upperBound))")
+      reject("\(what) is not a number from 0 to \(plainNumber(range.upperBound))")
       return nil
     }
     return number
@@ -113,7 +113,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
   private mutating func addFood() {
     var fields: [String: FieldValue] = [:]
     for (member, field) in [(NightscoutMember.carbs, "carbs"), (.protein, "protein"), (.fat, "fat")] {
-      if let grams = amount(member, in: PlausibleAmounts.grams, "an amount of food") {
+      if let grams = amount(member, in: PlausibleAmounts.grams, "the amount of food") {
         fields[field] = .number(grams)
       }
     }
@@ -123,7 +123,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
   /// A bolus: `units` at once, and of a combination bolus `extended` units over the minutes.
   private mutating func addInsulin() {
     var fields: [String: FieldValue] = [:]
-    if let units = amount(.insulin, in: PlausibleAmounts.units, "an insulin dose") {
+    if let units = amount(.insulin, in: PlausibleAmounts.units, "the insulin dose") {
       fields["units"] = .number(units)
     }
     if event == "Combo Bolus", let minutes = minutes(), let extended = extendedUnits(minutes) {
@@ -137,7 +137,7 @@ private struct TreatmentReader<Document: NightscoutFields> {
 
   /// The extended part of a combination bolus: a share of all, else a rate over the minutes.
   private mutating func extendedUnits(_ minutes: Double) -> Double? {
-    let all = amount(.enteredInsulin, in: PlausibleAmounts.units, "an insulin dose")
+    let all = amount(.enteredInsulin, in: PlausibleAmounts.units, "the insulin dose")
     let percent = amount(.splitExtended, in: 0...100, "a share")
     let rate = amount(.relative, in: PlausibleAmounts.units, "a rate")
     let units: Double? =
@@ -150,8 +150,8 @@ private struct TreatmentReader<Document: NightscoutFields> {
     guard let minutes = minutes() else { return }
     var fields: [String: FieldValue] = ["subtype": .text("basal"), "minutes": .number(minutes)]
     let percent = document[.percent].jsonNumber
-    if let rate = number(.absolute, in: PlausibleAmounts.unitsPerHour, "a basal rate")
-      ?? number(.rate, in: PlausibleAmounts.unitsPerHour, "a basal rate")
+    if let rate = number(.absolute, in: PlausibleAmounts.unitsPerHour, "the basal rate")
+      ?? number(.rate, in: PlausibleAmounts.unitsPerHour, "the basal rate")
     {
       fields["rate"] = .number(rate)
     } else if percent == -100 {

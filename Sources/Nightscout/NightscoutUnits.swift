@@ -61,7 +61,8 @@ public struct NightscoutUnits: Sendable {
     case .milligramsPerDecilitre: return CellValue(glucose: number, .milligramsPerDecilitre)
     case .millimolesPerLitre:
       guard number <= Self.maxMillimoles else {
-        return .rejected("a glucose value above \(plainNumber(Self.maxMillimoles)) mmol/L: is it in mg/dL?")
+        return .rejected(
+          "the glucose value is above \(plainNumber(Self.maxMillimoles)) mmol/L: is it in mg/dL?")
       }
       return CellValue(glucose: number, .millimolesPerLitre)
     case nil:

@@ -27,19 +27,20 @@ public struct RemoteAddress: Hashable, Sendable {
       scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty,
       (1...65535).contains(parts.port ?? 443)
     else {
-      throw Failure(.configuration, "the address of a remote is a URL such as https://host.example/prefix")
+      throw Failure(
+        .configuration, "the address of a remote must be a URL such as https://host.example/prefix")
     }
     guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
       throw Failure(
         .configuration,
-        "the address of a remote has no user, password, query or fragment; give its token by --token-file or --token-command"
+        "the address of a remote must not have user, password, query or fragment; pass the token with --token-file or --token-command"
       )
     }
     isEncrypted = scheme == "https"
     guard isEncrypted || allowsPlainHTTP || Self.isLoopback(host) else {
       throw Failure(
         .configuration,
-        "\(host): plain http lets everybody on the way read the data and the token; use https, or --insecure-http"
+        "\(host): with plain http anyone on the network can read the data and the token; use https, or --insecure-http"
       )
     }
     self.host = host + (parts.port.map { ":\($0)" } ?? "")

@@ -77,7 +77,7 @@ public enum RemoteRegister {
   /// - Throws: `Failure` of category `configuration` when no kind has such addresses.
   public static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {
     guard let kind = kinds.first(where: { $0.recognises(address) }) else {
-      throw Failure(.configuration, "\(address.host): no kind of remote has such an address")
+      throw Failure(.configuration, "\(address.host): the address fits no kind of remote")
     }
     return RemoteKindInfo(id: kind.id, title: kind.title)
   }
@@ -87,7 +87,8 @@ public enum RemoteRegister {
   /// - Throws: `Failure` of category `usage` for a word that names none.
   public static func kind(named id: String) throws(Failure) -> RemoteKindInfo {
     guard let kind = all.first(where: { $0.id == id }) else {
-      throw Failure(.usage, "'\(id)' is no type of remote: \(all.map(\.id).joined(separator: ", "))")
+      throw Failure(
+        .usage, "'\(id)' is not a type of remote; use one of \(all.map(\.id).joined(separator: ", "))")
     }
     return kind
   }

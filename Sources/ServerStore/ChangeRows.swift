@@ -19,7 +19,7 @@ final class ChangeRows {
   }
 
   enum Change {
-    /// `reading` stands on its row until the next change.
+    /// `reading` is on its row until the next change.
     case reading(seq: Int64)
     case record(seq: Int64, RecordRow)
   }

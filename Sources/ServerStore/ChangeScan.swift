@@ -24,7 +24,7 @@ struct ChangeScan {
     self.limit = min(max(limit, 1), Wire.maxReadings)
   }
 
-  /// The page, in the caller's transaction; nil when nothing stands behind the place.
+  /// The page, in the caller's transaction; nil when nothing follows the place.
   mutating func page() throws -> ChangePage? {
     let positions = Positions(database: database)
     let last = try positions.last()

@@ -24,7 +24,7 @@ struct DataFolder: Sendable {
     guard stat(path, &status) == 0, status.st_mode & 0o022 == 0 else {
       throw Failure(
         .permission,
-        "\(path): others may write into this folder; run 'chmod 700' on it, and look what they did")
+        "\(path): other users may write to this folder; run 'chmod 700' on it and check its files")
     }
   }
 
@@ -89,7 +89,7 @@ final class FolderLock: Sendable {
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
-      throw Failure(.temporary, "\(path): another 'glucoport serve' runs on this folder")
+      throw Failure(.temporary, "\(path): another 'glucoport serve' uses this folder")
     }
   }
 

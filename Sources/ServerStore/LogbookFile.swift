@@ -8,7 +8,7 @@ import LogbookAPI
 struct LogbookFile: Sendable {
   let id: String
   let file: DatabaseFile
-  /// Tells the numbers that this process gives from those of any other history.
+  /// Distinguishes the numbers that this process gives from those of any other history.
   private let tag: String
 
   /// Opens the file, or creates it.

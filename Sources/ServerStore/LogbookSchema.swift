@@ -11,7 +11,7 @@ enum LogbookSchema {
     applicationID: 0x474C_5542, version: 3, name: "file of a server", statements: [tables, rules, contents])
 
   private static let tables = """
-    -- From which number on this tag stands in positions: each process that writes begins an epoch, so that numbers
+    -- From which number on this tag is in positions: each process that writes begins an epoch, so that numbers
     -- that were given after a backup are not taken for those that are given after its restore.
     CREATE TABLE epoch (first_seq INTEGER PRIMARY KEY, tag TEXT NOT NULL CHECK (length(tag) = 8)) STRICT;
 

@@ -26,7 +26,7 @@ enum LoginSchema {
     """
 
   private static let purgedTables = """
-    -- Logbooks that were removed permanently, and of their tokens the hashes, so that each is told so. No name is kept.
+    -- Logbooks that were removed permanently, and the hashes of their tokens, so that each gets this answer. No name is kept.
     CREATE TABLE purged (logbook TEXT PRIMARY KEY CHECK (length(logbook) = 36)) STRICT, WITHOUT ROWID;
 
     CREATE TABLE purged_token (

@@ -22,13 +22,13 @@ public final class Logins: LoginDirectory {
     name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
   ) throws {
     for name in [name, logbook].compactMap({ $0 }) where !Self.canBeName(name) {
-      throw Failure(.usage, "a name has 1 to 64 characters, and none that controls a terminal")
+      throw Failure(.usage, "a name must have 1 to 64 characters and no control characters")
     }
     try file.writeNow { database in
       let sql = "SELECT EXISTS (SELECT 1 FROM login WHERE name = ?)"
       if try Bool.fetchOne(database, sql: sql, arguments: [name]) == true {
         throw Failure(
-          .usage, "there is already a token named '\(name)'; revoke it first, or choose another name")
+          .usage, "a token named '\(name)' exists already; revoke it first, or choose another name")
       }
       let id = try Self.logbookID(logbook, database)
       try database.execute(
@@ -55,7 +55,8 @@ public final class Logins: LoginDirectory {
     try file.writeNow { database in
       try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
       guard database.changesCount == 1 else {
-        throw Failure(.missingInput, "there is no token named '\(name)'")
+        throw Failure(
+          .missingInput, "no token is named '\(name)'; 'glucoport serve token list' shows the names")
       }
     }
   }
@@ -107,8 +108,8 @@ extension Logins {
       throw Failure(
         .usage,
         names.isEmpty
-          ? "there is no logbook yet; --logbook names the one to create"
-          : "there are several logbooks (\(names.joined(separator: ", "))); --logbook names the one to open")
+          ? "no logbook exists yet; name the one to create with --logbook"
+          : "there are several logbooks (\(names.joined(separator: ", "))); choose one with --logbook")
     }
     let id = UUID().uuidString.lowercased()
     try database.execute(sql: "INSERT INTO logbook (id, name) VALUES (?, ?)", arguments: [id, name])

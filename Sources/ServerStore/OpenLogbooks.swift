@@ -14,7 +14,7 @@ actor OpenLogbooks {
   private var files: [String: LogbookFile] = [:]
   /// The ids in the order of their last use.
   private var used: [String] = []
-  /// The ids of logbooks that were removed: a request that was let in before must not make the file anew.
+  /// The ids of logbooks that were removed: a request that was let in before must not make the file again.
   private var purged: Set<String> = []
 
   init(folder: DataFolder) { self.folder = folder }

@@ -62,8 +62,8 @@ extension RecordStorage {
       statement, arguments: [change.guid, change.node, change.version, change.digest])
   }
 
-  /// Whether an earlier answer still tells the truth. In a file that was damaged, or changed by hand, the record may be
-  /// gone, or have other content under this very revision: then the change is applied again.
+  /// Whether an earlier answer is still true. In a file that was damaged, or changed by hand, the record may be gone,
+  /// or have other content under this very revision: then the change is applied again.
   private static func stands(_ revision: String, of change: RecordChange, _ current: Current?) -> Bool {
     guard let current else { return false }
     return current.revision != revision || change.state.agrees(with: current.state)

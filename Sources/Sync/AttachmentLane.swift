@@ -33,7 +33,7 @@ struct AttachmentLane {
     partSize.succeed()
   }
 
-  /// The exchange broke off: what arrived is not known.
+  /// The exchange was interrupted: what arrived is not known.
   ///
   /// - Returns: whether to try again at once.
   mutating func breakOff() -> Bool {

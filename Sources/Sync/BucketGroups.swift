@@ -12,7 +12,7 @@ struct BucketGroups {
   init(_ buckets: Set<Int>, counts: [Int], most: Int) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {
-      // A remote may tell any number.
+      // A remote may report any number.
       let count = min(counts[bucket], most)
       if !group.isEmpty, items + count > most || group.count == Wire.maxBuckets {
         groups.append(group)

@@ -14,7 +14,7 @@ public struct FoundDifference: Hashable, Sendable {
     case different
   }
 
-  /// What differs. Nothing of its content is told.
+  /// What differs. Nothing of its content is reported.
   public enum Item: Hashable, Sendable {
     /// A reading, by what it measures, its device and its shown time.
     case reading(ReadingKind, Device, DeviceTime)
@@ -30,7 +30,7 @@ public struct FoundDifference: Hashable, Sendable {
 
 /// What a comparison found, and what was done about it.
 public struct VerifySummary: Hashable, Sendable {
-  /// The most differences that are told one by one.
+  /// The most differences that are reported one by one.
   public static let maxListed = 200
 
   /// The first differences.

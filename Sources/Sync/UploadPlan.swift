@@ -85,8 +85,8 @@ extension UploadPlan {
   mutating func state(after event: UploadEvent) -> UploadState? {
     switch (state, event) {
     case (.beginning, .done), (.renewing, .done): return firstPush
-    // The remote keeps from a node what that node wrote. Whether a copy of this store wrote under its id cannot be told
-    // without a position that both know, so what comes from the start comes to an id that wrote nothing.
+    // The remote keeps from a node what that node wrote. Whether a copy of this store wrote under its id cannot be
+    // determined without a position that both know, so what comes from the start comes to an id that wrote nothing.
     case (.requeueing, .done): return .renewing
     case (.passing(let batch, _, let next), .done): return .pushing(batch, then: next)
     case (.pushing(let batch, let next), _): return afterPush(of: batch, then: next, event)
@@ -166,7 +166,7 @@ extension UploadPlan {
   private mutating func afterRollback() -> UploadState {
     rollbacks += 1
     guard rollbacks < Self.maxRollbacks else {
-      return .ended(.workLeft("records are edited faster than they can be synced"))
+      return .ended(.workLeft("records are edited faster than they can be synced; the next run continues"))
     }
     // A page that does not follow what the store holds is rolled back in a run that sends nothing, too.
     return canPushRecords ? .pushing(.records(.entries), then: .pull) : .pulling
@@ -218,11 +218,11 @@ extension UploadPlan {
       }
     if isHalved { return .pushing(batch, then: next) }
     switch error {
-    case .tooLarge: return .passing(batch, .quarantine(reason: "larger than the remote takes"), then: next)
+    case .tooLarge: return .passing(batch, .quarantine(reason: "larger than the remote accepts"), then: next)
     case .refused(let reason): return .passing(batch, .quarantine(reason: reason), then: next)
     default:
       setAside += 1
-      leftWork = "the remote fails at some items; they are sent again later"
+      leftWork = "the remote failed for some items; the next run sends them again"
       return setAside < Self.maxSetAside ? .passing(batch, .setAside, then: next) : .ended(.failed(error))
     }
   }

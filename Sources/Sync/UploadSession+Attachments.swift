@@ -62,7 +62,7 @@ extension UploadSession {
     let pending = try store.unrefusedPendingReadings()
     defer { attachments.readingsLeft = pending }
     guard pending > attachments.readingsLeft ?? (summary.setAside > 0 ? pending : 0) else { return false }
-    // They may stand before those that were sent.
+    // They may be before those that were sent.
     lastReading = nil
     return true
   }
@@ -98,7 +98,7 @@ extension UploadSession {
   private func afterFailure(_ error: ServiceError, sending digest: String) throws -> UploadEvent {
     switch error {
     case .tooLarge where attachments.halve(): return .done
-    case .tooLarge: return try refuse(digest, "larger than the remote takes")
+    case .tooLarge: return try refuse(digest, "larger than the remote accepts")
     case .refused(let reason): return try refuse(digest, reason)
     default: return afterFailure(error, at: digest)
     }
@@ -147,7 +147,7 @@ extension UploadSession {
   private func keep(_ part: ContentPart, of wanted: WantedContent) throws -> UploadEvent {
     guard part.size <= wanted.limit else {
       return try refuseDownload(
-        wanted.digest, "its \(part.size) bytes are more than 'glucoport config attachment-limit' allows")
+        wanted.digest, "its \(part.size) bytes exceed the limit of 'glucoport config attachment-limit'")
     }
     switch try store.sync({ try $0.append(part, to: wanted.digest, at: wanted.held) }) {
     case .isWhole:
@@ -161,7 +161,7 @@ extension UploadSession {
     case .wrongDigest:
       summary.damagedAttachments += 1
       return try refuseDownload(
-        wanted.digest, "what the remote gave does not have the SHA-256 of the content")
+        wanted.digest, "the content from the remote does not match its SHA-256")
     }
     attachments.succeed()
     return .done
@@ -186,7 +186,7 @@ extension UploadSession {
     case .tooLarge where attachments.halve(): return .done
     case .serverFailure, .tooLarge:
       summary.setAside += 1
-      plan.leaveWork("the remote fails at some attachments; they are tried again later")
+      plan.leaveWork("the remote failed for some attachments; the next run retries them")
       return attachments.fail(digest) ? .done : .failed(error, items: 1)
     default: return .failed(error, items: 1)
     }
@@ -195,7 +195,7 @@ extension UploadSession {
   private func leave(_ digest: String) -> UploadEvent {
     attachments.leave(digest)
     summary.setAside += 1
-    plan.leaveWork("some attachments do not get on; they are tried again later")
+    plan.leaveWork("some attachments make no progress; the next run retries them")
     return .done
   }
 }

@@ -21,7 +21,7 @@ extension UploadSession {
     let answer = await ask { () async throws(ServiceError) in try await remote.store(pending.batch, run) }
     switch answer {
     case .failure(let error):
-      // A single reading is never too large: then the remote, or what stands in front of it, takes nothing at all.
+      // A single reading is never too large: then the remote, or what is in front of it, takes nothing at all.
       let isAtFault = error != .tooLarge || pending.keys.count > 1
       return .failed(error, items: isAtFault ? pending.keys.count : 0)
     case .success(let answer):
@@ -98,7 +98,7 @@ extension UploadSession {
   private func holdBack(_ guid: String) {
     heldBack.insert(guid)
     summary.setAside += 1
-    plan.leaveWork("records change faster on the remote than they can be synced")
+    plan.leaveWork("records change faster on the remote than they can be synced; the next run continues")
   }
 
   /// Leaves the only item of the last request for another run.

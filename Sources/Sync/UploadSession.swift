@@ -91,8 +91,8 @@ public final class UploadSession {
 
   /// Does the next step; gives the ending after the last.
   public func step() async throws -> UploadEnding? {
-    if environment.isOutOfTime() { plan.stop("the time for this run is over") }
-    if environment.isOutOfBytes() { plan.stop("this run may not send and fetch more bytes") }
+    if environment.isOutOfTime() { plan.stop("--max-time reached; the next run continues") }
+    if environment.isOutOfBytes() { plan.stop("--max-bytes reached; the next run continues") }
     switch plan.current {
     case .begin: try plan.note(try begin())
     case .pushReadings(let limit): try plan.note(try await pushReadings(limit))
@@ -161,7 +161,8 @@ extension UploadSession {
         try store.forgetPositions()
         if pulls { try store.queueDownload(.changes, .changed, at: now) }
         return try store.requeue(
-          buckets, reason: "the remote does not know a position that it gave: it lacks its newest part",
+          buckets,
+          reason: "the remote does not know a position that it returned: its newest changes are lost",
           at: now)
       }
       lastReading = nil

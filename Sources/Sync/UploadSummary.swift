@@ -34,7 +34,7 @@ public struct UploadSummary: Hashable, Sendable {
   public var merged = 0
   /// Conflicts that this run found.
   public var conflicts = 0
-  /// Readings, records, contents of attachments and downloads that the remote refused for good, or gave damaged.
+  /// Readings, records, contents of attachments and downloads that the remote refused permanently, or gave damaged.
   public var refused = 0
   /// Downloads that are not tried any more, contents of attachments with them: a part of `refused`.
   public var refusedDownloads = 0

@@ -16,7 +16,7 @@ extension VerifySession {
     for start in stride(from: 0, to: missingThere.count, by: Self.maxItems) {
       let keys = missingThere[start..<min(start + Self.maxItems, missingThere.count)].map(\.key)
       summary.requeuedReadings += try store.sync {
-        try $0.requeue(keys, reason: "missing there, as a comparison found", at: now)
+        try $0.requeue(keys, reason: "missing on the remote, found by verify", at: now)
       }
     }
     try fetchReadings(at: now)

@@ -3,8 +3,8 @@
 public import Logbook
 public import LogbookStore
 
-/// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ. What
-/// waits to be sent, and what others changed since the last pull, is no difference.
+/// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ. What is
+/// pending to be sent, and what others changed since the last pull, is no difference.
 ///
 /// It asks under the last run of the store, so that nothing is written, here or there, before `fix`.
 public final class VerifySession {
@@ -51,7 +51,7 @@ public final class VerifySession {
     guard run.number > 0 else {
       throw Failure(
         .temporary,
-        "\(store.path): there was no upload yet, so there is nothing to compare; 'glucoport upload' sends it"
+        "\(store.path): no upload has run yet, so there is nothing to compare; run 'glucoport upload' first"
       )
     }
     // A remote that was restored from a backup does not know the position. What it lacks is what is asked for.
@@ -132,9 +132,8 @@ extension VerifySession {
     recordsDiffering[incoming.guid] = incoming
   }
 
-  /// Takes out what waits to be fetched or was left out, and what others changed since the last pull, which the next upload
-  /// fetches anyway. What this node wrote
-  /// itself is not among the changes, and stays a difference.
+  /// Takes out what is pending to be fetched or was left out, and what others changed since the last pull, which the
+  /// next upload fetches anyway. What this node wrote itself is not among the changes, and stays a difference.
   private func leaveOutUnpulled() async throws {
     let found = missingHere.count + recordsMissingHere.count + recordsDiffering.count
     guard found > 0 else { return }

@@ -38,7 +38,7 @@ public final class UnlinkedFile {
     while written < bytes.count {
       let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw failure("cannot keep the input") }
+      guard count > 0 else { throw failure("cannot buffer the input") }
       written += count
     }
   }
@@ -52,8 +52,8 @@ public final class UnlinkedFile {
       let count = pread(
         descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(offset + filled))
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw failure("cannot read what was kept") }
-      guard count > 0 else { throw Failure(.inputOutput, "what was kept in \(folder) is cut off") }
+      guard count >= 0 else { throw failure("cannot read the buffered input") }
+      guard count > 0 else { throw Failure(.inputOutput, "the temporary file in \(folder) is truncated") }
       filled += count
     }
   }
@@ -63,7 +63,7 @@ public final class UnlinkedFile {
   /// - Throws: `Failure` of category `inputOutput`.
   public func duplicate() throws -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    guard copy >= 0 else { throw failure("cannot open what was kept") }
+    guard copy >= 0 else { throw failure("cannot open the buffered input") }
     return copy
   }
 

@@ -21,17 +21,17 @@ extension Failure {
   /// - Parameter isShared: whether others use the device's ids, too, so that no rule is printed for it unasked.
   static func noPermission(_ node: String, isShared: Bool) -> Failure {
     let command = USBBus.permissionCommand(isShared: isShared)
-    return Failure(.permission, "opening the meter: no permission for \(node); run: \(command)")
+    return Failure(.permission, "opening the meter: Permission denied: \(node); run: \(command)")
   }
 
   /// A device that is gone.
   static func gone(_ node: String) -> Failure {
-    Failure(.unavailable, "opening the meter: \(node) is not there any more; plug the meter in and retry")
+    Failure(.unavailable, "opening the meter: \(node) has disappeared; plug the meter in and retry")
   }
 
   /// A device that something else uses.
   static func inUse(_ node: String) -> Failure {
-    Failure(.unavailable, "opening the meter: another program uses \(node); end it and retry")
+    Failure(.unavailable, "opening the meter: another program uses \(node); close it and retry")
   }
 
   /// A device without what a link needs.

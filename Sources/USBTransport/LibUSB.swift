@@ -4,7 +4,8 @@ import CLibUSB
 import Glibc
 import Logbook
 
-/// A session of libusb. It sees what is plugged in at its beginning, so there is one for each listing and each talk.
+/// A session of libusb. It sees what is plugged in at its beginning, so there is one for each listing and each
+/// session.
 ///
 /// This file holds all pointers to what libusb owns.
 final class LibUSB {
@@ -22,7 +23,7 @@ final class LibUSB {
 
   deinit { libusb_exit(context) }
 
-  /// Every device at the bus, with what its descriptor tells.
+  /// Every device at the bus, with what its descriptor reports.
   func devices() throws(Failure) -> [PluggedDevice] {
     var devices: [PluggedDevice] = []
     try forEachDevice { _, described in
@@ -92,7 +93,7 @@ final class LibUSB {
     return described
   }
 
-  /// The interfaces of a device's active configuration; none where the system does not tell. Nothing is sent to it.
+  /// The interfaces of a device's active configuration; none where the system does not say. Nothing is sent to it.
   fileprivate static func interfaces(of device: OpaquePointer) -> [USBInterface] {
     var descriptor: UnsafeMutablePointer<libusb_config_descriptor>?
     guard libusb_get_active_config_descriptor(device, &descriptor) == 0, let descriptor else {
@@ -144,7 +145,7 @@ final class LibUSBPort: USBPort {
   }
 
   deinit {
-    // Reached only where nobody closed it; there is nobody to tell.
+    // Reached only where nobody closed it; nobody can be informed.
     _ = release()
   }
 
@@ -173,14 +174,14 @@ final class LibUSBPort: USBPort {
     let transfer = try Transfer(handle, request, LibUSBPort.checkedLength(data.count), data)
     let sent = try perform(transfer, within: milliseconds)
     guard sent.count == data.count else {
-      throw .failed("the meter took \(sent.count) of \(data.count) bytes")
+      throw .failed("the meter accepted \(sent.count) of \(data.count) bytes")
     }
   }
 
   func write(_ bytes: [UInt8], to endpoint: USBEndpoint, within milliseconds: Int) throws(TransportError) {
     let sent = try perform(try Transfer(handle, endpoint, bytes), within: milliseconds)
     guard sent.count == bytes.count else {
-      throw .failed("the meter took \(sent.count) of \(bytes.count) bytes")
+      throw .failed("the meter accepted \(sent.count) of \(bytes.count) bytes")
     }
   }
 
@@ -217,7 +218,7 @@ final class LibUSBPort: USBPort {
     guard failed.isEmpty else {
       throw Failure(
         .inputOutput,
-        "closing the meter: the kernel's driver did not come back (\(failed)); unplug the meter and plug it in again"
+        "closing the meter: the kernel's driver could not be restored (\(failed)); unplug the meter and plug it in again"
       )
     }
   }
@@ -290,7 +291,7 @@ extension LibUSBPort {
     interfaces = LibUSB.interfaces(of: libusb_get_device(handle))
   }
 
-  /// Gives everything back, and tells what could not be.
+  /// Gives everything back, and says what could not be.
   private func release() -> String {
     guard isOpen else { return "" }
     isOpen = false
@@ -318,7 +319,7 @@ extension LibUSBPort {
     case LIBUSB_ERROR_ACCESS: .noPermission(node, isShared: false)
     case LIBUSB_ERROR_NO_DEVICE: .gone(node)
     case LIBUSB_ERROR_BUSY: .inUse(node)
-    default: Failure(.inputOutput, "taking the meter from the system: \(LibUSB.words(code))")
+    default: Failure(.inputOutput, "detaching the meter from its kernel driver: \(LibUSB.words(code))")
     }
   }
 
@@ -427,7 +428,7 @@ private final class Transfer {
     case LIBUSB_TRANSFER_STALL: throw .stalled
     case LIBUSB_TRANSFER_NO_DEVICE: throw .unplugged
     case LIBUSB_TRANSFER_OVERFLOW: throw .overflow
-    case LIBUSB_TRANSFER_CANCELLED: throw .failed("the system took the transfer back")
+    case LIBUSB_TRANSFER_CANCELLED: throw .failed("the system cancelled the transfer")
     default: throw .failed("the transfer failed on the bus")
     }
   }

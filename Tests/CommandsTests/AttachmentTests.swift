@@ -133,11 +133,11 @@ import Testing
     #expect(waiting.status == 75 && waiting.errors.contains("glucoport upload"), "\(waiting)")
     #expect(!FileManager.default.fileExists(atPath: program.path("got")))
     let listed = try await program.run(arguments: ["record", "attachments", guid] + other)
-    #expect(listed.output.contains("not fetched yet"))
+    #expect(listed.output.contains("not downloaded yet"))
     let store = try StoreFile(program.path("other.db"))
     #expect(try store.count("download WHERE kind = 'attachment' AND priority = 0") == 1)
     let status = try await program.run(arguments: ["status"] + other)
-    #expect(status.output.contains("contents of attachments: 1 not here yet"))
+    #expect(status.output.contains("contents of attachments: 1 not downloaded yet"))
   }
 
   @Test func theLimitIsASettingWithUnits() async throws {

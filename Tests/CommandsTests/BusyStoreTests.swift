@@ -32,7 +32,7 @@ import Testing
     async let added = program.run("record", "add", "note", "x")
     for outcome in try await [imported, uploaded, added] {
       #expect(outcome.status == 75, "\(outcome)")
-      #expect(outcome.errors.contains("another process keeps the store busy; try again"), "\(outcome)")
+      #expect(outcome.errors.contains("another process holds the lock on the store; try again"), "\(outcome)")
     }
     try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     #expect(try await program.run("import", csv, "--quiet").status == 0)

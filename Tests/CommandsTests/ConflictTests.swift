@@ -145,9 +145,9 @@ struct ConflictTests {
 
   @Test(arguments: [
     (":", 4, "nothing was changed"), (": >\"$1\"", 4, "nothing was changed"),
-    ("echo '{\"fields\":{\"carbs\":' >\"$1\"", 65, "not the JSON"),
-    ("echo '{}' >\"$1\"", 64, "nothing would be left"),
-    ("echo '{\"fields\":{}}' >\"$1\"", 64, "nothing would be left"), ("exit 3", 74, "failed"),
+    ("echo '{\"fields\":{\"carbs\":' >\"$1\"", 65, "is not valid"),
+    ("echo '{}' >\"$1\"", 64, "the record would be empty"),
+    ("echo '{\"fields\":{}}' >\"$1\"", 64, "the record would be empty"), ("exit 3", 74, "failed"),
   ])
   func anEditThatLeavesNothingUsableResolvesNothing(
     _ script: String, _ status: Int, _ words: String

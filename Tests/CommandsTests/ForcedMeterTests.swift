@@ -127,7 +127,7 @@ import Testing
       let outcome = try await run("meter info --driver \(driver) --usb 0403:6015")
       #expect(outcome.status == 64, "\(outcome)")
       #expect(
-        outcome.errors.contains("the driver '\(driver)' reads \(links); 0403:6015 at 1-1 is none"),
+        outcome.errors.contains("the driver '\(driver)' reads \(links); 0403:6015 at 1-1 is not one"),
         "\(outcome)")
     }
     try plug(SimulatedContour(memory(serial: "1"), variant: .nextLink), 0x1234, 1)

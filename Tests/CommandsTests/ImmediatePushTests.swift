@@ -25,7 +25,7 @@ import Testing
       echo content >file; of a record attach $(only a) file --push --quiet; pending a
       of a record delete $(only a) --push --quiet; pending a; upload b --quiet; texts b; cat errors; stop
       """)
-    let none = "pending: 0 readings, 0 records; nothing was sent or written"
+    let none = "pending: 0 readings, 0 records; nothing was sent or changed"
     #expect(
       outcome.output == """
         \(none)
@@ -57,7 +57,7 @@ import Testing
     #expect(lines[0] == "0" && lines[3] == "0")
     #expect(lines[2].hasPrefix("edited: ") && lines[2].contains("second"))
     #expect(lines[4] == "1" && lines[5] == "third")
-    #expect(lines[6] == "pending: 0 readings, 1 record; nothing was sent or written")
+    #expect(lines[6] == "pending: 0 readings, 1 record; nothing was sent or changed")
     let errors = outcome.errors.split(separator: "\n")
     #expect(errors.count == 3 && errors.allSatisfy { $0.hasPrefix("glucoport: queued, not sent: ") })
     #expect(errors[0].contains("no remote") && errors[1].contains("127.0.0.1"), "\(errors)")

@@ -146,7 +146,7 @@ struct ImportTests {
     let program = try Program()
     let outcome = try await program.shell("glucoport import - <&-")
     #expect(outcome.status == 66 && outcome.output.isEmpty)
-    #expect(outcome.errors == "glucoport: -: cannot be read; it is closed\n")
+    #expect(outcome.errors == "glucoport: -: cannot be read: standard input is closed\n")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
@@ -216,8 +216,8 @@ struct ImportTests {
       ])
     #expect(
       ends.map(\.last) == [
-        "glucoport: -: 3 items were rejected and --max-rejects takes 2; what was read until then is stored",
-        "glucoport: -: 3 items were rejected and --strict takes none; nothing was stored",
+        "glucoport: -: 3 items were rejected and --max-rejects takes 2; what was read before is stored",
+        "glucoport: -: 3 items were rejected and --strict permits none; nothing was stored",
       ])
     #expect(!(few.errors + strict.errors).contains("98secret"))
   }
@@ -408,7 +408,8 @@ struct ImportTests {
     let program = try Program()
     let file = program.path("new.db")
     let outcome = try await program.run("import", "-", "--store", file, "--rejects", file, input: Self.bad)
-    #expect(outcome.status == 64 && outcome.errors.contains("name another with --rejects"), "\(outcome)")
+    #expect(
+      outcome.status == 64 && outcome.errors.contains("choose another one with --rejects"), "\(outcome)")
   }
 
   @Test func aUnitThatNothingTellsIsAskedFor() async throws {

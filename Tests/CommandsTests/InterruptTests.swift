@@ -15,7 +15,7 @@ import Testing
   /// The number of readings in the sentence that a signal leaves.
   private static func reported(_ outcome: Program.Outcome) throws -> Int {
     let match = try #require(
-      try /interrupted; ([0-9,]+) readings? of it are stored; import it again for the rest/.firstMatch(
+      try /interrupted; stored ([0-9,]+) readings?; import it again for the rest/.firstMatch(
         in: outcome.errors), "\(outcome)")
     return try #require(Int(match.1.replacing(",", with: "")))
   }

@@ -119,7 +119,7 @@ import Testing
         check 77 upload
 
         """, "\(outcome)")
-    #expect(outcome.errors.components(separatedBy: "the login is refused").count == 5, "\(outcome)")
+    #expect(outcome.errors.components(separatedBy: "the login is rejected").count == 5, "\(outcome)")
   }
 
   @Test func anotherTokenThatFailsIsReportedAnew() async throws {

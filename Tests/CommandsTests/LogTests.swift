@@ -33,12 +33,12 @@ struct LogTests {
     let log = try await program.run("log", "1").output
     #expect(
       log.hasSuffix(
-        "  line 6: a ketone value in another unit than mmol/L\n  line 10: a unit that is neither mg/dL nor mmol/L\n"
+        "  line 6: the ketone value is not in mmol/L\n  line 10: the unit is neither mg/dL nor mmol/L\n"
       ))
     let object = try #require(try await program.run("log", "1", "--json").objects().first)
     let rejections = try #require(object["rejections"] as? [[String: any Sendable]])
     #expect(rejections.map { $0["line"] as? Int } == [6, 10])
-    #expect(rejections.first?["reason"] as? String == "a ketone value in another unit than mmol/L")
+    #expect(rejections.first?["reason"] as? String == "the ketone value is not in mmol/L")
     let clean = try #require(try await program.run("log", "2", "--json").objects().first)
     #expect((clean["rejections"] as? [any Sendable])?.isEmpty == true)
   }

@@ -60,7 +60,7 @@ import Testing
     let server = try plug(try meter())
     let list = try await run("meter", "list")
     #expect(list.status == 0)
-    #expect(list.output == "1-1  1a79:6200  Contour Next Link: driver contour, may be opened\n")
+    #expect(list.output == "1-1  1a79:6200  Contour Next Link: driver contour, permission to open it\n")
     let object = try #require(try await run("meter", "list", "--json").objects().first)
     #expect(
       Set(object.keys) == ["port", "usb", "name", "drivers", "shared", "obstacle", "node", "permission"])
@@ -73,7 +73,7 @@ import Testing
     let info = try await run("meter", "info")
     #expect(info.status == 0, "\(info.errors)")
     #expect(info.output.contains("1234567") && info.output.contains("  holds 3 readings\n"))
-    #expect(info.errors.contains("probably for daylight-saving time or another zone"))
+    #expect(info.errors.contains("probably because of daylight-saving time or another zone"))
     let object = try #require(try await run("meter", "info", "--json").objects().first)
     #expect(Set(object.keys) == ["meter", "driver", "port", "count", "clock"])
   }
@@ -112,7 +112,7 @@ import Testing
     #expect(outcome.status == 77)
     #expect(outcome.errors.contains("glucoport meter udev-rules | sudo tee"))
     let list = try await program.runUnprivileged("meter", "list", environment: bus.environment)
-    #expect(list.output.contains("no permission for /dev/bus/usb/001/002"))
+    #expect(list.output.contains("permission denied for /dev/bus/usb/001/002"))
     #expect(list.errors.contains("glucoport meter udev-rules | sudo tee"))
     #expect(hasNoStore)
   }

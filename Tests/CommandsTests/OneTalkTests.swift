@@ -95,7 +95,7 @@ import Testing
     let outcome = try await program.run(
       arguments: command + ["--serial", "92533333333"] + (command.last == "record" ? [path] : []),
       environment: bus.environment)
-    #expect(outcome.status == 69 && outcome.errors.contains("no meter with this serial number"))
+    #expect(outcome.status == 69 && outcome.errors.contains("no connected meter has this serial number"))
     #expect(meter.state == .released && meter.memory.clock.seconds < Self.now - 86000)
     for file in [path, program.store] { #expect(!FileManager.default.fileExists(atPath: file)) }
   }

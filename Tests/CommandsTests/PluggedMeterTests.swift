@@ -50,7 +50,8 @@ import USBTransport
     let devices = [device(0x10C4, 0xEA60)]
     #expect(failure(devices)?.category == .unavailable)
     #expect(
-      failure(devices)?.message.contains("may be one of: cable, other-cable; choose with --driver") == true)
+      failure(devices)?.message.contains("is used by: cable, other-cable; choose one with --driver")
+        == true)
     #expect(try chosen(devices, driver: "other-cable") == "other-cable Other behind a cable at 1-1")
     #expect(failure(devices, driver: "own")?.category == .unavailable)
   }
@@ -85,10 +86,10 @@ import USBTransport
     let line = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
     #expect(
       MeterListing.line(line)
-        == "1-1  1209:0001  Own One: driver own, no permission for /dev/bus/usb/001/002")
+        == "1-1  1209:0001  Own One: driver own, permission denied for /dev/bus/usb/001/002")
     own.mayOpenNode = true
     let open = try #require(PluggedMeter.among([own], drivers: Self.drivers, shared: true).first)
-    #expect(MeterListing.line(open).hasSuffix("driver own, may be opened"))
+    #expect(MeterListing.line(open).hasSuffix("driver own, permission to open it"))
   }
 
   @Test func theStatusOfASignalIsThatOfAShell() {

@@ -28,7 +28,7 @@ import Testing
       stop >/dev/null; again; ls served/logbooks
       """)
     #expect(
-      outcome.output == "a 0\n3\nthe logbook and this store are removed\na 0\nserved/logbooks:\n",
+      outcome.output == "a 0\n3\nthe logbook and this store were removed\na 0\nserved/logbooks:\n",
       "\(outcome)")
     #expect(outcome.errors == "")
   }
@@ -49,7 +49,7 @@ import Testing
         a 0
         b 0
         r 0
-        the logbook and this store are removed
+        the logbook and this store were removed
         a 0
         b 78
         r 78
@@ -58,7 +58,7 @@ import Testing
         verify 78
         0
         b 78
-        pending: 1 reading, 0 records; nothing was sent or written
+        pending: 1 reading, 0 records; nothing was sent or changed
         21
 
         """, "\(outcome)")
@@ -80,11 +80,11 @@ import Testing
       outcome.output == """
         a 0
         b 0
-        the logbook and this store are removed
+        the logbook and this store were removed
         a 0
         b 78
         78
-          everything is pending and goes to this logbook
+          everything is pending and will be sent to this logbook
         pushed 1 reading, 1 record · pulled 0 readings, 0 records · conflicts 0
         b 0
         c 0
@@ -104,7 +104,7 @@ import Testing
       """)
     #expect(outcome.output == "a 0\nr 0\na 64\n0\na 64\na 64\nr 77\na 0\n", "\(outcome)")
     #expect(
-      outcome.errors.contains("--confirm") && outcome.errors.contains("not that of the logbook, 'anna'"))
+      outcome.errors.contains("--confirm") && outcome.errors.contains("the logbook is named 'anna'"))
   }
 
   @Test func onATerminalTheNameIsTyped() async throws {
@@ -118,7 +118,7 @@ import Testing
     #expect(text.contains("This removes the logbook 'anna' at http://127.0.0.1:"), "\(outcome)")
     #expect(text.contains("2 readings and 0 records, of which 1 is on no server"))
     #expect(text.contains("typed 64\na.db\n"))
-    #expect(text.hasSuffix("the logbook and this store are removed\ntyped 0\n"), "\(outcome)")
+    #expect(text.hasSuffix("the logbook and this store were removed\ntyped 0\n"), "\(outcome)")
   }
 
   /// The process ended between the server's answer and the removal of the store.
@@ -140,7 +140,7 @@ import Testing
         a 64
         a.db
         a 78
-        the logbook and this store are removed
+        the logbook and this store were removed
         a 0
 
         """, "\(outcome)")

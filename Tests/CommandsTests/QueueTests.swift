@@ -25,7 +25,7 @@ import Testing
       upload b --quiet; of b queue list | wc -l
       """)
     let lines = outcome.output.split(separator: "\n").map(String.init).dropFirst(2)
-    #expect(lines.first == "queued; the next upload fetches it", "\(outcome)")
+    #expect(lines.first == "queued; the next upload downloads it", "\(outcome)")
     #expect(
       lines.contains { $0.hasSuffix("readings from 2026-03-01 00:00:00 until 2026-03-02 00:00:00  waiting") },
       "\(outcome)")
@@ -42,16 +42,16 @@ import Testing
       """
       row a 08:10 124; upload a --quiet; connect c; of c config history on-demand >/dev/null
       sqlite3 a.db 'SELECT count(*) FROM reading'; upload c --quiet; of c list | wc -l
-      of c verify --fix | tail -1; echo $?; of c list | wc -l; of c status | grep -c 'left out'
+      of c verify --fix | tail -1; echo $?; of c list | wc -l; of c status | grep -c 'were skipped'
       of c queue add readings --until 2030-01-01 >/dev/null
       of c queue cancel $(of c queue list | sed 's/ .*//') >/dev/null
-      of c status | grep -c 'left out'; upload c --all --quiet; of c list | wc -l; of c verify; of c status | grep -c 'left out'
+      of c status | grep -c 'were skipped'; upload c --all --quiet; of c list | wc -l; of c verify; of c status | grep -c 'were skipped'
       """)
     #expect(
       outcome.output.split(separator: "\n").dropFirst(3).joined(separator: "|")
         == """
-        2|c 0|0|2 items are not fetched yet; 'glucoport upload' does that, with --all for older readings that were \
-        left out|0|0|1|1|c 0|2|no differences|0
+        2|c 0|0|2 items are not downloaded yet; use 'glucoport upload', with --all for older readings that were \
+        skipped|0|0|1|1|c 0|2|no differences|0
         """, "\(outcome)")
   }
 
@@ -68,8 +68,8 @@ import Testing
     #expect(
       outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "|")
         == """
-        it is here already; nothing was queued|0|"pushed_attachments":1 "pulled_attachments":0 |\
-        it is here already; nothing was queued|a 0|0
+        it is already here; nothing was queued|0|"pushed_attachments":1 "pulled_attachments":0 |\
+        it is already here; nothing was queued|a 0|0
         """, "\(outcome)")
   }
 
@@ -155,9 +155,9 @@ import Testing
       outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "\n") == """
         record  2026-03-01 10:00:00  note  ID  refused: too odd
         1
-        to be tried again: 1
+        to be retried: 1
         0
-        pending: 0 readings, 1 record; nothing was sent or written
+        pending: 0 readings, 1 record; nothing was sent or changed
         """, "\(outcome)")
   }
 
@@ -170,7 +170,7 @@ import Testing
       """)
     #expect(
       outcome.output.split(separator: "\n").dropFirst(2).joined(separator: "|")
-        == "to be tried again: 0|66|to be tried again: 1|0", "\(outcome)")
-    #expect(outcome.errors.contains("was not refused; the next upload fetches it anyway"), "\(outcome)")
+        == "to be retried: 0|66|to be retried: 1|0", "\(outcome)")
+    #expect(outcome.errors.contains("was not refused; the next upload downloads it anyway"), "\(outcome)")
   }
 }

@@ -184,7 +184,7 @@ import Testing
         set_remote() { glucoport remote set "$url" --token-file mine "$@" >shown; echo $?; }
         set_remote; set_remote --ca-file other.pem; set_remote --ca-file mine; set_remote --ca-file ca.pem
         glucoport record add note x --quiet; glucoport upload --quiet; echo $?
-        glucoport remote show | grep -c 'certificates of /.*/ca.pem alone'
+        glucoport remote show | grep -c 'trusts only the CA file /.*/ca.pem'
         rm ca.pem; glucoport upload --quiet; echo $?
         stop
         """)

@@ -142,7 +142,7 @@ import Testing
         state          queued: refused
         refused        too heavy
         refused: too heavy
-        to be tried again: 1
+        to be retried: 1
         queued: 1 attachment
 
         """, "\(outcome)")
@@ -165,10 +165,10 @@ import Testing
       outcome.output == """
         3
         3
-        contents of attachments: 1 could not be fetched
+        contents of attachments: 1 could not be downloaded
         {"to_send":0,"to_send_bytes":0,"to_fetch":0,"refused":0,"not_fetched":1}
         1
-        to be tried again: 1
+        to be retried: 1
         0
 
         """, "\(outcome)")

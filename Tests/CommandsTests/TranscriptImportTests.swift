@@ -55,7 +55,8 @@ import Testing
   @Test func aFolderIsNoTranscriptAndTheMessageSaysWhatToDo() async throws {
     let outcome = try await program.run("import", "--transcript", program.folder.path)
     #expect(
-      outcome.status == 65 && outcome.errors.contains("a folder; name the transcript in it"), "\(outcome)")
+      outcome.status == 65 && outcome.errors.contains("Is a directory; name the transcript in it"),
+      "\(outcome)")
   }
 
   @Test func aLineThatIsCutOffIsToldByItsNumber() async throws {
@@ -63,7 +64,7 @@ import Testing
     let path = try program.write(String(text.dropLast(7)), to: "cut.transcript")
     let outcome = try await program.run("import", "--transcript", path)
     #expect(outcome.status == 65)
-    #expect(outcome.errors.contains("cut.transcript:\(try lines().count): the transcript is cut off"))
+    #expect(outcome.errors.contains("cut.transcript:\(try lines().count): the transcript is truncated"))
   }
 
   @Test func aChangedByteIsAWrongChecksumAndStoresNothing() async throws {
@@ -80,7 +81,7 @@ import Testing
   @Test func aDryRunWritesNothing() async throws {
     let outcome = try await program.run("import", "--dry-run", "--transcript", Self.sample.path)
     #expect(outcome.status == 0)
-    #expect(outcome.output.contains("new 6 ") && outcome.output.contains("nothing was written"))
+    #expect(outcome.output.contains("new 6 ") && outcome.output.contains("preview: nothing was stored"))
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 
@@ -100,9 +101,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("driver contour", "driver unheard-of", "has no driver 'unheard-of'"),
-    ("usb 1a79:7410", "usb 1a79:ffff", "knows no meter with the USB ids 1a79:ffff"),
-    ("glucoport-transcript 1", "glucoport-transcript 9", ":1: this is no transcript"),
+    ("driver contour", "driver unheard-of", "unknown driver 'unheard-of'"),
+    ("usb 1a79:7410", "usb 1a79:ffff", "supports no meter with the USB ids 1a79:ffff"),
+    ("glucoport-transcript 1", "glucoport-transcript 9", ":1: this is not a transcript"),
   ])
   func aTranscriptThatThisProgramDoesNotKnowIsRefused(
     _ line: String, _ other: String, _ message: String

@@ -48,10 +48,13 @@ import Testing
     try #require(lines.count == 29, "\(outcome)")
     #expect(Array(lines[0...2]) == ["a 0", "no differences", "a 0"])
     let times = [4, 1499, 2999].map { GeneratedExport.time($0).replacing("T", with: " ") }
-    #expect(lines[3...5].map { String($0.prefix(34)) } == times.map { "missing there: \($0)" }, "\(outcome)")
-    #expect(lines[6].hasPrefix("missing there: 2026-03-01 08:00:00  note  "))
-    #expect(lines[7].hasPrefix("different there: 2026-03-02 08:00:00  note  "))
-    #expect(lines[8] == "missing there 3 readings, 1 record · different there 0 readings, 1 record")
+    #expect(
+      lines[3...5].map { String($0.prefix(42)) } == times.map { "missing on the remote: \($0)" }, "\(outcome)"
+    )
+    #expect(lines[6].hasPrefix("missing on the remote: 2026-03-01 08:00:00  note  "))
+    #expect(lines[7].hasPrefix("different on the remote: 2026-03-02 08:00:00  note  "))
+    #expect(
+      lines[8] == "missing on the remote 3 readings, 1 record · different on the remote 0 readings, 1 record")
     #expect(lines[9] == "a 3" && lines[11] == "a 3")
     #expect(!lines[3...10].joined().contains("secret") && !lines[3...10].joined().contains("altered"))
     let object = try #require(
@@ -69,7 +72,7 @@ import Testing
       Array(lines[18...22]) == [
         "fetched 0 readings, 1 record",
         "queued again 3 readings, 1 record; 'glucoport upload' sends them", "a 0",
-        "pending: 3 readings, 1 record; nothing was sent or written", "a 0",
+        "pending: 3 readings, 1 record; nothing was sent or changed", "a 0",
       ], "\(outcome.output)")
     #expect(Array(lines[23...]) == ["a 0", "no differences", "a 0", "1", "3000", "2"], "\(outcome.output)")
     #expect(outcome.errors == "")
@@ -87,7 +90,7 @@ import Testing
       verify a --quiet
       sqlite3 a.db .dump | sha256sum >after; sqlite3 $book .dump | sha256sum >>after; cmp before after && echo same
       """, program)
-    #expect(outcome.output.hasPrefix("a 0\na 0\nmissing there: "), "\(outcome)")
+    #expect(outcome.output.hasPrefix("a 0\na 0\nmissing on the remote: "), "\(outcome)")
     #expect(outcome.output.hasSuffix("a 3\nsame\n"), "\(outcome)")
   }
 
@@ -102,7 +105,7 @@ import Testing
     let outcome = try await script(
       "row a 07:10 123; row c 07:10 123; verify a; verify c; verify nobody", "true")
     #expect(outcome.output == "a 75\nc 78\nnobody 66\n", "\(outcome)")
-    #expect(outcome.errors.contains("no upload yet") && outcome.errors.contains("remote set"))
+    #expect(outcome.errors.contains("no upload has run yet") && outcome.errors.contains("remote set"))
   }
 
   @Test func aServerThatIsAwayIsUnavailableAndChangesNothing() async throws {
@@ -130,7 +133,7 @@ import Testing
     let before = try FolderListing(program.folder)
     for arguments in [["verify"], ["verify", "--fix"], ["remote", "purge", "--confirm", "site"]] {
       let outcome = try await program.run(arguments: arguments)
-      #expect(outcome.status == 78 && outcome.errors.contains("this sort of server"), "\(outcome)")
+      #expect(outcome.status == 78 && outcome.errors.contains("this kind of server"), "\(outcome)")
     }
     #expect(server.connectionCount == 0)
     // The lock of uploads, which holds nothing.

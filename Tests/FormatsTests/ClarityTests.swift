@@ -124,7 +124,7 @@ import Testing
     try #require(header != Self.header)
     let misspelt = try TextExport("\(header)\n\(row)\n")
     #expect(misspelt.readingTexts == plain.readingTexts && !plain.readings.isEmpty)
-    #expect(misspelt.warnings == ["unknown column '\(unusual)': read as '\(usual)', whose place it has"])
+    #expect(misspelt.warnings == ["unknown column '\(unusual)': read as '\(usual)', because of its position"])
   }
 
   @Test func aColumnThatSomebodyAppendedIsNotTakenForOneThatIsMissing() throws {
@@ -189,7 +189,7 @@ import Testing
 
   @Test func aReadingThatLostItsTimeIsRejectedAndNotTakenForSettings() throws {
     let export = try Self.read([Self.header, Self.estimate("", "110", 600)])
-    #expect(export.rejections.map(\.reason) == ["an event without a time"])
+    #expect(export.rejections.map(\.reason) == ["the event has no time"])
     #expect(export.skipped.isEmpty)
   }
 

@@ -17,7 +17,7 @@ import Testing
     let cut = try TextExport(Self.rows + line)
     #expect(cut.readings.count == 2)
     #expect(cut.rejections.isEmpty)
-    #expect(cut.end == .truncated(line: 4, detail: "the last line is cut off"))
+    #expect(cut.end == .truncated(line: 4, detail: "the last line is truncated"))
   }
 
   @Test(arguments: ["2026-03-01T09:1,97,\n", "2026-03-01T09:10:00,nonsense,\n"])

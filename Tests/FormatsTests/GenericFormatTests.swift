@@ -65,7 +65,7 @@ import Testing
   ])
   func theErrorAnswerOfAServerIsNamed(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal())
-    #expect(refusal.contains("this is an error answer of a server, not an export"))
+    #expect(refusal.contains("this is an error message of a server, not an export"))
   }
 
   @Test func aRefusalShowsTheColumnsButNoPersonsName() throws {
@@ -96,18 +96,18 @@ import Testing
   ])
   func aNameOfLimitsMeansOrOtherThingsIsNoGlucose(_ name: String) throws {
     let text = "Time,\(name)\n2026-05-01 07:00,140\n2026-05-01 08:00,90\n"
-    #expect(try ScratchFile(text).refusal()?.contains("of no format that glucoport knows") == true)
+    #expect(try ScratchFile(text).refusal()?.contains("unknown format") == true)
   }
 
   @Test func valuesWithTheUnitOfAnotherThingAreRefused() throws {
     let text = "time,value,unit\n2026-05-01 07:00,140,bpm\n2026-05-01 08:00,90,bpm\n"
-    #expect(try ScratchFile(text).refusal()?.contains("names other things than glucose") == true)
+    #expect(try ScratchFile(text).refusal()?.contains("names things other than glucose") == true)
   }
 
   @Test func namelessValuesOfAnUnknownKindAreRefusedAndThoseOfGlucoseAreNot() throws {
     let rows = "2026-05-01 07:00,heart_rate,140\n2026-05-01 08:00,heart_rate,90\n"
     let refusal = try ScratchFile("time,type,value\n\(rows)").refusal()
-    #expect(refusal?.contains("names other things than glucose") == true)
+    #expect(refusal?.contains("names things other than glucose") == true)
     #expect(try ScratchFile("time,type,glucose\n\(rows)").readings().readings.count == 2)
   }
 

@@ -137,7 +137,7 @@ import Testing
     let refusal = try ScratchFile("userID,time,glucose\n\(Self.rows)").refusal {
       $0.rows = [RowFilter(column: "patient", value: "A1")]
     }
-    #expect(refusal?.contains("no column has the name that --where gives") == true)
+    #expect(refusal?.contains("no column has the name in --where") == true)
   }
 
   @Test func onlyTablesHaveRowsToPick() throws {

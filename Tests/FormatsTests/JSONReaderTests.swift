@@ -102,7 +102,7 @@ import Testing
   @Test func linesAreCounted() throws {
     let outcome = try read("[\n{\"a\":1},\n\n{\"a\" 2},\n{\"a\":3}]", ["a"])
     #expect(outcome.rows == ["1", "3"])
-    #expect(outcome.rejections == ["4: a ':' is missing behind a key"])
+    #expect(outcome.rejections == ["4: a ':' is missing after a key"])
   }
 
   @Test(arguments: [

@@ -72,10 +72,13 @@ import Testing
   // MARK: Unusual names
 
   @Test(arguments: [
-    ("ID\t", "SID\t", "unknown column 'SID': read as 'id', whose place it has"),
-    ("Record Type", "Record Tpye", "unknown column 'Record Tpye': read as 'record type', whose place it has"),
+    ("ID\t", "SID\t", "unknown column 'SID': read as 'id', because of its position"),
+    (
+      "Record Type", "Record Tpye",
+      "unknown column 'Record Tpye': read as 'record type', because of its position"
+    ),
     ("Scan Glucose (mg/dL)", "Scan Glucose", nil),
-    ("Notes", "Remarks", "unknown column 'Remarks': read as 'notes', whose place it has"),
+    ("Notes", "Remarks", "unknown column 'Remarks': read as 'notes', because of its position"),
     ("Updated Time", "Updated Time\tMood", "unknown column 'Mood': not read"),
   ])
   func oneUnusualNameIsNoReasonToRefuse(_ name: String, _ unusual: String, _ warning: String?) throws {

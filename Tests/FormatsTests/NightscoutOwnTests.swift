@@ -146,7 +146,8 @@ import Testing
   ])
   func aDamagedRecordIsRejectedAndNoOther(_ part: String) throws {
     let found = try lines(Self.treatment([part]))
-    #expect(found.count == 1 && found[0].contains("rejected") && found[0].contains("as an export in JSON"))
+    #expect(
+      found.count == 1 && found[0].contains("rejected") && found[0].contains("import an export in JSON"))
     // As another program's, it is what it shows.
     let foreign = try lines(Self.treatment([part], app: "phone"))
     #expect(foreign.count == 1 && foreign[0].contains("\(Self.guid)/insulin"))

@@ -127,7 +127,7 @@ import Testing
   @Test func aValueLikeMillimolesIsNoErrorCode() throws {
     let lines = try Rendering.lines(ofText: entries(["5.6", "5"]))
     #expect(lines[0].contains(#""skipped":{"sensor error code":1}"#))
-    #expect(lines.count == 2 && lines[1].contains("say --unit mmol/L"))
+    #expect(lines.count == 2 && lines[1].contains("use --unit mmol/L"))
   }
 
   @Test func aPersonOrTheRowSaysMillimoles() throws {
@@ -144,13 +144,13 @@ import Testing
   @Test func noValueOfAFileInMillimolesPassesForMilligrams() throws {
     let mbg = #"{"type":"mbg","date":1778068800000,"mbg":14}]"#
     let lines = try Rendering.items(ofText: entries(["14.2", "15", "6.1"]).dropLast() + "," + mbg)
-    #expect(lines.count == 4 && lines.allSatisfy { $0.contains("say --unit mmol/L") })
+    #expect(lines.count == 4 && lines.allSatisfy { $0.contains("use --unit mmol/L") })
   }
 
   @Test func aFractionAmongMilligramsIsOne() throws {
     let lines = try Rendering.items(ofText: entries(["118.5", "31.7", "15", "5.6"]))
     #expect(lines.filter { $0.contains(#""unit":"mg/dL""#) }.count == 3)
-    #expect(lines.last?.contains("say --unit mmol/L") == true)
+    #expect(lines.last?.contains("use --unit mmol/L") == true)
   }
 
   @Test func aUnitForTreatmentsChangesNoEntryInMilligrams() throws {
@@ -195,7 +195,7 @@ import Testing
 
   @Test func glucoseWithoutAUnitNeedsTheOption() throws {
     let text = #"[{"eventType":"BG Check","created_at":"2026-05-06T12:00:00Z","glucose":6.1}]"#
-    #expect(try Rendering.items(ofText: text)[0].contains("say --unit"))
+    #expect(try Rendering.items(ofText: text)[0].contains("use --unit"))
     let lines = try Rendering.items(ofText: text) { $0.unit = .millimolesPerLitre }
     #expect(lines[0].contains(#""value":6.1,"unit":"mmol/L""#))
   }

@@ -111,7 +111,7 @@ import Testing
     let bytes = try Gzip.packed(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
-    #expect(result.end == .truncated(line: 0, detail: "the gzip data are cut off"))
+    #expect(result.end == .truncated(line: 0, detail: "the gzip data are truncated"))
   }
 
   @Test func aDamagedMemberIsRefused() throws {

@@ -34,7 +34,8 @@ import Testing
   func aDifferenceOfWholeHoursIsNamedAsOneOfTheZone(_ lead: Int64) throws {
     #expect(try judgement(lead).isOffByHours)
     #expect(
-      try judgement(lead).warning?.contains("probably for daylight-saving time or another zone") == true)
+      try judgement(lead).warning?.contains("probably because of daylight-saving time or another zone")
+        == true)
   }
 
   @Test func theLocalTimeOfTheZoneIsTheYardstick() throws {

@@ -58,7 +58,7 @@ struct ReadAheadTests {
     let bytes = try packed(Self.rows(120_000))
     let path = try bench.file("input.csv.gz", bytes.prefix(bytes.count * 4 / 5))
     let report = try bench.run(path)
-    #expect(report.end == .truncated(line: 0, detail: "the gzip data are cut off"))
+    #expect(report.end == .truncated(line: 0, detail: "the gzip data are truncated"))
     #expect(report.counts.newReadings > 50_000 && report.counts.newReadings < 120_000)
   }
 

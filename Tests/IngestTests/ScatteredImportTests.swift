@@ -68,7 +68,7 @@ import Testing
     rows += String(repeating: "2025-10-26T02:30:00,cbg,abc,first\n", count: 10)
     let path = try bench.file("a.csv", rows.utf8)
     let stopped = try #require(throws: RejectedInput.self) { try bench.run(path, maxRejections: 5) }
-    #expect(stopped.failure.message.contains("what was read until then is stored"))
+    #expect(stopped.failure.message.contains("what was read before is stored"))
     #expect(try bench.number("SELECT count(*) FROM reading") > 40_000)
     #expect(try bench.rows("SELECT outcome FROM ingest") == ["failed"])
   }

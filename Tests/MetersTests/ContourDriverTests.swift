@@ -183,7 +183,7 @@ struct ContourDriverTests {
       ]))
     #expect(contents.readings.count == 1)
     #expect(contents.rejections.map(\.line) == [2, 3, 4, 5, 6, 7])
-    #expect(contents.rejections.map(\.reason)[1] == "a value that is no number")
+    #expect(contents.rejections.map(\.reason)[1] == "the value is not a number")
     #expect(contents.rejections.last?.source == "R")
   }
 
@@ -262,7 +262,7 @@ struct ContourDriverTests {
     talk.silence()
     talk.silence()
     talk.host([Talk.eot])
-    #expect(try failure(talk)?.message.contains("no header came") == true)
+    #expect(try failure(talk)?.message.contains("no header was received") == true)
   }
 
   @Test func aMeterThatAnswersNothingAfterItsLastRecordHasBeenRead() throws {

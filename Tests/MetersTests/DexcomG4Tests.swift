@@ -122,7 +122,7 @@ struct DexcomG4Tests {
     #expect(
       contents.rejections.map(\.reason) == [
         "a record with a wrong checksum", "a page with a damaged header",
-        "a record of revision 9, which nobody described",
+        "the record has the undocumented revision 9",
       ])
   }
 

@@ -74,17 +74,17 @@ struct Ultra2LineTests {
     ("KHIGH ", "", reading(.high(above: 600, .milligramsPerDecilitre), .controlSolution)),
     ("!HIGH ", "", .skipped("check strip")), ("IREXC ", "", .skipped("entry of insulin or carbohydrates")),
     (" REXC?", "", .rejected("a record that the meter marks as damaged")),
-    ("XREXC ", "", .rejected("a result that is no number")),
-    (" REXD ", "", .rejected("a result that is no number")),
-    ("MMHIGH", "", .rejected("a result that is no number")),
+    ("XREXC ", "", .rejected("the result is not a number")),
+    (" REXD ", "", .rejected("the result is not a number")),
+    ("MMHIGH", "", .rejected("the result is not a number")),
     ("C 112 ", "", reading(milligrams(112), .controlSolution)),
     ("K 112 ", "", reading(milligrams(112), .controlSolution)),
     ("MM 5.6", "", reading(.value(Quantity(5.6, .millimolesPerLitre)))),
     ("! 112 ", "", .skipped("check strip")),
     ("I 012 ", "", .skipped("entry of insulin or carbohydrates")),
     ("  112?", "", .rejected("a record that the meter marks as damaged")),
-    ("  1e2 ", "", .rejected("a result that is no number")),
-    ("      ", "", .rejected("a result that is no number")),
+    ("  1e2 ", "", .rejected("the result is not a number")),
+    ("      ", "", .rejected("the result is not a number")),
   ]) func aResultIsWhatItsCharactersSay(result: String, rest: String, expected: Ultra2Record) {
     #expect(Self.record(result, rest.isEmpty ? ",\"N\",\"00\"" : rest) == expected)
   }

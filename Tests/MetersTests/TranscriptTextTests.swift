@@ -72,8 +72,8 @@ import Testing
     #expect(lines[4] == "0 send 5800ff = -")
     #expect(lines[5] == "250 receive 64 = 0405")
     #expect(lines[6] == "500 feature 05 65536 = 0501")
-    #expect(lines[8] == "1000 ask 80 06 0100 abcd 18 = 000102030405060708090a0b0c0d0e0f1011")
-    #expect(lines[9] == "1250 tell 80 06 0100 abcd - = -")
+    #expect(lines[8] == "1000 control-in 80 06 0100 abcd 18 = 000102030405060708090a0b0c0d0e0f1011")
+    #expect(lines[9] == "1250 control-out 80 06 0100 abcd - = -")
     #expect(lines[10] == "1500 command 280000 512 ! stalled")
     #expect(lines[11] == "1750 command-writing 2a 010203 ! unplugged")
     #expect(lines[12] == "2000 set-line 38400 7e2 rtscts ! unsupported")
@@ -88,13 +88,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "file:1: the transcript is cut off"),
-    ("glucoport-transcript 2\n", "file:1: this is no transcript"),
-    ("date,value\n", "file:1: this is no transcript"),
+    ("", "file:1: the transcript is truncated"),
+    ("glucoport-transcript 2\n", "file:1: this is not a transcript"),
+    ("date,value\n", "file:1: this is not a transcript"),
     ("glucoport-transcript 1\n", "file:1: the transcript ends"),
     ("glucoport-transcript 1\nusb 1a79:7410\n", "file:2: a line with 'driver …'"),
-    ("glucoport-transcript 1\ndriver Contour\n", "file:2: this is no driver's id"),
-    ("glucoport-transcript 1\ndriver \n", "file:2: this is no driver's id"),
+    ("glucoport-transcript 1\ndriver Contour\n", "file:2: invalid driver id"),
+    ("glucoport-transcript 1\ndriver \n", "file:2: invalid driver id"),
     ("glucoport-transcript 1\ndriver a\nusb 1a79\n", "file:3: USB ids"),
     ("glucoport-transcript 1\ndriver a\nusb +a79:7410\n", "file:3: USB ids"),
     ("glucoport-transcript 1\ndriver a\nusb 1a79:7410\nstarted today\n", "file:4: a time such as"),
@@ -107,18 +107,18 @@ import Testing
   @Test(arguments: [
     ("x discard = -", "milliseconds"), ("-1 discard = -", "milliseconds"),
     ("86400001 discard = -", "milliseconds"), ("5", "the name of an exchange is missing"),
-    ("5 throw = -", "no exchange has this name"), ("5 discard", "= or ! is missing"),
-    ("5 discard -", "= or ! is missing"), ("5 discard ! broken", "no error has this name"),
-    ("5 discard = - -", "more stands behind"), ("5 discard ! stalled now", "more stands behind"),
+    ("5 throw = -", "unknown exchange"), ("5 discard", "= or ! is missing"),
+    ("5 discard -", "= or ! is missing"), ("5 discard ! broken", "unknown error"),
+    ("5 discard = - -", "there is more after"), ("5 discard ! stalled now", "there is more after"),
     ("5  discard = -", "the name of an exchange is missing"), ("5 send 5 = -", "two hexadecimal digits"),
-    ("5 send 5G = -", "a byte has a digit"), ("5 send 5A = -", "a byte has a digit"),
-    ("5 send = -", "two hexadecimal digits"), ("5 receive 65537 = -", "how many bytes are taken"),
+    ("5 send 5G = -", "a byte has an invalid digit"), ("5 send 5A = -", "a byte has an invalid digit"),
+    ("5 send = -", "two hexadecimal digits"), ("5 receive 65537 = -", "the maximum number of bytes"),
     ("5 feature 5 64 = -", "a number of 2 hexadecimal digits"),
-    ("5 ask 80 06 +100 0000 18 = -", "a number of 4"), ("5 set-line 9600 9n1 none = -", "the bits"),
+    ("5 control-in 80 06 +100 0000 18 = -", "a number of 4"), ("5 set-line 9600 9n1 none = -", "the bits"),
     ("5 set-line 9600 8x1 none = -", "the parity"), ("5 set-line 9600 8n1 xon = -", "none or rtscts"),
-    ("5 set-line 4000001 8n1 none = -", "the speed"), ("5 discard ! failed %4", "% stands before"),
-    ("5 discard ! failed %ff", "no UTF-8"), ("5 discard = -\u{7}", "a character stands here"),
-    ("5 discard = -\r", "a character stands here"), ("anonymised ", "milliseconds"),
+    ("5 set-line 4000001 8n1 none = -", "the speed"), ("5 discard ! failed %4", "% must be followed by"),
+    ("5 discard ! failed %ff", "not UTF-8"), ("5 discard = -\u{7}", "invalid character"),
+    ("5 discard = -\r", "invalid character"), ("anonymised ", "milliseconds"),
   ])
   func aStepThatIsNotAsDescribedIsRefusedWithItsLine(_ line: String, _ reason: String) {
     let message = refusal(Self.head + "# first\n" + line + "\n")
@@ -126,8 +126,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("link usb\n", "file:5: a link is one of hid, bulk, disk, cdc, cp2110, terminal"),
-    ("link \n", "file:5: a link is one of"), ("link hid\nlink hid\n", "file:6: "),
+    ("link usb\n", "file:5: a link must be one of hid, bulk, disk, cdc, cp2110, terminal"),
+    ("link \n", "file:5: a link must be one of"), ("link hid\nlink hid\n", "file:6: "),
     ("anonymised\nlink hid\n", "file:6: "), ("7 discard = -\nlink hid\n", "file:6: "), ("link hid\n", ""),
   ])
   func aLinkStandsOnceAtItsPlace(_ lines: String, _ message: String) {
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test func aLineThatIsCutOffIsRefusedAlsoWhereItReadsWell() {
-    #expect(refusal(Self.head + "5 receive 64 = 0405").hasPrefix("file:5: the transcript is cut off"))
+    #expect(refusal(Self.head + "5 receive 64 = 0405").hasPrefix("file:5: the transcript is truncated"))
   }
 
   @Test func aLineWithoutEndIsRefusedBeforeItIsRead() {

@@ -152,7 +152,7 @@ struct FaultTests {
       Issue.record("\(problem)")
       return
     }
-    #expect(sentence.contains("redirects to \(target), "), "\(sentence)")
+    #expect(sentence.contains("redirects to \(target); "), "\(sentence)")
     #expect(other.connectionCount == 0)
   }
 

@@ -60,9 +60,9 @@ struct StatusTests {
   @Test(arguments: [301, 302, 303, 307, 308])
   func aRedirectionIsToldWithItsPlaceOrWithout(_ status: Int) async throws {
     let plain = try await problem { _ in .status(status) }
-    #expect(plain.sentence?.hasSuffix("it redirects to another address, which is not followed") == true)
+    #expect(plain.sentence?.hasSuffix("it redirects to another address; redirects are not followed") == true)
     let place = try await problem { _ in .status(status, headers: ["Location: https://a.example/x"]) }
-    #expect(place.sentence?.contains("it redirects to https://a.example, which is not followed") == true)
+    #expect(place.sentence?.contains("it redirects to https://a.example; redirects are not followed") == true)
   }
 
   @Test(arguments: [429, 503])

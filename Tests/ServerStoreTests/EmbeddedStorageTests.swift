@@ -93,7 +93,7 @@ import Testing
         return nil
       } catch { return (error as? Failure)?.category }
     }
-    #expect(refusal("a", nil) == .usage, "there is no logbook yet")
+    #expect(refusal("a", nil) == .usage, "no logbook exists yet")
     #expect(refusal("a", "one") == nil)
     #expect(refusal("a", "one") == .usage)
     #expect(refusal("b", nil) == nil)

@@ -73,7 +73,7 @@ import Testing
     switch error {
     case .serverFailure: #expect(plan.current == .setAside)
     case .refused: #expect(plan.current == .quarantine(reason: "no"))
-    default: #expect(plan.current == .quarantine(reason: "larger than the remote takes"))
+    default: #expect(plan.current == .quarantine(reason: "larger than the remote accepts"))
     }
     try plan.note(.done)
     #expect(plan.current == .pushReadings(limit: 1))

@@ -33,7 +33,7 @@ struct BusTests {
     try #require(lines.count == 1)
     #expect(
       lines[0].hasPrefix(
-        "failure permission: opening the meter: no permission for /dev/bus/usb/001/002; run: "))
+        "failure permission: opening the meter: Permission denied: /dev/bus/usb/001/002; run: "))
     #expect(lines[0].contains("glucoport meter udev-rules | sudo tee"))
     #expect(try Probe.run(bus, "list", asNobody: true).first?.contains("/002 false") == true)
   }

@@ -173,7 +173,7 @@ struct LinkTests {
     let sent = "send=" + String(repeating: "51", count: 65)
     #expect(
       try run(.hid(), "cp2110", fault: Fault(.shorten, at: 0), sent, "receive=64")
-        == ["ok ", "error failed(\"the serial chip sent a broken report\")"])
+        == ["ok ", "error failed(\"the serial chip sent a damaged report\")"])
   }
 
   // MARK: Terminals

@@ -25,7 +25,7 @@ struct AttachedFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.failure(path, "cannot be read") }
     guard status.st_mode & S_IFMT != S_IFDIR else {
-      throw Failure(.badInput, "\(displayed(path)): this is a folder; attach the files in it")
+      throw Failure(.badInput, "\(displayed(path)): Is a directory; attach the files in it")
     }
   }
 
@@ -55,7 +55,7 @@ struct AttachedFile {
       guard total <= limit else {
         throw Failure(
           .badInput,
-          "\(displayed(path)): larger than \(ByteCountArgument.text(limit)), the most that an attachment may have; 'glucoport config attachment-limit' changes that"
+          "\(displayed(path)): larger than \(ByteCountArgument.text(limit)), the limit for attachments; change it with 'glucoport config attachment-limit'"
         )
       }
       let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])

@@ -19,7 +19,7 @@ struct AttachmentSaving {
     else {
       throw Failure(
         .usage,
-        "\(displayed(id)): this is no attachment; 'glucoport record attachments' lists those of an entry")
+        "\(displayed(id)): not an attachment; 'glucoport record attachments' lists those of an entry")
     }
     guard attachment.isWhole else { return try want(attachment) }
     if target == "-" {
@@ -35,7 +35,7 @@ struct AttachmentSaving {
     guard try store.readContent(attachment.digest, sink) else {
       throw Failure(
         .inputOutput,
-        "\(store.path): the content of this attachment is damaged: it does not have its SHA-256; restore a backup"
+        "\(store.path): the content of this attachment is damaged: it does not match its SHA-256; restore it from a backup"
       )
     }
   }
@@ -43,12 +43,13 @@ struct AttachmentSaving {
   private func want(_ attachment: StoredAttachment) throws {
     guard AttachmentContent.isDigest(attachment.digest) else {
       throw Failure(
-        .badInput, "\(attachment.record.guid): this attachment names no content that could be fetched")
+        .badInput, "\(attachment.record.guid): this attachment names no content, so nothing can be downloaded"
+      )
     }
     try options.open(.editor).wantContent(attachment.digest, at: Host.now())
     throw Failure(
       .temporary,
-      "\(displayed(attachment.name)): its content is not here yet; the next 'glucoport upload' fetches it before any other"
+      "\(displayed(attachment.name)): its content is not downloaded yet; 'glucoport upload' downloads it first"
     )
   }
 }

@@ -6,7 +6,7 @@ import Remotes
 
 /// Attachments in lines for people.
 enum AttachmentText {
-  /// Name, type and size, as the fields of a record tell them.
+  /// Name, type and size, as the fields of a record report them.
   static func summary(_ fields: [String: FieldValue]) -> String {
     let texts = ["name", "type"].compactMap { name -> String? in
       if case .text(let text)? = fields[name] { text } else { nil }
@@ -31,12 +31,12 @@ enum AttachmentText {
       let bytes = ByteCountArgument.rounded(backlog.toSendBytes)
       parts.append(
         backlog.pending(for: remote) == 0
-          ? "\(grouped(backlog.toSend)) stay here (\(bytes)), since the remote takes no files"
+          ? "\(grouped(backlog.toSend)) are kept locally (\(bytes)); this remote stores no files"
           : "\(grouped(backlog.toSend)) to send (\(bytes))")
     }
-    if backlog.toFetch > 0 { parts.append("\(grouped(backlog.toFetch)) not here yet") }
+    if backlog.toFetch > 0 { parts.append("\(grouped(backlog.toFetch)) not downloaded yet") }
     if backlog.refused > 0 { parts.append("\(grouped(backlog.refused)) refused") }
-    if backlog.notFetched > 0 { parts.append("\(grouped(backlog.notFetched)) could not be fetched") }
+    if backlog.notFetched > 0 { parts.append("\(grouped(backlog.notFetched)) could not be downloaded") }
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
   }
 
@@ -44,8 +44,8 @@ enum AttachmentText {
     let refused = attachment.refusal.map { " (refused: \(displayed($0)))" } ?? ""
     if attachment.isWhole { return "whole" + refused }
     if attachment.digest.isEmpty { return "names no content" }
-    guard attachment.held > 0, attachment.size > 0 else { return "not fetched yet" + refused }
-    return "\(min(99, attachment.held * 100 / attachment.size)) % fetched" + refused
+    guard attachment.held > 0, attachment.size > 0 else { return "not downloaded yet" + refused }
+    return "\(min(99, attachment.held * 100 / attachment.size)) % downloaded" + refused
   }
 }
 

@@ -39,7 +39,7 @@ struct SavedFile {
 
 extension SavedFile {
   private var existing: Failure {
-    Failure(.cannotCreate, "\(displayed(path)): there is a file of this name; --force replaces it")
+    Failure(.cannotCreate, "\(displayed(path)): File exists; replace it with --force")
   }
 
   /// Gives the whole file its name. A link does not replace what came there meanwhile.

@@ -6,6 +6,9 @@ import ArgumentParser
 struct ConflictCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conflict", abstract: "List, show and resolve conflicts.",
-    discussion: "None of them uses the network: a later upload sends what was decided.",
+    discussion: helpText(
+      "No conflict command uses the network: a later upload sends the decision.",
+      examples: "glucoport conflict list",
+      "glucoport conflict resolve 8120 --keep mine"),
     subcommands: [ConflictListCommand.self, ConflictShowCommand.self, ConflictResolveCommand.self])
 }

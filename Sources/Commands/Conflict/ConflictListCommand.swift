@@ -7,11 +7,14 @@ import LogbookStore
 struct ConflictListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the records that wait for a decision.")
+    commandName: "list", abstract: "List the records in conflict.",
+    discussion: helpText(
+      examples: "glucoport conflict list",
+      "glucoport conflict list --json"))
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Flag(help: "Print one JSON object a line.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {

@@ -13,8 +13,11 @@ enum KeptSide: String, ExpressibleByArgument, CaseIterable {
 struct ConflictResolveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "resolve", abstract: "Decide a conflict.",
-    discussion: "No clock decides anything unless --keep newer asks for it.")
+    commandName: "resolve", abstract: "Resolve a conflict.",
+    discussion: helpText(
+      "Clocks are compared only with --keep newer.",
+      examples: "glucoport conflict resolve 8120 --keep mine",
+      "glucoport conflict resolve 8120 --edit"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -23,11 +26,11 @@ struct ConflictResolveCommand: ClassifiedCommand {
 
   @Option(
     help: ArgumentHelp(
-      "mine, theirs, both (theirs as a record of its own), or newer (the later edit by the two clocks).",
+      "mine, theirs, both (theirs as a separate record), or newer (the later edit, by the two clocks).",
       valueName: "side"))
   var keep: KeptSide?
 
-  @Flag(help: "Open the fields of both sides in $VISUAL or $EDITOR, and take what is left there.")
+  @Flag(help: "Edit the fields of both sides in $VISUAL or $EDITOR, and keep the result.")
   var edit = false
 
   @OptionGroup var told: RecordOutputOptions
@@ -42,7 +45,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
     let resolver = RecordResolver(store)
     let conflict = try resolver.conflict(of: store.record(named: id).guid)
     guard let resolution = try resolution(of: conflict) else {
-      output.message("glucoport: \(conflict.guid): nothing was changed in the file, so nothing is resolved")
+      output.message("glucoport: \(conflict.guid): the file was not changed, so the conflict is not resolved")
       throw ExitStatus.conflicts
     }
     let edit = try resolver.resolve(conflict, resolution, at: Host.now())

@@ -46,13 +46,13 @@ struct ConflictSheet {
     } catch {
       throw Failure(
         .badInput,
-        "\(conflict.guid): what the editor left is not the JSON that it got (byte \(error.offset): \(error.reason)); nothing is resolved"
+        "\(conflict.guid): the edited file is not valid (byte \(error.offset): \(error.reason)); the conflict is not resolved"
       )
     }
     guard let fields, !fields.values.isEmpty else {
       throw Failure(
         .usage,
-        "\(conflict.guid): nothing would be left of the record; nothing is resolved, and 'glucoport record delete' deletes it"
+        "\(conflict.guid): the record would be empty; the conflict is not resolved. To delete the record: 'glucoport record delete'"
       )
     }
     return fields

@@ -7,7 +7,10 @@ import LogbookStore
 struct ConflictShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show in what the sides of a conflict differ.")
+    commandName: "show", abstract: "Show what differs in a conflict.",
+    discussion: helpText(
+      examples: "glucoport conflict show 8120",
+      "glucoport conflict show 8120 --json"))
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -17,20 +17,20 @@ enum TextEditor {
   /// - Throws: `Failure`: `usage` without a terminal or an editor, `inputOutput` when the editor fails.
   static func edit(_ text: String, name: String) throws -> String {
     guard Host.isTerminal(STDIN_FILENO), Host.isTerminal(STDOUT_FILENO) else {
-      throw Failure(.usage, "--edit needs a terminal for the editor; --keep decides without one")
+      throw Failure(.usage, "--edit needs a terminal; use --keep instead")
     }
     guard let editor = Host.environment("VISUAL") ?? Host.environment("EDITOR") else {
-      throw Failure(.usage, "--edit needs an editor: name one in VISUAL or EDITOR, or decide with --keep")
+      throw Failure(.usage, "--edit needs an editor; set VISUAL or EDITOR, or use --keep")
     }
     let path = try write(text, name: name)
     defer { unlink(path) }
     // The variable may hold options, so a shell reads it, as everywhere where these variables are read.
     let status = system("\(editor) '\(path.replacing("'", with: "'\\''"))'")
     guard status == 0 else {
-      throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed, so nothing is resolved")
+      throw Failure(.inputOutput, "the editor '\(displayed(editor))' failed; the conflict is not resolved")
     }
     guard let bytes = FileManager.default.contents(atPath: path) else {
-      throw Failure(.inputOutput, "\(path): cannot read what the editor left; nothing is resolved")
+      throw Failure(.inputOutput, "\(path): cannot read the edited file; the conflict is not resolved")
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -42,7 +42,7 @@ enum TextEditor {
     let descriptor = mkstemps(&path, Int32(name.utf8.count + 1))
     guard descriptor >= 0 else {
       throw Failure(
-        .cannotCreate, "\(folder): cannot create a file to edit: \(String(cString: strerror(errno)))")
+        .cannotCreate, "\(folder): cannot create the file to edit: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
     let file = String(decoding: path.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -20,7 +20,7 @@ extension PluggedMeter {
         let links = Set(driver.models.map(\.link.kind.words)).sorted().joined(separator: " or ")
         throw Failure(
           .usage,
-          "the driver '\(driver.id)' reads \(links); \(usb.text) at \(device.port) is none: "
+          "the driver '\(driver.id)' reads \(links); \(usb.text) at \(device.port) is not one: "
             + "choose another with --driver, or another device with --usb")
       }
       meters.append(PluggedMeter(device: device, driver: driver, model: model))

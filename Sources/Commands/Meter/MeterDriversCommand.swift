@@ -8,9 +8,12 @@ import Meters
 struct MeterDriversCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "drivers", abstract: "List the drivers and the meters that each knows.")
+    commandName: "drivers", abstract: "List the drivers and the meters that each supports.",
+    discussion: helpText(
+      examples: "glucoport meter drivers",
+      "glucoport meter drivers --json"))
 
-  @Flag(help: "Print one JSON object a line.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {

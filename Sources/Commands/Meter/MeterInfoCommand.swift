@@ -9,7 +9,10 @@ import USBTransport
 struct MeterInfoCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "info", abstract: "Ask a meter for its model, serial number, firmware and clock.")
+    commandName: "info", abstract: "Show the model, serial number, firmware and clock of a meter.",
+    discussion: helpText(
+      examples: "glucoport meter info",
+      "glucoport meter info --driver contour --json"))
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var meterOptions: MeterOptions

@@ -9,9 +9,13 @@ import USBTransport
 struct MeterListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the meters that are plugged in, and whether they may be opened.")
+    commandName: "list",
+    abstract: "List the meters that are plugged in, and if you have permission to open them.",
+    discussion: helpText(
+      examples: "glucoport meter list",
+      "glucoport meter list --json"))
 
-  @Flag(help: "Print one JSON object a line.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {
@@ -24,7 +28,7 @@ struct MeterListCommand: ClassifiedCommand {
     let closed = meters.filter { !$0.mayOpen }
     if !closed.isEmpty {
       let command = USBBus.permissionCommand(isShared: closed.contains { $0.model.isShared })
-      output.message("glucoport: for the permission run: \(command)")
+      output.message("glucoport: to get permission, run: \(command)")
     }
     try output.finish()
   }
@@ -34,15 +38,15 @@ struct MeterListCommand: ClassifiedCommand {
 enum MeterListing {
   static func line(_ meter: PluggedMeter) -> String {
     let device = meter.device
-    let name = meter.model.isShared ? "cable of several kinds of meters" : meter.model.name
+    let name = meter.model.isShared ? "cable that several kinds of meters use" : meter.model.name
     return "\(device.port)  \(ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
   }
 
   private static func state(_ meter: PluggedMeter) -> String {
-    let permission = meter.mayOpen ? "may be opened" : "no permission for \(meter.node)"
+    let permission = meter.mayOpen ? "permission to open it" : "permission denied for \(meter.node)"
     if meter.model.isShared {
       let drivers = drivers(meter).joined(separator: ", ")
-      return "choose with --driver, one of \(drivers); \(permission)"
+      return "choose one with --driver: \(drivers); \(permission)"
     }
     if let obstacle = meter.model.obstacle { return "cannot be read: \(obstacle)" }
     return "driver \(meter.driver.id), \(permission)"

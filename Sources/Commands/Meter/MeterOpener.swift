@@ -15,7 +15,7 @@ import USBTransport
 /// A meter is opened once: some answer once each time that they are plugged in. So the one with a serial number is
 /// found by beginning the work with each in turn; it ends as soon as the meter turns out to be another one.
 struct MeterOpener {
-  /// What stands between driver and meter, such as a recording.
+  /// What is between driver and meter, such as a recording.
   typealias Wrap = (PluggedMeter, any Transport) throws -> any Transport
 
   private struct IsAnotherMeter: Error {}
@@ -29,7 +29,7 @@ struct MeterOpener {
   ///
   /// - Parameters:
   ///   - allowsObstacle: whether a model that cannot be read is meant, too.
-  ///   - work: what asks by itself which meter it is tells the connection's `onIdentity`.
+  ///   - work: what asks by itself which meter it is calls the connection's `onIdentity`.
   /// - Throws: what the work throws; `ExitStatus` when a signal ended it; `Failure` where the meter is not plugged in.
   func perform<Result>(
     allowsObstacle: Bool = false, wrap: Wrap = { $1 },
@@ -43,7 +43,9 @@ struct MeterOpener {
     }
     guard let result = try perform(meters, wrap, work) else {
       throw Failure(
-        .unavailable, "no meter with this serial number is plugged in; 'glucoport meter info' tells it")
+        .unavailable,
+        "no connected meter has this serial number; 'glucoport meter info' shows the serial number of a meter"
+      )
     }
     return result
   }
@@ -110,7 +112,7 @@ extension MeterOpener {
     } catch let failure as Failure where failure.category == .permission && meter.isUnknown {
       let ids = MeterListing.ids(meter.device.vendorID, meter.device.productID)
       let command = USBBus.permissionCommand(isShared: false, ids: ids)
-      throw Failure(.permission, "opening the meter: no permission for \(meter.node); run: \(command)")
+      throw Failure(.permission, "cannot open the meter: Permission denied: \(meter.node); run: \(command)")
     } catch {
       throw SignalFlag.signal.map(ExitStatus.init(signal:)) ?? error
     }

@@ -8,15 +8,15 @@ import Meters
 struct MeterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Use this driver, also over a cable that several kinds of meters share.", valueName: "id"))
+      "Use this driver.", valueName: "id"))
   var driver: String?
 
-  @Option(help: ArgumentHelp("The meter with this serial number.", valueName: "serial"))
+  @Option(help: ArgumentHelp("Use the meter with this serial number.", valueName: "serial"))
   var serial: String?
 
   @Option(
     help: ArgumentHelp(
-      "With --driver: read this device, also one whose ids no driver knows.",
+      "With --driver: use this USB device, even if no driver knows its ids.",
       valueName: "vendor:product[@port]"))
   var usb: USBArgument?
 
@@ -25,10 +25,10 @@ struct MeterOptions: ParsableArguments {
 
   func validate() throws {
     if usb != nil, driver == nil {
-      throw ValidationError("--usb names a device; name the driver that is to read it with --driver.")
+      throw ValidationError("--usb needs --driver to name the driver for the device.")
     }
     if let driver, DriverRegister.driver(driver) == nil {
-      throw ValidationError("There is no driver '\(driver)'; 'glucoport meter drivers' lists them.")
+      throw ValidationError("Unknown driver '\(driver)'; 'glucoport meter drivers' lists the drivers.")
     }
   }
 }

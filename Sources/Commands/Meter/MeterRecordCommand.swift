@@ -9,20 +9,24 @@ struct MeterRecordCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Read a meter and save every exchange as a transcript.",
-    discussion: """
-      Nothing is stored. The transcript of a talk that fails is kept, too: it tells why. It holds the serial number and \
-      all that the meter measured.
-      """)
+    discussion: helpText(
+      """
+      Nothing is stored. The transcript of a failed session is kept, because it shows why it \
+      failed. A transcript contains the serial number and everything that the meter \
+      measured.
+      """,
+      examples: "glucoport meter record session.transcript",
+      "glucoport meter record --anonymise session.transcript"))
 
   @OptionGroup var meterOptions: MeterOptions
 
-  @Argument(help: "The file to write; it must not be there yet.")
+  @Argument(help: "The new file to write.")
   var file: PathArgument
 
-  @Flag(help: "Replace serial number and values, where the driver knows how.")
+  @Flag(help: "Replace serial number and values, if the driver can.")
   var anonymise = false
 
-  @Flag(help: "Say nothing on success.")
+  @Flag(help: "Print nothing on success.")
   var quiet = false
 
   func run() throws {
@@ -31,7 +35,7 @@ struct MeterRecordCommand: ClassifiedCommand {
     let recording = TranscriptRecording(to: file.path, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {
-      // A driver's own ids may be known and its talk not: then a person who names it wants to find out.
+      // A driver's own ids may be known and its session not: then a person who names it wants to find out.
       try MeterOpener(meterOptions).perform(
         allowsObstacle: meterOptions.driver != nil, wrap: recording.begin
       ) { meter, connection in
@@ -55,14 +59,14 @@ struct MeterRecordCommand: ClassifiedCommand {
         output.line(
           "\(displayed(file.path)): \(exchanges), \(counted(contents.readings.count, "reading"))")
         if !anonymise {
-          output.line("  it holds the serial number and all values: send it to nobody unasked")
+          output.line("  it contains the serial number and all values; share it only with people you trust")
         }
       }
       try output.finish()
     case .failure(let error):
       if transcript != nil {
         output.message(
-          "glucoport: \(displayed(file.path)) keeps \(exchanges) before the failure")
+          "glucoport: \(displayed(file.path)) contains \(exchanges) before the failure")
       }
       throw error
     }

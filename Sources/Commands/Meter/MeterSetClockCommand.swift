@@ -9,25 +9,28 @@ struct MeterSetClockCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "set-clock", abstract: "Set a meter's clock to the local time of the logbook.",
-    discussion: "Readings that the meter holds keep the times that it showed.")
+    discussion: helpText(
+      "Readings on the meter keep their times.",
+      examples: "glucoport meter set-clock",
+      "glucoport meter set-clock --serial 1234567"))
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var meterOptions: MeterOptions
 
-  @Flag(help: "Say nothing on success.")
+  @Flag(help: "Print nothing on success.")
   var quiet = false
 
   func run() throws {
     let output = Output()
     guard Host.now() >= Release.date else {
       throw Failure(
-        .configuration, "setting the meter's clock: the clock of this computer is wrong; set it first")
+        .configuration, "cannot set the meter's clock: the clock of this computer is wrong; correct it first")
     }
     let zone = try storeOptions.zone()
     var change: Change?
     try MeterOpener(meterOptions).perform { meter, connection in
       guard meter.driver.canSetClock else {
-        throw Failure(.usage, "the clock of \(meter.place) cannot be set by the driver '\(meter.driver.id)'")
+        throw Failure(.usage, "the driver '\(meter.driver.id)' cannot set the clock of \(meter.place)")
       }
       try meter.driver.init().setClock(connection) { before in
         try connection.onIdentity(before)

@@ -7,26 +7,31 @@ import Meters
 struct MeterUdevRulesCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "udev-rules", abstract: "Print rules for udev that let people open their meters.",
-    discussion:
-      "Write them to /etc/udev/rules.d/70-glucoport.rules; the name has to sort before 73-seat-late.rules.")
+    commandName: "udev-rules", abstract: "Print udev rules that let users open their meters.",
+    discussion: helpText(
+      """
+      Write them to /etc/udev/rules.d/70-glucoport.rules; the name must sort before \
+      73-seat-late.rules.
+      """,
+      examples: "glucoport meter udev-rules | sudo tee /etc/udev/rules.d/70-glucoport.rules",
+      "glucoport meter udev-rules --group dialout --shared"))
 
   @Option(
-    help: ArgumentHelp("The group that may open meters, for a cron job without a seat.", valueName: "group"))
+    help: ArgumentHelp("Group that may open meters, for cron jobs and remote logins.", valueName: "group"))
   var group = "plugdev"
 
-  @Flag(help: "Also for cables and chips whose ids other devices use, too.")
+  @Flag(help: "Also print rules for cables and chips that other devices use.")
   var shared = false
 
   @Option(
-    help: ArgumentHelp("Also for this device, whose ids no driver knows.", valueName: "vendor:product"))
+    help: ArgumentHelp("Also print rules for this device.", valueName: "vendor:product"))
   var usb: [USBArgument] = []
 
   func validate() throws {
     if usb.contains(where: { $0.port != nil }) {
-      throw ValidationError("A rule holds at every port: --usb takes the ids without one.")
+      throw ValidationError("--usb takes no port here; a rule is for every port.")
     }
-    guard UdevRules.isGroup(group) else { throw ValidationError("'\(group)' is no name of a group.") }
+    guard UdevRules.isGroup(group) else { throw ValidationError("'\(group)' is not a valid group name.") }
   }
 
   func run() throws {

@@ -58,8 +58,8 @@ struct PluggedMeter {
       let names = meters.map { "\(displayed($0.place)) (\($0.driver.id))" }.joined(separator: ", ")
       throw Failure(
         .usage,
-        "several meters are plugged in: \(names); choose one with --serial, its kind with --driver, or its port "
-          + "with --driver and --usb")
+        "several meters are plugged in: \(names); choose one with --serial, --driver, or "
+          + "--driver and --usb with its port")
     }
     return meters[0]
   }
@@ -82,19 +82,19 @@ struct PluggedMeter {
     if let driver {
       return Failure(
         .unavailable,
-        "no meter of the driver '\(driver)' is plugged in; plug it in, see 'glucoport meter list', or name a device "
+        "no meter of the driver '\(driver)' is plugged in; see 'glucoport meter list', or choose a device "
           + "with other ids with --usb")
     }
     let cables = among(devices, drivers: drivers, shared: true)
     guard let cable = cables.first else {
       return Failure(
-        .unavailable, "no meter is plugged in; plug it in, and wake it up if it does not do so itself")
+        .unavailable, "no meter is plugged in; plug it in, and switch it on if needed")
     }
     let ids = sharing(cable.device, drivers).map { $0.id }.joined(separator: ", ")
     return Failure(
       .unavailable,
-      "no meter is plugged in that tells what it is; behind the cable at \(cable.device.port) may be one of: \(ids); "
-        + "choose with --driver")
+      "no meter is plugged in that can be identified; the cable at \(cable.device.port) is used by: \(ids); "
+        + "choose one with --driver")
   }
 
   /// The drivers that know a device's ids as ids which others use, too.

@@ -8,7 +8,7 @@ import Logbook
   import Musl
 #endif
 
-/// A file with a transcript: written line by line as the talk goes on, and read at once.
+/// A file with a transcript: written line by line as the session goes on, and read at once.
 final class TranscriptFile {
   /// The largest transcript that is read: that of a meter with 100,000 readings stays below.
   static let maxBytes = 256 << 20
@@ -22,7 +22,7 @@ final class TranscriptFile {
     descriptor = open(PathText.bytes(path), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let reason =
-        errno == EEXIST ? "it is there already; choose another name" : String(cString: strerror(errno))
+        errno == EEXIST ? "File exists; choose another name" : String(cString: strerror(errno))
       throw Failure(.cannotCreate, "\(path): cannot create the transcript: \(reason)")
     }
   }
@@ -64,11 +64,13 @@ final class TranscriptFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw unreadable(path, .inputOutput) }
     guard status.st_mode & S_IFMT != S_IFDIR else {
-      throw Failure(.badInput, "\(path): this is a folder; name the transcript in it")
+      throw Failure(.badInput, "\(path): Is a directory; name the transcript in it")
     }
     let bytes = try bytes(of: descriptor, path)
     guard !bytes.isEmpty else { throw Failure(.badInput, "\(path): the file is empty") }
-    guard bytes.count <= maxBytes else { throw Failure(.badInput, "\(path): too large for a transcript") }
+    guard bytes.count <= maxBytes else {
+      throw Failure(.badInput, "\(path): the file is too large for a transcript")
+    }
     return bytes
   }
 

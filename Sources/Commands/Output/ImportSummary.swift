@@ -21,7 +21,7 @@ enum ImportSummary {
       "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
     }
     if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
-    if isDryRun { lines.append("nothing was written") }
+    if isDryRun { lines.append("preview: nothing was stored") }
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
   }
 
@@ -33,7 +33,7 @@ enum ImportSummary {
       .map { counted($0.0, $0.1) }.joined(separator: " and ")
     let outcome =
       isDryRun || stored.isEmpty
-      ? "nothing was stored" : "\(stored) of it are stored; import it again for the rest"
+      ? "nothing was stored" : "stored \(stored); import it again for the rest"
     return "\(displayed(interruption.source)): interrupted; \(outcome)"
   }
 

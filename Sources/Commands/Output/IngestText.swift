@@ -36,6 +36,6 @@ enum IngestText {
 
   /// An ingest without an end was killed, or runs at this moment.
   private static func outcomeWords(_ outcome: String) -> String {
-    outcome == "running" ? "not finished" : outcome == "truncated" ? "input was cut off" : outcome
+    outcome == "running" ? "not finished" : outcome == "truncated" ? "input truncated" : outcome
   }
 }

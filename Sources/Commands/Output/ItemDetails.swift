@@ -92,7 +92,7 @@ extension ItemDetails {
 
   /// Nothing for what is synced.
   private func stateLine(_ state: SyncState) -> [String] {
-    let advice = state.reason == .conflict ? "; 'glucoport conflict show' tells more" : ""
+    let advice = state.reason == .conflict ? "; see 'glucoport conflict show'" : ""
     return state == .synced ? [] : [line("state", SyncText.mark(state) + advice)]
   }
 

@@ -8,7 +8,7 @@ import LogbookStore
 protocol ItemWriter {
   mutating func begin()
   mutating func write(_ item: StoredItem)
-  /// Ends the output; tells what this form could not take.
+  /// Ends the output; says what this form could not take.
   mutating func end() -> [String]
 }
 
@@ -17,7 +17,7 @@ struct TableWriter: ItemWriter {
   let output: Output
   let unit: GlucoseUnit?
   let isLong: Bool
-  /// Whether what waits to be sent is marked. Without a remote that is everything, and says nothing.
+  /// Whether what is pending to be sent is marked. Without a remote that is everything, and says nothing.
   var marksQueued = false
   /// What an upload has under way.
   var activity = SyncActivity.none

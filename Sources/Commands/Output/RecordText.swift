@@ -10,7 +10,7 @@ enum RecordText {
     do {
       values = try RecordFields(json: record.fields).values
     } catch {
-      // Other programs may write fields that glucoport does not; they are shown as they stand.
+      // Other programs may write fields that glucoport does not; they are shown unchanged.
       return record.fields
     }
     if record.kind == .attachment, values["name"] != nil { return AttachmentText.summary(values) }

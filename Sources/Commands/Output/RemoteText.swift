@@ -15,11 +15,11 @@ enum RemoteText {
     logbook.missingPermissions.map { "missing permission: \(displayed($0))" }
   }
 
-  /// How the server's clock stands to the host's.
+  /// How the server's clock differs from the host's.
   static func clock(_ difference: Int64) -> String {
-    if abs(difference) <= 1 { return "its clock agrees with this one" }
+    if abs(difference) <= 1 { return "its clock agrees with this computer's" }
     return
-      "its clock is \(grouped(Int(abs(difference)))) s \(difference > 0 ? "ahead of" : "behind") this one"
+      "its clock is \(grouped(Int(abs(difference)))) s \(difference > 0 ? "ahead of" : "behind") this computer's"
   }
 
   static func lines(_ setting: RemoteSetting) -> [String] {
@@ -30,10 +30,10 @@ enum RemoteText {
     case .file(let path): lines.append("  token from the file \(displayed(path))")
     case .command: lines.append("  token from a command")
     }
-    if let path = setting.access.authorities { lines.append("  certificates of \(displayed(path)) alone") }
+    if let path = setting.access.authorities { lines.append("  trusts only the CA file \(displayed(path))") }
     if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
     if let purged = setting.purgedAt {
-      lines.append("  the logbook was removed there for ever, as was heard \(instant(purged))")
+      lines.append("  the server reported that the logbook was removed permanently, \(instant(purged))")
     }
     lines.append("  last success \(setting.lastSuccess.map(instant) ?? "never")")
     if let error = setting.lastError { lines.append("  last error \(displayed(error))") }

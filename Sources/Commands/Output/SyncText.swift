@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// How an item stands with the remote, for people.
+/// The sync state of an item, for people.
 enum SyncText {
   /// Nothing for what is synced; behind `queued` the reason, where it is more than that it waits.
   static func mark(_ state: SyncState) -> String {

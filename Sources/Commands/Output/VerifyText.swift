@@ -12,7 +12,7 @@ enum VerifyText {
     lines.append(total(summary))
     if summary.notPulled > 0 {
       lines.append(
-        "\(grouped(summary.notPulled)) items are not fetched yet; 'glucoport upload' does that, with --all for older readings that were left out"
+        "\(counted(summary.notPulled, "item is", "items are")) not downloaded yet; use 'glucoport upload', with --all for older readings that were skipped"
       )
     }
     if isFixed, summary.differences > 0 { lines.append(contentsOf: outcome(summary)) }
@@ -32,7 +32,7 @@ enum VerifyText {
   private static func outcome(_ summary: VerifySummary) -> [String] {
     var lines: [String] = []
     if summary.fetchedReadings + summary.fetchedRecords > 0 {
-      lines.append("fetched \(amount(summary.fetchedReadings, summary.fetchedRecords))")
+      lines.append("downloaded \(amount(summary.fetchedReadings, summary.fetchedRecords))")
     }
     if summary.requeuedReadings + summary.requeuedRecords > 0 {
       lines.append(
@@ -54,9 +54,9 @@ enum VerifyText {
 
   private static func words(_ kind: FoundDifference.Kind) -> String {
     switch kind {
-    case .missingThere: "missing there"
+    case .missingThere: "missing on the remote"
     case .missingHere: "missing here"
-    case .different: "different there"
+    case .different: "different on the remote"
     }
   }
 

@@ -8,11 +8,15 @@ import LogbookStore
 struct QueueAddCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Have the next upload fetch something.",
-    discussion: """
-      'changes' is everything that others changed, 'readings' those that were shown from --since and up to --until, \
-      'records' every record, 'record ID' and 'attachment ID' a single one, 'logbook' the name of the logbook.
-      """)
+    commandName: "add", abstract: "Add a download for the next upload.",
+    discussion: helpText(
+      """
+      'changes': everything that others changed; 'readings': those shown from --since to \
+      before --until; 'records': every record; 'record ID' and 'attachment ID': a single \
+      one; 'logbook': the name of the logbook.
+      """,
+      examples: "glucoport queue add readings --since 2026-03-01 --until 2026-06-01",
+      "glucoport queue add records --priority idle"))
 
   enum Kind: String, ExpressibleByArgument, CaseIterable {
     case changes, readings, records, record, attachment, logbook
@@ -23,30 +27,30 @@ struct QueueAddCommand: ClassifiedCommand {
   @Argument(help: "changes, readings, records, record, attachment or logbook.")
   var kind: Kind
 
-  @Argument(help: "The whole id of the record or attachment.")
+  @Argument(help: "The complete id of the record or attachment.")
   var id: String?
 
-  @Option(help: ArgumentHelp("Readings from this shown time on.", valueName: "time"))
+  @Option(help: ArgumentHelp("Readings whose shown time is this or later.", valueName: "time"))
   var since: TimeArgument?
 
-  @Option(help: ArgumentHelp("Readings up to this shown time.", valueName: "time"))
+  @Option(help: ArgumentHelp("Readings whose shown time is before this.", valueName: "time"))
   var until: TimeArgument?
 
   @Option(
-    help: ArgumentHelp("waiting, changed or idle; the first goes before all others.", valueName: "word"))
+    help: ArgumentHelp("Urgency: waiting (first), changed or idle (last).", valueName: "word"))
   var priority: Priority = .waiting
 
   enum Priority: String, ExpressibleByArgument, CaseIterable { case waiting, changed, idle }
 
-  @Flag(help: "Put this range of readings first whenever everything is fetched.")
+  @Flag(help: "Download this range of readings before others whenever everything is downloaded.")
   var pin = false
 
   func validate() throws {
     if (id != nil) != (kind == .record || kind == .attachment) {
-      throw ValidationError("record and attachment take an id, the others none.")
+      throw ValidationError("'record' and 'attachment' need an id; the other kinds have none.")
     }
     if kind != .readings, since != nil || until != nil || pin {
-      throw ValidationError("--since, --until and --pin belong to readings.")
+      throw ValidationError("--since, --until and --pin are only for 'readings'.")
     }
   }
 
@@ -56,7 +60,7 @@ struct QueueAddCommand: ClassifiedCommand {
     _ = try store.requireRemote()
     let isQueued = try store.queueDownload(
       try subject(store), DownloadPriority(priority), isPinned: pin, at: Host.now())
-    output.line(isQueued ? "queued; the next upload fetches it" : "it is here already; nothing was queued")
+    output.line(isQueued ? "queued; the next upload downloads it" : "it is already here; nothing was queued")
     try output.finish()
   }
 
@@ -70,7 +74,7 @@ struct QueueAddCommand: ClassifiedCommand {
     case .readings:
       let zone = try store.timezone()
       let (from, to) = (time(since, zone) ?? .min, time(until, zone) ?? .max)
-      guard from < to else { throw Failure(.usage, "--until is not later than --since") }
+      guard from < to else { throw Failure(.usage, "--until must be later than --since") }
       return .readings(from: from, until: to)
     }
   }
@@ -79,7 +83,7 @@ struct QueueAddCommand: ClassifiedCommand {
   private func whole(_ id: String) throws -> String {
     let groups = id.split(separator: "-", omittingEmptySubsequences: false).map(\.count)
     guard groups == [8, 4, 4, 4, 12], id.allSatisfy({ $0 == "-" || $0.isHexDigit && $0.isASCII }) else {
-      throw Failure(.usage, "'\(displayed(id))' is not the whole id of a record")
+      throw Failure(.usage, "'\(displayed(id))' is not the complete id of a record")
     }
     return id.lowercased()
   }
@@ -87,7 +91,7 @@ struct QueueAddCommand: ClassifiedCommand {
   private func digest(of id: String, _ store: Store) throws -> String {
     let record = try store.record(named: id)
     guard let digest = try store.contentDigest(of: record) else {
-      throw Failure(.badInput, "\(displayed(id)): this record is no attachment that names a content")
+      throw Failure(.badInput, "\(displayed(id)): this record is not an attachment with a content")
     }
     return digest
   }

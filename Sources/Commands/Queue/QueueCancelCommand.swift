@@ -7,11 +7,14 @@ import LogbookStore
 struct QueueCancelCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "Take something off the queue.")
+    commandName: "cancel", abstract: "Remove downloads from the queue.",
+    discussion: helpText(
+      examples: "glucoport queue cancel 3 4",
+      "glucoport queue cancel p1"))
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "The numbers that 'queue list' shows; those of pinned ranges begin with p.")
+  @Argument(help: "Numbers from 'queue list'; those of pinned ranges begin with p.")
   var numbers: [QueueNumber]
 
   func run() throws {

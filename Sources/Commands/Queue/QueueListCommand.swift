@@ -7,15 +7,17 @@ import LogbookStore
 struct QueueListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List what is to be fetched, the next one first, and the ranges that are pinned.")
+    commandName: "list", abstract: "List the queued downloads in their order, and the pinned ranges.",
+    discussion: helpText(
+      examples: "glucoport queue list",
+      "glucoport queue list --refused"))
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Flag(help: "List what the remote refused instead: readings, records and downloads, with its words.")
+  @Flag(help: "List what the remote refused, with its reasons: readings, records and downloads.")
   var refused = false
 
-  @Flag(help: "Print one JSON object a line.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {

@@ -7,13 +7,15 @@ import LogbookStore
 struct QueueRetryCommand: ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
-    commandName: "retry",
-    abstract: "Let what the remote refused be tried once more by the next upload.",
-    discussion: "Without a number everything that was refused, readings and records with it.")
+    commandName: "retry", abstract: "Let the next upload retry what the remote refused.",
+    discussion: helpText(
+      "Without a number: everything that was refused, including readings and records.",
+      examples: "glucoport queue retry 3",
+      "glucoport queue retry"))
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: "The numbers of downloads that 'queue list --refused' shows.")
+  @Argument(help: "Numbers from 'queue list --refused'.")
   var numbers: [Int64] = []
 
   func run() throws {
@@ -22,9 +24,9 @@ struct QueueRetryCommand: ClassifiedCommand {
     let downloads = numbers.isEmpty ? try store.downloads().filter { $0.refusal != nil }.map(\.id) : numbers
     let refused = try store.retryDownloads(downloads)
     let others = numbers.isEmpty ? try store.releaseRefused() : 0
-    output.line("to be tried again: \(grouped(refused.count + others))")
+    output.line("to be retried: \(grouped(refused.count + others))")
     for number in Set(downloads).subtracting(refused).sorted() {
-      output.message("glucoport: download \(number) was not refused; the next upload fetches it anyway")
+      output.message("glucoport: download \(number) was not refused; the next upload downloads it anyway")
     }
     try output.finish()
   }

@@ -21,16 +21,16 @@ struct FieldChanges {
     try set(name, to: try field.value(text))
   }
 
-  /// Sets a field that no text stands for.
+  /// Sets a field that has no text form.
   mutating func set(_ name: String, to value: FieldValue?) throws {
-    guard values[name] == nil else { throw Failure(.usage, "\(name) is given twice") }
+    guard values[name] == nil else { throw Failure(.usage, "\(name) is set twice") }
     values[name] = .some(value)
   }
 
   /// Sets fields from `field=value`.
   mutating func set(_ assignment: String) throws {
     guard let sign = assignment.firstIndex(of: "=") else {
-      throw Failure(.usage, "--set takes field=value, not '\(displayed(assignment))'")
+      throw Failure(.usage, "--set needs field=value, not '\(displayed(assignment))'")
     }
     try set(String(assignment[..<sign]), to: String(assignment[assignment.index(after: sign)...]))
   }
@@ -43,7 +43,8 @@ struct FieldChanges {
     case .text(let field): try set(field, to: words.joined(separator: " "))
     case .reading, .command, nil:
       throw Failure(
-        .usage, "\(kind.rawValue) has no amount, so '\(displayed(words[0]))' says nothing; see --note")
+        .usage,
+        "\(kind.rawValue) has no amount, so '\(displayed(words[0]))' has no meaning; use --note for a text")
     }
   }
 
@@ -73,7 +74,7 @@ struct FieldChanges {
     }
     guard let unit = word.isEmpty ? units.first : units.first(where: { $0.word == word }) else {
       let words = units.map(\.word).joined(separator: ", ")
-      throw Failure(.usage, "'\(displayed(word))' is no unit of \(kind.rawValue); write \(words)")
+      throw Failure(.usage, "'\(displayed(word))' is not a unit of \(kind.rawValue); use \(words)")
     }
     return unit
   }

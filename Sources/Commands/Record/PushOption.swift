@@ -10,7 +10,7 @@ struct PushOption: ParsableArguments {
   /// Somebody waits for the command, who wants to know that it is done more than that it is sent.
   private static let maxSeconds = 30
 
-  @Flag(help: "Send it at once. What cannot be sent stays queued, and is no failure.")
+  @Flag(help: "Send it at once; if that fails, it stays queued for the next upload.")
   var push = false
 
   /// The edits as they are behind an attempt to send them. They are done whatever becomes of it: why one stays queued
@@ -33,8 +33,8 @@ struct PushOption: ParsableArguments {
   private func why(_ state: SyncState, _ failure: String?) -> String? {
     switch state {
     case .synced: nil
-    case .queued(.conflict): "others changed it, too; 'glucoport conflict list' tells more"
-    case .queued(.refused): "the remote refuses it; 'glucoport queue list --refused' tells why"
+    case .queued(.conflict): "others also changed it; see 'glucoport conflict list'"
+    case .queued(.refused): "the remote refuses it; 'glucoport queue list --refused' shows why"
     case .queued(.waiting), .syncing: failure ?? "something that it belongs to is queued"
     }
   }

@@ -9,10 +9,13 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add insulin, food, exercise, a note, or an annotation of a reading.",
-    discussion: """
-      Amounts have units: 'insulin 4.5 U', 'food 45 g', 'exercise 30 min'; those are what a number alone means. \
-      A note has its text, an annotation the id of its reading.
-      """)
+    discussion: helpText(
+      """
+      Amounts have units: 'insulin 4.5 U', 'food 45 g', 'exercise 30 min'. These units are \
+      the default. A note has its text, an annotation the id of its reading.
+      """,
+      examples: "glucoport record add food 45 g --note soup --at 18:30",
+      "glucoport record add note 'after swimming' --at 'yesterday 20:00'"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -72,7 +75,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     guard let reading = try store.reading(at: words[0]) else {
       throw Failure(
         .missingInput,
-        "\(displayed(words[0])): there is no such reading to annotate; 'glucoport list --long' shows the ids")
+        "\(displayed(words[0])): no such reading; 'glucoport list --long' shows the ids")
     }
     return reading
   }

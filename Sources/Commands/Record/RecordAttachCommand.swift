@@ -9,10 +9,13 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "attach", abstract: "Attach files to an entry.",
-    discussion: """
-      The files are copied into the store at once, all of them or none, and are not needed afterwards. Equal content \
-      is stored and sent once.
-      """)
+    discussion: helpText(
+      """
+      The files are copied into the store, all of them or none; you can remove the originals \
+      afterwards. Equal content is stored and sent once.
+      """,
+      examples: "glucoport record attach 8120 lab-report.pdf",
+      "pdftoppm -png scan.pdf | glucoport record attach 8120 - --name scan.png"))
 
   /// The bytes of a name, as file systems have it.
   private static let maxNameBytes = 255
@@ -25,19 +28,19 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   @Argument(help: ArgumentHelp("The files; - is standard input.", valueName: "file"))
   var files: [PathArgument]
 
-  @Option(help: ArgumentHelp("The name under which a single file is kept.", valueName: "name"))
+  @Option(help: ArgumentHelp("The name to store for a single file.", valueName: "name"))
   var name: String?
 
   @OptionGroup var pushOption: PushOption
   @OptionGroup var told: RecordOutputOptions
 
   func validate() throws {
-    if name != nil, files.count != 1 { throw ValidationError("--name names one file.") }
+    if name != nil, files.count != 1 { throw ValidationError("--name is for a single file.") }
     if files.contains(where: { $0.path == "-" }), name == nil || files.count > 1 {
-      throw ValidationError("Give standard input a --name, and attach it alone.")
+      throw ValidationError("Standard input needs a --name, and must be the only file.")
     }
     if let name, name.isEmpty || name.utf8.count > Self.maxNameBytes {
-      throw ValidationError("A name has 1 to \(Self.maxNameBytes) bytes.")
+      throw ValidationError("A name must have 1 to \(Self.maxNameBytes) bytes.")
     }
   }
 

@@ -8,14 +8,17 @@ struct RecordAttachmentsCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
     commandName: "attachments", abstract: "List the files that are attached to an entry.",
-    discussion: "'glucoport show ID --save FILE' writes one of them to a file.")
+    discussion: helpText(
+      "'glucoport show ID --save FILE' writes one of them to a file.",
+      examples: "glucoport record attachments 8120",
+      "glucoport record attachments 8120 --json"))
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Argument(help: "The id of the entry or of one attachment, or its first characters.")
   var id: String
 
-  @Flag(help: "Print one JSON object for each.")
+  @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {

@@ -6,7 +6,13 @@ import ArgumentParser
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Add, edit, delete, show and list records, and attach files.",
-    discussion: "None of them needs the network: a later upload sends what is pending, or --push at once.",
+    discussion: helpText(
+      """
+      No record command needs the network: a later upload sends the change, or --push sends \
+      it at once.
+      """,
+      examples: "glucoport record add insulin 4.5 --subtype rapid",
+      "glucoport record list --since 7d"),
     subcommands: [
       RecordAddCommand.self, RecordEditCommand.self, RecordDeleteCommand.self, RecordShowCommand.self,
       RecordListCommand.self, RecordAttachCommand.self, RecordAttachmentsCommand.self,

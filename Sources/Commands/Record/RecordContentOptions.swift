@@ -10,7 +10,7 @@ enum Verdict: EnumerableFlag {
 
   static func help(for value: Verdict) -> ArgumentHelp? {
     value == .exclude
-      ? "Of an annotation: withdraw its reading." : "Of an annotation: let its reading count again."
+      ? "For an annotation: withdraw its reading." : "For an annotation: let its reading count again."
   }
 }
 
@@ -22,22 +22,23 @@ struct RecordContentOptions: ParsableArguments {
       valueName: "time"))
   var at: TimeArgument?
 
-  @Option(help: ArgumentHelp("A text, on any kind.", valueName: "text"))
+  @Option(help: ArgumentHelp("A text, for any kind of record.", valueName: "text"))
   var note: String?
 
   @Option(help: ArgumentHelp(subtypeHelp, valueName: "subtype"))
   var subtype: String?
 
   @Option(
-    help: ArgumentHelp("Set any field of glucoport-json(5); empty takes it away.", valueName: "field=value"))
+    help: ArgumentHelp(
+      "Set any field of glucoport-json(5); an empty value removes it.", valueName: "field=value"))
   var set: [String] = []
 
-  @Option(help: ArgumentHelp("The entry to which it belongs; 'none' for none.", valueName: "id"))
+  @Option(help: ArgumentHelp("The entry that it belongs to, or 'none'.", valueName: "id"))
   var entry: String?
 
   @Flag var verdict: Verdict?
 
-  @Flag(help: "Accept amounts and times that an import would question.")
+  @Flag(help: "Accept unusually large amounts and unusual times.")
   var force = false
 
   /// Whether they say nothing.
@@ -74,7 +75,7 @@ struct RecordContentOptions: ParsableArguments {
       guard let range = kind.details?.field(name)?.plausibleRange, !range.contains(number) else { continue }
       throw Failure(
         .usage,
-        "\(name): \(plainNumber(number)) is more than the \(plainNumber(range.upperBound)) that \(kind.rawValue) can plausibly have; correct it, or add --force"
+        "\(name): \(plainNumber(number)) is more than the \(plainNumber(range.upperBound)) that is plausible for \(kind.rawValue); correct it, or add --force"
       )
     }
   }

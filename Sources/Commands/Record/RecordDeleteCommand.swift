@@ -8,7 +8,13 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
-    discussion: "Its id, kind and time stay, so that other nodes learn of it. Its content does not.")
+    discussion: helpText(
+      """
+      Its id, kind and time are kept, so that the deletion can be sent to other nodes. Its \
+      content is removed.
+      """,
+      examples: "glucoport record delete 8120",
+      "glucoport record delete 8120 --push"))
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -9,7 +9,10 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.deferrable
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Change a record.",
-    discussion: "What the command does not name stays as it is. An edit that changes nothing counts as none.")
+    discussion: helpText(
+      "Other fields do not change. An edit that changes nothing is not counted.",
+      examples: "glucoport record edit 8120 50 g",
+      "glucoport record edit 8120 --at 19:00 --note 'soup and bread'"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -24,7 +27,9 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
   @OptionGroup var told: RecordOutputOptions
 
   func validate() throws {
-    if words.isEmpty, content.isEmpty { throw ValidationError("Say what to change.") }
+    if words.isEmpty, content.isEmpty {
+      throw ValidationError("Nothing to change; add amounts, a text or options.")
+    }
   }
 
   func run() async throws {
@@ -44,7 +49,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
       if content.entry != nil { draft.entryGuid = placed.entryGuid }
       guard changes.values.isEmpty || !draft.fields.values.isEmpty else {
         throw Failure(
-          .usage, "\(record.guid): nothing would be left of the record; 'glucoport record delete' deletes it")
+          .usage, "\(record.guid): the record would be empty; to delete it: 'glucoport record delete'")
       }
     }
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {

@@ -7,14 +7,18 @@ import LogbookStore
 struct RecordListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List records, oldest first.", discussion: ListOptions.tableRule)
+    commandName: "list", abstract: "List records, oldest first.",
+    discussion: helpText(
+      ListOptions.tableRule,
+      examples: "glucoport record list --since 7d",
+      "glucoport record list --kind food --format csv"))
 
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
   @OptionGroup var listing: ListOptions
 
   func validate() throws {
-    if items.namesReadings { throw ValidationError("record list takes the kinds of records.") }
+    if items.namesReadings { throw ValidationError("'record list' accepts only kinds of records.") }
   }
 
   func run() throws {

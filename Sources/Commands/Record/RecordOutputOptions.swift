@@ -3,19 +3,19 @@
 import ArgumentParser
 import LogbookStore
 
-/// What a command that changed a record tells of it.
+/// What a command that changed a record reports about it.
 struct RecordOutputOptions: ParsableArguments {
   @Flag(help: "Print the record as one JSON object.")
   var json = false
 
-  @Flag(help: "Say nothing on success.")
+  @Flag(help: "Print nothing on success.")
   var quiet = false
 
   func validate() throws {
-    if json, quiet { throw ValidationError("--json prints an object and --quiet nothing; choose one.") }
+    if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
   }
 
-  /// Tells what became of a record: one line, or the object of `show --json`.
+  /// Prints what became of a record: one line, or the object of `show --json`.
   func tell(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
     if quiet { return }
     if json { return try ItemDetails(store).write(.record(edit.record), asJSON: true, output) }

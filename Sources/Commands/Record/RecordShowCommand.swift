@@ -7,7 +7,10 @@ import LogbookStore
 struct RecordShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show everything about one record.")
+    commandName: "show", abstract: "Show everything about one record.",
+    discussion: helpText(
+      examples: "glucoport record show 8120",
+      "glucoport record show 8120 --json"))
 
   @OptionGroup var storeOptions: StoreOptions
 

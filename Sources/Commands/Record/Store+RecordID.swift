@@ -6,17 +6,24 @@ import LogbookStore
 extension Store {
   /// The record that an id, or enough of its first characters, names on the command line.
   ///
-  /// - Throws: `Failure`: `missingInput` without one, `usage` when several start so.
+  /// - Throws: `Failure`: `missingInput` without one, `usage` when several begin with it, or when it names a reading.
   func record(named id: String) throws -> StoredRecord {
     let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
     let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
     guard let record = found.first else {
+      if try reading(at: id) != nil {
+        throw Failure(
+          .usage,
+          "\(id): this is a reading, which never changes; to exclude it: 'glucoport record add annotation \(id) --exclude'"
+        )
+      }
       throw Failure(
         .missingInput,
-        "\(displayed(id)): there is no such reading or record; 'glucoport list --long' shows the ids")
+        "\(displayed(id)): no such reading or record; 'glucoport list --long' shows the ids")
     }
     guard found.count == 1 else {
-      throw Failure(.usage, "\(id): \(found.count) records start so; give more of the id")
+      throw Failure(
+        .usage, "\(id): \(found.count) records have ids that begin like this; write more of the id")
     }
     return record
   }

@@ -51,7 +51,7 @@ extension Store {
   /// - Throws: `Failure` of category `configuration` without one.
   func requireRemote() throws -> RemoteSetting {
     guard let setting = try remote() else {
-      throw Failure(.configuration, "\(path): the store has no remote; 'glucoport remote set' gives it one")
+      throw Failure(.configuration, "\(path): the store has no remote; set one with 'glucoport remote set'")
     }
     return setting
   }

@@ -6,6 +6,9 @@ import ArgumentParser
 struct RemoteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remote", abstract: "Set, show, test, remove or purge the server that the store syncs with.",
+    discussion: helpText(
+      examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
+      "glucoport remote test"),
     subcommands: [
       RemoteSetCommand.self, RemoteShowCommand.self, RemoteTestCommand.self, RemoteRemoveCommand.self,
       RemotePurgeCommand.self,

@@ -5,20 +5,24 @@ import Logbook
 import LogbookStore
 import Remotes
 
-/// `glucoport remote purge`: removes the logbook on the server for ever, and the store when the server has answered.
+/// `glucoport remote purge`: removes the logbook on the server permanently, and the store when the server has
+/// answered.
 struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "purge", abstract: "Remove the logbook on the server for ever, and then the store.",
-    discussion: """
-      Nothing brings either back. The server tells every other store of the logbook that it is gone; what they hold \
-      stays there. Without an answer of the server nothing changes.
-      """)
+    commandName: "purge", abstract: "Remove the logbook on the server permanently, and then this store.",
+    discussion: helpText(
+      """
+      This cannot be undone. Other stores of the logbook keep their data, and their next \
+      upload reports the removal. If the server does not answer, nothing changes.
+      """,
+      examples: "glucoport remote purge",
+      "glucoport remote purge --confirm anna"))
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Option(
-    help: ArgumentHelp("The name of the logbook, for a run without a terminal to type it.", valueName: "name")
+    help: ArgumentHelp("The name of the logbook to remove, for a run without a terminal.", valueName: "name")
   )
   var confirm: String?
 
@@ -29,24 +33,24 @@ struct RemotePurgeCommand: AsyncParsableCommand, ClassifiedCommand {
     guard confirm != nil || Host.isTerminal(0) else {
       throw Failure(
         .usage,
-        "there is no terminal to type the logbook's name; --confirm takes it, and then all of it is removed")
+        "no terminal to confirm the removal; state the logbook's name with --confirm to remove everything")
     }
     // Nil where the logbook is gone already, as after a run that ended between the server's answer and the store.
     let logbook = try await askForLogbook(setting)
     try requireName(logbook?.name ?? setting.logbookName, setting, output)
     guard let lock = try UploadLock.take(storePath: path) else {
-      throw Failure(.temporary, "\(path): an upload of this store runs; try again later")
+      throw Failure(.temporary, "\(path): an upload of this store is running; try again later")
     }
     defer { lock.release() }
     let store = try storeOptions.open(.sync)
-    // Behind the lock: the remote may have been set anew since it was shown.
+    // Behind the lock: the remote may have been changed since it was shown.
     guard try store.requireRemote().access == setting.access else {
-      throw Failure(.temporary, "\(path): the remote was set anew meanwhile")
+      throw Failure(.temporary, "\(path): the remote was changed meanwhile; try again")
     }
     if let logbook { try await purge(logbook, setting) }
     try LateFailure.marking {
       try store.remove()
-      output.line("the logbook and this store are removed")
+      output.line("the logbook and this store were removed")
       try output.finish()
     }
   }
@@ -58,7 +62,7 @@ extension RemotePurgeCommand {
       guard remote.purging != nil else {
         throw Failure(
           .configuration,
-          "\(setting.access.url): this sort of server cannot remove a logbook, and was not asked to")
+          "\(setting.access.url): this kind of server cannot remove a logbook; nothing was sent")
       }
       do throws(ServiceError) {
         return try await remote.logbook()
@@ -96,7 +100,7 @@ extension RemotePurgeCommand {
       output.message(
         """
         This removes the logbook '\(displayed(name))' at \(displayed(setting.access.url)), and this store with
-        \(counted(overview.readings, "reading")) and \(counted(overview.records, "record")), of which \(counted(overview.pending, "is", "are")) on no server. Nothing brings them back.
+        \(counted(overview.readings, "reading")) and \(counted(overview.records, "record")), of which \(counted(overview.pending, "is", "are")) on no server. This cannot be undone.
         Type the name of the logbook to go on:
         """)
       given = readLine()
@@ -104,7 +108,7 @@ extension RemotePurgeCommand {
     guard given == name else {
       throw Failure(
         .usage,
-        "the name that was given is not that of the logbook, '\(displayed(name))', and nothing is removed there"
+        "wrong name: the logbook is named '\(displayed(name))'; nothing was removed on the server"
       )
     }
   }

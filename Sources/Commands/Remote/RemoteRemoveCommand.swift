@@ -8,14 +8,18 @@ import LogbookStore
 struct RemoteRemoveCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Forget the server. What the store and the server hold stays.")
+    commandName: "remove",
+    abstract: "Remove the server's address and login from the store. Data on both sides stays.",
+    discussion: helpText(
+      examples: "glucoport remote remove",
+      "glucoport remote remove --store anna.db"))
 
   @OptionGroup var storeOptions: StoreOptions
 
   func run() throws {
     let output = Output()
     let wasThere = try storeOptions.open(.sync).removeRemote()
-    output.line(wasThere ? "the remote is removed; what is there stays there" : "there was no remote")
+    output.line(wasThere ? "the remote was removed; its data stays on the server" : "the store had no remote")
     try output.finish()
   }
 }

@@ -10,11 +10,14 @@ import Remotes
 struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Set the server that the store syncs with, once it has answered.",
-    discussion: """
-      The token is never an argument: it is the first line of a file that only you can read, or of what a command \
-      prints. Without an answer of the server nothing changes.
-      """)
+    commandName: "set", abstract: "Set the server that the store syncs with.",
+    discussion: helpText(
+      """
+      The token is never an argument: it is the first line of a file that only you can read, \
+      or of the output of a command. If the server does not answer, nothing changes.
+      """,
+      examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
+      "glucoport remote set https://sync.example.org --token-command 'pass show glucoport'"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -22,31 +25,31 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   var url: String
 
   @Option(
-    help: ArgumentHelp("What is there: glucoport or nightscout; else the address tells.", valueName: "type"))
+    help: ArgumentHelp("Server type: glucoport (default) or nightscout.", valueName: "type"))
   var type: String?
 
   @Option(
-    help: ArgumentHelp("The file with the token in its first line.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("File whose first line is the token.", valueName: "file"), completion: .file())
   var tokenFile: String?
 
-  @Option(help: ArgumentHelp("The command of the shell that prints the token.", valueName: "command"))
+  @Option(help: ArgumentHelp("Shell command that prints the token.", valueName: "command"))
   var tokenCommand: String?
 
   @Option(
     help: ArgumentHelp(
-      "Trust the certificates of this file (PEM), and no others, to vouch for the server.", valueName: "file"),
+      "Trust only the CA certificates in this file (PEM).", valueName: "file"),
     completion: .file())
   var caFile: String?
 
-  @Flag(help: "Allow another logbook than the one so far; everything is sent to it.")
+  @Flag(help: "Allow another logbook than before; everything is sent to it.")
   var newRemote = false
 
-  @Flag(help: "Allow http to another machine, where everybody on the way reads data and token.")
+  @Flag(help: "Allow http to another machine; anyone on the network can read data and token.")
   var insecureHttp = false
 
   func validate() throws {
     guard (tokenFile == nil) != (tokenCommand == nil) else {
-      throw ValidationError("Give the token by either --token-file or --token-command.")
+      throw ValidationError("Use one of --token-file and --token-command.")
     }
   }
 
@@ -65,7 +68,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
-    if change == .requeued { output.line("  everything is pending and goes to this logbook") }
+    if change == .requeued { output.line("  everything is pending and will be sent to this logbook") }
     try LateFailure.marking { try output.finish() }
   }
 

@@ -9,7 +9,10 @@ import Remotes
 struct RemoteShowCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the server and how far the store is in step with it.")
+    commandName: "show", abstract: "Show the server and its sync state, without contacting it.",
+    discussion: helpText(
+      examples: "glucoport remote show",
+      "glucoport remote show --json"))
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -9,7 +9,10 @@ import Remotes
 struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let configuration = CommandConfiguration(
-    commandName: "test", abstract: "Ask the server for its logbook and compare the clocks.")
+    commandName: "test", abstract: "Ask the server for its logbook, and compare the clocks.",
+    discussion: helpText(
+      examples: "glucoport remote test",
+      "glucoport remote test --store anna.db"))
 
   @OptionGroup var storeOptions: StoreOptions
 

@@ -48,19 +48,19 @@ struct StatusCheck {
       find(
         .refused, .partial,
         counted(refused, "item is", "items are")
-          + " refused by the remote; 'glucoport upload --retry-refused' tries again")
+          + " refused by the remote; to retry: 'glucoport upload --retry-refused'")
     }
     if sync.refusedDownloads > 0 {
       find(
         .downloads, .partial,
-        "\(counted(sync.refusedDownloads, "download")) could not be stored; 'glucoport queue list --refused' shows why, 'glucoport queue retry' tries again"
+        "\(counted(sync.refusedDownloads, "download")) could not be stored; 'glucoport queue list --refused' shows why; to retry: 'glucoport queue retry'"
       )
     }
     for clock in clocks { wrong(clock).map { find(.clock, .partial, $0) } }
     if let failure = sync.remote?.lastingFailure {
       find(
         .upload, ExitStatus(failure.category),
-        "no upload has worked since \(instant(failure.since)): \(displayed(failure.message))")
+        "no upload has succeeded since \(instant(failure.since)): \(displayed(failure.message))")
     }
     if let message = late { find(.overdue, .temporary, message) }
     return findings
@@ -95,7 +95,7 @@ struct StatusCheck {
     let url = displayed(remote.access.url)
     if let since = remote.since {
       return isOver(since, maxAge)
-        ? "no upload to \(url) has succeeded yet, and it was set \(instant(since))" : nil
+        ? "no upload to \(url) has succeeded yet, although it was set on \(instant(since))" : nil
     }
     // Nobody kept when it was set: then it counts that something went wrong.
     return remote.lastError == nil ? nil : "no upload to \(url) has succeeded yet"

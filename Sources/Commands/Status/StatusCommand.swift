@@ -4,44 +4,47 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// `glucoport status`: what the store holds and what waits to be sent.
+/// `glucoport status`: what the store holds and what is pending to be sent.
 struct StatusCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show what the store holds, by kind and device, and what is pending.")
+    commandName: "status", abstract: "Show what the store holds and what is pending.",
+    discussion: helpText(
+      examples: "glucoport status",
+      "glucoport status --check --max-age 36h --quiet"))
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  @Flag(help: "Follow an upload that runs, to its end.")
+  @Flag(help: "Follow a running upload to its end.")
   var watch = false
 
-  @Flag(help: "Report what needs a person, on standard error and by the exit status.")
+  @Flag(help: "Report what needs attention, on standard error and by the exit status.")
   var check = false
 
   @Option(
     help: ArgumentHelp(
-      "With --check: report what has been pending, and a remote without a successful upload, for longer than this.",
+      "With --check: report items pending, and a remote without a successful upload, for longer than this.",
       valueName: "time"))
   var maxAge: DurationArgument?
 
   @Option(
     parsing: .singleValue,
     help: ArgumentHelp(
-      "With --check: do not report findings of this word. May be repeated.", valueName: "word"))
+      "With --check: do not report this finding. May be repeated.", valueName: "word"))
   var ignore: [StatusFinding.Word] = []
 
-  @Flag(help: "With --check: print only what is wrong.")
+  @Flag(help: "With --check: print only problems.")
   var quiet = false
 
   func validate() throws {
     if !check, maxAge != nil || quiet || !ignore.isEmpty {
-      throw ValidationError("--max-age, --ignore and --quiet belong to --check.")
+      throw ValidationError("--max-age, --ignore and --quiet need --check.")
     }
-    if json, quiet { throw ValidationError("--json prints an object and --quiet nothing; choose one.") }
-    if watch, json || check { throw ValidationError("--watch goes without --json and --check.") }
+    if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
+    if watch, json || check { throw ValidationError("Use --watch without --json and --check.") }
   }
 
   func run() throws {

@@ -44,17 +44,17 @@ struct StatusText {
 
   private var syncLines: [String] {
     guard let remote = sync.remote else { return [] }
-    if sync.activity.isRunning { return ["upload runs" + moving] }
+    if sync.activity.isRunning { return ["upload is running" + moving] }
     var line =
       remote.lastSuccess.map { "last upload \(instant($0))" }
       ?? "no upload to \(displayed(remote.access.url)) yet"
     if let oldest = sync.oldestPending { line += " · oldest pending since \(instant(oldest))" }
     if sync.downloads > 0 { line += " · \(counted(sync.downloads, "download")) queued" }
-    // Those of contents stand in a line of their own.
+    // Contents have their own line.
     let refused = sync.refusedDownloads - contents.notFetched
     if refused > 0 { line += " · \(counted(refused, "download")) refused" }
     let missing = sync.missingHistoryEnd.map {
-      ["  readings before \(day($0)) were left out; 'glucoport upload --all' fetches them"]
+      ["  readings before \(day($0)) were skipped; 'glucoport upload --all' downloads them"]
     }
     let lines = [line] + (missing ?? [])
     guard let error = remote.lastError else { return lines }

@@ -11,21 +11,24 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   static let actionClass = ActionClass.immediate
   static let keepsItsSteps = true
   static let configuration = CommandConfiguration(
-    commandName: "upload", abstract: "Send what is pending, and fetch what others changed.",
-    discussion: """
-      Edits made meanwhile are never overwritten and never missed. The process may be killed at any moment; the next \
-      run goes on.
-      """)
+    commandName: "upload", abstract: "Send pending changes to the server, and fetch what others changed.",
+    discussion: helpText(
+      """
+      Edits made meanwhile are never lost or overwritten. You may stop the process at any \
+      moment; the next run continues.
+      """,
+      examples: "glucoport upload",
+      "glucoport upload --unattended --quiet --max-time 10m"))
 
   @OptionGroup var storeOptions: StoreOptions
 
   @Flag(help: "Only send.")
   var pushOnly = false
 
-  @Flag(help: "Only fetch.")
+  @Flag(help: "Only download.")
   var pullOnly = false
 
-  @Flag(help: "Say what is pending, without a request and without writing anything.")
+  @Flag(help: "Show what is pending; send and change nothing.")
   var dryRun = false
 
   @Flag(help: "Try at once, even if the next attempt is not due yet.")
@@ -33,26 +36,27 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @Flag(
     help:
-      "For cron: fetch only when the pull interval has passed, and end with 75 when the server cannot be reached."
+      "For cron: fetch only when the pull interval has passed; end with 75 if the server cannot be reached."
   )
   var unattended = false
 
-  @Flag(help: "Fetch the older readings, too, that were left out so far.")
+  @Flag(help: "Also download older readings that were skipped so far.")
   var all = false
 
-  @Flag(help: "Send once more what the remote refused.")
+  @Flag(help: "Send again what the remote refused.")
   var retryRefused = false
 
-  @Option(help: ArgumentHelp("Stop between two requests after this time: 90s, 10m or 1h.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Stop after this time: 90s, 10m or 1h. The next run continues.", valueName: "time"))
   var maxTime: DurationArgument?
 
   @Option(
     help: ArgumentHelp(
-      "Stop between two requests when so many bytes were sent and fetched: 500KiB, 20MiB.", valueName: "bytes"
+      "Stop after this amount of data: 500KiB, 20MiB. The next run continues.", valueName: "bytes"
     ))
   var maxBytes: ByteCountArgument?
 
-  @Option(help: ArgumentHelp("Wait so long for another upload of this store to end.", valueName: "time"))
+  @Option(help: ArgumentHelp("Wait up to this time for another upload of this store.", valueName: "time"))
   var lockWait: DurationArgument?
 
   @Flag(help: "Print one JSON object.")
@@ -60,16 +64,17 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @Flag(
     help:
-      "Print nothing on success; with --unattended nothing on a temporary failure, and a lasting one once.")
+      "Print nothing on success; with --unattended also nothing on temporary failures, and lasting ones once."
+  )
   var quiet = false
 
   func validate() throws {
-    if pushOnly, pullOnly { throw ValidationError("Give --push-only or --pull-only, not both.") }
+    if pushOnly, pullOnly { throw ValidationError("Use only one of --push-only and --pull-only.") }
     if all, pushOnly || dryRun {
-      throw ValidationError("--all fetches, which --push-only and --dry-run do not.")
+      throw ValidationError("--all downloads; use it without --push-only and --dry-run.")
     }
     if retryRefused, pullOnly || dryRun {
-      throw ValidationError("--retry-refused sends, which --pull-only and --dry-run do not.")
+      throw ValidationError("--retry-refused sends; use it without --pull-only and --dry-run.")
     }
   }
 
@@ -100,7 +105,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     meter.clear()
     if !options.areChangesDue, !quiet {
       output.message(
-        "glucoport: what others changed is not due to be fetched yet; without --unattended it is")
+        "glucoport: the next download is not due yet; to download now, omit --unattended")
     }
     if !quiet, let undone = try undone(run.store) { output.message("glucoport: \(undone)") }
     try tell(ending, summary, login, report)
@@ -108,12 +113,12 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   /// What an upload in one direction leaves for one in the other; nil where it left nothing.
   private func undone(_ store: Store) throws -> String? {
-    if pushOnly { return "--push-only fetches nothing: what others changed is left for another upload" }
+    if pushOnly { return "--push-only: changes by others were not downloaded" }
     guard pullOnly else { return nil }
     let overview = try store.overview(ingests: 0)
     let pending = overview.pending + (try store.attachmentBacklog().pending(for: store.remote()))
     return pending == 0
-      ? nil : "--pull-only sends nothing: \(counted(pending, "item is", "items are")) still pending"
+      ? nil : "--pull-only: \(counted(pending, "item is", "items are")) still pending"
   }
 
   private func options(_ run: UploadRun) throws -> UploadOptions {
@@ -139,7 +144,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     } else if !quiet {
       let attachments = contents == 0 ? "" : ", \(counted(contents, "attachment"))"
       output.line(
-        "pending: \(counted(overview.pendingReadings, "reading")), \(counted(overview.pendingRecords, "record"))\(attachments); nothing was sent or written"
+        "pending: \(counted(overview.pendingReadings, "reading")), \(counted(overview.pendingRecords, "record"))\(attachments); nothing was sent or changed"
       )
     }
     try output.finish()
@@ -163,7 +168,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     switch ending {
     case .complete: break
     case .workLeft(let reason):
-      if !report.isSilent { output.message("glucoport: \(reason); try again later") }
+      if !report.isSilent { output.message("glucoport: \(reason)") }
       parts.append(.temporary)
     case .failed(let error):
       let failure = Failure(error, host: report.run.setting.access.url)

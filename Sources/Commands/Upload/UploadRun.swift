@@ -22,11 +22,11 @@ struct UploadRun {
     store = try storeOptions.open(.sync)
     _ = try store.requireRemote()
     guard let lock = try await Self.takeLock(store.path, waitSeconds: lockWaitSeconds) else {
-      throw Failure(.temporary, "\(store.path): another upload of this store runs; try again later")
+      throw Failure(.temporary, "\(store.path): another upload of this store is running; try again later")
     }
     self.lock = lock
     do {
-      // Behind the lock: the upload that had it may have failed, or the remote was set anew meanwhile.
+      // Behind the lock: the upload that had it may have failed, or the remote was changed meanwhile; try again.
       setting = try store.requireRemote()
     } catch {
       lock.release()
@@ -46,7 +46,7 @@ struct UploadRun {
     guard seconds > 0 else { return }
     throw Failure(
       .temporary,
-      "the next attempt is due in \(seconds) s, because the last one failed (\(setting.lastError ?? "")); --now tries at once"
+      "the next attempt is due in \(seconds) s, because the last one failed (\(setting.lastError ?? "")); to try now, use --now"
     )
   }
 

@@ -20,7 +20,7 @@ enum UploadText {
       + part("known there", summary.knownReadings) + part("with another value", summary.differingReadings)
       + part("different from another program's", summary.disputedReadings)
       + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
-      + part("refused", summary.refused) + part("left for later", summary.setAside)
+      + part("refused", summary.refused) + part("left for the next run", summary.setAside)
       + part("queued again", summary.requeued)
   }
 
@@ -32,17 +32,17 @@ enum UploadText {
     if unsent > 0 {
       lines.append(
         counted(unsent, "item is", "items are")
-          + " refused by the remote and not sent again; 'glucoport queue list --refused' shows why, 'glucoport upload --retry-refused' tries again"
+          + " refused by the remote and not sent again; 'glucoport queue list --refused' shows why; to retry: 'glucoport upload --retry-refused'"
       )
     }
     if summary.refusedDownloads > 0 {
       lines.append(
-        "\(counted(summary.refusedDownloads, "download")) could not be stored and will not be tried again; 'glucoport queue list --refused' shows why"
+        "\(counted(summary.refusedDownloads, "download")) could not be stored and will not be retried; 'glucoport queue list --refused' shows why"
       )
     }
     if summary.damagedAttachments > 0 {
       lines.append(
-        "\(counted(summary.damagedAttachments, "attachment")) arrived with a wrong SHA-256; the content was dropped"
+        "\(counted(summary.damagedAttachments, "attachment")) arrived with a wrong SHA-256; the content was discarded"
       )
     }
     return lines

@@ -24,7 +24,7 @@ protocol ByteSource: AnyObject {
 
 /// An open file or pipe. Hashes what it reads.
 final class FileSource: ByteSource {
-  /// The path, or `-`, as it stands in messages.
+  /// The path, or `-`, as messages show it.
   let name: String
   /// Whether the input can be read again from the start.
   let isRegularFile: Bool
@@ -57,10 +57,10 @@ final class FileSource: ByteSource {
     guard fstat(descriptor, &status) == 0 else { throw Self.failure("read", name, errno) }
     let type = status.st_mode & S_IFMT
     guard type != S_IFDIR else {
-      throw Failure(.missingInput, "\(name): is a folder; name the files in it")
+      throw Failure(.missingInput, "\(name): Is a directory; name the files in it")
     }
     // Where the shell closed standard input, its number goes to something of the runtime that is no file.
-    guard type != 0 else { throw Failure(.missingInput, "\(name): cannot be read; it is closed") }
+    guard type != 0 else { throw Failure(.missingInput, "\(name): cannot be read: standard input is closed") }
     isRegularFile = type == S_IFREG
     size = isRegularFile ? Int64(status.st_size) : nil
     modifiedAt = isRegularFile ? Int64(status.st_mtim.tv_sec) : nil
@@ -88,7 +88,7 @@ final class FileSource: ByteSource {
     }
   }
 
-  /// Goes back to the start of a regular file and hashes anew.
+  /// Goes back to the start of a regular file and hashes again.
   func rewind() throws {
     isHashing = true
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.failure("read", name, errno) }

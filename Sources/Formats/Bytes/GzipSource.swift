@@ -21,7 +21,7 @@ final class GzipSource: ByteSource {
     input = .allocate(byteCount: 64 * 1024, alignment: 16)
     // 15 bits of window, and 16 to expect a gzip header.
     guard inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
-      throw Failure(.inputOutput, "\(name): cannot start unpacking")
+      throw Failure(.inputOutput, "\(name): cannot start decompressing")
     }
   }
 
@@ -72,6 +72,6 @@ final class GzipSource: ByteSource {
   }
 
   private func damaged() -> Failure {
-    Failure(.badInput, "\(name): the gzip data are damaged; fetch the file again")
+    Failure(.badInput, "\(name): the gzip data are damaged; download the file again")
   }
 }

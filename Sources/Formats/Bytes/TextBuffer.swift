@@ -10,8 +10,8 @@ import Logbook
 
 /// A window on the decoded text of an input. Tokenizers read between `start` and `end` and move `start` on.
 ///
-/// Pointers stay inside the window by the tokenizers' own comparison with `end`; they are valid until the next
-/// `fill`. Stray NUL bytes are dropped and counted here, since no later stage could tell them from text.
+/// Pointers stay inside the window by the tokenizers' own comparison with `end`; they are valid until the next `fill`.
+/// Stray NUL bytes are dropped and counted here, since no later stage could distinguish them from text.
 final class TextBuffer {
   private(set) var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
@@ -63,7 +63,7 @@ final class TextBuffer {
     return outcome
   }
 
-  /// The end-of-file mark of old systems, which stands behind the last byte and belongs to no cell.
+  /// The end-of-file mark of old systems, which is behind the last byte and belongs to no cell.
   private func dropEndMark() {
     while end > start, base[end - 1] == 0x1A { end -= 1 }
   }
@@ -91,11 +91,11 @@ final class TextBuffer {
   /// So few are stray in however short a text.
   private static let fewNulBytes = 4
 
-  /// Tells text with stray NUL bytes from other data.
+  /// Reports text with stray NUL bytes from other data.
   ///
   /// - Throws: `Failure` of category `badInput` for other data.
   static func judge(nulBytes: Int, of bytes: Int, name: String) throws {
     guard nulBytes > fewNulBytes, nulBytes * 100 > bytes else { return }
-    throw Failure(.badInput, "\(name): more than one byte in a hundred is NUL; this is no text file")
+    throw Failure(.badInput, "\(name): not a text file: more than 1 % of its bytes are NUL")
   }
 }

@@ -118,7 +118,7 @@ final class DecodingSource: ByteSource {
 
   private func append(_ scalar: Unicode.Scalar) { decoded.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
 
-  /// Windows-1252 differs from Latin-1 in 0x80-0x9F; the five codes without a character stand for themselves.
+  /// Windows-1252 differs from Latin-1 in 0x80-0x9F; the five codes without a character are kept.
   static let windows1252: [Unicode.Scalar] = {
     var table = (0..<256).map { Unicode.Scalar(UInt8($0)) }
     let high = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—˜™š›œ\u{9D}žŸ"

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Where the columns of a Clarity table stand; -1 where it has no such column.
+/// Where the columns of a Clarity table are; -1 where it has no such column.
 ///
 /// Every language has the same order, so translated headers are read by place. English headers are read by
 /// name, because those are the files that programs save again with columns left out, added in front or
@@ -88,12 +88,12 @@ struct ClarityColumns {
 
   /// What a person should know of unusual names in the header.
   ///
-  /// - Parameter cells: the cells as they stand.
+  /// - Parameter cells: the cells, unchanged.
   func warnings(_ cells: [String]) -> [String] {
     unusual.filter { $0.column < cells.count }.map { HeaderNames.warning(cells[$0.column], readAs: $0.name) }
   }
 
-  /// Where the index column stands in a translated header; -1 where it was left out.
+  /// Where the index column is in a translated header; -1 where it was left out.
   private static func start(of cells: [String]) -> Int? {
     if let tick = cells.firstIndex(of: "transmitterzeit (lange ganzzahl)"), tick >= 11 { return tick - 12 }
     // The hours are written in the language's own letters: hh, uu, tt.

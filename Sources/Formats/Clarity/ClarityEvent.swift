@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a row of Clarity tells of.
+/// What a row of Clarity is about.
 enum ClarityEvent {
   case estimate, calibration, insulin, carbs, exercise, health, note, unknown
 

@@ -22,7 +22,7 @@ extension ClarityFormat {
 
   private mutating func readInsulin(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     guard let units = number(row[columns.insulin]), (0...Self.maxUnits).contains(units) else {
-      return out.reject(row, "an insulin dose that is no number of units")
+      return out.reject(row, "the insulin dose is not a number of units")
     }
     var fields: [String: FieldValue] = ["units": .number(units)]
     if let subtype = Self.insulinSubtype(row[columns.subtype].folded) { fields["subtype"] = .text(subtype) }
@@ -31,7 +31,7 @@ extension ClarityFormat {
 
   private mutating func readCarbs(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     guard let amount = number(row[columns.carbs]), (0...Self.maxGrams).contains(amount) else {
-      return out.reject(row, "carbohydrates that are no number from 0 to \(plainNumber(Self.maxGrams))")
+      return out.reject(row, "the carbohydrates are not a number from 0 to \(plainNumber(Self.maxGrams))")
     }
     add(.food, [columns.carbUnit.field: .number(amount)], row, at: shown, into: &out)
   }
@@ -43,7 +43,7 @@ extension ClarityFormat {
     let duration = row[columns.duration]
     if !duration.isEmpty {
       guard let minutes = Self.minutes(duration) else {
-        return out.reject(row, "a duration that is not written hh:mm:ss")
+        return out.reject(row, "the duration is not written as hh:mm:ss")
       }
       fields["minutes"] = .number(minutes)
     }
@@ -51,7 +51,7 @@ extension ClarityFormat {
     add(.exercise, fields, row, at: shown, into: &out)
   }
 
-  /// A note's text has no column of its own; it stands in the first free one.
+  /// A note's text has no column of its own; it is in the first free one.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
     guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {

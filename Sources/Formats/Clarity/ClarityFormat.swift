@@ -87,18 +87,18 @@ struct ClarityFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let time = row[columns.time].trimmed
     guard hasHeader, time.isEmpty || time[0] &- 0x30 <= 9 else {
-      return takeHeader(row) ? .header : .unknown("before the header, or no row of Clarity")
+      return takeHeader(row) ? .header : .unknown("before the header, or not a row of Clarity")
     }
     if time.isEmpty { return readTimeless(row, into: &out) }
     if row.isUnterminated, isCut(row) { return .cut }
     guard let shown = shownTime(time) else {
-      out.reject(row, "a time that no calendar has, or of another form than YYYY-MM-DDThh:mm:ss")
+      out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
       return .data
     }
     if !row[columns.rate].isEmpty { out.skip("rate of change") }
     let event = event(row)
     if isSplit(row, event) {
-      out.reject(row, "a second value, as a decimal comma without quotes leaves it")
+      out.reject(row, "a second value; a decimal comma without quotes?")
       return .data
     }
     switch event {
@@ -150,9 +150,9 @@ extension ClarityFormat {
     if row.isEmpty(from: 0) {
       out.skip("empty row")
     } else if row[columns.type].isEmpty {
-      return .unknown("a row without a time")
+      return .unknown("the row has no time")
     } else if types.event(row[columns.type]) != .unknown || !row[columns.tick].isEmpty {
-      out.reject(row, "an event without a time")
+      out.reject(row, "the event has no time")
     } else {
       out.skip("settings")
       startExport()
@@ -166,7 +166,7 @@ extension ClarityFormat {
     return ShownTime(time)
   }
 
-  /// Whether the last line may have lost what tells its reading's device and place.
+  /// Whether the last line may have lost what identifies its reading's device and place.
   private func isCut(_ row: Row) -> Bool {
     let lastUsed = columns.lastUsed(withGlucose: !row[columns.glucose].isEmpty)
     if row.count - 1 != lastUsed { return row.count - 1 < lastUsed }
@@ -180,7 +180,7 @@ extension ClarityFormat {
 // MARK: - Readings
 
 extension ClarityFormat {
-  /// What the row tells of; in languages whose words are not known, the columns that are filled tell it.
+  /// What the row is about; in languages whose words are not known, the columns that are filled show it.
   @inline(__always) private mutating func event(_ row: Row) -> ClarityEvent {
     let event = types.event(row[columns.type])
     return event == .unknown ? eventOfColumns(row) : event
@@ -226,7 +226,7 @@ extension ClarityFormat {
           marks: isBehind ? .clockSetBack : [], line: row.line))
     }
     guard let number = Self.wholeNumber(tick) else {
-      return out.reject(row, "a transmitter time that is no whole number")
+      return out.reject(row, "the transmitter time is not a whole number")
     }
     out.add(
       Reading(

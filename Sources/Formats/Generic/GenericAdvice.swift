@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The commands that would import an input whose columns cannot be told, each checked on the input's head.
+/// The commands that would import an input whose columns cannot be determined, each checked on the input's head.
 struct GenericAdvice {
   private static let maxCommands = 4
 
@@ -10,7 +10,7 @@ struct GenericAdvice {
   let options: ExportOptions
   let finding: GenericFinding
 
-  /// What to do about a problem, to stand behind its sentence; empty when only a person can know.
+  /// What to do about a problem, to follow its sentence; empty when only a person can know.
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
     if commands.isEmpty { return "" }
@@ -63,7 +63,7 @@ struct GenericAdvice {
     return folded.isEmpty || twins != 1 || !isPlain(name) ? nil : name
   }
 
-  /// Whether a text can stand in a command on a terminal.
+  /// Whether a text can be in a command on a terminal.
   private func isPlain(_ text: String) -> Bool {
     !text.isEmpty && text.count <= 120
       && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }

@@ -48,7 +48,7 @@ struct GenericColumns: Equatable {
 
 /// A row of an input's head taken as its header, with the rows behind it; or the keys of its objects.
 struct GenericHeader {
-  /// The cells as they stand; for objects the keys in order.
+  /// The cells, unchanged; for objects the keys in order.
   var names: [String]
   var rows: [[String]]
   var words: [HeaderWords]
@@ -76,12 +76,12 @@ struct GenericHeader {
     !rows.isEmpty && rows.filter { $0.count == names.count + 1 }.count * 2 > rows.count
   }
 
-  /// The column of this name, as it stands or as headers are compared.
+  /// The column of this name, unchanged or as headers are compared.
   func place(of name: String) -> Int? {
     names.firstIndex(of: name) ?? names.firstIndex { foldedHeader($0) == foldedHeader(name) }
   }
 
-  /// Notes what stands above the header.
+  /// Notes what is above the header.
   mutating func readTitle(_ rows: some Sequence<[String]>) {
     let words = rows.joined().map(HeaderWords.init)
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)

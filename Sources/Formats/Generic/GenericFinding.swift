@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The columns of a generic input as its head shows them, or why they cannot be told.
+/// The columns of a generic input as its head shows them, or why they cannot be determined.
 struct GenericFinding {
   var header: GenericHeader
   /// The delimiter; nil for JSON objects.
@@ -40,14 +40,13 @@ struct GenericFinding {
     return best
   }
 
-  /// Whether a header that names times and glucose stands there without rows.
+  /// Whether a header that names times and glucose is there without rows.
   var isHeaderAlone: Bool {
     delimiter != nil && header.rows.isEmpty && header.words.contains(where: \.isTime)
       && header.words.contains { $0.isGlucose || $0.role == .unit }
   }
 
-  /// The first row that will do as a header, unless one above it stands over rows of its own, which would be
-  /// lost.
+  /// The first row that will do as a header, unless one above it has its own rows, which would be lost.
   private static func find(in rows: [[String]], _ wish: Wish) -> GenericFinding? {
     let places = rows.indices.filter {
       (rows[$0].count > 1 || !wish.map.isEmpty) && mayBeHeader(rows[$0], map: wish.map)
@@ -113,7 +112,7 @@ struct GenericFinding {
     return nil
   }
 
-  /// Whether the first row of a table holds a time and a number, where names should stand.
+  /// Whether the first row of a table holds a time and a number, where names should be.
   static func lacksHeader(_ head: InputHead) -> Bool {
     InputHead.delimiters.contains { delimiter in
       guard let first = head.rows(delimiter).first, first.count > 1, holdsTime(first) else { return false }
@@ -203,7 +202,7 @@ extension GenericFinding {
       timeProblem?.with(values: finding.columns, or: valueProblem)
       ?? valueProblem?.with(times: finding.columns)
     if !finding.watchRows(rows) {
-      finding.problem = GenericProblem("no column has the name that --where gives")
+      finding.problem = GenericProblem("no column has the name in --where")
     }
     if finding.problem == nil { finding.problem = finding.rowTypeProblem(rows) ?? finding.otherUnitProblem }
     return finding
@@ -234,12 +233,12 @@ extension GenericFinding {
     if header.words.filter(\.isMeal).count > 1 { return mealProblem }
     if let date = dates.first, clocks.isEmpty {
       return GenericProblem(
-        "the column \(quoted([date])) holds dates without a time of day, and a reading needs one; "
-          + "export the time, too")
+        "the column \(quoted([date])) holds dates without a time of day, but a reading needs one; "
+          + "also export the time")
     }
     if dates.count > 0 {
       return GenericProblem(
-        "dates and times of day stand in several columns: \(quoted(dates + clocks))",
+        "dates and times of day are in several columns: \(quoted(dates + clocks))",
         choices: dates.flatMap { date in clocks.map { GenericColumns(date: date, clock: $0) } })
     }
     if let serial = all.first(where: { contents[$0] == .serial && header.words[$0].isTime }) {
@@ -249,12 +248,12 @@ extension GenericFinding {
     }
     return GenericProblem(
       named.isEmpty
-        ? "no column holds times" : "the times in \(quoted(named)) are of no form that glucoport knows")
+        ? "no column holds times" : "the times in \(quoted(named)) have a form that glucoport does not know")
   }
 
   private var mealProblem: GenericProblem {
     GenericProblem(
-      "this is a table of meals by day: it has no times, and a reading needs one; export the readings as a list"
+      "this is a table of meals by day: it has no times, but a reading needs one; export the readings as a list"
     )
   }
 
@@ -314,7 +313,7 @@ extension GenericFinding {
     let choices = [GenericColumns(value: place)]
     let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }
     if header.words[place].isSugar, others.contains(where: { header.words[$0].namesFood }) {
-      return GenericProblem("no column is named for glucose, and \(quoted([place])) is that of food")
+      return GenericProblem("no column is named for glucose, and \(quoted([place])) is for food")
     }
     if let other = others.first {
       return GenericProblem(
@@ -331,7 +330,7 @@ extension GenericFinding {
       // Laboratories measure much else in the units of glucose.
       let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
       return GenericProblem(
-        "the column \(quoted([names])) names other things than glucose",
+        "the column \(quoted([names])) names things other than glucose",
         choices: named.isEmpty ? [] : choices,
         rows: named.sorted().map { RowFilter(column: header.names[names], value: $0) })
     } else if columns[.unit] >= 0 {
@@ -347,13 +346,13 @@ extension GenericFinding {
 
   private func holdsValues(_ column: Int) -> Bool {
     switch header.content(column) {
-    // Epochs and serials are numbers out of range, told row by row.
+    // Epochs and serials are numbers out of range, reported row by row.
     case .number, .valueWord, .empty: true
     default: false
     }
   }
 
-  /// Adds the columns that help when they are there, told by clear names and by content.
+  /// Adds the columns that help when they are there, reported by clear names and by content.
   mutating func addOptionalColumns(besides mapped: Set<String>) {
     let isNameless = columns[.value] >= 0 && !header.words[columns[.value]].isGlucose
     let isUnit = { (cell: String) in
@@ -392,7 +391,7 @@ extension GenericFinding {
     }
   }
 
-  /// A column that tells rows apart in words that nobody knows may part readings from limits and alarms.
+  /// A column that distinguishes rows in unknown words may part readings from limits and alarms.
   private func rowTypeProblem(_ rows: [RowFilter]) -> GenericProblem? {
     guard columns[.kind] < 0 else { return nil }
     // Where the values' own name says glucose, one and the same word in all rows parts nothing.
@@ -404,7 +403,7 @@ extension GenericFinding {
       let cells = Set(header.cells(place))
       if cells.count > (isNameless ? 0 : 1) {
         return GenericProblem(
-          "the column \(quoted([place])) tells kinds of rows that glucoport does not know",
+          "the column \(quoted([place])) has kinds of rows that glucoport does not know",
           choices: [columns], isDoubtful: isNameless,
           rows: words.isRowType
             ? cells.sorted().map { RowFilter(column: header.names[place], value: $0) } : [])

@@ -12,7 +12,7 @@ extension GenericFormat {
     let map = options.columns
     for role in map.keys.sorted() where GenericRole(name: role) == nil {
       let roles = GenericRole.allCases.map(\.name).joined(separator: ", ")
-      throw Failure(.usage, "--map has no role '\(role)'; there are \(roles)")
+      throw Failure(.usage, "--map has no role '\(role)'; the roles are \(roles)")
     }
     let hasTime = map["time"] != nil || (map["date"] != nil && map["clock"] != nil)
     guard hasTime, ["value", "ketone", "carbs", "insulin", "note"].contains(where: { map[$0] != nil }) else {
@@ -27,7 +27,7 @@ extension GenericFormat {
   }
 
   private static let noHeader =
-    "the table has no header line; put one above it that names each column, such as: time,glucose (mg/dL)"
+    "the table has no header line; add one that names each column, such as: time,glucose (mg/dL)"
 
   /// Keys of the answers with which servers refuse a request.
   private static let errorKeys: Set<String> = [
@@ -37,20 +37,20 @@ extension GenericFormat {
   /// What was seen in an input of no known format, and what would settle it; nil when there is nothing to
   /// say.
   static func explain(_ head: InputHead, options: ExportOptions) -> String? {
-    if isErrorAnswer(head) { return "this is an error answer of a server, not an export; fetch it again" }
-    if head.isJSON, head.objects.isEmpty { return "this is JSON without any object that could be read" }
+    if isErrorAnswer(head) { return "this is an error message of a server, not an export; download it again" }
+    if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }
     let found = GenericFinding.find(head, GenericFinding.Wish(rows: options.rows))
     guard let finding = found ?? GenericFinding.findByCells(head), let problem = finding.problem else {
-      return GenericFinding.lacksHeader(head) ? "of no format that glucoport knows: \(noHeader)" : nil
+      return GenericFinding.lacksHeader(head) ? "unknown format: \(noHeader)" : nil
     }
     let holdsLists = head.objects.contains { $0.values.contains { $0.hasPrefix("[{") || $0.hasPrefix("[[") } }
     if head.isJSON, holdsLists || (problem.choices.isEmpty && !finding.hasTimes) {
-      return "of no format that glucoport knows: no list of this JSON's own holds objects with a time and a "
-        + "glucose value side by side"
+      return "unknown format: no list in this JSON has objects with a time and a "
+        + "glucose value together"
     }
     let advice = GenericAdvice(head: head, options: options, finding: finding).text(for: problem)
     return
-      "of no format that glucoport knows, and as a table: \(problem.text) (\(columns(of: finding)))\(advice)"
+      "unknown format, and as a table: \(problem.text) (\(columns(of: finding)))\(advice)"
   }
 
   /// The columns of the row that is most like a header.

@@ -7,7 +7,7 @@ extension GenericFormat {
   mutating func readOutside(_ row: Row, into out: inout Collector) -> RowVerdict {
     if takeHeader(row) { return .header }
     if place == .beforeHeader { return .unknown("before the header") }
-    out.reject(row, "behind a header with other columns; import this part as an input of its own")
+    out.reject(row, "after a header with other columns; import this part as a separate input")
     return .data
   }
 
@@ -29,7 +29,7 @@ extension GenericFormat {
     let filled = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
     columnCount = filled + finding.header.shift
     headerCount = cells.count + finding.header.shift
-    // What picks rows or tells persons apart is cut as the name of a device is.
+    // What picks rows or distinguishes persons is cut as the name of a device is.
     lastRole = columns.last == columnCount - 1 ? columns.role(of: columns.last) ?? .serial : nil
     place = .behindHeader
     return true
@@ -46,12 +46,12 @@ extension GenericFormat {
       out.skip("row with another \(shownName(column))")
     case .refuse:
       if case .rejected(let reason) = time { return refuse(row, reason, into: &out) }
-      out.reject(row, "a row of another person; import the input again, so that it is looked through")
+      out.reject(row, "a row of another person; import the input again, so that it is checked completely")
     }
     return .data
   }
 
-  /// Rejects a row without a time, unless it is a header or says nothing.
+  /// Rejects the row has no time, unless it is a header or says nothing.
   mutating func refuse(_ row: Row, _ reason: String, into out: inout Collector) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")

@@ -67,7 +67,7 @@ extension GenericFormat {
     noteCadence(row, columns)
   }
 
-  /// A row without a time is a header, or tells nothing.
+  /// A row without a time is a header, or reports nothing.
   private mutating func surveyWithoutTime(_ row: Row) {
     guard finding.delimiter != nil, !takeHeader(row) else { return }
     if looksLikeHeader(row) { place = .behindOtherHeader }

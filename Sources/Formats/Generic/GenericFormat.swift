@@ -160,7 +160,7 @@ struct GenericFormat: ExportFormat {
     case .none: return
     case .unknown:
       return out.reject(
-        row, "a ketone of 0, which may say that there is no value; import a file, which can tell")
+        row, "a ketone of 0, which may mean that there is no value; import a file, where this can be decided")
     }
     let cell = GlucoseReader.ketone(field, mark: units.mark)
     if case .empty = cell { return }
@@ -174,7 +174,7 @@ struct GenericFormat: ExportFormat {
     switch cell {
     case .measurement(let measurement):
       guard let (time, tick) = position(row, outcome) else {
-        return out.reject(row, "a record number that is no whole number")
+        return out.reject(row, "the record number is not a whole number")
       }
       var reading = Reading(
         device: device(of: row, in: &out), kind: word.kind, at: time.deviceTime, placement: out.place(time),
@@ -238,7 +238,7 @@ extension GenericFormat {
       let cell = row[columns[role]]
       if cell.isEmpty { return nil }
       guard let number = cell.number(units.mark), (0...most).contains(number) else {
-        out.reject(row, "an amount of \(role.name) that is no number, or none that can be")
+        out.reject(row, "the amount of \(role.name) is not a plausible number")
         return nil
       }
       return number == 0 ? nil : number

@@ -47,7 +47,7 @@ struct GenericKind {
     }
   }
 
-  /// Notes when a row without a word for its kind was taken. `series`: what tells its device from others.
+  /// Notes when a row without a word for its kind was taken. `series`: what distinguishes its device from others.
   mutating func note(_ seconds: Int64, series: UInt64) {
     if isOpen { cadence.note(seconds, series: series) }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the columns of a generic input cannot be told, and what a person could say instead.
+/// Why the columns of a generic input cannot be determined, and what a person could say instead.
 struct GenericProblem {
   private static let maxChoices = 4
 

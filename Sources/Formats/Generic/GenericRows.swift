@@ -98,10 +98,10 @@ struct GenericRows {
       }
   }
 
-  /// Whether seeing all rows tells more than the first ones.
+  /// Whether seeing all rows shows more than the first ones.
   var gainsBySurvey: Bool { !isSettled && columns.contains { !$0.isPick } }
 
-  /// Looks at a row for the persons in it. `watched`: where the columns stand in it.
+  /// Looks at a row for the persons in it. `watched`: where the columns are in it.
   mutating func survey(_ row: Row, _ watched: [Int]) {
     for (index, place) in zip(columns.indices, watched) where !columns[index].isPick {
       columns[index].note(row[place])
@@ -131,11 +131,11 @@ struct GenericRows {
       values.map { value in { $0.rows.append(RowFilter(column: column.watch.name, value: value)) } })
     return Failure(
       .badInput,
-      "the column \(shownName(column.watch.name)) tells persons apart, and it has more than one; a store is for one "
+      "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "
         + "person. Import the rows of one with --where COLUMN=VALUE:" + commands)
   }
 
-  /// What is to be done with a row. `watched`: where the columns stand in it.
+  /// What is to be done with a row. `watched`: where the columns are in it.
   @inline(__always) mutating func choice(_ row: Row, _ watched: [Int]) -> Choice {
     if columns.isEmpty { return .read }
     return choiceByColumns(row, watched)
@@ -161,7 +161,8 @@ struct GenericRows {
     guard !hasPicked else { return [] }
     return columns.compactMap { column in
       guard column.isPick else { return nil }
-      return "no row has this value in \(shownName(column.watch.name)); compare it with those of that column"
+      return
+        "no row has this value in \(shownName(column.watch.name)); compare it with the values of that column"
     }
   }
 }

@@ -14,7 +14,7 @@ struct GenericTimeReader {
 
   /// The numbers that spreadsheets keep times as: days since 1899-12-30, here of the years 1982 to 2119.
   static let serials = 30_000.0..<80_000.0
-  private static let unknownForm = "a time that no calendar has, or of a form that is not known"
+  private static let unknownForm = "invalid time, or a form of time that glucoport does not know"
 
   /// Whether day or month comes first; nil where no date of the input leaves it open.
   var order: DateOrder?
@@ -61,7 +61,7 @@ struct GenericTimeReader {
         let shown = DeviceTime(
           year: day.year, month: month, day: dayOfMonth, hour: time.hour, minute: time.minute,
           second: time.second)
-      else { return .rejected("a time that no calendar has") }
+      else { return .rejected("invalid time") }
       return .shown(ShownTime(shown))
     case .open(let first, let second, let separator):
       return settled(
@@ -73,16 +73,16 @@ struct GenericTimeReader {
 
   private func settled(_ open: OpenTime) -> Outcome {
     guard let order else {
-      return .rejected("a date that leaves day and month open, in an input of other dates")
+      return .rejected("the order of day and month is unclear in this date")
     }
-    guard let time = open.time(order) else { return .rejected("a time that no calendar has") }
+    guard let time = open.time(order) else { return .rejected("invalid time") }
     return .shown(ShownTime(time))
   }
 
   private func serial(_ number: Double) -> Outcome {
     guard takesSerials else {
       return .rejected(
-        "a spreadsheet's day number in place of a time; save the times as text, or say --map time=…")
+        "a spreadsheet's day number instead of a time; save the times as text, or use --map time=…")
     }
     guard number != number.rounded() else { return .rejected("a date without a time of day") }
     // 25569 days lie between 1899-12-30 and 1970-01-01.
@@ -125,7 +125,7 @@ struct GenericDate {
 }
 
 extension Field {
-  /// The date that stands at the start: year first, year last, or with a month's name.
+  /// The date that is at the start: year first, year last, or with a month's name.
   var genericDate: GenericDate? {
     if let date = yearFirstDate { return date }
     if let open = openDate {
@@ -169,7 +169,7 @@ extension Field {
       second: clock.second)
   }
 
-  /// A count of seconds, milliseconds or microseconds since 1970, told apart by size, in milliseconds.
+  /// A count of seconds, milliseconds or microseconds since 1970, distinguished by size, in milliseconds.
   ///
   /// Seconds begin in 1973, before which no meter was made, so that no other number of a table looks like
   /// them.

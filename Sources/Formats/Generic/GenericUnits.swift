@@ -37,7 +37,7 @@ struct GenericUnits {
     var hasDecimals = false
 
     mutating func note(_ number: Double, hasMark: Bool) {
-      // Zero stands for no value, and more than 1000 is none in any unit.
+      // Zero means no value, and more than 1000 is none in any unit.
       guard number > 0, number <= 1000 else { return }
       count += 1
       least = min(least, number)
@@ -128,7 +128,7 @@ struct GenericUnits {
       unit = .milligramsPerDecilitre
     } else {
       throw Failure(
-        .badInput, "nothing tells whether the values are mg/dL or mmol/L; pass --unit")
+        .badInput, "cannot infer whether the values are mg/dL or mmol/L; use --unit")
     }
   }
 
@@ -139,7 +139,7 @@ struct GenericUnits {
       throw Failure(
         .badInput,
         "the header says \(named.name), but nearly all values look like \(other.name); "
-          + "if the header is wrong, pass --unit \(other.name)")
+          + "if the header is wrong, use --unit \(other.name)")
     }
     unit = given
     basis = .given
@@ -186,13 +186,13 @@ struct GenericUnits {
   /// The glucose value in a cell, in the row's own unit or the input's.
   @inline(__always) func read(_ field: Field, unit stated: Field) -> CellValue {
     if stated.isEmpty {
-      guard let unit else { return .rejected("a value without a unit; say --unit mg/dL or --unit mmol/L") }
+      guard let unit else { return .rejected("a value without a unit; use --unit mg/dL or --unit mmol/L") }
       return read(field, in: unit)
     }
     if stated.equals("mg/dL") { return read(field, in: .milligramsPerDecilitre) }
     if stated.equals("mmol/L") { return read(field, in: .millimolesPerLitre) }
     guard let unit = GlucoseUnit(name: stated.trimmed.text) else {
-      return .rejected("a unit that is neither mg/dL nor mmol/L")
+      return .rejected("the unit is neither mg/dL nor mmol/L")
     }
     return read(field, in: unit)
   }
@@ -206,7 +206,7 @@ struct GenericUnits {
   /// A ketone value in a cell whose row may name a unit.
   func ketone(_ field: Field, unit stated: Field) -> CellValue {
     if !stated.isEmpty, GlucoseUnit(name: stated.trimmed.text) != .millimolesPerLitre {
-      return .rejected("a ketone value in another unit than mmol/L")
+      return .rejected("the ketone value is not in mmol/L")
     }
     return GlucoseReader.ketone(field, mark: mark)
   }

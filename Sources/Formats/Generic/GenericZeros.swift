@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Tells whether 0 in the columns of glucose and of ketones says that there is no value.
+/// Returns whether 0 in the columns of glucose and of ketones says that there is no value.
 struct GenericZeros {
   enum Ketone { case value, none, unknown }
 

@@ -13,7 +13,7 @@ struct KindColumn {
 
   init(_ common: ReadingKind) { self.common = KindWord(common) }
 
-  /// The kind that a cell tells; nil for a word of no kind.
+  /// The kind that a cell reports; nil for a word of no kind.
   @inline(__always) mutating func word(in cell: Field) -> KindWord? {
     if cell.isEmpty { return common }
     if let last, cell.hasSameBytes(as: last.bytes) { return last.word }
@@ -30,7 +30,7 @@ struct KindColumn {
   }
 }
 
-/// A word that tells the kind of reading in a column of kinds.
+/// A word that reports the kind of reading in a column of kinds.
 struct KindWord {
   let kind: ReadingKind
   let marks: ReadingMarks

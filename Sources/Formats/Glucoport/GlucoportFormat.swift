@@ -62,7 +62,7 @@ struct GlucoportFormat: ExportFormat {
     } else if isTable, takeHeader(row) {
       return .header
     } else if !row.isEmpty(from: 0) {
-      out.reject(row, "an item that is neither a reading nor a record")
+      out.reject(row, "neither a reading nor a record")
     }
     return .data
   }

@@ -21,15 +21,15 @@ extension GlucoportIdentity {
     }
     let entry = field(.entryGuid, of: row)
     guard Self.isGuid(guid), entry.isEmpty || Self.isGuid(entry) else {
-      return .failure(Reason(text: "a guid that is none"))
+      return .failure(Reason(text: "invalid guid"))
     }
     guard let fields = RecordFields(json: field(.fields, of: row)) else {
       return .failure(
-        Reason(text: "fields that are no JSON object of numbers, texts, flags and lists of words"))
+        Reason(text: "the fields are not a JSON object of numbers, texts, flags and lists of words"))
     }
     let deleted = field(.deleted, of: row)
     guard deleted.isEmpty || Self.flag(deleted) != nil else {
-      return .failure(Reason(text: "a 'deleted' that is neither true nor false"))
+      return .failure(Reason(text: "'deleted' is neither true nor false"))
     }
     var record = ImportedRecord(kind: kind, at: time, placement: placement, fields: fields, line: row.line)
     record.guid = guid.text

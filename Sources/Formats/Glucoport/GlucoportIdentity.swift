@@ -18,7 +18,7 @@ struct GlucoportIdentity {
 
   /// - Parameters:
   ///   - columns: the names of the row's columns, as the layout or the header gives them.
-  ///   - prefix: what stands in front of each name, such as `glucoport.`.
+  ///   - prefix: what is in front of each name, such as `glucoport.`.
   ///   - isTable: whether texts were guarded against spreadsheets.
   init(columns: [String], prefix: String = "", isTable: Bool = false) {
     places = GlucoportColumn.allCases.map { columns.firstIndex(of: prefix + $0.name) ?? -1 }
@@ -45,15 +45,15 @@ struct GlucoportIdentity {
     from row: Row, measurement stated: Measurement? = nil, into out: inout Collector
   ) -> Outcome {
     guard let kind = kind(field(.kind, of: row)) else {
-      return .rejected("a kind of reading that does not exist")
+      return .rejected("unknown kind of reading")
     }
     guard let (deviceTime, placement) = time(of: row) else { return .rejected(Self.badTime) }
     guard let measurement = stated ?? measurement(of: row) else {
-      return .rejected("a value, unit or range that cannot be")
+      return .rejected("invalid value, unit or range")
     }
-    guard let marks = marks(field(.marks, of: row)) else { return .rejected("a mark that does not exist") }
+    guard let marks = marks(field(.marks, of: row)) else { return .rejected("unknown mark") }
     guard let position = field(.position, of: row).integer else {
-      return .rejected("a position that is no number")
+      return .rejected("the position is not a number")
     }
     var reading = Reading(
       device: device(of: row, in: &out), kind: kind, at: deviceTime, placement: placement, measurement,
@@ -63,7 +63,7 @@ struct GlucoportIdentity {
       reading.positionKind = .tick
       reading.position = position
     } else if !positionKind.equals("time") || position != deviceTime.seconds {
-      return .rejected("a position_kind that does not exist, or a position that is not the device time")
+      return .rejected("unknown position_kind, or the position is not the device time")
     }
     return finish(&reading, row)
   }
@@ -72,19 +72,19 @@ struct GlucoportIdentity {
     let occurrence = field(.occurrence, of: row)
     if !occurrence.isEmpty {
       guard let number = occurrence.integer, let small = Int32(exactly: number), small >= 0 else {
-        return .rejected("an occurrence that is no number")
+        return .rejected("the occurrence is not a number")
       }
       reading.occurrence = small
     }
     reading.occurrenceIsStated = true
     let valueBucket = field(.valueBucket, of: row)
     guard valueBucket.isEmpty || valueBucket.integer == reading.valueBucket else {
-      return .rejected("a value_bucket that does not belong to the value")
+      return .rejected("the value_bucket does not match the value")
     }
     return .reading(reading)
   }
 
-  static let badTime = "a time, offset or offset source that cannot be"
+  static let badTime = "invalid time, offset or offset source"
 
   /// The shown time and what places it.
   func time(of row: Row) -> (DeviceTime, Placement)? {

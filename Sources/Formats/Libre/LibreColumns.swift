@@ -2,12 +2,12 @@
 
 import Logbook
 
-/// Where the columns of Abbott's two exports stand. The order is the same in every language.
+/// Where the columns of Abbott's two exports are. The order is the same in every language.
 struct LibreColumns {
   let time: Int, type: Int, historic: Int, scan: Int
   let rapidTaken: Int, rapid: Int, foodText: Int, carbs: Int, servings: Int, longTaken: Int, long: Int
   let notes: Int, strip: Int, ketone: Int, meal: Int, correction: Int, userChange: Int
-  /// How many columns it has; what stands behind them is not known.
+  /// How many columns it has; what follows them is not known.
   let count: Int
 
   /// Sets of columns, one bit each.
@@ -86,8 +86,8 @@ struct LibreColumns {
   /// The bit of one column.
   @inline(__always) func bit(_ column: Int) -> UInt64 { column >= 0 ? 1 << UInt64(column) : 0 }
 
-  /// The columns that rows of this type fill; nil for a type that Abbott's exports do not have. A note may
-  /// stand in any row.
+  /// The columns that rows of this type fill; nil for a type that Abbott's exports do not have. A note may be in any
+  /// row.
   func own(_ type: UInt8) -> UInt64? {
     let notesBit = bit(notes)
     switch type {
@@ -149,9 +149,9 @@ struct LibreHeader {
 
   /// - Parameters:
   ///   - texts: the cells of a row.
-  ///   - columns: where the columns stand.
-  /// - Returns: nil when the row is no header with the columns in these places. The record type and a unit tell it,
-  ///   or, in a language that is not known, the four columns with a unit. So one name may be misspelt.
+  ///   - columns: where the columns are.
+  /// - Returns: nil when the row is no header with the columns in these places. The record type and a unit identify
+  ///   it, or, in a language that is not known, the four columns with a unit. So one name may be misspelt.
   init?(_ texts: [String], columns: LibreColumns) {
     let cells = texts.prefix(64).map(foldedHeader)
     let count = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
@@ -177,7 +177,7 @@ struct LibreHeader {
       + unread.map { HeaderNames.warning(texts[$0], readAs: nil) }
   }
 
-  /// The unit of glucose, and how many columns state one; nil when one stands where it does not belong.
+  /// The unit of glucose, and how many columns state one; nil when one is where it does not belong.
   private static func units(
     _ cells: [String], _ columns: LibreColumns
   ) -> (glucose: GlucoseUnit, count: Int)? {

@@ -66,11 +66,11 @@ struct LibreDesktopFormat: ExportFormat {
     guard hasHeader, type.count == 1, type[0] &- 0x30 <= 9 else { return readOther(row) }
     if row.isUnterminated, header.mayBeCut(row) { return .cut }
     guard let id = row[0].integer, id >= 0 else {
-      out.reject(row, "an ID that is no whole number")
+      out.reject(row, "the ID is not a whole number")
       return .data
     }
     guard let time = row[header.columns.time].yearFirstTime else {
-      out.reject(row, "a time that no calendar has, or of another form than YYYY/MM/DD hh:mm")
+      out.reject(row, "invalid time; expected YYYY/MM/DD hh:mm")
       return .data
     }
     if !mark.isSettled {
@@ -79,11 +79,11 @@ struct LibreDesktopFormat: ExportFormat {
     }
     let filled = header.filled(row, into: &out)
     guard let own = header.columns.own(type[0]) else {
-      out.reject(row, "a record type that the desktop software does not have")
+      out.reject(row, "unknown record type")
       return .data
     }
     guard filled & ~own == 0, row.count <= 64 || row.isEmpty(from: 64) else {
-      out.reject(row, "a value in a column that rows of its type leave empty")
+      out.reject(row, "a value in a column that should be empty in rows of this type")
       return .data
     }
     if type[0] <= UInt8(ascii: "3") {
@@ -99,7 +99,7 @@ struct LibreDesktopFormat: ExportFormat {
 extension LibreDesktopFormat {
   private mutating func readOther(_ row: Row) -> RowVerdict {
     guard let header = Self.header(LibreHeader.cells(row)) else {
-      return .unknown("before the header, or no row of the desktop software")
+      return .unknown("before the header, or not a row of the desktop software")
     }
     self.header = header
     hasHeader = true
@@ -151,7 +151,7 @@ extension LibreDesktopFormat {
     return index
   }
 
-  /// In the repeated hour a step back in memory order tells the second occurrence from the first.
+  /// In the repeated hour a step back in memory order distinguishes the second occurrence from the first.
   @inline(__always)
   private mutating func place(_ time: ShownTime, in out: inout Collector) -> Placement {
     let placement = out.place(time)

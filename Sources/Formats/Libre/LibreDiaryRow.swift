@@ -14,7 +14,7 @@ struct LibreDiaryRow {
   /// What the export calls this row; empty where it does not. One row can hold two records.
   let sourceID: String
 
-  /// The words that stand alone in a note and say that the person moved: en, es, fr, de, nl, sv, it.
+  /// The words that are alone in a note and say that the person moved: en, es, fr, de, nl, sv, it.
   private static let exerciseWords: Set<String> = [
     "exercise", "ejercicio", "exercice", "bewegung", "training", "sport", "lichaamsbeweging", "beweging",
     "motion",
@@ -40,7 +40,7 @@ struct LibreDiaryRow {
     var fields: [String: FieldValue] = ["subtype": .text(subtype)]
     if !cell.isEmpty {
       guard let units = cell.number(mark), PlausibleAmounts.units.contains(units) else {
-        return out.reject(row, "an insulin dose that is no number of units")
+        return out.reject(row, "the insulin dose is not a number of units")
       }
       fields["units"] = .number(units)
     }
@@ -53,7 +53,7 @@ struct LibreDiaryRow {
     // Tenths of a unit, so that 0.1 and 0.2 make 0.3.
     let units = numbers.reduce(0) { $0 + ($1 * 1000).rounded() } / 1000
     guard numbers.count == parts.count, PlausibleAmounts.units.contains(units) else {
-      return out.reject(row, "an insulin dose that is no number of units")
+      return out.reject(row, "the insulin dose is not a number of units")
     }
     add(.insulin, "rapid", ["subtype": .text("rapid"), "units": .number(units)], to: &out)
   }
@@ -65,14 +65,15 @@ struct LibreDiaryRow {
     if !amount.isEmpty {
       let range = carbs == .grams ? PlausibleAmounts.grams : PlausibleAmounts.servings
       guard let number = amount.number(mark), range.contains(number) else {
-        return out.reject(row, "carbohydrates that are no number from 0 to \(plainNumber(range.upperBound))")
+        return out.reject(
+          row, "the carbohydrates are not a number from 0 to \(plainNumber(range.upperBound))")
       }
       fields[carbs.field] = .number(number)
     }
     if !servings.isEmpty {
       let range = PlausibleAmounts.servings
       guard let count = servings.number(mark), range.contains(count) else {
-        return out.reject(row, "servings that are no number from 0 to \(plainNumber(range.upperBound))")
+        return out.reject(row, "the servings are not a number from 0 to \(plainNumber(range.upperBound))")
       }
       if count > 0 || amount.isEmpty { fields["servings"] = .number(count) }
     }

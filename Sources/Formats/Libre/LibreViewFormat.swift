@@ -23,8 +23,7 @@ struct LibreViewFormat: ExportFormat {
   private var order: DateOrder?
   private var orderBasis = Decision.Basis.given
   private let isYearFirst: Bool
-  /// The oldest time of a title line, in UTC seconds by its order: rows of joined exports are no newer than
-  /// told.
+  /// The oldest time of a title line, in UTC seconds by its order: rows of joined exports are no newer than reported.
   private var generated: [DateOrder?: Int64] = [:]
   private var isDamaged = false
 
@@ -109,8 +108,8 @@ struct LibreViewFormat: ExportFormat {
       out.reject(
         row,
         order == nil
-          ? "a time whose day and month could be either; say --date-order"
-          : "a time that no calendar has, or of another form than DD-MM-YYYY hh:mm")
+          ? "day and month of the date could be swapped; use --date-order"
+          : "invalid time; expected \(order == .monthFirst ? "MM-DD-YYYY" : "DD-MM-YYYY") hh:mm")
       return .data
     }
     if !mark.isSettled {
@@ -171,7 +170,7 @@ extension LibreViewFormat {
       return .header
     }
     _ = noteTitle(row)
-    return .unknown("before the header, or no row of LibreView")
+    return .unknown("before the header, or not a row of LibreView")
   }
 
   /// Takes the time from a title line: the third cell of it, in UTC and in the form of the rows.
@@ -190,7 +189,7 @@ extension LibreViewFormat {
       }
       return time
     }
-    // Formats of 2019 tell the day alone.
+    // Formats of 2019 have only the day.
     guard let date = cell.openDate, date.length == cell.count else { return nil }
     return OpenTime(
       first: date.first, second: date.second, year: date.year, hour: 23, minute: 59, seconds: 59,
@@ -203,14 +202,14 @@ extension LibreViewFormat {
   ) {
     let columns = header.columns
     guard let own = columns.own(type) else {
-      return out.reject(row, "a record type that LibreView does not have")
+      return out.reject(row, "unknown record type")
     }
     let spill = findSpill(row, type)
     if case .unreadable = spill { return out.reject(row, "a decimal comma became a column separator") }
     let foreign = filled & ~own & ~spill.bit
     guard foreign == 0, row.count <= 64 || row.isEmpty(from: 64) else {
       return out.reject(
-        row, "a value in a column that rows of its type leave empty: a decimal comma without quotes?")
+        row, "a value in a column that should be empty in rows of this type: a decimal comma without quotes?")
     }
     let diary = LibreDiaryRow(
       row: row, columns: columns, mark: mark.mark, carbs: header.carbs, time: time, owner: owner(row),
@@ -248,7 +247,7 @@ extension LibreViewFormat {
   }
 }
 
-/// What a decimal comma left behind that lost its quotes: the number's fraction stands in the next column.
+/// What a decimal comma left behind that lost its quotes: the number's fraction is in the next column.
 private enum Spill {
   case none
   /// A zero, in this column, that changes nothing.

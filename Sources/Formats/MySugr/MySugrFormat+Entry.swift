@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What stands in one row: up to two readings and six records of one time.
+/// The content of one row: up to two readings and six records of one time.
 extension MySugrFormat {
   private static let device = Device(vendor: "mySugr", model: "mySugr", format: id)
   private static let maxUnits = PlausibleAmounts.units.upperBound
@@ -28,7 +28,7 @@ extension MySugrFormat {
     if !row.isEmpty(from: MySugrHeader.columnCount) { out.skip("value in a column that is not read") }
   }
 
-  /// The file does not tell values of a linked meter from those typed by hand.
+  /// The file does not distinguish values of a linked meter from those typed by hand.
   private mutating func readReadings(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let device = out.device(Self.device)
     let glucose = row[Column.glucose].trimmed
@@ -46,7 +46,7 @@ extension MySugrFormat {
     guard cells.contains(where: { !$0.isEmpty }) else { return }
     let amounts = cells.compactMap { $0.isEmpty ? 0 : number($0) }
     guard amounts.count == cells.count else {
-      return out.reject(row, "an insulin dose that is no number of units")
+      return out.reject(row, "the insulin dose is not a number of units")
     }
     let (pen, pump) = (amounts[0], amounts[1])
     if pen != 0, pump != 0 { out.skip("pump dose beside a pen dose") }
@@ -57,7 +57,7 @@ extension MySugrFormat {
   private mutating func readLong(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let cell = row[Column.basal].trimmed
     guard !cell.isEmpty else { return }
-    guard let units = number(cell) else { return out.reject(row, "a basal dose that is no number of units") }
+    guard let units = number(cell) else { return out.reject(row, "the basal dose is not a number of units") }
     addDose(units, "long", row, at: shown, into: &out)
   }
 
@@ -65,7 +65,7 @@ extension MySugrFormat {
     _ units: Double, _ subtype: String, _ row: Row, at shown: ShownTime, into out: inout Collector
   ) {
     guard (0...Self.maxUnits).contains(units) else {
-      return out.reject(row, "an insulin dose outside 0–\(plainNumber(Self.maxUnits)) units")
+      return out.reject(row, "the insulin dose is outside 0–\(plainNumber(Self.maxUnits)) units")
     }
     if units == 0 { return out.skip("dose of 0 units") }
     add(.insulin, ["subtype": .text(subtype), "units": .number(units)], row, at: shown, into: &out)
@@ -81,13 +81,13 @@ extension MySugrFormat {
       let isSigned = percent[percent.count - 1] == UInt8(ascii: "%")
       let digits = isSigned ? percent.slice(0, percent.count - 1).trimmed : percent
       guard let number = number(digits), (0...1000).contains(number) else {
-        return out.reject(row, "a temporary basal rate that is no percentage from 0 to 1000")
+        return out.reject(row, "the temporary basal rate is not a percentage from 0 to 1000")
       }
       fields["text"] = .text("\(plainNumber(number)) %")
     }
     if !duration.isEmpty {
       guard let minutes = number(duration), (0...Self.maxMinutes).contains(minutes) else {
-        return out.reject(row, "a temporary basal rate whose duration is no number of minutes")
+        return out.reject(row, "the duration of the temporary basal rate is not a number of minutes")
       }
       fields["minutes"] = .number(minutes)
     }
@@ -99,7 +99,7 @@ extension MySugrFormat {
     let cell = row[Column.carbs].trimmed
     if !cell.isEmpty {
       guard let amount = number(cell), (0...Self.maxGrams).contains(amount) else {
-        return out.reject(row, "carbohydrates that are no number")
+        return out.reject(row, "the carbohydrates are not a number")
       }
       switch header.carbs {
       case .grams: fields["carbs"] = .number(amount)
@@ -120,7 +120,7 @@ extension MySugrFormat {
       let cell = row[column].trimmed
       if cell.isEmpty { continue }
       guard let number = number(cell), (0...most).contains(number) else {
-        return out.reject(row, "exercise whose \(name) are no number, or too many")
+        return out.reject(row, "the \(name) of exercise are not a number, or too large")
       }
       fields[name] = .number(number)
     }

@@ -102,7 +102,7 @@ struct MySugrFormat: ExportFormat {
     }
     guard row.count == header.width else { return .unknown("another number of columns than the header has") }
     guard let shown = shownTime(of: row) else {
-      out.reject(row, "a date or time that no calendar has, or of an unknown form")
+      out.reject(row, "invalid date or time, or a form of time that glucoport does not know")
       return .data
     }
     readEntry(row, at: shown, into: &out)
@@ -128,7 +128,7 @@ extension MySugrFormat {
     Column.ketones,
   ]
 
-  /// A date and time as it stands in a row.
+  /// A date and time unchanged in a row.
   private enum Moment {
     case settled(DeviceTime)
     case open(OpenTime)

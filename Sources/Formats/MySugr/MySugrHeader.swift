@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What the header of a mySugr table says, in any language: its first 25 columns always stand in the same order.
+/// What the header of a mySugr table says, in any language: its first 25 columns are always in the same order.
 struct MySugrHeader {
   static let columnCount = 25
 

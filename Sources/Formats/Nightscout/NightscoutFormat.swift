@@ -16,7 +16,7 @@ struct NightscoutFormat: ExportFormat {
   static let summary = "sensor readings, meter readings, insulin, carbohydrates, exercise, notes"
   static var emptyList: Header? { .objects }
 
-  /// What stands in the member of our own: the records of a treatment, and the mark of one that was moved.
+  /// What is in the member of our own: the records of a treatment, and the mark of one that was moved.
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
   private static let partsPlace = NightscoutMember.names.count
   private static let movedPlace = partsPlace + 1
@@ -84,7 +84,7 @@ struct NightscoutFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if isTable {
       if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
-      if columns.count == 0 { return .unknown("before the header, or no row of Nightscout") }
+      if columns.count == 0 { return .unknown("before the header, or not a row of Nightscout") }
       if isCut(row, out) { return .cut }
     }
     let document = NightscoutRow(row: row, columns: columns)
@@ -102,7 +102,7 @@ struct NightscoutFormat: ExportFormat {
     case .skipped(let name): out.skip(name)
     case .rejected(let reason): out.reject(row, Self.withHint(reason))
     case .treatment: readTreatment(document, into: &out)
-    case .unknown: return .unknown("neither an entry nor a treatment of Nightscout")
+    case .unknown: return .unknown("not an entry or treatment of Nightscout")
     }
     return .data
   }
@@ -110,8 +110,8 @@ struct NightscoutFormat: ExportFormat {
   /// What a person can say where the input does not.
   private static func withHint(_ reason: String) -> String {
     switch reason {
-    case NightscoutRefusal.likeMillimoles: reason + "; if it is, say --unit mmol/L"
-    case NightscoutRefusal.unknownUnit: reason + "; say --unit"
+    case NightscoutRefusal.likeMillimoles: reason + "; if it is mmol/L, use --unit mmol/L"
+    case NightscoutRefusal.unknownUnit: reason + "; use --unit"
     default: reason
     }
   }
@@ -162,7 +162,7 @@ extension NightscoutFormat {
     if document[.app].equals("glucoport") {
       // From what the treatment shows to other programs it would become another record, and a dose would count twice.
       if parts.isEmpty {
-        out.reject(row, "a record of glucoport without what it states of it, as an export in JSON has it")
+        out.reject(row, "a record of glucoport without its own data; import an export in JSON")
       }
       return
     }
@@ -182,7 +182,7 @@ extension NightscoutFormat {
     for reason in content.rejections { out.reject(row, Self.withHint(reason)) }
   }
 
-  /// A record that stands whole in the treatment.
+  /// A record that is whole in the treatment.
   private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
     let state = NightscoutTreatment.edited(part, in: document)
     var record = ImportedRecord(

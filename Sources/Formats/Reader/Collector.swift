@@ -12,7 +12,7 @@ struct CollectorMark {
   let newestShown: Int64?
 }
 
-/// Takes what a format reads: places times, tells devices apart, and fills the batch.
+/// Takes what a format reads: places times, distinguishes devices, and fills the batch.
 struct Collector {
   var batch = IngestBatch()
   /// Bytes of rejected rows that the batch holds.
@@ -34,7 +34,7 @@ struct Collector {
     times = PlausibleTimes(now: options.now)
   }
 
-  /// The index of a device whose model and serial stand in these fields; known ones cost a comparison of bytes.
+  /// The index of a device whose model and serial are in these fields; known ones cost a comparison of bytes.
   @inline(__always)
   mutating func device(vendor: StaticString, model: Field, serial: Field) -> DeviceIndex {
     devices.index(vendor: vendor, model: model, serial: serial, format: format, in: &batch.devices)

@@ -32,7 +32,7 @@ enum Detection {
     _ wanted: String, for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type]
   ) throws -> Found {
     guard let type = formats.first(where: { $0.id == wanted }) else {
-      throw Failure(.usage, "there is no format '\(wanted)'; 'glucoport formats' lists them")
+      throw Failure(.usage, "unknown format '\(wanted)'; 'glucoport formats' lists the formats")
     }
     if GenericFormat.isEmptyList(input.head), let found = try emptyList(of: type, input.head, options) {
       return found
@@ -69,7 +69,7 @@ enum Detection {
   private static func refuseRows(of type: any ExportFormat.Type, options: ExportOptions) throws {
     guard type != GenericFormat.self, !options.rows.isEmpty else { return }
     throw Failure(
-      .usage, "--where is for tables that the format \(GenericFormat.id) reads, and this is: \(type.title)")
+      .usage, "--where is only for the format \(GenericFormat.id); this input is: \(type.title)")
   }
 
   /// The columns that `--map` names, which only the generic format reads.
@@ -77,7 +77,7 @@ enum Detection {
     of input: Input, options: ExportOptions
   ) throws -> Recognition<GenericFinding> {
     if let wanted = options.format, wanted != GenericFormat.id {
-      throw Failure(.usage, "--map is for the format \(GenericFormat.id), not for '\(wanted)'")
+      throw Failure(.usage, "--map is only for the format \(GenericFormat.id), not for '\(wanted)'")
     }
     do {
       return try GenericFormat.recogniseNamed(input.head, options: options)
@@ -94,6 +94,9 @@ enum Signature {
     (Array("SQLite".utf8), "an SQLite database (an app's backup?), not an export"),
     ([0xD0, 0xCF, 0x11, 0xE0], "an old spreadsheet (XLS); save each sheet as CSV"),
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
+    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz; use: xz -dc FILE | glucoport import -"),
+    ([0x28, 0xB5, 0x2F, 0xFD], "compressed with zstd; use: zstd -dc FILE | glucoport import -"),
+    (Array("BZh".utf8), "compressed with bzip2; use: bzip2 -dc FILE | glucoport import -"),
   ]
 
   /// - Throws: `Failure` of category `badInput` with advice.

@@ -31,7 +31,7 @@ enum RowVerdict {
   case header
   /// Neither: part of a preamble when a header follows, else an item to reject with this reason.
   case unknown(String)
-  /// The last line of the input, without line end, and shorter or other than its kind: cut off.
+  /// The last line of the input, without line end, and shorter or other than its kind: truncated.
   case cut
 }
 

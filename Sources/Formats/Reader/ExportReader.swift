@@ -132,7 +132,7 @@ public struct ExportReader {
   }
 
   /// Keeps the last readings for the next batch when they share one shown time, or one that can occur twice: readings
-  /// that are told apart by their order or their size are stored in one transaction, so that no crash parts them.
+  /// that are distinguished by their order or their size are stored in one transaction, so that no crash parts them.
   private mutating func holdBack() {
     let readings = collector.batch.readings
     guard let last = readings.last else { return }
@@ -151,7 +151,7 @@ public struct ExportReader {
     take(parser.read(row, into: &collector), row, unknownAt: place)
   }
 
-  /// A last line without line end that would be rejected was cut off, more likely than wrong from the start.
+  /// A last line without line end that would be rejected was truncated, more likely than wrong from the start.
   private mutating func takeLast(_ row: Row) {
     let mark = collector.mark()
     let verdict = parser.read(row, into: &collector)
@@ -173,10 +173,10 @@ public struct ExportReader {
       unknownRows.removeAll()
       let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
       if collector.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
-    case .cut: end = .truncated(line: row.line, detail: "the last line is cut off")
+    case .cut: end = .truncated(line: row.line, detail: "the last line is truncated")
     case .unknown(let reason):
       if row.isUnterminated {
-        end = .truncated(line: row.line, detail: "the last line is cut off")
+        end = .truncated(line: row.line, detail: "the last line is truncated")
         return
       }
       unknownRows.append((row.rejection(reason), row.holdsData))
@@ -199,7 +199,7 @@ public struct ExportReader {
 
   private static func survey(_ parser: inout any ExportFormat, layout: Layout, input: Input) throws {
     try input.makeRereadable()
-    // Hashing takes a tenth of an import; the second reading starts the digest anew.
+    // Hashing takes a tenth of an import; the second reading starts the digest again.
     input.source.isHashing = false
     let rows = try makeRows(layout, input: input)
     var isComplete = false

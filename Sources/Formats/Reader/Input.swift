@@ -76,8 +76,8 @@ final class Input {
 
   /// Why the end of the bytes is not the end of the text; nil when it is.
   var truncation: String? {
-    if gzip?.isTruncated == true { return "the gzip data are cut off" }
-    if decoder?.isTruncated == true { return "the last character is cut off" }
+    if gzip?.isTruncated == true { return "the gzip data are truncated" }
+    if decoder?.isTruncated == true { return "the last character is truncated" }
     return nil
   }
 
@@ -89,8 +89,8 @@ final class Input {
     if isLive, !evenIfLive {
       throw Failure(
         .badInput,
-        "\(source.name): only all of the input would settle how to read it, and a live pipe may never end; "
-          + "pass --date-order, --unit, --kind, --timezone or --where, or import a file")
+        "\(source.name): cannot infer how to read a live pipe from its first rows; "
+          + "use --date-order, --unit, --kind, --timezone or --where, or import a file")
     }
     let isInterrupted = source.isInterrupted
     source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)

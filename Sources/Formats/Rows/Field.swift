@@ -117,7 +117,7 @@ func foldedHeader(_ text: String) -> String {
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }
 
-/// The same for printable ASCII without quotes, of which the bytes tell; nil for any other text.
+/// The same for printable ASCII without quotes, whose bytes show it; nil for any other text.
 private func foldedPlainHeader(_ text: String) -> String? {
   var text = text
   return text.withUTF8 { bytes in

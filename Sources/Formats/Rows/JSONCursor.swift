@@ -47,13 +47,13 @@ struct JSONCursor {
     return byte
   }
 
-  /// Reads a key and its colon, and moves to the value; gives where the key's bytes stand.
+  /// Reads a key and its colon, and moves to the value; gives where the key's bytes are.
   mutating func key() throws(JSONStop) -> Range<Int> {
     guard try peek() == UInt8(ascii: "\"") else { throw .malformed("a key is expected") }
     let start = position + 1
     try skipString()
     let range = start..<position - 1
-    guard try peek() == UInt8(ascii: ":") else { throw .malformed("a ':' is missing behind a key") }
+    guard try peek() == UInt8(ascii: ":") else { throw .malformed("a ':' is missing after a key") }
     position += 1
     _ = try peek()
     return range
@@ -118,7 +118,7 @@ struct JSONCursor {
     return nil
   }
 
-  /// Moves behind the string whose opening quote is at the position; tells whether it holds escapes.
+  /// Moves behind the string whose opening quote is at the position; says whether it holds escapes.
   @discardableResult
   mutating func skipString() throws(JSONStop) -> Bool {
     var isEscaped = false
@@ -143,8 +143,8 @@ struct JSONCursor {
     throw .needsMore
   }
 
-  /// How many of eight bytes stand before the first quote or backslash. A zero byte borrows from its left
-  /// neighbour, so the first sign found is always a true one.
+  /// How many of eight bytes are before the first quote or backslash. A zero byte borrows from its left neighbour, so
+  /// the first sign found is always a true one.
   @inline(__always)
   private static func distanceToSign(_ bytes: UInt64) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -63,7 +63,7 @@ final class JSONMembers {
     return collects ? collect(UnsafeBufferPointer(start: key, count: length), in: scope) : Meaning()
   }
 
-  /// The slot that holds a key, or the empty one where it would stand.
+  /// The slot that holds a key, or the empty one where it would be.
   @inline(__always)
   private func slot(of key: UnsafePointer<UInt8>, length: Int, in scope: Int) -> Int {
     var hash = length &+ scope &* 64

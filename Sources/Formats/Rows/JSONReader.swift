@@ -78,9 +78,9 @@ final class JSONReader: RowSource {
       }
       containers.append(.array)
     case UInt8(ascii: "]"):
-      guard containers.popLast() == .array else { throw .malformed("a ']' that closes nothing") }
+      guard containers.popLast() == .array else { throw .malformed("a ']' without a '['") }
     case UInt8(ascii: "}"):
-      guard containers.popLast() == .envelope else { throw .malformed("a '}' that closes nothing") }
+      guard containers.popLast() == .envelope else { throw .malformed("a '}' without a '{'") }
     case UInt8(ascii: ","): break
     case UInt8(ascii: "{"):
       if !containers.contains(.array), !topHoldsRows, try entersEnvelope(&cursor) { return nil }
@@ -217,7 +217,7 @@ final class JSONReader: RowSource {
     let cut = line
     consume(to: text.end)
     containers.removeAll()
-    if isInsideObject { return .end(cut: (cut, "an object is cut off")) }
+    if isInsideObject { return .end(cut: (cut, "an object is truncated")) }
     return .end(cut: isInsideList ? (cut, "the closing bracket is missing") : nil)
   }
 

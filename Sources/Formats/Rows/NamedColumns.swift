@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a format's named cells stand in the rows of an input: in JSON in the order in which they were asked
-/// for, in a table where the last header has them.
+/// Where a format's named cells are in the rows of an input: in JSON in the order in which they were asked for, in a
+/// table where the last header has them.
 struct NamedColumns {
   private let names: [String]
   /// The column of each name; -1 where the table has none.

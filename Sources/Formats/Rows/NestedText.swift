@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a nested value that stands in one cell: as JSON, or as Python writes its dictionaries and lists,
-/// which is what tools built on pandas leave in CSV and in JSON strings.
+/// Reads a nested value that is in one cell: as JSON, or as Python writes its dictionaries and lists, which is what
+/// tools built on pandas leave in CSV and in JSON strings.
 ///
 /// For diary rows only: it makes strings.
 struct NestedText {
@@ -12,8 +12,8 @@ struct NestedText {
   private var position = 0
   private var members: [String: String] = [:]
 
-  /// The plain values in a cell by their dotted names, list items by their number: `0.code`,
-  /// `carbohydrate.net`. What stands behind a mistake is left out.
+  /// The plain values in a cell by their dotted names, list items by their number: `0.code`, `carbohydrate.net`. What
+  /// follows a mistake is left out.
   static func members(of field: Field) -> [String: String] {
     var reader = NestedText(field: field)
     _ = reader.value(named: "", depth: 0)

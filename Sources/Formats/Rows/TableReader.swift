@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits delimited text into rows (RFC 4180, read generously): quotes may be missing, a quote inside a quoted
-/// cell may stand alone, lines may end in LF, CR or CRLF.
+/// Splits delimited text into rows (RFC 4180, read generously): quotes may be missing, a quote inside a quoted cell
+/// may be alone, lines may end in LF, CR or CRLF.
 final class TableReader: RowSource {
   /// The most columns of a row, and the longest quoted cell in bytes.
   static let maxColumns = 1024
@@ -16,8 +16,8 @@ final class TableReader: RowSource {
   private var copiesCapacity = 4096
   /// Whether the rest of a rejected line is still to be passed over.
   private var isSkipping = false
-  /// How far from the window's start no quote closes. A cell opened there has to close on its own line, since
-  /// looking as far again for each of many such cells would take for ever.
+  /// How far from the window's start no quote closes. A cell opened there has to close on its own line, since looking
+  /// as far again for each of many such cells would take permanently.
   private var unclosedBytes = 0
 
   init(_ text: TextBuffer, delimiter: UInt8) {
@@ -205,10 +205,11 @@ final class TableReader: RowSource {
     let rest = UnsafeBufferPointer(start: text.base + position, count: scanned - position)
     if text.isAtEnd, scanned == text.end, !rest.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       consume(to: text.end)
-      return .found(.end(cut: (line + innerLines, "the last line is cut off inside a quoted cell")))
+      return .found(.end(cut: (line + innerLines, "the last line is truncated inside a quoted cell")))
     }
     let isKnown = position - text.start < unclosedBytes
-    let outcome = reject(at: position, innerLines: innerLines, reason: "a quote opened here never closes")
+    let outcome = reject(
+      at: position, innerLines: innerLines, reason: "a quote that is opened here is never closed")
     if !isKnown { unclosedBytes = scanned - position }
     return outcome
   }

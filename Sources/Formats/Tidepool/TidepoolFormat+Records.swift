@@ -15,7 +15,7 @@ extension TidepoolFormat {
     switch content(row, type: type) {
     case .record(let kind, var fields):
       guard let (_, shown) = moment(row) else {
-        return out.reject(row, "a time that no calendar has, or none")
+        return out.reject(row, "invalid or missing time")
       }
       let text = ([fields["text"].map(Self.text) ?? ""] + notes(row)).filter { !$0.isEmpty }
       if !text.isEmpty { fields["text"] = .text(text.joined(separator: "\n")) }
@@ -80,7 +80,7 @@ extension TidepoolFormat {
     if isWrong(row, Name.normal, in: PlausibleAmounts.units)
       || isWrong(row, Name.extended, in: PlausibleAmounts.units)
     {
-      return .rejected("an insulin dose that is no number from 0 to 500")
+      return .rejected("the insulin dose is not a number from 0 to 500")
     }
     var fields: [String: FieldValue] = ["subtype": .text("rapid")]
     if let units = number(row, Name.normal, in: PlausibleAmounts.units), units > 0 {
@@ -95,7 +95,7 @@ extension TidepoolFormat {
 
   private func basal(_ row: Row) -> Content {
     if isWrong(row, Name.rate, in: PlausibleAmounts.unitsPerHour) {
-      return .rejected("a basal rate that is no number from 0 to 100")
+      return .rejected("the basal rate is not a number from 0 to 100")
     }
     let isSuspended = row[columns[Name.deliveryType]].equals("suspend")
     var fields: [String: FieldValue] = ["subtype": .text("basal")]
@@ -111,17 +111,16 @@ extension TidepoolFormat {
     return .record(.insulin, fields)
   }
 
-  /// A bolus calculator's carbohydrates. Its glucose is a copy, and its insulin stands in the bolus that it
-  /// names.
+  /// A bolus calculator's carbohydrates. Its glucose is a copy, and its insulin is in the bolus that it names.
   private func wizard(_ row: Row) -> Content {
     if isWrong(row, Name.carbInput, in: PlausibleAmounts.grams) {
-      return .rejected("carbohydrates that are no number from 0 to 2000")
+      return .rejected("the carbohydrates are not a number from 0 to 2000")
     }
     guard let carbs = number(row, Name.carbInput, in: PlausibleAmounts.grams), carbs > 0 else {
       return .skipped("wizard without carbohydrates")
     }
     guard let field = Self.carbohydrateField(row[columns[Name.carbUnits]].text) else {
-      return .rejected("carbohydrates that are neither grams nor exchanges")
+      return .rejected("the carbohydrates are neither grams nor exchanges")
     }
     return .record(.food, [field: .number(carbs)])
   }
@@ -147,7 +146,7 @@ extension TidepoolFormat {
     if let field = Self.carbohydrateField(nutrition["carbohydrate.units"] ?? "") {
       take(field, "carbohydrate.net", "carbohydrate.total")
     } else {
-      return .rejected("carbohydrates that are neither grams nor exchanges")
+      return .rejected("the carbohydrates are neither grams nor exchanges")
     }
     take("fat", "fat.total")
     take("protein", "protein.total")
@@ -169,7 +168,7 @@ extension TidepoolFormat {
   private func dose(_ row: Row) -> Content {
     let dose = nested(row, Name.dose)
     guard let units = dose["total"].flatMap(Double.init), PlausibleAmounts.units.contains(units) else {
-      return .rejected("an insulin dose that is no number from 0 to 500")
+      return .rejected("the insulin dose is not a number from 0 to 500")
     }
     var fields: [String: FieldValue] = ["units": .number(units)]
     let formulation = nested(row, Name.formulation)

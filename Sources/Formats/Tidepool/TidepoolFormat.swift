@@ -81,14 +81,14 @@ struct TidepoolFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if isTable {
       if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
-      if columns.count == 0 { return .unknown("before the header, or no row of Tidepool") }
+      if columns.count == 0 { return .unknown("before the header, or not a row of Tidepool") }
       if columns.isCut(row) { return .cut }
     }
     let type = row[columns[Name.type]]
     if type.equals("cbg") {
       readGlucose(row, .cbg, into: &out)
     } else if type.isEmpty {
-      return .unknown("no item of Tidepool")
+      return .unknown("not an item of Tidepool")
     } else if type.equals("smbg") {
       readGlucose(row, row[columns[Name.subType]].equals("scanned") ? .scan : .smbg, into: &out)
     } else if type.equals("bloodKetone") {
@@ -109,7 +109,7 @@ struct TidepoolFormat: ExportFormat {
     let value = row[columns[Name.value]]
     if value.isEmpty, row[columns[Name.annotations]].isEmpty { return skip(kind, row, into: &out) }
     guard let reader = reader(for: row[columns[Name.units]]) else {
-      return out.reject(row, "a unit that is neither mmol/L nor mg/dL")
+      return out.reject(row, "the unit is neither mmol/L nor mg/dL")
     }
     var cell = reader.read(value)
     if let limit = outOfRange(row, cell, threshold: Self.glucoseLimit) { cell = .measurement(limit) }
@@ -152,7 +152,7 @@ struct TidepoolFormat: ExportFormat {
     switch cell {
     case .measurement(let measurement):
       guard let (instant, shown) = moment(row) else {
-        return out.reject(row, "a time that no calendar has, or none")
+        return out.reject(row, "invalid or missing time")
       }
       out.add(
         Reading(
@@ -206,7 +206,7 @@ extension TidepoolFormat {
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI where an annotation says that the value only stands for one. The threshold is the annotation's, else the
+  /// LO or HI where an annotation says that the value only means one. The threshold is the annotation's, else the
   /// value: Tidepool keeps the end of the range there, or one step beyond it.
   @inline(__always)
   private func outOfRange(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells from the times of an input whether a sensor took its readings: one each 1 to 15 minutes, on and on.
+/// Reports from the times of an input whether a sensor took its readings: one each 1 to 15 minutes, on and on.
 ///
-/// Order, gaps and several devices do not matter: the times of each device are sorted before the steps between
-/// them are compared, and up to three devices that no column tells apart are looked through. Of an input with very
-/// many times only those of some days are kept, each day whole.
+/// Order, gaps and several devices do not matter: the times of each device are sorted before the steps between them
+/// are compared, and up to three devices that no column distinguishes are looked through. Of an input with very many
+/// times only those of some days are kept, each day whole.
 struct Cadence {
   private static let maxTimes = 1 << 16
   private static let maxDaysPerKept: Int64 = 1 << 20
@@ -27,7 +27,7 @@ struct Cadence {
   /// Times are kept of one day in so many.
   private var daysPerKept: Int64 = 1
 
-  /// Notes the time of a reading. `series`: what tells its device from others.
+  /// Notes the time of a reading. `series`: what distinguishes its device from others.
   mutating func note(_ seconds: Int64, series: UInt64) {
     guard Self.isKept(seconds, oneDayIn: daysPerKept) else { return }
     times.append(Time(series: series, seconds: seconds))

@@ -56,7 +56,7 @@ struct DateOrderSurvey {
   init(given: String?, now: Int64?) throws {
     if let given {
       guard let order = DateOrder(rawValue: given) else {
-        throw Failure(.usage, "--date-order takes dmy or mdy, not '\(given)'")
+        throw Failure(.usage, "--date-order is dmy or mdy, not '\(given)'")
       }
       self.given = order
     } else {
@@ -106,7 +106,7 @@ struct DateOrderSurvey {
       throw Failure(
         .badInput,
         "the dates contradict each other: line \(first) has the day first, line \(second) the month; "
-          + "was the file saved by a spreadsheet? Export it again, or say --date-order"
+          + "was the file saved by a spreadsheet? Export it again, or use --date-order"
       )
     }
     if firstOver12 != nil { return (.dayFirst, .inferred) }
@@ -119,7 +119,7 @@ struct DateOrderSurvey {
     if languagePutsDayFirst { return (.dayFirst, .inferred) }
     throw Failure(
       .badInput,
-      "every date can be read with the day or the month first; say --date-order dmy or --date-order mdy")
+      "the order of day and month is unclear in every date; use --date-order dmy or --date-order mdy")
   }
 
   private func isPossible(_ order: DateOrder) -> Bool {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What the readings of an input, in their order, tell of the clock of the device that showed their times.
+/// What the readings of an input, in their order, show about the clock of the device that showed their times.
 struct DeviceClock {
   /// No two zones are further apart: a longer step back is no clock that was set, but another export joined
   /// on.
@@ -18,9 +18,8 @@ struct DeviceClock {
   private var last: Int64?
   private var highest = Int64.min
 
-  /// Places a reading whose time may be in a repeated hour by its tick. The ticks since the last reading
-  /// outside that hour tell which occurrence it is, unless they lead nowhere near either, as after a clock
-  /// set by hand.
+  /// Places a reading whose time may be in a repeated hour by its tick. The ticks since the last reading outside that
+  /// hour say which occurrence it is, unless they lead nowhere near either, as after a clock set by hand.
   ///
   /// - Parameter placement: what the zone says, with the first occurrence of a repeated time.
   @inline(__always)
@@ -44,8 +43,8 @@ struct DeviceClock {
     return first
   }
 
-  /// Whether the clock was set back before this reading and has not passed its earlier maximum yet. Readings
-  /// that come newest first tell nothing.
+  /// Whether the clock was set back before this reading and has not passed its earlier maximum yet. Readings that come
+  /// newest first show nothing.
   mutating func isBehindItself(_ time: DeviceTime) -> Bool {
     let now = time.seconds
     defer { last = now }

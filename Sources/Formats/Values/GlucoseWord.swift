@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// What stands in a value cell besides a number.
+/// What a value cell can hold besides a number.
 enum ValueWord {
   case low(below: Double?)
   case high(above: Double?)
@@ -43,7 +43,7 @@ enum ValueWord {
 struct GlucoseReader {
   var unit: GlucoseUnit
   var mark: DecimalMark
-  /// The ends of the device's range in `unit`, told with LO and HI.
+  /// The ends of the device's range in `unit`, reported with LO and HI.
   var lowLimit: Double?
   var highLimit: Double?
 
@@ -74,7 +74,7 @@ struct GlucoseReader {
     case .low(let below): return .measurement(.low(below: below, .millimolesPerLitre))
     case .high(let above): return .measurement(.high(above: above, .millimolesPerLitre))
     case ValueWord.none?: return .empty
-    case nil: return .rejected("a ketone value that is no number")
+    case nil: return .rejected("the ketone value is not a number")
     }
   }
 
@@ -85,6 +85,6 @@ struct GlucoseReader {
       guard let number = digits.number(mark) else { break }
       return CellValue(glucose: number, known)
     }
-    return .rejected("a glucose value that is no number")
+    return .rejected("the glucose value is not a number")
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares the names of a header with those that its format is known to use. Formats that read columns by their
-/// place take a misspelt name as it stands; a person should still learn of it, and of columns that are not read.
+/// Compares the names of a header with those that its format is known to use. Formats that read columns by their place
+/// take a misspelt name unchanged; a person should still learn of it, and of columns that are not read.
 struct HeaderNames {
   /// The known names in the order of the columns, folded and without units; variants have a bar between them.
   private let known: [String]
@@ -22,7 +22,7 @@ struct HeaderNames {
 
   /// What a person should know of the names: those that are not known in their place.
   ///
-  /// - Parameter cells: the cells as they stand, from the first column on.
+  /// - Parameter cells: the cells, unchanged, from the first column on.
   func warnings(_ cells: [String]) -> [String] {
     zip(known, cells).compactMap { name, cell in
       if Self.fits(foldedHeader(cell), name) { return nil }
@@ -34,7 +34,7 @@ struct HeaderNames {
   ///
   /// - Parameter usual: the name of the column that it is read as; nil when it is not read.
   static func warning(_ cell: String, readAs usual: String?) -> String {
-    let use = usual.map { "read as '\($0)', whose place it has" } ?? "not read"
+    let use = usual.map { "read as '\($0)', because of its position" } ?? "not read"
     return "unknown column '\(shortened(cell))': \(use)"
   }
 

@@ -87,10 +87,10 @@ struct HeaderWords {
   /// The role that a name settles by itself.
   var role: GenericRole? { Self.roles.first { $0.names.contains(name) }?.role }
 
-  /// Names of columns that tell what kind of row it is.
+  /// Names of columns that say what kind of row it is.
   var isRowType: Bool { Self.kindNames.contains(name) }
 
-  /// Names of columns that tell what each value is called.
+  /// Names of columns that say what each value is called.
   var isName: Bool { Self.nameNames.contains(name) }
 
   /// Whether it names a limit, a mean, a date or something else that is no reading of its own.
@@ -185,7 +185,7 @@ struct HeaderWords {
     "zdarzenie",
     "analyte", "parameter", "parameter name", "test name", "result name", "measurement name", "rodzaj",
   ]
-  /// Names of columns that may tell what a row's value is of, or whose it is.
+  /// Names of columns that may say what a row's value is of, or whose it is.
   private static let nameNames: Set<String> = [
     "name", "nom", "nombre", "nome", "naam", "navn", "namn", "nazwa", "bezeichnung",
   ]

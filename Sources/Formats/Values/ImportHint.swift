@@ -30,7 +30,7 @@ struct ImportHint {
     return words + " " + (name != "-" && name.hasPrefix("-") ? "./\(name)" : name).shellWord
   }
 
-  /// The commands with each of these changes, one a line, to stand behind a sentence that ends with a colon.
+  /// The commands with each of these changes, one a line, to follow a sentence that ends with a colon.
   func lines(_ changes: [(inout ExportOptions) -> Void]) -> String {
     changes.map { change in
       var changed = self

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether 0 in a column says that there is no value: where nearly all of many cells are 0, and what a meter
-/// can show stands in the others.
+/// Returns whether 0 in a column says that there is no value: where nearly all of many cells are 0, and what a meter
+/// can show is in the others.
 struct ZeroSurvey {
   private static let minCells = 50
 

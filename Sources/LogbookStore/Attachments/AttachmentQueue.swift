@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// What waits of the content of attachments, in either direction.
+/// What is pending of the content of attachments, in either direction.
 enum AttachmentQueue {
   /// Every content may be missing on the remote, and every one that is missing here may be there.
   static func requeueAll(_ database: Database) throws {
@@ -14,7 +14,7 @@ enum AttachmentQueue {
       sql: "UPDATE download SET refusal = NULL, not_before = NULL WHERE kind = 'attachment'")
   }
 
-  /// Lets contents that were refused for good wait once more; gives how many there were.
+  /// Lets contents that were refused permanently wait once more; gives how many there were.
   static func releaseRefused(_ database: Database) throws -> Int {
     // One that no record names any more is not sent again.
     let contents =
@@ -41,7 +41,7 @@ extension Store {
     try queueDownload(.attachment(digest), .waiting, at: seconds)
   }
 
-  /// What waits of the content of attachments.
+  /// What is pending of the content of attachments.
   public func attachmentBacklog() throws -> AttachmentBacklog {
     try read { database in
       let toSend = try Row.fetchOne(
@@ -74,7 +74,7 @@ public struct AttachmentBacklog: Hashable, Sendable {
   public let toSendBytes: Int64
   /// Contents that are not here yet.
   public let toFetch: Int
-  /// Contents that the remote refused for good.
+  /// Contents that the remote refused permanently.
   public let refused: Int
   /// Contents that are not fetched any more: the remote refused or damaged them, or they are too large for this store.
   public let notFetched: Int

@@ -8,7 +8,7 @@ public struct IngestCounts: Equatable, Sendable {
   public var newReadings = 0
   /// Readings that were in the store already, from this or another source of the same device.
   public var knownReadings = 0
-  /// Readings that stand more than once in this input; each was taken once.
+  /// Readings that occur more than once in this input; each was taken once.
   public var repeatedReadings = 0
   /// Readings for which the source gives another value than before: the first was kept, the other is listed.
   public var changedReadings = 0

@@ -157,7 +157,7 @@ public final class IngestWriter {
 
   /// Stores the readings that wait, batch by batch.
   ///
-  /// - Parameter onBatch: told after each batch which readings the store itself does not take.
+  /// - Parameter onBatch: receives after each batch which readings the store itself does not take.
   public func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
     guard let waiting = scattered.take() else { return }
     try waiting.merge(of: state.deviceIDs) { readings in
@@ -199,11 +199,11 @@ public final class IngestWriter {
 
   /// Ends the ingest: applies what changed at the source and records how the input ended.
   ///
-  /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a talk.
+  /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a session.
   public func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
-    precondition(scattered == nil, "readings wait for storeScattered")
+    precondition(scattered == nil, "readings are buffered for storeScattered")
     try inTransaction {
       try database.executeCached(
         sql: """
@@ -228,7 +228,7 @@ public final class IngestWriter {
     if isAtomic { try database.commit() }
   }
 
-  /// Gives up: what was committed stays, what waits is stored if it can be, an atomic ingest leaves nothing.
+  /// Gives up: what was committed stays, what is pending is stored if it can be, an atomic ingest leaves nothing.
   func abandon() {
     defer {
       readings = nil
@@ -242,7 +242,7 @@ public final class IngestWriter {
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
       try storeScattered { _ in }
     } catch {
-      // The error that led here is the one to tell. Where a full disk refuses these writes, too, SQLite rolls back
+      // The error that led here is the one to report. Where a full disk refuses these writes, too, SQLite rolls back
       // when the connection closes, and the ingest stays `running`, as after a kill.
     }
   }

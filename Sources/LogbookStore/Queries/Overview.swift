@@ -4,7 +4,7 @@ import GRDB
 public import Logbook
 import SQLiteRows
 
-/// What a store holds, by kind and device, and what waits to be sent.
+/// What a store holds, by kind and device, and what is pending to be sent.
 public struct Overview: Sendable {
   /// The readings of one kind and device.
   public struct Line: Sendable {
@@ -16,7 +16,7 @@ public struct Overview: Sendable {
     public let readings: Int
     /// How many wait to be sent, the refused ones apart.
     public let pending: Int
-    /// How many the remote refused for good.
+    /// How many the remote refused permanently.
     public let refused: Int
     /// Civil seconds of the first shown time.
     public let firstTime: Int64
@@ -32,7 +32,7 @@ public struct Overview: Sendable {
     public let records: Int
     /// How many wait to be sent, tombstones with them; the conflicted and refused ones apart.
     public let pending: Int
-    /// How many the remote refused for good.
+    /// How many the remote refused permanently.
     public let refused: Int
   }
 
@@ -57,11 +57,11 @@ public struct Overview: Sendable {
   public var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
   /// Readings and records that wait to be sent.
   public var pending: Int { pendingReadings + pendingRecords }
-  /// Readings and records that the remote refused for good.
+  /// Readings and records that the remote refused permanently.
   public var refused: Int { refusedReadings + refusedRecords }
-  /// Readings that the remote refused for good.
+  /// Readings that the remote refused permanently.
   public var refusedReadings: Int { lines.reduce(0) { $0 + $1.refused } }
-  /// Records that the remote refused for good.
+  /// Records that the remote refused permanently.
   public var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
 }
 
@@ -93,7 +93,7 @@ public struct IngestEntry: Sendable {
   public let rejected: Int
   /// The meter that was read; nil for an export.
   public let meter: Device?
-  /// The meter's firmware; nil where it told none.
+  /// The meter's firmware; nil where it reported none.
   public let firmware: String?
   /// Both clocks at one moment, and the meter's lead over the logbook's local time in seconds; nil for an export, and
   /// for a meter without a clock.

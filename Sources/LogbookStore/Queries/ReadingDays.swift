@@ -4,7 +4,7 @@ import GRDB
 public import Logbook
 import SQLiteRows
 
-/// The readings of one day as the devices showed it, and how they stand with the remote.
+/// The readings of one day as the devices showed it, and their sync state.
 public struct ReadingDay: Hashable, Sendable {
   /// The first second of the day, in civil seconds.
   public let start: DeviceTime

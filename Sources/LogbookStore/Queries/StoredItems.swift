@@ -34,7 +34,7 @@ public struct StoredReading: Sendable {
   public let isUploaded: Bool
   /// Whether an annotation keeps it out of statistics.
   public let isWithdrawn: Bool
-  /// The remote's words where it refused the reading for good; else nil.
+  /// The remote's words where it refused the reading permanently; else nil.
   public let refusal: String?
   let partition: Int64
 
@@ -97,7 +97,7 @@ public struct StoredRecord: Sendable {
   public let versionSynced: Int
   /// The ingest that last wrote it; nil when none did.
   public let ingest: Int64?
-  /// The remote's words where it refused this very version for good; else nil.
+  /// The remote's words where it refused this very version permanently; else nil.
   public let refusal: String?
   let queueCode: QueueCode
 

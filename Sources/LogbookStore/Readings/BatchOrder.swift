@@ -21,7 +21,7 @@ struct BatchOrder {
     }
   }
 
-  /// A reading to store: where it stands in the batch, and its identity's settled parts.
+  /// A reading to store: where it is in the batch, and its identity's settled parts.
   struct Item {
     let index: Int
     /// The place of its series in the writer's `SeriesTable`.

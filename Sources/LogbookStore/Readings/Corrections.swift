@@ -7,14 +7,14 @@ import SQLiteRows
 /// Finds hand-typed readings that an export shows corrected, and excludes what they held before by an annotation.
 ///
 /// A hand-typed value is a part of its reading's identity, so a corrected one comes as a reading of its own, and both
-/// stay. An export shows a correction where it gives another value at a shown time and no longer gives the old one, and
-/// where it is later than the export that brought the old one. Only shown times that occur once can tell that; a
+/// stay. An export shows a correction where it gives another value at a shown time and no longer gives the old one,
+/// and where it is later than the export that brought the old one. Only shown times that occur once can say that; a
 /// reading with a tick or instant of its own keeps its first value, and the other is listed as a revision.
 ///
 /// What the input gave waits in a TEMP table, so that memory does not grow with it.
 final class Corrections {
   private static let corrected = "corrected at the source"
-  private static let restored = "corrected at the source, then given again"
+  private static let restored = "corrected at the source, then restored"
 
   private let database: Database
   private let ingest: Int64
@@ -85,7 +85,7 @@ final class Corrections {
   }
 }
 
-/// When an export was made, as far as it and its file tell.
+/// When an export was made, as far as it and its file shows.
 struct ExportAge: Comparable {
   let generated: Int64
   let modified: Int64

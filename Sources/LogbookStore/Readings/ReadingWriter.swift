@@ -20,7 +20,7 @@ final class ReadingWriter {
   private var order = BatchOrder()
   private var table: SeriesTable
   private var outcome = Outcome()
-  /// Readings of the batch that stand in the store with another value.
+  /// Readings of the batch that are in the store with another value.
   private var differing: [BatchOrder.Item] = []
   /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
   private var candidates: [Int] = []

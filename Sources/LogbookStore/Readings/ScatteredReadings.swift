@@ -88,7 +88,7 @@ struct ScatteredReadings {
 }
 
 extension ScatteredReadings {
-  /// Where a reading stands, in an order that is the table's but for that of the devices; behind it its run.
+  /// Where a reading is, in an order that is the table's but for that of the devices; behind it its run.
   private struct Place: Comparable {
     let partition: Int64
     let position: Int64

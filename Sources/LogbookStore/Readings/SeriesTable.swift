@@ -7,7 +7,7 @@ import SQLiteRows
 /// One device's readings of one kind on one position kind, as the store knows them.
 struct Series {
   let id: Int64
-  /// The part of the table in which its readings stand; see the schema.
+  /// The part of the table in which its readings are; see the schema.
   let partition: Int64
   let kind: ReadingKind
   /// The first and the last position that the store holds; what is outside is not in the store.
@@ -16,7 +16,7 @@ struct Series {
 
 /// The series of one batch's readings, and what the batch adds to their counters.
 ///
-/// Made anew for each transaction, because another process may store readings in between.
+/// Made again for each transaction, because another process may store readings in between.
 struct SeriesTable {
   private struct Change {
     var new = 0

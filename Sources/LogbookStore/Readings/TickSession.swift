@@ -14,7 +14,7 @@ enum TickSession {
     reading.positionKind == .tick && abs(reading.deviceTime.seconds - stored) > longestShift
   }
 
-  /// What becomes of a reading that is another one: without a serial number the device can be told apart by a name
+  /// What becomes of a reading that is another one: without a serial number the device can be distinguished by a name
   /// that a person gives, so nothing more of it is stored under the old one; with a serial number nothing can.
   ///
   /// - Throws: `Failure` of category `badInput` for a device without a serial number.
@@ -23,12 +23,12 @@ enum TickSession {
       return Rejection(
         line: reading.line,
         reason:
-          "a number of its device that another day's reading has: the device started over, and its file does "
-          + "not tell which of the two it is")
+          "this record number of its device already belongs to a reading of another day: the device was "
+          + "probably reset")
     }
     throw Failure(
       .badInput,
-      "\(source):\(reading.line): the device gave this number to a reading of another day, so this is another device, "
-        + "or one that started over; import the input with --device and a name of its own")
+      "\(source):\(reading.line): this record number already belongs to a reading of another day: the device was probably "
+        + "replaced or reset. Give it its own name with --device")
   }
 }

@@ -16,7 +16,7 @@ public struct RecordDraft: Hashable, Sendable {
   /// The content.
   public var fields: RecordFields
 
-  /// A record that stands for itself unless `entryGuid` is set.
+  /// An entry unless `entryGuid` is set.
   public init(kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields) {
     self.kind = kind
     self.deviceTime = deviceTime
@@ -103,7 +103,7 @@ public struct RecordEditor {
       guard !record.isDeleted else {
         throw Failure(
           .missingInput,
-          "\(guid): this record is deleted and cannot be edited; only resolving a conflict brings one back")
+          "\(guid): this record is deleted and cannot be edited; only resolving a conflict can restore one")
       }
       try Self.requireKnown(record)
       let stored = try RecordDraft(record)
@@ -177,7 +177,7 @@ extension RecordEditor {
 extension RecordEditor {
   private func insert(_ draft: RecordDraft, _ guid: String, _ database: Database) throws -> StoredRecord {
     guard try Self.fetch(guid, database) == nil else {
-      throw Failure(.badInput, "\(guid): there is a record with this id already; nothing was added")
+      throw Failure(.badInput, "\(guid): a record with this id exists already; nothing was added")
     }
     if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
     try Self.insert(draft.state(editedAt: now), guid, database)
@@ -194,7 +194,7 @@ extension RecordEditor {
   static func require(_ guid: String, _ database: Database) throws -> StoredRecord {
     guard let record = try fetch(guid, database) else {
       throw Failure(
-        .missingInput, "\(guid): there is no such record; 'glucoport record list --long' shows the ids")
+        .missingInput, "\(guid): no such record; 'glucoport record list --long' shows the ids")
     }
     return record
   }
@@ -214,14 +214,15 @@ extension RecordEditor {
     guard !record.isDeleted else {
       throw Failure(
         .missingInput,
-        "\(entry): this entry is deleted and takes no records; only resolving a conflict brings one back")
+        "\(entry): this entry is deleted and cannot get records; only resolving a conflict can restore one")
     }
     guard record.entryGuid == nil, entry != guid else {
       throw Failure(
-        .usage, "\(entry): this record belongs to an entry itself and takes no records; name that entry")
+        .usage,
+        "\(entry): this record belongs to an entry, so it cannot have records; use the id of that entry")
     }
     guard try children(of: guid, database).isEmpty else {
-      throw Failure(.usage, "\(guid): records belong to this entry, so it cannot belong to another")
+      throw Failure(.usage, "\(guid): this entry has records, so it cannot belong to another entry")
     }
   }
 }

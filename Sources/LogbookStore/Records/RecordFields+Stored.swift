@@ -12,7 +12,7 @@ extension RecordFields {
     } catch {
       throw Failure(
         .badInput,
-        "\(guid): the fields of this record are no object of numbers, texts, flags and lists of words: \(error.reason)"
+        "\(guid): the fields of this record are not an object of numbers, texts, flags and lists of words: \(error.reason)"
       )
     }
   }

@@ -3,9 +3,9 @@
 import GRDB
 import Logbook
 
-/// Finds the record that a row without an id of its own stands for, whatever the order of the rows.
+/// Finds the record that a row without its own id matches, whatever the order of the rows.
 ///
-/// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row stands for the record
+/// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row matches the record
 /// that an import wrote from equal content. What is left when the input has ended are changed rows and records that
 /// lost theirs; both are paired in the order of their content. Everything waits in TEMP tables, so that memory does
 /// not grow with the input.
@@ -17,7 +17,7 @@ final class RecordOrdinals {
     case stored(guid: String)
     /// No record yet.
     case free(ordinal: Int)
-    /// One of the records that no row stands for so far, or none: the end of the input tells.
+    /// One of the records that no row matches so far, or none: the end of the input reports.
     case open
   }
 
@@ -74,8 +74,8 @@ final class RecordOrdinals {
   /// Settles the rows that waited, when the input has ended.
   ///
   /// - Parameters:
-  ///   - known: told each row and the guid of the record it stands for.
-  ///   - new: told each row for which there is no record, and its guid.
+  ///   - known: receives each row and the guid of the record that it matches.
+  ///   - new: receives each row for which there is no record, and its guid.
   func settle(
     known: (RecordRow, String) throws -> Void, new: (RecordRow, String) throws -> Void
   ) throws {

@@ -27,19 +27,21 @@ public struct RecordConflict: Hashable, Sendable {
   /// The side that was edited last, by the clocks of the two hosts: the only question that clocks are asked. No sync
   /// depends on the answer.
   ///
-  /// - Throws: `Failure` of category `usage` where the clocks do not tell.
+  /// - Throws: `Failure` of category `usage` where the clocks do not say.
   public func newer() throws -> Resolution {
     guard cause == .edited else {
-      throw Failure(.usage, "\(guid): an entry and what belongs to it have no newer side; say mine or theirs")
+      throw Failure(
+        .usage, "\(guid): for an entry and its records no side is newer; use --keep mine or --keep theirs")
     }
     guard let mine = mine.editedAt, let theirs = theirs.editedAt else {
       let side = self.mine.editedAt == nil ? "mine" : "theirs"
       throw Failure(
         .usage,
-        "\(guid): nobody knows when the side '\(side)' was edited, so none is newer; say mine or theirs")
+        "\(guid): it is unknown when the side '\(side)' was edited; use --keep mine or --keep theirs")
     }
     guard mine != theirs else {
-      throw Failure(.usage, "\(guid): both sides were edited in the same second; say mine or theirs")
+      throw Failure(
+        .usage, "\(guid): both sides were edited in the same second; use --keep mine or --keep theirs")
     }
     return mine > theirs ? .mine : .theirs
   }
@@ -52,7 +54,8 @@ public struct RecordConflict: Hashable, Sendable {
     case .mine, .theirs: return
     case .both where mine.isDeleted || theirs.isDeleted:
       throw Failure(
-        .usage, "\(guid): one side deleted this record, so both cannot be kept; say mine or theirs")
+        .usage,
+        "\(guid): one side deleted this record, so both cannot be kept; use --keep mine or --keep theirs")
     case .fields where cause == .orphaned || mine.isDeleted && theirs.isDeleted:
       throw Failure(.usage, "\(guid): there is nothing to edit in a deleted record; say mine or theirs")
     case .fields where mine.kind.details == nil:
@@ -111,7 +114,9 @@ public struct RecordResolver {
     try store.write { database in
       guard try Self.require(conflict.guid, database) == conflict else {
         throw Failure(
-          .temporary, "\(conflict.guid): the record changed meanwhile, so nothing is resolved; look again")
+          .temporary,
+          "\(conflict.guid): the record changed meanwhile, so the conflict is not resolved; see 'glucoport conflict show' and try again"
+        )
       }
       try conflict.check(resolution)
       let edits = try Self.apply(resolution, to: conflict, at: now, database)
@@ -151,7 +156,8 @@ extension RecordResolver {
   private static func require(_ guid: String, _ database: Database) throws -> RecordConflict {
     guard let conflict = try conflicts(database, guid: guid).first else {
       throw Failure(
-        .missingInput, "\(guid): this record has no conflict; 'glucoport conflict list' shows them")
+        .missingInput,
+        "\(guid): this record is not in conflict; 'glucoport conflict list' shows the conflicts")
     }
     return conflict
   }

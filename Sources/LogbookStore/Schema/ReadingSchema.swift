@@ -13,7 +13,7 @@ enum ReadingSchema {
       \(SharedSchema.seriesColumns),
       is_instant INTEGER NOT NULL DEFAULT 0 CHECK (is_instant IN (0, 1)),
       -- Ticks that are instants are stored together like shown times, so that an import whose devices take turns
-      -- appends; a count that each device begins anew is stored apart.
+      -- appends; a count that each device begins again is stored separately.
       partition INTEGER NOT NULL GENERATED ALWAYS AS (
         CASE WHEN position_kind = 0 THEN kind WHEN is_instant THEN -kind ELSE 4 + id END) VIRTUAL,
       readings INTEGER NOT NULL DEFAULT 0 CHECK (readings >= 0),

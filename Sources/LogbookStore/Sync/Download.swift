@@ -87,7 +87,7 @@ public struct Download: Hashable, Sendable {
   public let queuedAt: Int64
   /// The cursor of the next page, where it began already.
   public let position: String?
-  /// The remote's words where it refused the download for good; else nil.
+  /// The remote's words where it refused the download permanently; else nil.
   public let refusal: String?
 
   static let columns = "id, kind, subject, priority, queued_at, position, refusal"

@@ -66,7 +66,8 @@ extension Store {
 
   /// Queues a download for a later upload.
   ///
-  /// - Parameter isPinned: for readings: whether this range goes before all others whenever everything is fetched anew.
+  /// - Parameter isPinned: for readings: whether this range goes before all others whenever everything is fetched
+  ///   again.
   /// - Returns: whether there is anything to fetch: a content that is whole here is not.
   @discardableResult
   public func queueDownload(
@@ -81,7 +82,8 @@ extension Store {
     }
   }
 
-  /// The ranges of readings that go before all others whenever everything is fetched anew, in the order of their times.
+  /// The ranges of readings that go before all others whenever everything is fetched again, in the order of their
+  /// times.
   public func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
   /// Takes downloads off the queue, and their ranges off those that are pinned. A history that was not fetched yet and
@@ -96,7 +98,7 @@ extension Store {
       for place in pins {
         guard pinned.indices.contains(place - 1) else {
           throw Failure(
-            .missingInput, "no range p\(place) is pinned; 'glucoport queue list' shows those that are")
+            .missingInput, "no range p\(place) is pinned; 'glucoport queue list' shows the pinned ranges")
         }
         try Self.unpin(pinned[place - 1], database)
       }
@@ -106,7 +108,7 @@ extension Store {
         guard let download = try row.map(Download.init) else { throw Self.noDownload(id) }
         switch download.subject {
         case .records:
-          throw Failure(.usage, "the records of the logbook are always fetched; nothing was cancelled")
+          throw Failure(.usage, "the records of the logbook are always downloaded; nothing was cancelled")
         case .readings: try Self.unpin(download.subject, database)
         case .logbook, .changes, .record, .attachment: break
         }
@@ -150,7 +152,7 @@ extension Store {
   }
 
   private static func noDownload(_ id: Int64) -> Failure {
-    Failure(.missingInput, "there is no download \(id); 'glucoport queue list' shows the queue")
+    Failure(.missingInput, "no download has number \(id); 'glucoport queue list' shows the queue")
   }
 }
 
@@ -204,7 +206,7 @@ extension SyncTransaction {
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
   }
 
-  /// Lets every download begin anew, since the remote lost its positions.
+  /// Lets every download begin again, since the remote lost its positions.
   public func forgetPositions() throws {
     try database.executeCached(sql: "UPDATE download SET position = NULL")
   }

@@ -4,8 +4,8 @@ import GRDB
 import SQLiteRows
 
 extension Store {
-  /// Calls `body` with each reading and record that the remote refused for good, itself or its content, and with the
-  /// remote's words.
+  /// Calls `body` with each reading and record that the remote refused permanently, itself or its content, and with
+  /// the remote's words.
   public func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
     try read { database in
       let readings = try Row.fetchCursor(
@@ -45,7 +45,7 @@ extension Store {
     }
   }
 
-  /// Lets everything that the remote refused for good wait to be sent once more, for the role `sync`.
+  /// Lets everything that the remote refused permanently wait to be sent once more, for the role `sync`.
   ///
   /// - Returns: how many readings, records and contents there were.
   @discardableResult

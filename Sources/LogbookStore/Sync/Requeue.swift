@@ -7,7 +7,7 @@ import GRDB
 enum Requeue {
   /// Everything is pending, as if no remote had ever answered.
   ///
-  /// - Parameter reason: kept for ever beside the time.
+  /// - Parameter reason: kept permanently beside the time.
   static func all(reason: String, at seconds: Int64, _ database: Database) throws {
     try open(reason, at: seconds, database) {
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")

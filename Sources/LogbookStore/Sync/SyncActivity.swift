@@ -79,7 +79,7 @@ extension Store {
 }
 
 extension StoredReading {
-  /// How it stands with the remote.
+  /// Its sync state.
   public func syncState(_ activity: SyncActivity) -> SyncState {
     if isUploaded { return .synced }
     if refusal != nil { return .queued(.refused) }
@@ -89,7 +89,7 @@ extension StoredReading {
 }
 
 extension StoredRecord {
-  /// How it, and everything that belongs to it, stands with the remote.
+  /// The sync state of it and of everything that belongs to it.
   public func syncState(_ activity: SyncActivity) -> SyncState {
     queueCode.state(isRunning: activity.isRunning)
   }

@@ -25,7 +25,7 @@ public struct SyncRecord: Hashable, Sendable {
   public let isImportedOnly: Bool
   /// The remote's revision of the other side of a conflict; nil without a conflict.
   public let conflictRevision: String?
-  /// Whether the remote refused this version for good.
+  /// Whether the remote refused this version permanently.
   public let isQuarantined: Bool
 
   /// Whether something is known here and not yet there.

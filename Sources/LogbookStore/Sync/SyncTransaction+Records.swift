@@ -5,7 +5,7 @@ public import Logbook
 
 /// Which records go up first: an entry before what belongs to it.
 public enum PushPhase: Hashable, Sendable {
-  /// Records that stand for themselves.
+  /// Entries.
   case entries
   /// Records that belong to an entry.
   case children

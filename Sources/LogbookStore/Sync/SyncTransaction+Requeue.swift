@@ -43,7 +43,7 @@ extension SyncTransaction {
 
   /// Queues again these readings, which the remote lacks.
   ///
-  /// - Parameter reason: kept for ever beside the time.
+  /// - Parameter reason: kept permanently beside the time.
   /// - Returns: how many of them the remote was said to have.
   public func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(

@@ -116,7 +116,7 @@ extension SyncTransaction {
     try Store.set(.lastingFailure, failure.stored, database)
   }
 
-  /// The logbook was removed on the remote for ever: nothing is sent there again.
+  /// The logbook was removed on the remote permanently: nothing is sent there again.
   public func notePurged(at now: Int64) throws {
     try database.executeCached(
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])

@@ -47,7 +47,7 @@ public struct UploadLock: Sendable {
       if errno == ENOENT { return false }
       throw Failure(
         errno == EACCES || errno == EPERM ? .permission : .inputOutput,
-        "\(path): cannot look at the lock of uploads: \(String(cString: strerror(errno)))")
+        "\(path): cannot read the lock of uploads: \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

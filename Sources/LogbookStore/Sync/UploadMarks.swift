@@ -6,13 +6,13 @@ import SQLiteRows
 /// Marks readings as uploaded, those that are named and no others: what an import put between them meanwhile stays
 /// pending.
 ///
-/// Neighbours are marked by one statement for all of them, which changes each row where it stands: a third of the time
-/// of statements that look every row up. SQLite does so only without triggers, because it has to collect the rows of
-/// a statement with triggers first. So for many readings those of the role stand aside, and the uploads are counted
+/// Neighbours are marked by one statement for all of them, which changes each row where it is: a third of the time of
+/// statements that look every row up. SQLite does so only without triggers, because it has to collect the rows of a
+/// statement with triggers first. So for many readings those of the role are switched off, and the uploads are counted
 /// here.
 struct UploadMarks {
-  /// From so many readings on the triggers stand aside. To do so makes SQLite prepare every statement of the connection
-  /// again, which takes as long as to mark some hundreds.
+  /// From so many readings on the triggers are switched off. To do so makes SQLite prepare every statement of the
+  /// connection again, which takes as long as to mark some hundreds.
   static let many = 1000
 
   let database: Database

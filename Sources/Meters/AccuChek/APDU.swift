@@ -38,7 +38,7 @@ struct APDUReader {
     UInt32(try u16()) << 16 | UInt32(try u16())
   }
 
-  /// The next bytes, whose count stands before them in two bytes.
+  /// The next bytes, whose count is before them in two bytes.
   mutating func counted() throws(MalformedAPDU) -> [UInt8] { try bytes(Int(u16())) }
 
   /// A list of attributes: how many there are, their bytes in all, and for each its id, its length and its value.

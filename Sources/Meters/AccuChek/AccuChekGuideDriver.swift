@@ -20,7 +20,7 @@ struct AccuChekGuideDriver: MeterDriver {
     MeterModel("ReliOn Platinum", vendorID: 0x173A, productID: 0x21D8, link: link),
     MeterModel(
       "Accu-Chek Active", vendorID: 0x173A, productID: 0x21CC, link: link,
-      obstacle: "its protocol is not known: it does not answer the one of the Accu-Chek Guide"),
+      obstacle: "its protocol is unknown: it does not answer that of the Accu-Chek Guide"),
   ]
 
   private static let link = MeterLink.bulk(interfaceClass: 0x0F)
@@ -93,7 +93,7 @@ extension AccuChekGuideDriver {
         memory = part
         if let count = segment.count, count != taken {
           memory.warn(
-            "part \(segment.instance) of the memory was said to hold \(count) entries, and \(taken) came")
+            "part \(segment.instance) of the memory should hold \(count) entries, but \(taken) were received")
         }
       } catch let failure as Failure
         where failure.category == .protocolViolation && segment.content != .glucose

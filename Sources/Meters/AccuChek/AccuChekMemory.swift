@@ -86,7 +86,7 @@ extension AccuChekMemory {
 
   private mutating func takeReading(_ entry: [UInt8], _ segment: MemorySegment) {
     let timeBytes = Array(entry.prefix(MedicalTime.length))
-    guard let time = MedicalTime.parse(timeBytes) else { return reject("a time that no calendar has") }
+    guard let time = MedicalTime.parse(timeBytes) else { return reject("invalid time") }
     let status = segment.statusOffset.map { Self.number(entry, at: $0) } ?? 0
     // Invalid, test data, demo data; every other word of the status is said of a measurement that holds.
     guard status & 0x8C00 == 0 else { return skip("entry that the meter marks as invalid or as a test") }
@@ -94,7 +94,7 @@ extension AccuChekMemory {
     switch ShortFloat(Self.number(entry, at: segment.valueOffset)) {
     case .number(let number) where number > 0:
       measurement = .value(Quantity(number, .milligramsPerDecilitre))
-    case .number: return reject("a value of zero or below")
+    case .number: return reject("the value is zero or below")
     case .high: measurement = .high(above: 600, .milligramsPerDecilitre)
     case .low: measurement = .low(below: lowLimit, .milligramsPerDecilitre)
     case .none: return skip("entry without a value")

@@ -4,8 +4,8 @@ import Logbook
 
 /// Accu-Chek Mobile in its mode "Reports": a disk with a table of all readings, read by SCSI commands.
 ///
-/// The disk is never mounted and never written. The meter's clock cannot be read: the time of the report is the time at
-/// which it was made, and nobody knows whether that is at each plug-in.
+/// The disk is never mounted and never written. The meter's clock cannot be read: the time of the report is the time
+/// at which it was made, and it is unknown whether that is at each plug-in.
 struct AccuChekMobileDriver: MeterDriver {
   static let id = "accu-chek-mobile"
   static let name = "Roche Accu-Chek Mobile (reports)"
@@ -62,7 +62,7 @@ extension AccuChekMobileDriver {
     } catch let error as FATError {
       throw Failure(
         .protocolViolation,
-        "\(Self.doing): the disk's file system is broken at \(error.part); plug the meter in again")
+        "\(Self.doing): the disk's file system is damaged at \(error.part); plug the meter in again")
     }
   }
 
@@ -116,11 +116,11 @@ private struct AccuChekDisk: SectorSource {
     self.doing = doing
   }
 
-  /// Waits until the disk is ready. A disk refuses its first command to tell that it was plugged in, until it is asked
+  /// Waits until the disk is ready. A disk refuses its first command to say that it was plugged in, until it is asked
   /// for the reason.
   func wake() throws {
     for attempt in 0..<Self.attempts {
-      // The first two refusals may tell of the plug alone.
+      // The first two refusals may be about the plug alone.
       if attempt > 1 { meter.pause(Self.pauseMilliseconds) }
       do throws(TransportError) {
         _ = try meter.perform(.command([0, 0, 0, 0, 0, 0], reads: 0), within: 5000)

@@ -56,13 +56,13 @@ extension AccuChekReport {
     let result = columns.text(.result, in: row)
     guard !result.isEmpty else { return skipped["row without a result", default: 0] += 1 }
     guard let time = Self.time(columns.text(.date, in: row), columns.text(.time, in: row)) else {
-      return reject(line, "a time that no calendar has")
+      return reject(line, "invalid time")
     }
     guard let unit = GlucoseUnit(name: columns.text(.unit, in: row)) else {
-      return reject(line, "a unit that is not known")
+      return reject(line, "unknown unit")
     }
     guard let measurement = Self.measurement(result, unit) else {
-      return reject(line, "a result that is no number")
+      return reject(line, "the result is not a number")
     }
     readings.append(MeterReading(.smbg, at: time, measurement, marks: marks(of: row)))
   }

@@ -58,7 +58,7 @@ struct AccuChekSession {
       let segments = try MemorySegment.parse(came.content)
       for segment in segments where segment.content == .unreadable {
         warn(
-          "part \(segment.instance) of the memory is described in a form that is not known, and was left out")
+          "part \(segment.instance) of the memory is described in an unknown form, and was left out")
       }
       let glucose = segments.filter { $0.content == .glucose }
       return (glucose.isEmpty ? [.undescribed] : glucose) + segments.filter { $0.content != .glucose }
@@ -72,7 +72,7 @@ struct AccuChekSession {
 
   /// Reads a segment, report by report.
   ///
-  /// - Parameter take: told each report, whose first entry follows the last one before.
+  /// - Parameter take: receives each report, whose first entry follows the last one before.
   mutating func read(_ segment: MemorySegment, take: (SegmentReport) throws -> Void) throws {
     let doing = "reading part \(segment.instance) of the meter's memory"
     guard try startTransfer(segment, doing: doing) else { return }
@@ -198,7 +198,7 @@ extension AccuChekSession {
   /// Two other readers do not look at the instance number, and a real meter may answer with 0 for every segment.
   fileprivate mutating func warnOfInstance(_ segment: MemorySegment) {
     warn(
-      "the meter's answers name another part of its memory than part \(segment.instance), which was asked for"
+      "the meter's answers name another part of its memory than the requested part \(segment.instance)"
     )
   }
 

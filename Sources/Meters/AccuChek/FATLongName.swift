@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The long name of a file, which stands in pieces of 13 characters, the last one first, before the entry with its short
+/// The long name of a file, which is in pieces of 13 characters, the last one first, before the entry with its short
 /// name.
 struct FATLongName {
-  /// Where the characters of a piece stand, two bytes each.
+  /// Where the characters of a piece are, two bytes each.
   private static let places = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30]
   /// A name has at most 255 characters.
   private static let maxPieces: UInt8 = 20
@@ -13,7 +13,7 @@ struct FATLongName {
   private var number: UInt8 = 0
   private var sum: UInt8 = 0
 
-  /// Takes the next piece; one that does not follow the last begins anew, or is dropped.
+  /// Takes the next piece; one that does not follow the last begins again, or is dropped.
   mutating func take(_ piece: [UInt8]) {
     guard piece.count == 32 else { return }
     let isFirst = piece[0] & 0x40 != 0

@@ -221,7 +221,7 @@ private struct FATLayout {
     let total = shortTotal > 0 ? shortTotal : Int(bootSector.little32(32))
     clusterCount = (total - (dataStart - start)) / sectorsPerCluster
     guard tableSectors > 0, clusterCount > 0 else { return nil }
-    // The number of clusters alone tells the width, by the specification.
+    // The number of clusters alone reports the width, by the specification.
     width = clusterCount < 4085 ? 12 : clusterCount < 65525 ? 16 : 32
     if width == 32 { rootCluster = bootSector.little32(44) }
   }

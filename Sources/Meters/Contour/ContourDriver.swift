@@ -21,7 +21,7 @@ struct ContourDriver: MeterDriver {
     MeterModel(
       "Contour with Bayer's serial cable", vendorID: vendor, productID: 0x6001,
       link: .terminal(LineSettings(baud: 9600)),
-      obstacle: "no recording of a session with such a meter is known; `meter record` can make one"),
+      obstacle: "no recorded session of such a meter is known; 'glucoport meter record' can make one"),
   ]
 
   private static let vendor: UInt16 = 0x1A79
@@ -55,7 +55,7 @@ struct ContourDriver: MeterDriver {
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     let parts = time.parts
     guard (2000...2099).contains(parts.year) else {
-      throw Failure(.usage, "the clock of this meter takes the years 2000 to 2099")
+      throw Failure(.usage, "this meter accepts only the years 2000 to 2099")
     }
     let session = ContourSession(meter)
     defer { session.abandon() }

@@ -30,7 +30,7 @@ struct ContourMemory {
   mutating func take(_ record: ASTMRecord) {
     number += 1
     guard let time = record.time(8) else {
-      return reject(record, "a time that no calendar has, or of another form than YYYYMMDDhhmm")
+      return reject(record, "invalid time; expected YYYYMMDDhhmm")
     }
     switch record.components(2).last {
     case "Glucose": takeGlucose(record, at: time)
@@ -49,12 +49,12 @@ extension ContourMemory {
 
   private mutating func takeGlucose(_ record: ASTMRecord, at time: DeviceTime) {
     guard let unit = record.components(4).first.flatMap({ GlucoseUnit(name: $0) }) else {
-      return reject(record, "a unit that is neither mg/dL nor mmol/L")
+      return reject(record, "the unit is neither mg/dL nor mmol/L")
     }
     let markers = record[6].split(separator: "/")
     let setBack = clock.mark(time)
     guard let measurement = measurement(record, unit, markers) else {
-      return reject(record, "a value that is no number")
+      return reject(record, "the value is not a number")
     }
     contents.readings.append(
       MeterReading(.smbg, at: time, measurement, marks: marks(markers).union(setBack)))
@@ -97,7 +97,7 @@ extension ContourMemory {
 
   /// Points and choices are exchanges, whose size in grams a person sets elsewhere.
   private mutating func takeFood(_ record: ASTMRecord, at time: DeviceTime) {
-    guard let number = record.number(3) else { return reject(record, "carbohydrates that are no number") }
+    guard let number = record.number(3) else { return reject(record, "the carbohydrates are not a number") }
     let fields: [String: FieldValue] =
       switch record.components(4).first {
       case "1": ["carbs": .number(number)]
@@ -110,7 +110,7 @@ extension ContourMemory {
 
   /// Doses are tenths of a unit: a single source, who saw it on his own meter.
   private mutating func takeInsulin(_ record: ASTMRecord, at time: DeviceTime) {
-    guard let tenths = record.number(3) else { return reject(record, "a dose that is no number") }
+    guard let tenths = record.number(3) else { return reject(record, "the dose is not a number") }
     var fields: [String: FieldValue] = ["units": .number(tenths / 10)]
     if let kind = record.components(4).first.flatMap({ Self.insulins[$0] }) {
       fields["subtype"] = .text(kind)

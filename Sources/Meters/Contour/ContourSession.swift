@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// One talk with a meter of the family: the handshakes of ASTM E1381, with their limits.
+/// One session with a meter of the family: the handshakes of ASTM E1381, with their limits.
 final class ContourSession {
   /// A meter answers within milliseconds; other programs allow five seconds.
   private static let answerMilliseconds = 5000
@@ -20,12 +20,12 @@ final class ContourSession {
   private let meter: MeterConnection
   private var stream = ContourStream()
 
-  /// A talk that has not begun.
+  /// A session that has not begun.
   init(_ meter: MeterConnection) { self.meter = meter }
 
   /// Wakes the meter and takes its first header, behind which it waits.
   ///
-  /// A meter that was left in the middle of a talk answers another byte than one that rests, so three are tried.
+  /// A meter that was left in the middle of a session answers another byte than one that rests, so three are tried.
   func open() throws -> ContourHeader {
     let doing = "opening the session with the meter"
     try drain(doing)
@@ -35,7 +35,8 @@ final class ContourSession {
     }
     throw Failure(
       .protocolViolation,
-      "\(doing): no header came; wait ten seconds, or unplug the meter and plug it in again, and retry")
+      "\(doing): no header was received; wait ten seconds, or unplug the meter and plug it in again, and retry"
+    )
   }
 
   /// Reads the memory, from the oldest result to the last record, whose code says that it is whole.
@@ -57,10 +58,10 @@ final class ContourSession {
         reply = ContourByte.acknowledge
       }
     }
-    throw Failure(.protocolViolation, "reading the memory: the meter sends more than any memory holds")
+    throw Failure(.protocolViolation, "reading the memory: the meter sent more data than its memory can hold")
   }
 
-  /// Ends a talk whose data is complete: the meter answers the last ACK by EOT, and a Contour Next One only NAK.
+  /// Ends a session whose data is complete: the meter answers the last ACK by EOT, and a Contour Next One only NAK.
   func finish() {
     for byte in [ContourByte.acknowledge, ContourByte.refuse] {
       do {
@@ -72,7 +73,7 @@ final class ContourSession {
     }
   }
 
-  /// Leaves a talk that is not at its end, so that the meter can be used.
+  /// Leaves a session that is not at its end, so that the meter can be used.
   func abandon() {
     do {
       try send([ContourByte.endOfTransmission], "ending the session")
@@ -83,7 +84,7 @@ final class ContourSession {
 
   /// Goes from the first header to where the meter takes commands.
   func enterCommandMode() throws {
-    let doing = "asking the meter to take commands"
+    let doing = "asking the meter to accept commands"
     for _ in 1...Self.maxRefusals {
       try send([ContourByte.refuse], doing)
       guard try token(Self.handshakeMilliseconds, doing) == .endOfTransmission else { continue }
@@ -94,7 +95,7 @@ final class ContourSession {
     throw Failure(.protocolViolation, "\(doing): it does not; unplug it, plug it in again and retry")
   }
 
-  /// Gives one command, and tells whether the meter took it; false where it refused.
+  /// Gives one command, and says whether the meter took it; false where it refused.
   func command(_ text: String, _ doing: String) throws -> Bool {
     try send(Array(text.utf8), doing)
     switch try token(Self.answerMilliseconds, doing) {
@@ -102,7 +103,7 @@ final class ContourSession {
     case .refuse: return false
     case nil: throw Failure(.timedOut, doing: doing)
     default:
-      throw Failure(.protocolViolation, "\(doing): the meter gave another answer than its protocol has")
+      throw Failure(.protocolViolation, "\(doing): the meter's answer is not part of its protocol")
     }
   }
 }
@@ -159,7 +160,7 @@ extension ContourSession {
         _ = try token(Self.silenceMilliseconds, doing)
         return header
       case .enquiry:
-        // A meter that waits since an earlier talk.
+        // A meter that waits since an earlier session.
         try send([ContourByte.acknowledge], doing)
       case .damaged, nil:
         try drain(doing)

@@ -22,7 +22,7 @@ struct DexcomG4Driver: MeterDriver {
     ),
     MeterModel(
       "Dexcom G7 receiver", vendorID: 0x22A3, productID: 0x0048, link: .cdc(LineSettings(baud: 115_200)),
-      obstacle: "nothing is public about how it talks"),
+      obstacle: "its protocol is not published"),
   ]
   static let canSetClock = true
 
@@ -31,11 +31,11 @@ struct DexcomG4Driver: MeterDriver {
   ]
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
-    try identify(meter, DexcomTalk(meter)).identity
+    try identify(meter, DexcomSession(meter)).identity
   }
 
   func read(_ meter: MeterConnection) throws -> MeterContents {
-    let talk = DexcomTalk(meter)
+    let talk = DexcomSession(meter)
     let (identity, hasBackfill) = try identify(meter, talk)
     try meter.onIdentity(identity)
     let partitions: [DexcomPartition] = [.sensor] + (hasBackfill ? [.backfill] : []) + [.calibration, .event]
@@ -55,21 +55,21 @@ struct DexcomG4Driver: MeterDriver {
 
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     let doing = "setting the receiver's clock"
-    let talk = DexcomTalk(meter)
+    let talk = DexcomSession(meter)
     let system = try talk.number(.systemTime, UInt32.self, doing: doing)
     guard let offset = Int32(exactly: time.seconds - DexcomRecord.epoch - Int64(system)) else {
       throw Failure(.usage, "\(doing): the receiver cannot show this time")
     }
     _ = try talk.controlIn(.setDisplayOffset, offset.littleEndianBytes, doing: doing)
     guard try talk.number(.displayOffset, Int32.self, doing: doing) == offset else {
-      throw Failure(.protocolViolation, "\(doing): the receiver shows another time than the one it was given")
+      throw Failure(.protocolViolation, "\(doing): the receiver shows another time than the one that was set")
     }
   }
 }
 
 extension DexcomG4Driver {
   private func identify(
-    _ meter: MeterConnection, _ talk: DexcomTalk
+    _ meter: MeterConnection, _ talk: DexcomSession
   ) throws -> (identity: MeterIdentity, hasBackfill: Bool) {
     let doing = "asking which receiver it is"
     _ = try talk.controlIn(.ping, doing: doing)
@@ -87,7 +87,7 @@ extension DexcomG4Driver {
   }
 
   /// The serial number on the last page of the maker's text: a receiver that was repaired has several.
-  private func serialNumber(_ talk: DexcomTalk, doing: String) throws -> String {
+  private func serialNumber(_ talk: DexcomSession, doing: String) throws -> String {
     guard let last = try talk.range(.manufacturing)?.upperBound,
       let page = try talk.pages(last...last, .manufacturing, onPage: {}).first,
       let record = page?.records(length: 500).first, let record,

@@ -16,7 +16,7 @@ struct DexcomMemory {
   mutating func add(_ page: DexcomPage?, _ partition: DexcomPartition) {
     guard let page else { return reject("a page with a damaged header") }
     guard let length = DexcomRecord.length(partition, revision: page.revision) else {
-      for _ in 0..<page.count { reject("a record of revision \(page.revision), which nobody described") }
+      for _ in 0..<page.count { reject("the record has the undocumented revision \(page.revision)") }
       return
     }
     for bytes in page.records(length: length) {

@@ -98,7 +98,7 @@ extension DexcomRecord {
     guard let value = bytes.littleEndian(UInt16.self, at: 8),
       let typed = bytes.littleEndian(UInt32.self, at: revision >= 3 ? 11 : 10).map(Int64.init)
     else { return nil }
-    // A time a day away is none: two programs disagree about where it stands in revision 3.
+    // A time a day away is none: two programs disagree about where it is in revision 3.
     guard value > 0, value <= 1000, abs(typed - times.system) <= 86400 else {
       return .rejected("a calibration without a value or with another time than its record")
     }
@@ -128,7 +128,7 @@ extension DexcomRecord {
       var fields = RecordFields(["minutes": .number(Double(value))])
       if let intensity = word(subtype, of: intensities) { fields["intensity"] = .text(intensity) }
       return .record(MeterRecord(.exercise, at: time, fields))
-    case 1, 2, 4: return .rejected("an event with an amount that cannot be")
+    case 1, 2, 4: return .rejected("the event has an impossible amount")
     default: return .skipped("event of another kind")
     }
   }

@@ -19,7 +19,7 @@ struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
 }
 
 extension FreeStyleInsuLinxDriver {
-  /// Behind the time of a test what the meter says of itself; a change of the clock tells times alone.
+  /// Behind the time of a test what the meter says of itself; a change of the clock has only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 0: Set(0...11)

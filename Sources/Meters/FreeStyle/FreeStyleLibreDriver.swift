@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// FreeStyle Libre readers whose talk is in the clear: the first Libre and the Libre Pro.
+/// FreeStyle Libre readers whose session is in the clear: the first Libre and the Libre Pro.
 ///
 /// Rows have a record number for ever, but LibreView, where the same readings come from, tells serial number and
 /// shown time alone; so that both are one, the shown time is the identity, and a value at the end of the range stays
@@ -41,7 +41,7 @@ extension FreeStyleLibreDriver {
   /// A row of `$history?`: what the sensor measured by itself.
   private static func takeHistory(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard row.count == 16, row.number(1) == 12 else {
-      return memory.reject(row, "a row of sensor history of another form")
+      return memory.reject(row, "the row of sensor history has an unknown form")
     }
     guard row.number(15) == 0 else { return memory.skip("sensor reading with an error") }
     let value = row.number(13)
@@ -58,7 +58,7 @@ extension Measurement {
 }
 
 extension ReadingMarks {
-  /// The mark of a value at the end of a sensor's range, which stands for LO or HI; a strip measures further down.
+  /// The mark of a value at the end of a sensor's range, which means LO or HI; a strip measures further down.
   static func libreLimit(_ number: Int?, _ kind: ReadingKind) -> ReadingMarks {
     guard let number else { return [] }
     return number >= 500 || (number <= 40 && kind != .smbg) ? .atLimit : []

@@ -35,8 +35,8 @@ struct FreeStyleMemory {
     _ kind: ReadingKind, _ measurement: Measurement?, _ row: FreeStyleRow, timeIn field: Int = 2,
     timeIsValid: Bool = true, marks: ReadingMarks = []
   ) {
-    guard let time = row.time(field) else { return reject(row, "a time that no calendar has") }
-    guard let measurement else { return reject(row, "a value that is no number") }
+    guard let time = row.time(field) else { return reject(row, "invalid time") }
+    guard let measurement else { return reject(row, "the value is not a number") }
     var marks = marks.union(clock.mark(time))
     if !timeIsValid { marks.insert(.doubtfulTime) }
     contents.readings.append(MeterReading(kind, at: time, measurement, marks: marks))
@@ -46,7 +46,7 @@ struct FreeStyleMemory {
   mutating func add(
     _ kind: RecordKind, _ row: FreeStyleRow, timeIn field: Int = 2, _ fields: [String: FieldValue]
   ) {
-    guard let time = row.time(field) else { return reject(row, "a time that no calendar has") }
+    guard let time = row.time(field) else { return reject(row, "invalid time") }
     contents.records.append(MeterRecord(kind, at: time, RecordFields(fields)))
   }
 

@@ -10,7 +10,7 @@ struct FreeStyleMeter {
     let command: String
     /// The field with the record's number.
     let numberField: Int
-    /// The fields of a row that tell when and of what kind it is, and nothing that a person measured, took or wrote.
+    /// The fields of a row that say when and of what kind it is, and nothing that a person measured, took or wrote.
     let plainFields: @Sendable (FreeStyleRow) -> Set<Int>
     /// Takes one row of it.
     let take: @Sendable (FreeStyleRow, inout FreeStyleMemory) -> Void
@@ -59,7 +59,7 @@ struct FreeStyleMeter {
   ) throws {
     let parts = time.parts
     guard (2000...2099).contains(parts.year) else {
-      throw Failure(.usage, "the clock of this meter takes the years 2000 to 2099")
+      throw Failure(.usage, "this meter accepts only the years 2000 to 2099")
     }
     let session = try opened(meter, textType)
     for command in [
@@ -82,7 +82,7 @@ extension FreeStyleMeter {
   private func identity(_ session: FreeStyleSession, _ meter: MeterConnection) throws -> MeterIdentity {
     guard let serial = try session.controlIn(serialCommand), !serial.isEmpty else {
       throw Failure(
-        .protocolViolation, "asking for the serial number: the meter gave none; is it the right driver?")
+        .protocolViolation, "asking for the serial number: the meter returned none; is it the right driver?")
     }
     let firmware = try session.controlIn("$swver?") ?? ""
     let clock = try clock(session)

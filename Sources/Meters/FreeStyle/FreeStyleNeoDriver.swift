@@ -21,7 +21,7 @@ extension FreeStyleNeoDriver {
   /// dinner.
   private static let insulins = ["long", "rapid", "rapid", "long", "rapid"]
 
-  /// Behind the time the marks for control solution and the kind of an insulin; a change of the clock tells times alone.
+  /// Behind the time the marks for control solution and the kind of an insulin; a change of the clock has only times.
   private static func plainFields(_ row: FreeStyleRow) -> Set<Int> {
     switch row.number(0) {
     case 6: Set(0...12)
@@ -50,7 +50,7 @@ extension FreeStyleNeoDriver {
 
   private static func takeInsulin(_ row: FreeStyleRow, into memory: inout FreeStyleMemory) {
     guard let units = row.number(9), (0...500).contains(units) else {
-      return memory.reject(row, "an insulin dose that is no number of units")
+      return memory.reject(row, "the insulin dose is not a number of units")
     }
     memory.warn("one source alone says that this meter keeps insulin in whole units; compare with its screen")
     var fields: [String: FieldValue] = [:]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One HID report of the family: a type, a length, and at most 62 bytes. What stands behind them is left over from
-/// earlier reports and means nothing.
+/// One HID report of the family: a type, a length, and at most 62 bytes. What follows them is left over from earlier
+/// reports and means nothing.
 struct FreeStyleReport: Hashable {
   /// How many bytes one report carries.
   static let maxPayload = 62
-  /// Begins a talk; the answer is `ready`.
+  /// Begins a session; the answer is `ready`.
   static let begin: UInt8 = 0x01
   /// A piece of a text.
   static let text: UInt8 = 0x60
@@ -15,7 +15,7 @@ struct FreeStyleReport: Hashable {
   static let keepAlive: UInt8 = 0x22
   /// The meter knows no message of that type.
   static let unknownType: UInt8 = 0x30
-  /// The answer about an encrypted talk; a reader that wants one refuses all texts by it.
+  /// The answer about an encrypted session; a reader that wants one refuses all texts by it.
   static let encryption: UInt8 = 0x33
   /// The answer to `begin`.
   static let ready: UInt8 = 0x71

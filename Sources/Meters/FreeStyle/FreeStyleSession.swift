@@ -2,11 +2,11 @@
 
 import Logbook
 
-/// One talk with a meter of the family. It has no end of its own: the next talk begins by dropping what is left.
+/// One session with a meter of the family. It has no end of its own: the next session begins by dropping what is left.
 final class FreeStyleSession {
   /// Reports come every few milliseconds; other programs allow three to five seconds.
   private static let answerMilliseconds = 5000
-  /// Ends what an earlier talk left behind.
+  /// Ends what an earlier session left behind.
   private static let silenceMilliseconds = 150
   /// A lost report shows in the sum; the same command then gives the same answer.
   private static let maxTries = 3
@@ -18,13 +18,13 @@ final class FreeStyleSession {
   private let meter: MeterConnection
   private let textType: UInt8
 
-  /// A talk that has not begun, whose commands go in reports of this type.
+  /// A session that has not begun, whose commands go in reports of this type.
   init(_ meter: MeterConnection, textType: UInt8 = FreeStyleReport.text) {
     self.meter = meter
     self.textType = textType
   }
 
-  /// Begins the talk.
+  /// Begins the session.
   func open() throws {
     let doing = "opening the session with the meter"
     for _ in 1...2 {
@@ -91,7 +91,7 @@ extension FreeStyleSession {
       if let reply = FreeStyleReply(bytes) { return reply }
       guard bytes.count <= Self.maxBytes else { break }
     }
-    throw Failure(.protocolViolation, "\(doing): the meter sends more than any memory holds")
+    throw Failure(.protocolViolation, "\(doing): the meter sent more data than its memory can hold")
   }
 
   private func awaitReady(_ doing: String) throws -> Bool {

@@ -112,7 +112,7 @@ extension LibreResultRow {
     }
     if row.text(26).isEmpty || row.number(26) == 0 { return memory.add(.food, row, [:]) }
     guard let grams = row.number(26), grams > 0 else {
-      return memory.reject(row, "carbohydrates that are no number of grams")
+      return memory.reject(row, "the carbohydrates are not a number of grams")
     }
     memory.add(.food, row, ["carbs": .number(Double(grams))])
   }

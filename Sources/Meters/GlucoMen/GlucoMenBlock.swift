@@ -3,7 +3,7 @@
 /// A block of text of the GlucoMen areo: a bracket, lines, two check digits and a bracket, each ended by CR LF.
 enum GlucoMenBlock: Hashable {
   case lines([String])
-  /// The pair of bytes that stands for no readings.
+  /// The pair of bytes that means no readings.
   case empty
   /// The check digits are wrong, or it has another form.
   case broken
@@ -11,7 +11,7 @@ enum GlucoMenBlock: Hashable {
   /// More than any meter sends: 700 readings are 21,000 bytes.
   static let maxBytes = 1 << 20
 
-  /// The block in these bytes; nil where its end has not come. What stands before it is skipped.
+  /// The block in these bytes; nil where its end has not come. What is before it is skipped.
   init?(parsing bytes: [UInt8]) {
     guard let start = Self.place(of: Self.opening, in: bytes, from: 0) else { return nil }
     let content = start + Self.opening.count

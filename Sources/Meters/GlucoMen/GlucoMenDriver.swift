@@ -27,7 +27,7 @@ struct GlucoMenDriver: MeterDriver {
     let doing = "asking the meter for its identity"
     let fields = try controlIn(0xA2, meter, doing: doing).first.map(GlucoMenLine.fields) ?? []
     guard fields.count == 5 else {
-      throw Failure(.protocolViolation, "\(doing): the meter's answer has another form than is known")
+      throw Failure(.protocolViolation, "\(doing): the meter's answer has an unknown form")
     }
     return MeterIdentity(
       device: Device(vendor: "Menarini", model: meter.model.name, serial: fields[3], format: Self.id),
@@ -54,7 +54,7 @@ struct GlucoMenDriver: MeterDriver {
     }
     if unmarked > 0 {
       contents.warnings.append(
-        "\(unmarked == 1 ? "1 reading has" : "\(unmarked) readings have") marks of a form that is not known: "
+        "\(unmarked == 1 ? "1 reading has" : "\(unmarked) readings have") marks of an unknown form: "
           + "the values are stored without them")
     }
     contents.identity.count = lines.count
@@ -106,7 +106,7 @@ extension GlucoMenDriver {
     } catch {
       throw Failure(error, doing: doing)
     }
-    throw Failure(.protocolViolation, "\(doing): the meter's answers are broken; check the cable and retry")
+    throw Failure(.protocolViolation, "\(doing): the meter's answers are damaged; check the cable and retry")
   }
 
   /// One block. At 9600 baud 30 characters take a thirtieth of a second, so a second of silence is the end.

@@ -47,12 +47,12 @@ enum GlucoMenLine: Hashable {
 
 extension GlucoMenLine {
   private static func reading(_ kind: ReadingKind, _ fields: [String]) -> GlucoMenLine {
-    guard let unit = GlucoseUnit(name: fields[2]) else { return .rejected("a unit that is not known") }
+    guard let unit = GlucoseUnit(name: fields[2]) else { return .rejected("unknown unit") }
     guard let measurement = measurement(fields[1], unit) else {
-      return .rejected("a value that is no number")
+      return .rejected("the value is not a number")
     }
-    if kind == .smbg, measurement.quantity?.number == 0 { return .rejected("a value of zero") }
-    guard let time = time(fields[4], fields[5]) else { return .rejected("a time that no calendar has") }
+    if kind == .smbg, measurement.quantity?.number == 0 { return .rejected("the value is zero") }
+    guard let time = time(fields[4], fields[5]) else { return .rejected("invalid time") }
     guard fields[3].utf8.count == 2, let bits = UInt8(fields[3], radix: 16) else {
       return .readingWithoutMarks(MeterReading(kind, at: time, measurement))
     }

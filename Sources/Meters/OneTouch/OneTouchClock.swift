@@ -29,7 +29,7 @@ enum OneTouchClock {
     guard let shown = answer.littleEndian(UInt32.self, at: 0), shown >= seconds,
       shown - seconds <= slackSeconds
     else {
-      throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one it was given")
+      throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one that was set")
     }
   }
 }

@@ -32,7 +32,7 @@ struct OneTouchDisk {
     }
     self.meter = meter
     let inquiry = try command([0x12, 0, 0, 0, 36, 0], reads: 36, doing: doing)
-    // Vendor and product stand in the bytes from 8 and from 16 on.
+    // Vendor and product are in the bytes from 8 and from 16 on.
     guard inquiry.count >= 32, inquiry[8..<16].elementsEqual("LifeScan".utf8) else {
       throw Self.notAMeter(doing, "it names another vendor")
     }
@@ -66,7 +66,7 @@ struct OneTouchDisk {
     let units = stride(from: 0, to: data.count, by: 2).map { data.littleEndian(UInt16.self, at: $0) ?? 0 }
     let characters = units.prefix { $0 != 0 }.map { UInt8(exactly: $0) ?? 0 }
     guard units.last == 0, characters.count + 1 == units.count, let text = characters.printableText else {
-      throw Failure(.protocolViolation, "\(doing): the meter's answer is no text")
+      throw Failure(.protocolViolation, "\(doing): the meter's answer is not text")
     }
     return text
   }

@@ -83,7 +83,7 @@ extension MeterContents {
     readings.markClockSetBack()
     for (index, record) in records.enumerated() where record == nil {
       rejections.append(
-        Rejection(line: Int64(index) + 1, reason: "a record of another form than this meter's"))
+        Rejection(line: Int64(index) + 1, reason: "the record has an unknown form"))
     }
     if identity.clock == nil { warnings.append("the meter's clock is not set") }
   }

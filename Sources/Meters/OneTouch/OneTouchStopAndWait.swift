@@ -44,7 +44,8 @@ final class OneTouchStopAndWait {
     throw fault
   }
 
-  /// Ends the talk, so that the meter leaves its mode at once. It does so by itself after a while: a failure is none.
+  /// Ends the session, so that the meter leaves its mode at once. It does so by itself after a while: a failure is
+  /// none.
   func close() {
     isOpen = false
     do {

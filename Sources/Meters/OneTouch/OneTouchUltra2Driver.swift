@@ -16,11 +16,11 @@ struct OneTouchUltra2Driver: MeterDriver {
   private static let dumpAttempts = 3
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
-    try identify(meter, Ultra2Talk(meter))
+    try identify(meter, Ultra2Session(meter))
   }
 
   func read(_ meter: MeterConnection) throws -> MeterContents {
-    let talk = Ultra2Talk(meter)
+    let talk = Ultra2Session(meter)
     let identity = try identify(meter, talk)
     try meter.onIdentity(identity)
     let doing = "reading the records"
@@ -43,20 +43,20 @@ struct OneTouchUltra2Driver: MeterDriver {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let date = [parts.month, parts.day, parts.year - 2000].map(two).joined(separator: "/")
     let clock = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
-    let answer = try Ultra2Talk(meter).controlIn("T\(date) \(clock)", starting: "T ", doing: doing)
+    let answer = try Ultra2Session(meter).controlIn("T\(date) \(clock)", starting: "T ", doing: doing)
     guard let shown = Self.time(answer), abs(shown.seconds - time.seconds) <= 10 else {
-      throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one it was given")
+      throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one that was set")
     }
   }
 }
 
 extension OneTouchUltra2Driver {
-  private func identify(_ meter: MeterConnection, _ talk: Ultra2Talk) throws -> MeterIdentity {
+  private func identify(_ meter: MeterConnection, _ talk: Ultra2Session) throws -> MeterIdentity {
     let version = try talk.controlIn("?", starting: "?", doing: "asking for the firmware's version")
     let doing = "asking for the serial number"
     let serial = Ultra2Line.quoted(try talk.controlIn("@", starting: "@ ", doing: doing))
     guard let serial, serial.count == 1, !serial[0].isEmpty else {
-      throw Failure(.protocolViolation, "\(doing): the meter's answer is no serial number")
+      throw Failure(.protocolViolation, "\(doing): the meter's answer is not a serial number")
     }
     var identity = MeterIdentity(
       device: Device(vendor: "LifeScan", model: Self.model(serial[0]), serial: serial[0], format: Self.id),
@@ -79,7 +79,7 @@ extension OneTouchUltra2Driver {
   }
 
   /// The lines of the memory, newest first; nil where one is damaged.
-  private func dump(_ meter: MeterConnection, _ talk: Ultra2Talk, doing: String) throws -> [String]? {
+  private func dump(_ meter: MeterConnection, _ talk: Ultra2Session, doing: String) throws -> [String]? {
     let header = try talk.controlIn("P", starting: "P ", doing: doing)
     guard let fields = Ultra2Line.quoted(header), let count = Int(header.dropFirst(2).prefix { $0 != "," }),
       (0...999).contains(count)

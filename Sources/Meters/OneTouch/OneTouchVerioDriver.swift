@@ -6,7 +6,7 @@ import Logbook
 /// show themselves as disks.
 ///
 /// On one source rest: the bit for control solution, the range beyond which a value is LO or HI, and that Verio
-/// Reflect and Ultra Plus Flex talk like the others. The meters number their tests with 16 bits; the shown time is a
+/// Reflect and Ultra Plus Flex use the same protocol. The meters number their tests with 16 bits; the shown time is a
 /// reading's identity all the same, because other sources of these readings give nothing else.
 struct OneTouchVerioDriver: MeterDriver {
   static let id = "onetouch-verio"
@@ -62,7 +62,7 @@ extension OneTouchVerioDriver {
       firmware: firmware)
     let clock = try disk.controlIn([0x03, 0x20, 0x02], doing: "reading the clock")
     identity.clock = try OneTouchClock.shown(clock, since: OneTouchRecord.epoch).map(meter.compareClock)
-    let doing = "asking how many records the meter holds"
+    let doing = "asking for the number of records"
     guard let count = try disk.controlIn([0x03, 0x27, 0x00], doing: doing).littleEndian(UInt16.self, at: 0)
     else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is too short")

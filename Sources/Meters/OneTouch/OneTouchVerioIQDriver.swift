@@ -52,13 +52,13 @@ extension OneTouchVerioIQDriver {
     let serial = try controlIn([0x03, 0x0B, 0x01, 0x02], line, doing: "asking for the serial number")
     guard let firmware = version.dropFirst().prefix(Int(version.first ?? 0)).printableText,
       serial.last == 0, let serial = serial.dropLast().printableText
-    else { throw Failure(.protocolViolation, "asking which meter it is: the meter's answer is no text") }
+    else { throw Failure(.protocolViolation, "asking which meter it is: the meter's answer is not text") }
     var identity = MeterIdentity(
       device: Device(vendor: "LifeScan", model: "OneTouch Verio IQ", serial: serial, format: Self.id),
       firmware: firmware)
     let clock = try controlIn([0x03, 0x20, 0x02], line, doing: "reading the clock")
     identity.clock = try OneTouchClock.shown(clock, since: OneTouchRecord.epoch).map(meter.compareClock)
-    let doing = "asking how many records the meter holds"
+    let doing = "asking for the number of records"
     guard let count = try controlIn([0x03, 0x27, 0x00], line, doing: doing).littleEndian(UInt16.self, at: 0)
     else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is too short")

@@ -21,11 +21,11 @@ enum Ultra2Record: Hashable {
   init(_ text: String) {
     guard text.hasPrefix("P "), let fields = Ultra2Line.quoted(text), fields.count == 4 || fields.count == 6
     else {
-      self = .rejected("a line of another form than this meter's")
+      self = .rejected("the line has an unknown form")
       return
     }
     guard let time = Ultra2Line.time(fields[1], fields[2]) else {
-      self = .rejected("a time that no calendar has")
+      self = .rejected("invalid time")
       return
     }
     self = Self.result(fields[3], at: time, meal: fields.count > 4 ? fields[4] : "N")
@@ -50,7 +50,7 @@ extension Ultra2Record {
       isHigh
       ? high(code)
       : text.hasPrefix("MM") ? millimoles(text.dropFirst(2)) : milligrams(text.dropFirst().trimmed)
-    guard let measurement else { return .rejected("a result that is no number") }
+    guard let measurement else { return .rejected("the result is not a number") }
     var marks: ReadingMarks = []
     // Two languages of older meters write the word for control with a K.
     if code == "C" || code == "K" { marks.insert(.controlSolution) }

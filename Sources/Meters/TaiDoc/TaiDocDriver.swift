@@ -4,9 +4,9 @@ import Logbook
 
 /// TaiDoc TD-42xx: GlucoRx Nexus, GlucoMen Nexus, Fora and others, behind a CP2110.
 ///
-/// Four programs agree on the packets; no capture of a real talk is public. The scale of ketones and the kinds of
+/// Four programs agree on the packets; no capture of a real session is public. The scale of ketones and the kinds of
 /// measurement beside glucose rest on a single source. There is no good-bye but switching the meter off, after which
-/// it could not be asked again; so the talk just ends, as two of the four programs do it.
+/// it could not be asked again; so the session just ends, as two of the four programs do it.
 struct TaiDocDriver: MeterDriver {
   static let id = "taidoc"
   static let name = "TaiDoc TD-42xx (GlucoRx Nexus, GlucoMen Nexus, Fora)"
@@ -43,7 +43,7 @@ struct TaiDocDriver: MeterDriver {
     }
     if contents.readings.contains(where: { $0.kind == .ketone }) {
       contents.warnings.append(
-        "the scale of this meter's ketones is known from one source only: compare with its screen")
+        "only one source describes the scale of this meter's ketones; compare them with its screen")
     }
     contents.readings.markClockSetBackInEitherOrder()
     return contents
@@ -52,7 +52,7 @@ struct TaiDocDriver: MeterDriver {
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     let doing = "setting the meter's clock"
     guard let data = TaiDocRecord.data(time) else {
-      throw Failure(.usage, "\(doing): the meter knows the years from 2000 to 2127 only")
+      throw Failure(.usage, "\(doing): the meter accepts only the years 2000 to 2127")
     }
     let line = TaiDocLine(meter)
     try line.wake()
@@ -91,7 +91,7 @@ extension MeterContents {
   }
 }
 
-/// The talk in packets: a request, and the answer with the same command.
+/// The session in packets: a request, and the answer with the same command.
 private struct TaiDocLine {
   enum Command: UInt8 {
     case clock = 0x23
@@ -104,7 +104,7 @@ private struct TaiDocLine {
     case setClock = 0x33
   }
 
-  /// What the meter sends unasked when it has entered its talk; a request that came before it is lost.
+  /// What the meter sends unasked when it has entered its session; a request that came before it is lost.
   private static let entered: UInt8 = 0x54
 
   private let meter: MeterConnection
@@ -134,7 +134,7 @@ private struct TaiDocLine {
       throw Failure(error, doing: doing)
     }
     throw Failure(
-      .protocolViolation, "\(doing): the meter's answers are broken; unplug it, plug it in again and retry")
+      .protocolViolation, "\(doing): the meter's answers are damaged; unplug it, plug it in again and retry")
   }
 
   /// The data of the answer; nil where the request has to be sent again.

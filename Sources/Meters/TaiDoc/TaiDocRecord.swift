@@ -13,7 +13,7 @@ enum TaiDocRecord: Hashable {
   /// The record in the data of the packets of its time and its value.
   init(time: [UInt8], value: [UInt8]) {
     guard time.count == 4, value.count == 4 else {
-      self = .rejected("a record without time or value")
+      self = .rejected("the record has no time or no value")
       return
     }
     // Meters with a cuff mark the records of blood pressure in the byte of the minute.
@@ -24,7 +24,7 @@ enum TaiDocRecord: Hashable {
     } else if let shown = Self.time(time) {
       self = Self.reading(at: shown, value)
     } else {
-      self = .rejected("a time that no calendar has")
+      self = .rejected("invalid time")
     }
   }
 
@@ -59,12 +59,12 @@ extension TaiDocRecord {
   private static func reading(at time: DeviceTime, _ value: [UInt8]) -> TaiDocRecord {
     let number = Int(value[0]) | Int(value[1]) << 8
     guard number != invalid else { return .skipped("entry that the meter marks as invalid") }
-    guard number > 0 else { return .rejected("a value of zero") }
+    guard number > 0 else { return .rejected("the value is zero") }
     let marks: ReadingMarks = [[], .beforeMeal, .afterMeal, .controlSolution][Int(value[3] >> 6)]
     switch value[3] >> 2 & 0x0F {
     case 0: return .reading(MeterReading(.smbg, at: time, glucose(number), marks: marks))
     case 7: return .reading(MeterReading(.ketone, at: time, ketone(number), marks: marks))
-    default: return .rejected("a measurement of an unknown kind")
+    default: return .rejected("unknown kind of measurement")
     }
   }
 

@@ -23,8 +23,8 @@ extension Transcript {
     guard let driver = driver as? any AnonymisingDriver.Type else {
       throw Failure(
         .usage,
-        "the driver '\(driver.id)' cannot anonymise a transcript, because it cannot make the meter's checksums again; "
-          + "record without --anonymise, and keep the file to yourself")
+        "the driver '\(driver.id)' cannot anonymise a transcript, because it cannot recalculate the meter's checksums; "
+          + "record without --anonymise, and do not share the file")
     }
     var transcript = try driver.anonymise(self)
     transcript.isAnonymised = true

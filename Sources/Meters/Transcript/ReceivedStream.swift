@@ -28,7 +28,7 @@ struct ReceivedStream {
       default:
         throw Failure(
           .protocolViolation,
-          "anonymising the transcript: exchange \(number + 1) is none of reading a meter; nothing was written"
+          "anonymising the transcript: exchange \(number + 1) does not belong to reading a meter; nothing was written"
         )
       }
     }
@@ -51,7 +51,7 @@ struct ReceivedStream {
   /// What to say of a session whose bytes are not all understood.
   static let notUnderstood = Failure(
     .protocolViolation,
-    "anonymising the transcript: a part of it is not understood, and might tell who the person is; nothing was written"
+    "anonymising the transcript: a part of it is not understood and may contain personal data; nothing was written"
   )
 
   private mutating func take(_ packet: [UInt8], _ payload: Range<Int>?, of step: Int) throws(Failure) {

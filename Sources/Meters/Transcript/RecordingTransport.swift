@@ -4,7 +4,7 @@ public import Logbook
 
 /// A transport that notes every exchange with another one, those that fail as well.
 ///
-/// Each is noted when it ends, so that the transcript of a talk that breaks off holds all that came before.
+/// Each is noted when it ends, so that the transcript of a session that is interrupted holds all that came before.
 public final class RecordingTransport: Transport {
   private let transport: any Transport
   private let milliseconds: () -> Int
@@ -14,7 +14,7 @@ public final class RecordingTransport: Transport {
   /// A recording of all that goes over this transport.
   ///
   /// - Parameters:
-  ///   - milliseconds: the time since the talk began.
+  ///   - milliseconds: the time since the session began.
   ///   - note: keeps a step; where it throws, the exchange fails.
   public init(
     _ transport: any Transport, milliseconds: @escaping () -> Int,

@@ -13,7 +13,7 @@ public final class ReplayedTransport: Transport {
   /// Whether every step was asked for.
   public var isExhausted: Bool { next == steps.count }
 
-  /// The recorded time of the last step that was asked for, in milliseconds since the talk began.
+  /// The recorded time of the last step that was asked for, in milliseconds since the session began.
   public var milliseconds: Int { next > 0 ? steps[next - 1].milliseconds : 0 }
 
   /// Gives what came then; fails where the driver asks something else, or more.
@@ -21,7 +21,7 @@ public final class ReplayedTransport: Transport {
     guard next < steps.count else { throw .failed("the transcript ends at exchange \(next)") }
     let step = steps[next]
     guard Self.agree(step.exchange, exchange) else {
-      throw .failed("exchange \(next + 1) of the transcript is another one")
+      throw .failed("exchange \(next + 1) of the transcript differs from what the driver sends")
     }
     next += 1
     return try step.result.get()

@@ -5,7 +5,7 @@ import Logbook
 extension Transcript {
   /// What the first line of every transcript says.
   static let title = "glucoport-transcript 1"
-  /// What stands for no bytes.
+  /// The sign for no bytes.
   static let nothing = "-"
 
   /// The whole text: its head and a line for each step.
@@ -34,8 +34,8 @@ extension Transcript {
     case .receive(let maxBytes): "receive \(maxBytes)"
     case .feature(let id, let maxBytes): "feature \(digits(id, 2)) \(maxBytes)"
     case .setFeature(let bytes): "set-feature \(hexadecimal(bytes))"
-    case .controlIn(let request, let maxBytes): "ask \(words(request)) \(maxBytes)"
-    case .controlOut(let request, let bytes): "tell \(words(request)) \(hexadecimal(bytes))"
+    case .controlIn(let request, let maxBytes): "control-in \(words(request)) \(maxBytes)"
+    case .controlOut(let request, let bytes): "control-out \(words(request)) \(hexadecimal(bytes))"
     case .command(let bytes, let reads): "command \(hexadecimal(bytes)) \(reads)"
     case .commandWriting(let bytes, let data):
       "command-writing \(hexadecimal(bytes)) \(hexadecimal(data))"

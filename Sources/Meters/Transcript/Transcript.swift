@@ -2,14 +2,14 @@
 
 public import Logbook
 
-/// Every exchange of one talk with a meter, as text: one line each, in order.
+/// Every exchange of one session with a meter, as text: one line each, in order.
 ///
 /// The first lines name the version, the driver, the model with its USB ids, and the host's clock; the manual page
-/// glucoport-transcript(5) tells the form.
+/// glucoport-transcript(5) reports the form.
 public struct Transcript: Hashable, Sendable {
   /// One exchange and what came of it.
   public struct Step: Hashable, Sendable {
-    /// Milliseconds since the talk began, when the exchange ended.
+    /// Milliseconds since the session began, when the exchange ended.
     public var milliseconds: Int
     /// What was asked.
     public var exchange: LinkOperation
@@ -33,7 +33,7 @@ public struct Transcript: Hashable, Sendable {
   public var vendorID: UInt16
   /// The USB product id.
   public var productID: UInt16
-  /// The host's clock in UTC seconds when the talk began.
+  /// The host's clock in UTC seconds when the session began.
   public var startedAt: Int64
   /// Whether serial number and values are not those of the meter.
   public var isAnonymised = false

@@ -12,7 +12,7 @@ struct TranscriptLine {
 
   /// The most bytes of one exchange in one direction: a disk meter reads 64 KiB at once at most.
   static let maxBytes = 65536
-  /// The longest talk, a day.
+  /// The longest session, a day.
   static let maxMilliseconds = 86_400_000
 
   private var words: ArraySlice<Substring>
@@ -24,7 +24,7 @@ struct TranscriptLine {
     let milliseconds = try number(upTo: Self.maxMilliseconds, "milliseconds")
     let exchange = try exchange()
     let result = try result()
-    guard words.isEmpty else { throw Refusal("more stands behind the end of the exchange") }
+    guard words.isEmpty else { throw Refusal("there is more after the end of the exchange") }
     return Transcript.Step(milliseconds: milliseconds, exchange: exchange, result: result)
   }
 
@@ -34,13 +34,13 @@ struct TranscriptLine {
     case "receive": .receive(maxBytes: try byteCount())
     case "feature": .feature(id: try hexadecimal(2), maxBytes: try byteCount())
     case "set-feature": .setFeature(try bytes())
-    case "ask": .controlIn(try request(), maxBytes: try byteCount())
-    case "tell": .controlOut(try request(), try bytes())
+    case "control-in": .controlIn(try request(), maxBytes: try byteCount())
+    case "control-out": .controlOut(try request(), try bytes())
     case "command": .command(try bytes(), reads: try byteCount())
     case "command-writing": .commandWriting(try bytes(), try bytes())
     case "set-line": .setLine(try lineSettings())
     case "discard": .discard
-    default: throw Refusal("no exchange has this name")
+    default: throw Refusal("unknown exchange")
     }
   }
 
@@ -48,7 +48,7 @@ struct TranscriptLine {
     switch try word("= or !") {
     case "=": .success(try bytes())
     case "!": .failure(try error())
-    default: throw Refusal("= or ! is missing behind the exchange")
+    default: throw Refusal("= or ! is missing after the exchange")
     }
   }
 
@@ -61,7 +61,7 @@ struct TranscriptLine {
     case "unsupported": .unsupported
     case "interrupted": .interrupted
     case "failed": .failed(try rest())
-    default: throw Refusal("no error has this name")
+    default: throw Refusal("unknown error")
     }
   }
 
@@ -71,7 +71,7 @@ struct TranscriptLine {
   }
 
   private mutating func byteCount() throws(Refusal) -> Int {
-    try number(upTo: Self.maxBytes, "how many bytes are taken")
+    try number(upTo: Self.maxBytes, "the maximum number of bytes")
   }
 
   private mutating func number(upTo limit: Int, _ what: String) throws(Refusal) -> Int {
@@ -126,7 +126,7 @@ struct TranscriptLine {
     bytes.reserveCapacity(digits.count / 2)
     var high: UInt8?
     for digit in digits {
-      guard let value = Self.digit(digit) else { throw Refusal("a byte has a digit that is none") }
+      guard let value = Self.digit(digit) else { throw Refusal("a byte has an invalid digit") }
       if let first = high {
         bytes.append(first << 4 | value)
         high = nil
@@ -153,11 +153,11 @@ struct TranscriptLine {
         out.append(high << 4 | low)
         index += 3
       } else {
-        throw Refusal("% stands before two hexadecimal digits")
+        throw Refusal("% must be followed by two hexadecimal digits")
       }
     }
     guard let words = String(validating: out, as: UTF8.self) else {
-      throw Refusal("the words of the error are no UTF-8")
+      throw Refusal("the text of the error is not UTF-8")
     }
     return words
   }

@@ -14,7 +14,7 @@ extension Transcript {
     var reader = TranscriptReader(name: name)
     guard bytes.last == 0x0A else {
       let line = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).count
-      throw Failure(.badInput, "\(name):\(line): the transcript is cut off in this line; record it again")
+      throw Failure(.badInput, "\(name):\(line): the transcript is truncated in this line; record it again")
     }
     for line in bytes.dropLast().split(separator: 0x0A, omittingEmptySubsequences: false) {
       try reader.take(line)
@@ -39,7 +39,7 @@ private struct TranscriptReader {
     guard bytes.count <= Transcript.maxLineBytes else { throw refusal("the line is too long") }
     if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { return }
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-      throw refusal("a character stands here that no transcript has")
+      throw refusal("invalid character")
     }
     let line = Substring(decoding: bytes, as: UTF8.self)
     if transcript == nil { return try takeHead(line) }
@@ -49,7 +49,7 @@ private struct TranscriptReader {
     {
       guard let link = MeterLink.Kind(rawValue: String(line.dropFirst(5))) else {
         let links = MeterLink.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-        throw refusal("a link is one of \(links)")
+        throw refusal("a link must be one of \(links)")
       }
       transcript?.link = link
     } else {
@@ -68,7 +68,7 @@ private struct TranscriptReader {
     guard line.hasPrefix(wanted), head.count > 0 || line == wanted else {
       throw refusal(
         head.isEmpty
-          ? "this is no transcript that this program reads: the first line has to be '\(wanted)'"
+          ? "this is not a transcript, or of an unknown version: the first line must be '\(wanted)'"
           : "a line with '\(wanted)…' is expected here")
     }
     head.append(line.dropFirst(wanted.count))
@@ -95,7 +95,7 @@ private struct TranscriptReader {
       throw refusal(error.reason)
     }
     guard step.milliseconds >= milliseconds else {
-      throw refusal("the time is before that of the exchange before")
+      throw refusal("the time is earlier than that of the previous exchange")
     }
     (count, milliseconds) = (count + 1, step.milliseconds)
     transcript?.steps.append(step)
@@ -105,7 +105,7 @@ private struct TranscriptReader {
     let isName = text.utf8.allSatisfy { byte in
       byte == UInt8(ascii: "-") || (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x7A)
     }
-    guard isName, !text.isEmpty, text.utf8.count <= 40 else { throw refusal("this is no driver's id") }
+    guard isName, !text.isEmpty, text.utf8.count <= 40 else { throw refusal("invalid driver id") }
   }
 
   private func ids(_ text: Substring) throws(Failure) -> (vendor: UInt16, product: UInt16) {

@@ -18,7 +18,7 @@ struct TrueMetrixDock {
 
   /// Wakes the meter.
   ///
-  /// Between the tries it is not switched off, since it would then begin to wake anew; nor is anything dropped, since
+  /// Between the tries it is not switched off, since it would then begin to wake again; nor is anything dropped, since
   /// the greeting may come late.
   func wake() throws {
     let doing = "waking the meter"
@@ -28,7 +28,7 @@ struct TrueMetrixDock {
       if try reply("^*", within: Self.greetingMilliseconds, skipsBroken: true, doing: doing) != nil { return }
     }
     throw Failure(
-      .unavailable, "\(doing): nothing answers in the dock; put the meter into it and retry")
+      .unavailable, "\(doing): no answer from the dock; put the meter into it and retry")
   }
 
   /// Asks for something, again where no good answer comes.
@@ -62,7 +62,7 @@ struct TrueMetrixDock {
     }
     throw Failure(
       .protocolViolation,
-      "\(doing): what comes does not agree with its checksum; take the meter out of the dock, put it back and retry"
+      "\(doing): the data does not match its checksum; take the meter out of the dock, put it back and retry"
     )
   }
 
@@ -103,7 +103,7 @@ extension TrueMetrixDock {
     }
   }
 
-  /// Drops what an earlier talk has left.
+  /// Drops what an earlier session has left.
   private func drain(doing: String) throws {
     for _ in 0..<Self.maxReports where try receive(within: 200, doing: doing) == nil { return }
   }

@@ -44,10 +44,10 @@ struct TrueMetrixDriver: MeterDriver {
     }
     for (tag, count) in unknownTags.sorted(by: { $0.key < $1.key }) {
       contents.warnings.append(
-        "\(count == 1 ? "1 reading has" : "\(count) readings have") the tag \(tag), whose meaning is not known; "
-          + "it may stand for a test of control solution: each has a note with the tag")
+        "\(count == 1 ? "1 reading has" : "\(count) readings have") the tag \(tag), whose meaning is unknown; "
+          + "it may mean a test of control solution; each of them has a note with the tag")
     }
-    if identity.clock == nil { contents.warnings.append("the meter does not tell its clock") }
+    if identity.clock == nil { contents.warnings.append("the meter does not report its time") }
     contents.readings.markClockSetBackInEitherOrder()
     return contents
   }

@@ -3,7 +3,7 @@
 /// A message of the TRUE METRIX: `(content)CC`, where CC is the low byte of the sum of all characters up to and with
 /// the closing bracket, in two upper-case hexadecimal digits.
 enum TrueMetrixMessage: Hashable {
-  /// What stands between the brackets.
+  /// What is between the brackets.
   case content(String)
   /// A message whose sum is wrong, or that does not end.
   case broken

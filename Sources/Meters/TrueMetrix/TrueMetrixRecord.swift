@@ -19,7 +19,7 @@ struct TrueMetrixRecord: Hashable {
   static func parse(_ text: String) -> Result<TrueMetrixRecord, TrueMetrixRejection> {
     let digits = text.utf8.compactMap(hexadecimal)
     guard digits.count == 12, text.utf8.count == 12 else {
-      return .failure(TrueMetrixRejection("a record of another form"))
+      return .failure(TrueMetrixRejection("the record has an unknown form"))
     }
     // Day and year, then hour and minute: each pair as one number whose decimal digits count.
     let date = number(digits[1...3])
@@ -27,9 +27,9 @@ struct TrueMetrixRecord: Hashable {
     guard
       let time = DeviceTime(
         year: 2000 + date % 100, month: digits[0], day: date / 100, hour: clock / 100, minute: clock % 100)
-    else { return .failure(TrueMetrixRejection("a time that no calendar has")) }
+    else { return .failure(TrueMetrixRejection("invalid time")) }
     guard let measurement = measurement((digits[7] & 7) << 8 | digits[8] << 4 | digits[9]) else {
-      return .failure(TrueMetrixRejection("a value of zero"))
+      return .failure(TrueMetrixRejection("the value is zero"))
     }
     let tag = digits[11]
     let marks: ReadingMarks = tag == 1 ? .beforeMeal : tag == 2 ? .afterMeal : []

@@ -25,7 +25,7 @@ package struct ExchangeAnswer: Sendable {
   }
 }
 
-/// What takes requests to a remote and brings its answers: the network, or whatever stands for it.
+/// What takes requests to a remote and brings its answers: the network, or whatever replaces it.
 package protocol HTTPTransport: Sendable {
   /// Carries one request, once.
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer

@@ -21,38 +21,40 @@ extension PooledHTTPTransport {
     case let error as HTTPClientError: problem(error)
     case let error as NIOConnectionError: address.unavailable(Self.reason(error))
     case HTTPParserError.invalidEOFState:
-      address.unavailable("the connection broke off in the middle of its answer")
-    case is HTTPParserError: address.violation("what it answers is no HTTP")
-    case ChannelError.connectTimeout: address.unavailable("there is no connection in time")
+      address.unavailable("connection lost during the answer")
+    case is HTTPParserError: address.violation("its answer is not HTTP")
+    case ChannelError.connectTimeout: address.unavailable("cannot connect: connection timed out")
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: address.unavailable(Self.tlsReason)
     case is CancellationError: address.unavailable("the exchange was cancelled")
-    case let error as IOError: address.unavailable("the connection broke off: \(Self.text(error.errnoCode))")
-    default: address.unavailable("the connection broke off")
+    case let error as IOError: address.unavailable("connection lost: \(Self.text(error.errnoCode))")
+    default: address.unavailable("connection lost")
     }
   }
 
   private func problem(_ error: HTTPClientError) -> ServiceError {
     switch error {
-    case .connectTimeout, .getConnectionFromPoolTimeout: address.unavailable("there is no connection in time")
+    case .connectTimeout, .getConnectionFromPoolTimeout:
+      address.unavailable("cannot connect: connection timed out")
     case .tlsHandshakeTimeout: address.unavailable(Self.tlsReason)
-    case .deadlineExceeded, .readTimeout: address.unavailable("it does not answer in time")
-    case .writeTimeout: address.unavailable("it does not take the request in time")
+    case .deadlineExceeded, .readTimeout: address.unavailable("it did not answer in time")
+    case .writeTimeout: address.unavailable("it did not accept the request in time")
     case .remoteConnectionClosed, .uncleanShutdown:
       address.unavailable("it closed the connection without an answer")
     case .cancelled: address.unavailable("the exchange was cancelled")
-    default: address.unavailable("the connection broke off")
+    default: address.unavailable("connection lost")
     }
   }
 
   private static let tlsReason =
-    "there is no encrypted connection: does it speak TLS 1.2 or newer at this port, with a certificate that this system trusts?"
+    "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts"
 
   private static func reason(_ error: NIOConnectionError) -> String {
     if let code = error.connectionErrors.lazy.compactMap({ ($0.error as? IOError)?.errnoCode }).first {
-      return "cannot connect: \(text(code))"
+      let question = code == ECONNREFUSED ? "; is the server running?" : ""
+      return "cannot connect: \(text(code))\(question)"
     }
-    if error.connectionErrors.isEmpty { return "cannot connect: this name has no address" }
-    return "cannot connect: there is no connection in time"
+    if error.connectionErrors.isEmpty { return "cannot connect: unknown host name" }
+    return "cannot connect: connection timed out"
   }
 
   private static func text(_ code: CInt) -> String { String(cString: strerror(code)) }

@@ -88,7 +88,7 @@ extension PooledHTTPTransport {
     }
     throw Failure(
       .configuration,
-      "\(path): cannot read a certificate in PEM form from this file, which vouches for the remote; 'glucoport remote set --ca-file' names another"
+      "\(path): cannot read a PEM certificate from this CA file; choose another with 'glucoport remote set --ca-file'"
     )
   }
 
@@ -134,9 +134,9 @@ extension PooledHTTPTransport {
       do throws(WireGzip.Problem) {
         return try WireGzip.unpack(body, limit: limits.bodyBytes)
       } catch {
-        throw error == .tooLarge ? tooLong : address.violation("its answer is packed by gzip and damaged")
+        throw error == .tooLarge ? tooLong : address.violation("the gzip data of its answer are damaged")
       }
-    default: throw address.violation("its answer is packed in a way that was not asked for")
+    default: throw address.violation("its answer has an unexpected encoding")
     }
   }
 

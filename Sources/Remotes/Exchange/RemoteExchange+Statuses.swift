@@ -26,7 +26,7 @@ extension RemoteExchange {
 
   /// What to do where something answers that says not even why: the most usual reasons.
   private static let advice =
-    "as no remote of this type does; check the address, with its path, and the type that 'glucoport remote set --type' gave"
+    "which is unexpected for this type of remote; check the address with its path, and the type ('glucoport remote set --type')"
 
   /// How long the answer asks to wait.
   func retryAfter(_ answer: ExchangeAnswer) -> Int? {
@@ -37,11 +37,11 @@ extension RemoteExchange {
   private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
     let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
     guard let host = target?.host, let scheme = target?.scheme else {
-      return violation("it redirects to another address, which is not followed")
+      return violation("it redirects to another address; redirects are not followed")
     }
     let port = target?.port.map { ":\($0)" } ?? ""
     return violation(
-      "it redirects to \(quoted("\(scheme)://\(host)\(port)")), which is not followed; set the remote to its own address"
+      "it redirects to \(quoted("\(scheme)://\(host)\(port)")); redirects are not followed: set the remote to the final address"
     )
   }
 }

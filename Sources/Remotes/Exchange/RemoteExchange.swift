@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Exchanges with one remote, told without the login's secret. It knows nothing of any remote's protocol.
+/// Exchanges with one remote, reported without the login's secret. It knows nothing of any remote's protocol.
 struct RemoteExchange: Sendable {
   /// For messages.
   let address: RemoteAddress
@@ -31,7 +31,7 @@ struct RemoteExchange: Sendable {
     try await transport.carry(request)
   }
 
-  /// A remote's words as they may be told: bounded, on one line, without the secret.
+  /// A remote's words as they may be reported: bounded, on one line, without the secret.
   func quoted(_ words: String) -> String {
     // Redacted before it is cut: half a secret is none, and would not be found.
     let line = token.redacted(words).unicodeScalars.map {

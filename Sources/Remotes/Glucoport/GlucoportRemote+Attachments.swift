@@ -9,7 +9,7 @@ extension GlucoportRemote: AttachmentService {
     let answer = try await exchange.send(
       ExchangeRequest(method: .HEAD, path: try path(of: digest), headers: headers(run)))
     guard answer.status == 200 else {
-      // Such an answer has no body, and its error stands in a header.
+      // Such an answer has no body, and its error is in a header.
       let code = answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)
       let logbook = answer.headers.first(name: Wire.logbookHeader)
       throw problem(answer, ErrorBody(code, "it answers with status \(answer.status)", logbook: logbook))
@@ -34,7 +34,7 @@ extension GlucoportRemote: AttachmentService {
     case (422, .wrongDigest): return .wrongDigest
     case (507, .full): return .full("\(exchange.address.host): \(words(answer))")
     // By its own word the content is too large, by that of anything between, the part may be.
-    case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is larger than it takes")
+    case (413, .tooLarge): throw .refused("\(exchange.address.host): the attachment is too large for it")
     default: throw problem(answer)
     }
   }
@@ -62,7 +62,7 @@ extension GlucoportRemote {
   private func path(of digest: String) throws(ServiceError) -> String {
     guard AttachmentContent.isDigest(digest) else {
       throw .refused(
-        "\(exchange.address.host) was not asked: an attachment names a content that is no SHA-256")
+        "\(exchange.address.host) was not contacted: an attachment has no valid SHA-256")
     }
     return Wire.blobsPath + digest
   }
@@ -72,7 +72,7 @@ extension GlucoportRemote {
       answer.headers.first(name: name).flatMap { Int64($0) }
     }
     guard let bytes = numbers[0], bytes >= 0, bytes <= numbers[1] ?? 0 else {
-      throw exchange.violation("it does not say how much it holds of a content")
+      throw exchange.violation("it does not report how much of a content it has")
     }
     return HeldContent(bytes: bytes, size: numbers[1])
   }
@@ -85,7 +85,7 @@ extension GlucoportRemote {
     guard words.count == 2, words[0] == "bytes", numbers.count == 3, let first = numbers[0],
       let last = numbers[1], let size = numbers[2], size < 1 << 50, last < size, first == offset,
       last - first + 1 == answer.body.count, answer.body.count <= limit
-    else { throw exchange.violation("it gives another range of a content than it was asked for") }
+    else { throw exchange.violation("it returned another range of a content than requested") }
     return ContentPart(size: size, bytes: answer.body)
   }
 }

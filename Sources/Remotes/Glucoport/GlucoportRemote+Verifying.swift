@@ -17,7 +17,7 @@ extension GlucoportRemote: DigestService {
       try Bodies.readReadings(body)
     }
     if let refused = received.refused.first {
-      throw exchange.violation("it gives a reading that is none: \(exchange.quoted(refused.reason))")
+      throw exchange.violation("it returned an invalid reading: \(exchange.quoted(refused.reason))")
     }
     return received.batch
   }
@@ -32,7 +32,7 @@ extension GlucoportRemote: DigestService {
     // In the order of their ids, or it could go round in circles.
     let guids = (guid.map { [$0] } ?? []) + page.records.map(\.guid)
     guard zip(guids, guids.dropFirst()).allSatisfy({ $0 < $1 }) else {
-      throw exchange.violation("it gives records that do not follow each other")
+      throw exchange.violation("it returned records that are not in order")
     }
     return page
   }

@@ -127,11 +127,11 @@ extension GlucoportRemote {
       return try parse(answer.body)
     } catch {
       throw exchange.violation(
-        "its answer is not what the protocol says: \(error.reason) at byte \(error.offset)")
+        "its answer violates the protocol: \(error.reason) at byte \(error.offset)")
     }
   }
 
-  /// What an answer means that is no success. Its word counts only under the status that belongs to it: what stands
+  /// What an answer means that is no success. Its word counts only under the status that belongs to it: what is
   /// between may answer, too.
   func problem(_ answer: ExchangeAnswer) -> ServiceError {
     let body: ErrorBody

@@ -6,7 +6,7 @@ import Nightscout
 
 /// How far a site has been pulled. Every time in it is of the server's clock, in milliseconds.
 struct NightscoutCursor: Codable, Hashable, Sendable {
-  /// A record as the last sweep saw it, so that one that is gone can be told of.
+  /// A record as the last sweep saw it, so that one that is gone can be reported.
   struct Seen: Codable, Hashable, Sendable {
     let revision: String
     let kind: String
@@ -31,7 +31,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   static let overlap: Int64 = 60_000
   /// The site gives its clock in whole seconds, and with the delay of an answer.
   static let slack = NightscoutTime.slack
-  /// While no latest time moves, what became visible late can only stand in the overlap, and the history is left alone
+  /// While no latest time moves, what became visible late can only be in the overlap, and the history is left alone
   /// for so long. The sweeps of each run see the events of the last days all the same.
   static let patience: Int64 = 6 * 3_600_000
   /// How far back a sweep looks.
@@ -43,7 +43,7 @@ struct NightscoutCursor: Codable, Hashable, Sendable {
   var complete: Int64
   /// When the last round began that read the history.
   var asked: Int64
-  /// The latest time in each collection by then, as the server tells it.
+  /// The latest time in each collection by then, as the server reports it.
   var latest: [String: Int64]
   var window: Window
   /// What is left of a round; nil between rounds.

@@ -30,7 +30,7 @@ extension NightscoutRemote {
     }
     if let base, !base.isDeleted {
       if try await keeps(NightscoutTreatment.milliseconds(change.state)) { return conflict(with: change) }
-      return .refused(reason: "the site keeps no treatments of this age")
+      return .refused(reason: "the site does not keep treatments of this age")
     }
     return try await createBeside(change, base, writer)
   }
@@ -75,7 +75,7 @@ extension NightscoutRemote {
         : .conflict(revision: theirs.revision, state: theirs.state, isBaseKnown: change.base != nil)
     }
     var identifier = change.guid
-    // A move in time that broke off leaves the first document behind.
+    // A move in time that was interrupted leaves the first document behind.
     if let base, base.path != identifier, case .document = try await find(.treatments, identifier) {
       identifier = movedKey(change)
     }
@@ -99,7 +99,7 @@ extension NightscoutRemote {
   ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
     guard date > NightscoutTime.minMilliseconds else {
-      return .refused(reason: "Nightscout takes no time before the year 2000")
+      return .refused(reason: "Nightscout accepts no time before the year 2000")
     }
     // The server takes two events of one type and time for one where the other has no key of its own.
     let event = NightscoutTreatment.eventType(change.state)

@@ -4,8 +4,9 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Treatments that stand twice under one key. A site looks for a key and stores the document in two steps, so that two
-/// stores which import the same file and upload at the same moment leave two documents of one record: a dose counts twice.
+/// Treatments that are twice under one key. A site looks for a key and stores the document in two steps, so that two
+/// stores which import the same file and upload at the same moment leave two documents of one record: a dose counts
+/// twice.
 extension NightscoutRemote {
   /// Documents of one key that are removed one after the other.
   private static let maxDoubles = 10

@@ -77,7 +77,7 @@ extension NightscoutRemote {
       }
       start = max(end, next.time, start + 1)
     }
-    throw session.violation("it gives more entries of one stretch of time than can be")
+    throw session.violation("it returned an impossible number of entries for one period")
   }
 
   /// One document by API v3. A PUT under a mark that no document has creates it and does nothing else: a POST would bring

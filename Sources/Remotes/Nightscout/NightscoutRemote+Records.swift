@@ -40,7 +40,7 @@ extension NightscoutRemote {
         }
       if let verdict { return verdict }
     }
-    throw .serverFailure("\(hostName): a treatment changes faster than it can be written")
+    throw .serverFailure("\(hostName): a treatment changes too fast to be written")
   }
 
   // MARK: A document that is there
@@ -54,14 +54,14 @@ extension NightscoutRemote {
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
     if let there = try await afterMove(change, document) {
-      // Where the move was another one, what it made is the other side of a conflict, and never stands beside this one's.
+      // Where the move was another one, what it made is the other side of a conflict, and is never beside this one's.
       return try await write(change, into: there, writer)
     }
     let isOnly =
       !records.contains { $0.guid != change.guid && !$0.state.isDeleted }
       && reading(document, of: .treatments) == nil
-    // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that broke off goes
-    // on below.
+    // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that was
+    // interrupted goes on below.
     if holds(document, change), document.own?["moved"] == nil {
       // Another node may have brought the record back meanwhile.
       let isStillDeleted = records.contains { $0.guid == change.guid && $0.state.isDeleted }
@@ -200,7 +200,7 @@ extension NightscoutRemote {
     guard document["app"]?.text == NightscoutDocument.app, isOnly else {
       return .refused(
         reason:
-          "the treatment is another program's, and Nightscout lets nobody change its time; delete it and add another"
+          "the treatment belongs to another program, and Nightscout does not permit to change its time; delete it and add a new one"
       )
     }
     let key = movedKey(change)
@@ -222,8 +222,8 @@ extension NightscoutRemote {
     return verdict
   }
 
-  /// The end of a move that broke off when its new document was there already: that document; nil where there is no such
-  /// move.
+  /// The end of a move that was interrupted when its new document was there already: that document; nil where there is
+  /// no such move.
   private func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
   ) async throws(ServiceError) -> NightscoutDocument? {

@@ -7,7 +7,7 @@ import NIOHTTP1
 import Nightscout
 
 /// A Nightscout site (cgm-remote-monitor 15), by its API v3, and by v1 where many readings go up at once. What it
-/// promises and what it cannot is told in glucoport-nightscout(7).
+/// promises and what it cannot is reported in glucoport-nightscout(7).
 struct NightscoutRemote: RemoteKind {
   static let id = "nightscout"
   static let title = "Nightscout site"
@@ -36,7 +36,7 @@ struct NightscoutRemote: RemoteKind {
     self.zone = NightscoutZone(zone: zone)
   }
 
-  /// No address tells that a site is one.
+  /// No address says that a site is one.
   static func recognises(_ address: RemoteAddress) -> Bool { false }
 
   /// A site has no id, and holds one person's data: it is known by its address.
@@ -44,7 +44,7 @@ struct NightscoutRemote: RemoteKind {
     let rights = try await session.rights()
     if let missing = rights?.missing, missing.contains(where: { $0.hasSuffix(":read") }) {
       throw .loginRefused(
-        "\(address.host): the role of the access token lacks \(missing.joined(separator: ", ")); type them into the role with blanks between them"
+        "\(address.host): the role of the access token lacks \(missing.joined(separator: ", ")); add them to the role, separated by blanks"
       )
     }
     // Whether it is a site and lets this login read is seen where the first page is asked for.

@@ -74,7 +74,7 @@ actor NightscoutSession {
     let words = words(answer)
     guard NightscoutAnswer.status(answer) != nil else { return exchange.problem(answer, words: words) }
     if isWrite { return .refused("\(exchange.address.host): \(words)") }
-    return violation("it refuses what it is asked\(words.isEmpty ? "" : ": \(words)")")
+    return violation("it refuses the request\(words.isEmpty ? "" : ": \(words)")")
   }
 
   /// The site's own words, without a secret; empty without any.
@@ -90,7 +90,7 @@ actor NightscoutSession {
   /// What answers is no site, or stands before one. Nothing that was asked of it counts as done.
   nonisolated var unknownAnswer: ServiceError {
     violation(
-      "it does not answer like Nightscout; check the address, with its path, and whether a login page or a proxy stands before the site"
+      "its answer is not Nightscout's; check the address with its path, and any login page or proxy in front of the site"
     )
   }
 }
@@ -106,7 +106,7 @@ extension NightscoutSession {
   private func makeLogin() async throws(ServiceError) -> Login {
     guard let secret = Self.accessToken(token.text) else {
       throw .loginRefused(
-        "\(exchange.address.host): this is no access token, such as name-0123456789abcdef; the API secret of a site is not taken, and was not sent"
+        "\(exchange.address.host): not an access token such as name-0123456789abcdef; the API secret of a site is not accepted, and was not sent"
       )
     }
     let answer = try await exchange.send(
@@ -120,7 +120,7 @@ extension NightscoutSession {
     }
     let issued = value["iat"]?.integer ?? answer.headers.first(name: "Date").flatMap(RetryAfter.instant)
     guard let issued, issued > 0, issued < NightscoutTime.maxMilliseconds / 1000 else {
-      throw exchange.violation("it does not tell its time")
+      throw exchange.violation("it does not report its time")
     }
     return Login(
       token: jwt, rights: NightscoutRights(value["permissionGroups"]), issued: issued * 1000,
@@ -155,8 +155,8 @@ extension NightscoutSession {
   }
 }
 
-/// Answers of Nightscout as values, and what tells them from those of whatever stands before a site: a status says
-/// nothing by itself.
+/// Answers of Nightscout as values, and what distinguishes them from those of whatever is in front of a site: a status
+/// says nothing by itself.
 enum NightscoutAnswer {
   /// The body; nil for what is no JSON.
   static func value(_ answer: ExchangeAnswer) -> JSONValue? {
@@ -168,7 +168,7 @@ enum NightscoutAnswer {
   }
 
   /// The status of an answer of API v3 about a document, which its body repeats; nil where it does not. A missing
-  /// document is told without words, and a path that is no address of API v3 with some.
+  /// document is reported without words, and a path that is no address of API v3 with some.
   static func status(_ answer: ExchangeAnswer) -> Int? {
     guard let value = value(answer), value["status"]?.integer == Int64(answer.status),
       answer.status != 404 || value["message"] == nil

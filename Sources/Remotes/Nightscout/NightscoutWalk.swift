@@ -109,6 +109,6 @@ extension NightscoutRemote {
       all += page.items
       if page.items.count < page.limit { return all }
     }
-    throw session.violation("it gives more documents of one moment than can be")
+    throw session.violation("it returned an impossible number of documents for one moment")
   }
 }

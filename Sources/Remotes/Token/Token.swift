@@ -18,12 +18,12 @@ public struct Token: Sendable {
     let end = line.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? line.startIndex
     let trimmed = line[..<end].drop(while: Self.isBlank)
     guard !trimmed.isEmpty else {
-      throw Failure(.configuration, "\(origin): its first line is empty; the token belongs there")
+      throw Failure(.configuration, "\(origin): its first line is empty, but must be the token")
     }
     guard trimmed.count <= Self.longestLength, trimmed.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
       throw Failure(
         .configuration,
-        "\(origin): its first line is no token: that is up to \(Self.longestLength) visible ASCII characters without blanks"
+        "\(origin): its first line is not a token; a token has up to \(Self.longestLength) visible ASCII characters without blanks"
       )
     }
     text = String(decoding: trimmed, as: UTF8.self)

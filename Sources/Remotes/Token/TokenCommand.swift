@@ -81,7 +81,7 @@ enum TokenCommand {
       guard bytes.count <= TokenSource.maxBytes else {
         throw Failure(
           .configuration,
-          "the token command prints more than \(TokenSource.maxBytes) bytes, which is no token")
+          "the token command printed more than \(TokenSource.maxBytes) bytes")
       }
     }
   }
@@ -102,7 +102,7 @@ enum TokenCommand {
   private static func milliseconds(until end: ContinuousClock.Instant) throws(Failure) -> Int32 {
     let left = end - .now
     guard left > .zero else {
-      throw Failure(.temporary, "the token command took too long and was ended; does it wait for somebody?")
+      throw Failure(.temporary, "the token command took too long and was stopped; does it wait for input?")
     }
     return Int32(min(left / .milliseconds(1), 60_000)) + 1
   }

@@ -27,7 +27,7 @@ enum TokenFile {
     }
     guard count <= TokenSource.maxBytes else {
       throw Failure(
-        .configuration, "\(path): a file of more than \(TokenSource.maxBytes) bytes holds no token")
+        .configuration, "\(path): the token file has more than \(TokenSource.maxBytes) bytes")
     }
     return Array(bytes[..<count])
   }
@@ -37,15 +37,15 @@ enum TokenFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("cannot be read", path, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(.configuration, "\(path): the token has to be in a regular file")
+      throw Failure(.configuration, "\(path): the token file must be a regular file")
     }
     guard status.st_uid == geteuid() else {
       throw Failure(
-        .permission, "\(path): the file with the token belongs to another user; make one of your own")
+        .permission, "\(path): the token file belongs to another user; create your own")
     }
     guard status.st_mode & 0o077 == 0 else {
       throw Failure(
-        .permission, "\(path): others may read or write the file with the token; type: chmod 600 '\(path)'")
+        .permission, "\(path): other users may read or write the token file; run: chmod 600 '\(path)'")
     }
   }
 
@@ -56,6 +56,6 @@ enum TokenFile {
       case EACCES, EPERM: .permission
       default: .inputOutput
       }
-    return Failure(category, "\(path): the file with the token \(what): \(String(cString: strerror(code)))")
+    return Failure(category, "\(path): the token file \(what): \(String(cString: strerror(code)))")
   }
 }

@@ -14,7 +14,7 @@ extension TokenSource {
   public func token(within limit: Duration = .seconds(30)) throws(Failure) -> Token {
     switch self {
     case .file(let path):
-      try Token(firstLineOf: TokenFile.read(path), origin: "\(path): the file with the token")
+      try Token(firstLineOf: TokenFile.read(path), origin: "\(path): the token file")
     case .command(let command):
       try Token(
         firstLineOf: TokenCommand.run(command, within: limit), origin: "the output of the token command")

@@ -32,7 +32,7 @@ final class CP2110Transport: OpenTransport {
     case .receive(let maxBytes):
       return try bytes.read(maxBytes, within: milliseconds) { report throws(TransportError) in
         guard let count = report.first, count <= Self.maxBytes, Int(count) < report.count else {
-          throw .failed("the serial chip sent a broken report")
+          throw .failed("the serial chip sent a damaged report")
         }
         return Array(report.dropFirst().prefix(Int(count)))
       }
@@ -54,7 +54,7 @@ final class CP2110Transport: OpenTransport {
     let farewell = Result { try reports.setFeature([0x41, 0], within: LinkTransport.setupMilliseconds) }
     try port.close()
     if case .failure(let error as TransportError) = farewell, error != .unplugged, error != .interrupted {
-      throw Failure(error, doing: "switching the meter's serial chip off")
+      throw Failure(error, doing: "switching off the meter's serial chip")
     }
   }
 }

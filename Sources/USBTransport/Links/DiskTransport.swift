@@ -72,7 +72,7 @@ extension DiskTransport {
   }
 
   /// One command: wrapper, data, status. Whatever breaks in between, the device is reset, so that the next command
-  /// begins anew.
+  /// begins again.
   private func run(_ command: [UInt8], _ data: Data, within milliseconds: Int) throws(TransportError)
     -> [UInt8]
   {
@@ -88,7 +88,7 @@ extension DiskTransport {
     } catch {
       if error != .unplugged { recover() }
       // A stall outside the data is no refusal of the command: those end with a status.
-      throw error == .stalled ? .failed("the disk broke the bulk-only protocol") : error
+      throw error == .stalled ? .failed("the disk violated the bulk-only protocol") : error
     }
     guard status.code == 0 else { throw .stalled }
     return try delivered(bytes, data, residue: Int(status.residue))
@@ -134,25 +134,25 @@ extension DiskTransport {
     }
     guard bytes.count == 13, bytes[..<4].elementsEqual([0x55, 0x53, 0x42, 0x53]), number(bytes[4..<8]) == tag
     else {
-      throw .failed("the disk sent a broken command status")
+      throw .failed("the disk sent a damaged command status")
     }
     return Status(residue: number(bytes[8..<12]), code: bytes[12])
   }
 
   private func check(_ status: Status, _ count: Int) throws(TransportError) {
     guard status.code < 2, status.residue <= count else {
-      throw .failed("the disk lost track of the command")
+      throw .failed("the disk answered another command")
     }
   }
 
   private func delivered(_ bytes: [UInt8], _ data: Data, residue: Int) throws(TransportError) -> [UInt8] {
     switch data {
     case .reads(let count):
-      guard bytes.count >= count - residue else { throw .failed("the disk said more than it sent") }
+      guard bytes.count >= count - residue else { throw .failed("the disk sent less than it announced") }
       return Array(bytes.prefix(count - residue))
     case .writes(let bytes):
       guard residue == 0 else {
-        throw .failed("the disk took \(bytes.count - residue) of \(bytes.count) bytes")
+        throw .failed("the disk accepted \(bytes.count - residue) of \(bytes.count) bytes")
       }
       return []
     }

@@ -40,7 +40,7 @@ struct HIDReports {
   func writePadded(_ bytes: [UInt8], within milliseconds: Int) throws(TransportError) {
     let length = (output ?? input).packetSize
     guard bytes.count <= length else {
-      throw .failed("a report of \(bytes.count) bytes, where \(length) fit")
+      throw .failed("a report of \(bytes.count) bytes, but at most \(length) fit")
     }
     try write(bytes + [UInt8](repeating: 0, count: length - bytes.count), within: milliseconds)
   }

@@ -20,7 +20,7 @@ final class TerminalTransport: OpenTransport {
     guard let path = device.terminal else {
       throw Failure(
         .unavailable,
-        "opening the meter: the kernel made no terminal of it; plug it in again, and see 'dmesg' for its driver"
+        "opening the meter: the kernel created no serial device for it; plug it in again, and check 'dmesg' for its driver"
       )
     }
     self.watch = watch
@@ -43,7 +43,7 @@ final class TerminalTransport: OpenTransport {
   }
 
   deinit {
-    // Reached only where nobody closed it; there is nobody to tell.
+    // Reached only where nobody closed it; nobody can be informed.
     _ = release()
   }
 

@@ -3,7 +3,7 @@
 import Logbook
 
 /// Commands to a OneTouch Ultra2, and the lines that it answers.
-final class Ultra2Talk {
+final class Ultra2Session {
   /// The first command after the meter wakes is often lost, and a meter that is not ready answers a zero.
   private static let attempts = 5
   /// A recorded Ultra took about 3.5 seconds to answer the first command.
@@ -19,7 +19,7 @@ final class Ultra2Talk {
   private let meter: MeterConnection
   private var received: [UInt8] = []
 
-  /// A talk on which nothing was said yet.
+  /// A session on which nothing was said yet.
   init(_ meter: MeterConnection) { self.meter = meter }
 
   /// Gives a command, again where no good answer comes, and gives the text of the first line.
@@ -66,8 +66,8 @@ final class Ultra2Talk {
   }
 }
 
-extension Ultra2Talk {
-  /// The next line without its end; nil where it is too long or a zero stands alone for "not ready".
+extension Ultra2Session {
+  /// The next line without its end; nil where it is too long or a zero alone means "not ready".
   private func nextLine(within milliseconds: Int) throws(TransportError) -> ArraySlice<UInt8>? {
     while true {
       if let end = received.firstIndex(of: 0x0A) {

@@ -4,7 +4,7 @@ import Logbook
 
 /// Commands to a Dexcom receiver. Only those that read are named, and the one that sets the display's clock: others
 /// erase it, switch it off, or make it unusable.
-final class DexcomTalk {
+final class DexcomSession {
   /// What is asked.
   enum Command: UInt8 {
     case ping = 0x0A
@@ -28,14 +28,14 @@ final class DexcomTalk {
 
   private let meter: MeterConnection
 
-  /// A talk on which nothing was said yet.
+  /// A session on which nothing was said yet.
   init(_ meter: MeterConnection) { self.meter = meter }
 
   /// Gives a command, again where the answer is damaged, and gives the payload of the answer.
   func controlIn(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
     do {
       for _ in 0..<Self.attempts {
-        // What an interrupted talk left may still arrive.
+        // What an interrupted session left may still arrive.
         _ = try meter.perform(.discard, within: Self.milliseconds)
         try meter.send(
           DexcomPacket(code: command.rawValue, payload: payload).bytes, within: Self.milliseconds)
@@ -58,7 +58,7 @@ final class DexcomTalk {
 
   /// The first and last page of a part of the memory; nil for an empty one.
   func range(_ partition: DexcomPartition) throws -> ClosedRange<UInt32>? {
-    let doing = "asking how much the receiver holds"
+    let doing = "asking for the size of the receiver's memory"
     let answer = try controlIn(.pageRange, [partition.rawValue], doing: doing)
     guard let first = answer.littleEndian(UInt32.self, at: 0),
       let last = answer.littleEndian(UInt32.self, at: 4)
@@ -98,7 +98,7 @@ final class DexcomTalk {
   }
 }
 
-extension DexcomTalk {
+extension DexcomSession {
   /// The next packet, collected from transfers of any size; nil where it is damaged.
   private func answer() throws(TransportError) -> DexcomPacket? {
     var received: [UInt8] = []
@@ -118,7 +118,7 @@ extension DexcomTalk {
 
   private static let refusals: [UInt8: String] = [
     2: "it was not understood", 3: "it knows no such command", 4: "it knows no such parameter",
-    5: "the packet was incomplete", 6: "it has an error of its own", 7: "it is in another mode",
+    5: "the packet was incomplete", 6: "it has an internal error", 7: "it is in another mode",
   ]
 
   private static func payload(of answer: DexcomPacket, doing: String) throws -> [UInt8] {

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a command's help says below its abstract: an explanation, if it needs one, and two command lines to copy.
+func helpText(_ explanation: String = "", examples first: String, _ second: String) -> String {
+  let examples = ["Examples:", "  " + first, "  " + second].joined(separator: "\n")
+  return explanation.isEmpty ? examples : explanation + "\n\n" + examples
+}

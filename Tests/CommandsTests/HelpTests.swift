@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Testing
+
+@testable import Commands
+
+@Suite struct HelpTests {
+  @Test func theHelpOfEveryCommandEndsWithTwoExamplesThatTheProgramAccepts() throws {
+    let commands = HelpedCommand.below(Glucoport.self)
+    #expect(commands.count > 40)
+    for command in commands {
+      let lines = command.type.configuration.discussion.split(separator: "\n").map(String.init)
+      try #require(lines.count >= 3 && lines[lines.count - 3] == "Examples:", "\(command.words)")
+      for line in lines.suffix(2) {
+        let words = try HelpedCommand.arguments(of: line)
+        #expect(words.starts(with: command.words), "\(line)")
+        #expect(throws: Never.self, "\(line)") { try CommandArguments(words: words).parse() }
+      }
+    }
+  }
+
+  @Test func theHelpGroupsTheCommands() {
+    let names = Glucoport.configuration.groupedSubcommands.map(\.name)
+    #expect(names == ["Import", "Look", "Sync", "Manage"])
+    #expect(Glucoport.configuration.ungroupedSubcommands.isEmpty)
+  }
+}
+
+/// A command with the words that call it.
+private struct HelpedCommand {
+  let words: [String]
+  let type: any ParsableCommand.Type
+
+  /// Every command below one, groups too.
+  static func below(_ type: any ParsableCommand.Type, _ words: [String] = []) -> [HelpedCommand] {
+    type.configuration.subcommands.flatMap { next -> [HelpedCommand] in
+      let own = words + [next.configuration.commandName ?? ""]
+      return [HelpedCommand(words: own, type: next)] + below(next, own)
+    }
+  }
+
+  /// The arguments of the call of glucoport in a line for a shell: behind its name, up to a pipe or a redirection.
+  static func arguments(of line: String) throws -> [String] {
+    var words: [String] = []
+    for (index, part) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
+      if index.isMultiple(of: 2) {
+        words += part.split(separator: " ").map(String.init)
+      } else {
+        words.append(String(part))
+      }
+    }
+    let start = try #require(words.firstIndex(of: "glucoport"), "\(line)")
+    return Array(words[(start + 1)...].prefix { $0 != "|" && $0 != ">" })
+  }
+}

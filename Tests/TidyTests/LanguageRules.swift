@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The words that plain English avoids, in what users read: string literals of `Sources`, manual pages, `README.md`.
+enum LanguageRules {
+  /// Each with the words to use instead.
+  static let oldWords: [(word: String, better: String)] = [
+    ("tell", "report, print, show"), ("tells", "reports, prints, shows"), ("told", "reported, printed"),
+    ("talk", "session, exchange"), ("talks", "sessions, exchanges"), ("talked", "exchanged"),
+    ("stand", "be stored, be in"), ("stands", "is stored, is in"), ("anew", "again, recalculated"),
+    ("for good", "permanently"), ("for ever", "permanently"),
+    ("broke off", "was interrupted, connection lost"),
+    ("what waits", "pending, queued"), ("waits for a decision", "needs a decision"),
+    ("wait for a decision", "need a decision"), ("takes back", "rolls back"), ("take back", "roll back"),
+    ("so many", "a number"), ("say nothing", "print nothing"), ("says nothing", "prints nothing"),
+    ("cut off", "truncated"), ("of its own", "its own"), ("of one's own", "your own"),
+    ("no calendar has", "invalid"), ("bereft", "orphaned"),
+    ("sort of", "kind of"),
+    ("nobody knows", "unknown"), ("this is no", "not a"),
+  ]
+
+  /// The old words in what users read of a file.
+  static func oldWords(_ file: SourceFile) -> [String] {
+    let texts = file.isSwift ? literals(of: file) : file.numbered.map { (line: $0.number, text: $0.line) }
+    return texts.flatMap { line, text in
+      let words = spaced(text)
+      return oldWords.filter { words.contains(spaced($0.word)) }.map {
+        "\(file.path):\(line): '\($0.word)'; write \($0.better)"
+      }
+    }
+  }
+
+  /// The words of a text in lower case, each between blanks, so that whole words can be found.
+  private static func spaced(_ text: String) -> String {
+    let letters = text.lowercased().map { $0.isLetter || $0.isNumber || $0 == "'" ? $0 : " " }
+    return " " + String(letters).split(separator: " ").joined(separator: " ") + " "
+  }
+
+  /// The string literals of a Swift file, line by line, without what is interpolated.
+  private static func literals(of file: SourceFile) -> [(line: Int, text: String)] {
+    var isInside = false
+    return file.numbered.flatMap { number, line -> [(line: Int, text: String)] in
+      let text = line.drop { $0 == " " }
+      if text.contains("\"\"\"") {
+        isInside.toggle()
+        return []
+      }
+      if isInside { return [(number, withoutInterpolations(text))] }
+      if text.hasPrefix("//") { return [] }
+      return pieces(text).map { (number, $0) }
+    }
+  }
+
+  /// What is between the quotation marks of a line.
+  private static func pieces(_ line: Substring) -> [String] {
+    var found: [String] = []
+    var piece: String?
+    var depth = 0
+    var isEscaped = false
+    for character in line {
+      if depth > 0 {
+        depth += character == "(" ? 1 : character == ")" ? -1 : 0
+      } else if isEscaped {
+        isEscaped = false
+        if character == "(" { depth = 1 }
+        piece? += " "
+      } else if character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        if let text = piece { found.append(text) }
+        piece = piece == nil ? "" : nil
+      } else {
+        piece?.append(character)
+      }
+    }
+    return found
+  }
+
+  private static func withoutInterpolations(_ text: Substring) -> String {
+    pieces("\"" + text.replacing("\"", with: " ") + "\"").joined()
+  }
+}
