@@ -15,9 +15,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct TokenTests {
   @Test(arguments: ["abc", "abc\n", "  abc \t\nsecond line\n", "abc\r\n"])
-  func theFirstLineOfAFileIsTheToken(_ content: String) throws {
-    try withFile(content) { path in
-      let token = try TokenSource.file(path).token()
+  func theFirstLineOfAFileIsTheToken(_ content: String) async throws {
+    try await withFile(content) { path in
+      let token = try await TokenSource.file(path).token()
       #expect(token.text == "abc")
     }
   }
@@ -34,9 +34,9 @@ struct TokenTests {
   }
 
   @Test(arguments: ["", "\nabc", "  \n", "a b", "secrét", "a\u{1}b", String(repeating: "a", count: 4097)])
-  func whatIsNoTokenIsRefusedWithoutRepeatingIt(_ content: String) throws {
-    try withFile(content) { path in
-      let failure = failure(.file(path))
+  func whatIsNoTokenIsRefusedWithoutRepeatingIt(_ content: String) async throws {
+    try await withFile(content) { path in
+      let failure = await failure(.file(path))
       #expect(failure?.category == .configuration)
       #expect(failure?.message.hasPrefix(path) == true)
       #expect(failure?.message.contains("secr") == false)
@@ -44,42 +44,43 @@ struct TokenTests {
   }
 
   @Test(arguments: [0o640, 0o604, 0o660, 0o610, 0o602])
-  func aFileThatOthersMayReadOrWriteIsRefusedWithTheCommandToType(_ mode: Int) throws {
-    try withFile("abc", mode: mode) { path in
-      let failure = failure(.file(path))
+  func aFileThatOthersMayReadOrWriteIsRefusedWithTheCommandToType(_ mode: Int) async throws {
+    try await withFile("abc", mode: mode) { path in
+      let failure = await failure(.file(path))
       #expect(failure?.category == .permission)
       #expect(failure?.message.contains("chmod 600 '\(path)'") == true)
     }
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
-  func aFileOfAnotherUserIsRefused() throws {
-    try withFile("abc") { path in
+  func aFileOfAnotherUserIsRefused() async throws {
+    try await withFile("abc") { path in
       #expect(chown(path, 12345, 12345) == 0)
-      #expect(failure(.file(path))?.category == .permission)
+      #expect(await failure(.file(path))?.category == .permission)
     }
   }
 
-  @Test func whatIsNoRegularFileIsRefused() throws {
-    try withFile("abc") { path in
+  @Test func whatIsNoRegularFileIsRefused() async throws {
+    try await withFile("abc") { path in
       #expect(mkfifo(path + ".pipe", 0o600) == 0)
       defer { unlink(path + ".pipe") }
-      #expect(failure(.file(path + ".pipe"))?.category == .configuration)
-      #expect(failure(.file((path as NSString).deletingLastPathComponent))?.category == .configuration)
-      #expect(failure(.file(path + ".none"))?.category == .missingInput)
+      #expect(await failure(.file(path + ".pipe"))?.category == .configuration)
+      #expect(await failure(.file((path as NSString).deletingLastPathComponent))?.category == .configuration)
+      #expect(await failure(.file(path + ".none"))?.category == .missingInput)
     }
   }
 
-  @Test func aFileThatIsTooLargeIsRefused() throws {
-    try withFile("abc\n" + String(repeating: "x", count: TokenSource.maxBytes)) { path in
-      #expect(failure(.file(path))?.category == .configuration)
+  @Test func aFileThatIsTooLargeIsRefused() async throws {
+    try await withFile("abc\n" + String(repeating: "x", count: TokenSource.maxBytes)) { path in
+      #expect(await failure(.file(path))?.category == .configuration)
     }
   }
 
-  @Test func theFirstLineThatACommandPrintsIsTheToken() throws {
-    #expect(try TokenSource.command("printf 'a%s\\nmore' bc").token().text == "abc")
-    #expect(try TokenSource.command("cat; echo abc").token().text == "abc", "its input is empty")
-    #expect(try TokenSource.command("yes abc | head -c 9").token().text == "abc", "signals are the default")
+  @Test func theFirstLineThatACommandPrintsIsTheToken() async throws {
+    #expect(try await TokenSource.command("printf 'a%s\\nmore' bc").token().text == "abc")
+    #expect(try await TokenSource.command("cat; echo abc").token().text == "abc", "its input is empty")
+    #expect(
+      try await TokenSource.command("yes abc | head -c 9").token().text == "abc", "signals are the default")
   }
 
   @Test(arguments: [
@@ -87,8 +88,8 @@ struct TokenTests {
     ("/no/such/program-of-glucoport 2>&-", .permission), ("true", .configuration),
     ("yes secret", .configuration), ("echo secret secret", .configuration),
   ])
-  func aCommandThatGivesNoTokenIsToldWithoutItsOutput(_ command: String, _ category: FailureCategory) {
-    let failure = failure(.command(command))
+  func aCommandThatGivesNoTokenIsToldWithoutItsOutput(_ command: String, _ category: FailureCategory) async {
+    let failure = await failure(.command(command))
     #expect(failure?.category == category)
     #expect(failure?.message.contains("secret") == false)
     if command == "exit 3" { #expect(failure?.message.contains("status 3") == true) }
@@ -97,10 +98,10 @@ struct TokenTests {
   @Test(arguments: [
     "sleep 60", "exec >&-; sleep 60", "echo abc; sleep 60", "while :; do echo; done | sleep 60",
   ])
-  func aCommandThatTakesTooLongIsEnded(_ command: String) {
+  func aCommandThatTakesTooLongIsEnded(_ command: String) async {
     let start = ContinuousClock.now
-    let failure = #expect(throws: Failure.self) {
-      try TokenSource.command("exec 2>&-;" + command).token(within: .milliseconds(200))
+    let failure = await #expect(throws: Failure.self) {
+      try await TokenSource.command("exec 2>&-;" + command).token(within: .milliseconds(200))
     }
     #expect(failure?.category == .temporary)
     #expect(ContinuousClock.now - start < .seconds(10))
@@ -115,11 +116,13 @@ struct TokenTests {
     for text in texts { #expect(!text.contains(Login.secret)) }
   }
 
-  private func failure(_ source: TokenSource) -> Failure? {
-    #expect(throws: Failure.self) { try source.token() }
+  private func failure(_ source: TokenSource) async -> Failure? {
+    await #expect(throws: Failure.self) { try await source.token() }
   }
 
-  private func withFile(_ content: String, mode: Int = 0o600, _ body: (String) throws -> Void) throws {
+  private func withFile(
+    _ content: String, mode: Int = 0o600, _ body: (String) async throws -> Void
+  ) async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "glucoport-token-\(UUID().uuidString)")
       .path
     let attributes: [FileAttributeKey: Any] = [.posixPermissions: mode]
@@ -127,6 +130,6 @@ struct TokenTests {
       FileManager.default.createFile(atPath: path, contents: Data(content.utf8), attributes: attributes))
     #expect(chmod(path, mode_t(mode)) == 0)
     defer { unlink(path) }
-    try body(path)
+    try await body(path)
   }
 }

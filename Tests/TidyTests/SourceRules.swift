@@ -25,7 +25,8 @@ enum SourceRules {
     "NIOCore": ["LogbookServer", "Remotes"],
     "ServiceLifecycle": ["LogbookServer"], "UnixSignals": ["LogbookServer"], "Logging": ["LogbookServer"],
     "CoreMetrics": ["LogbookServer"], "HeapModule": ["LogbookStore"],
-    "AsyncHTTPClient": ["Remotes"], "NIOHTTP1": ["Remotes"], "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
+    "Subprocess": ["Remotes"], "AsyncHTTPClient": ["Remotes"], "NIOHTTP1": ["Remotes"],
+    "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
   ]
 
   /// What belongs to the system, for every room.

@@ -46,7 +46,7 @@ struct PushOption: ParsableArguments {
       defer { run.end() }
       var options = UploadOptions()
       options.pulls = false
-      switch try await run.perform(options, run.login(), maxSeconds: Self.maxSeconds).ending {
+      switch try await run.perform(options, await run.login(), maxSeconds: Self.maxSeconds).ending {
       case .complete: return nil
       case .workLeft(let reason): return reason
       case .failed(let error): return Failure(error, host: run.setting.access.url).message

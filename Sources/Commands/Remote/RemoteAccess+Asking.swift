@@ -16,17 +16,17 @@ extension RemoteAccess {
     isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {
-    try await ask(with: try login(in: zone, counting: traffic), body)
+    try await ask(with: try await login(in: zone, counting: traffic), body)
   }
 
   /// The login, for which the token is read.
   ///
   /// - Throws: `Failure`: what is wrong with address or token.
-  func login(in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()) throws(Failure)
-    -> RemoteLogin
-  {
+  func login(
+    in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
+  ) async throws(Failure) -> RemoteLogin {
     RemoteLogin(
-      address: try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP), token: try token.token(),
+      address: try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP), token: try await token.token(),
       agent: "glucoport/\(Release.version)", zone: zone, authorities: authorities, traffic: traffic)
   }
 

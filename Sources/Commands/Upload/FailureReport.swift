@@ -21,9 +21,9 @@ struct FailureReport {
   /// The login; what is wrong with it is reported.
   ///
   /// - Throws: `ExitStatus` for a failure that lasts, `Failure` for one that passes.
-  func login() throws -> RemoteLogin {
+  func login() async throws -> RemoteLogin {
     do {
-      return try run.login()
+      return try await run.login()
     } catch let failure as Failure where !failure.category.isTemporary {
       // Of a logbook that was removed the store knows by itself, whatever the token.
       let known = run.setting.purgedAt == nil ? nil : run.setting.lastingFailure?.tokenMark

@@ -95,7 +95,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     defer { run.end() }
     if !now { try run.refuseTooEarly() }
     let report = FailureReport(run: run, isUnattended: unattended, isQuiet: quiet, output: output)
-    let login = try report.login()
+    let login = try await report.login()
     if retryRefused { try run.store.releaseRefused() }
     let options = try options(run)
     let meter = ProgressMeter(output, isQuiet: quiet || json)

@@ -53,9 +53,9 @@ struct UploadRun {
   /// The login to the remote, for which the token is read.
   ///
   /// - Throws: `Failure`: what is wrong with address or token, and `configuration` for a logbook that was removed there.
-  func login() throws -> RemoteLogin {
+  func login() async throws -> RemoteLogin {
     try setting.refusePurged()
-    return try setting.access.login(in: store.timezone())
+    return try await setting.access.login(in: store.timezone())
   }
 
   /// By which a later run knows whether it has the same token.

@@ -11,13 +11,14 @@ extension TokenSource {
   /// - Parameter limit: how long a command may take.
   /// - Throws: `Failure`: `missingInput` without the file, `permission` for a file that others may read and for a
   ///   command that fails, `temporary` for one that takes too long, `configuration` for what is no token.
-  public func token(within limit: Duration = .seconds(30)) throws(Failure) -> Token {
+  public func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
       try Token(firstLineOf: TokenFile.read(path), origin: "\(path): the token file")
     case .command(let command):
       try Token(
-        firstLineOf: TokenCommand.run(command, within: limit), origin: "the output of the token command")
+        firstLineOf: await TokenCommand.run(command, within: limit), origin: "the output of the token command"
+      )
     }
   }
 }
