@@ -24,7 +24,7 @@ enum SourceRules {
     "HummingbirdTLS": ["LogbookServer"], "HTTPTypes": ["LogbookServer"],
     "NIOCore": ["LogbookServer", "Remotes"],
     "ServiceLifecycle": ["LogbookServer"], "UnixSignals": ["LogbookServer"], "Logging": ["LogbookServer"],
-    "CoreMetrics": ["LogbookServer"], "HeapModule": ["LogbookStore"],
+    "HeapModule": ["LogbookStore"],
     "Subprocess": ["Remotes"], "AsyncHTTPClient": ["Remotes"], "NIOHTTP1": ["Remotes"],
     "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
   ]
