@@ -15,18 +15,27 @@ enum SourceRules {
     ["glucoport"],
   ]
 
-  /// The rooms that may import what is not of this package.
-  static let importers: [String: Set<String>] = [
-    "GRDB": ["LogbookStore", "SQLiteRows", "ServerStore"], "GRDBSQLite": ["LogbookStore", "SQLiteRows"],
-    "Crypto": ["Logbook"], "ArgumentParser": ["Commands"], "CZlib": ["Formats", "LogbookAPI"],
-    "CLibUSB": ["USBTransport"],
-    "Hummingbird": ["LogbookServer"], "HummingbirdCore": ["LogbookServer"],
-    "HummingbirdTLS": ["LogbookServer"], "HTTPTypes": ["LogbookServer"],
-    "NIOCore": ["LogbookServer", "Remotes"],
-    "ServiceLifecycle": ["LogbookServer"], "UnixSignals": ["LogbookServer"], "Logging": ["LogbookServer"],
-    "HeapModule": ["LogbookStore"],
-    "Subprocess": ["Remotes"], "AsyncHTTPClient": ["Remotes"], "NIOHTTP1": ["Remotes"],
-    "NIOPosix": ["Remotes"], "NIOSSL": ["Remotes"],
+  /// What is not of this package, by the role in which it is needed. Each role has one room.
+  static let importers: [(role: String, room: String, modules: Set<String>)] = [
+    ("digests", "Logbook", ["Crypto"]),
+    ("bodies in gzip", "LogbookAPI", ["CZlib"]),
+    ("files in gzip", "Formats", ["CZlib"]),
+    ("USB", "USBTransport", ["CLibUSB"]),
+    ("the store of a client", "LogbookStore", ["GRDB", "GRDBSQLite", "HeapModule"]),
+    ("the storage of a server", "ServerStore", ["GRDB"]),
+     ("what both stores share", "SQLiteRows", ["GRDB", "GRDBSQLite"]),
+    (
+      "the HTTP client", "Remotes", ["AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]
+    ),
+    ("the token command", "Remotes", ["Subprocess"]),
+    (
+      "the HTTP server", "LogbookServer",
+      [
+        "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
+        "ServiceLifecycle", "UnixSignals",
+      ]
+    ),
+    ("arguments", "Commands", ["ArgumentParser"]),
   ]
 
   /// What belongs to the system, for every room.
@@ -40,7 +49,9 @@ enum SourceRules {
     guard let own = row(of: file.room) else { return ["\(file.path): a room without a row"] }
     return file.imports.compactMap { line, module in
       let place = "\(file.path):\(line): imports \(module)"
-      if let rooms = importers[module] {
+      let importers = importers.filter { $0.modules.contains(module) }
+      if !importers.isEmpty {
+        let rooms = importers.map(\.room)
         return rooms.contains(file.room) ? nil : "\(place), which is for \(rooms)"
       }
       if systemModules.contains(module) { return nil }

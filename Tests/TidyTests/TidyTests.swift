@@ -15,6 +15,15 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.imports) == [])
   }
 
+  @Test func eachRoleOfAThirdPartyHasOneRoomThatNeedsIt() throws {
+    let files = try swiftSources()
+    #expect(Set(SourceRules.importers.map(\.role)).count == SourceRules.importers.count)
+    for (role, room, modules) in SourceRules.importers {
+      let imported = Set(files.filter { $0.room == room }.flatMap(\.imports).map(\.module))
+      #expect(modules.subtracting(imported) == [], "\(role)")
+    }
+  }
+
   @Test func everyRoomHasARowAndEveryRowItsRooms() throws {
     let folder = SourceFile.root.appending(path: "Sources").path
     let folders = try FileManager.default.contentsOfDirectory(atPath: folder)
