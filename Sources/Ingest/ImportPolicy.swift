@@ -21,8 +21,8 @@ public struct ImportPolicy: Sendable {
   func failure(
     of name: String, _ rejections: [Rejection], count: Int, storesNothing: Bool
   ) -> RejectedInput {
-    let limit = isStrict ? "--strict takes none" : "--max-rejects takes \(maxRejections ?? 0)"
-    let end = isStrict || storesNothing ? "nothing was stored" : "what was read until then is stored"
+    let limit = isStrict ? "--strict permits none" : "--max-rejects permits \(maxRejections ?? 0)"
+    let end = isStrict || storesNothing ? "nothing was stored" : "what was read before is stored"
     let items = count == 1 ? "1 item was rejected" : "\(count) items were rejected"
     return RejectedInput(
       Failure(.badInput, "\(name): \(items) and \(limit); \(end)"), source: name, rejections, count: count)

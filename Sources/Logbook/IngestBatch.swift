@@ -55,7 +55,7 @@ public struct IngestBatch: Sendable {
   }
 }
 
-/// What an ingestor decided about its input, and on what ground.
+/// What an ingestor decided about its input, and on what basis.
 public struct Decision: Hashable, Sendable {
   /// Why it was decided so: read in the input, inferred from it, given by a person, fixed by the format, or
   /// the logbook's setting.
@@ -67,7 +67,7 @@ public struct Decision: Hashable, Sendable {
   /// Why it was decided so.
   public let basis: Basis
 
-  /// A decision on a subject, with its ground.
+  /// A decision on a subject, with its basis.
   public init(_ subject: String, _ value: String, _ basis: Basis) {
     self.subject = subject
     self.value = value

@@ -23,7 +23,7 @@ public struct JSONScanner {
     try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in
       var scanner = JSONScanner(bytes)
       let value = try read(&scanner)
-      guard scanner.peek() == nil else { throw scanner.error("something stands behind the value") }
+      guard scanner.peek() == nil else { throw scanner.error("more text follows the value") }
       return value
     }
   }

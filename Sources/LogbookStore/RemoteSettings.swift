@@ -218,12 +218,8 @@ extension RemoteSetting {
     lastSuccess = try row["last_success"]
     since = try row["since"]
     lastError = try row["last_error"]
-    lastingFailure = try (row["lasting_failure"] as String?).map { text in
-      guard let failure = LastingFailure(stored: text) else {
-        throw DamagedRow("setting (name \(StoreSetting.lastingFailure.rawValue))", "unknown value")
-      }
-      return failure
-    }
+    // It only keeps a report from being repeated: what no program wrote there is as good as none.
+    lastingFailure = try (row["lasting_failure"] as String?).flatMap(LastingFailure.init(stored:))
     lastPush = try row["last_push"]
     lastPull = try row["last_pull"]
     purgedAt = try row["purged_at"]

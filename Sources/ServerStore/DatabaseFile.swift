@@ -98,7 +98,7 @@ extension DatabaseFile {
   ///
   /// - Parameter log: what happened, for the server's log.
   static func failed(_ log: String) -> ServiceError {
-    .serverFailure("the server's storage failed; its log tells why", log: log)
+    .serverFailure("the server's storage failed; see the server's log", log: log)
   }
 
   private func storageError(_ error: any Error) -> ServiceError {

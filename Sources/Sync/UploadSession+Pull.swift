@@ -35,7 +35,8 @@ extension UploadSession {
         }
         if !page.readings.readings.isEmpty || !page.notTaken.isEmpty {
           let stored = try store.storePulled(
-            page.readings, foreign: page.foreign, notTaken: page.notTaken, ingest: ingest, from: name, at: now)
+            page.readings, foreign: page.foreign, notTaken: page.notTaken, ingest: ingest, from: name, at: now
+          )
           summary.notTaken.merge(page.notTaken, uniquingKeysWith: +)
           ingest = stored.ingest
           summary.pulledReadings += stored.new

@@ -159,7 +159,7 @@ struct ImportTests {
     #expect(try file.objects().first?["known"] as? Int == 9000, "\(file.errors)")
     let cut = try await program.shell("head -c 20000 rows.csv.gz | glucoport import - --store cut.db")
     #expect(cut.status == 65)
-    #expect(cut.errors.contains("cut off"), "\(cut.errors)")
+    #expect(cut.errors.contains("truncated"), "\(cut.errors)")
     let kept = try StoreFile(program.path("cut.db")).readings()
     #expect(kept.count > 100)
     #expect(try Set(kept).isSubset(of: StoreFile(program.store).readings()))
@@ -216,7 +216,7 @@ struct ImportTests {
       ])
     #expect(
       ends.map(\.last) == [
-        "glucoport: -: 3 items were rejected and --max-rejects takes 2; what was read before is stored",
+        "glucoport: -: 3 items were rejected and --max-rejects permits 2; what was read before is stored",
         "glucoport: -: 3 items were rejected and --strict permits none; nothing was stored",
       ])
     #expect(!(few.errors + strict.errors).contains("98secret"))
@@ -325,7 +325,8 @@ struct ImportTests {
     #expect(try outcome.objects().count == 1)
     let members: Set<String> = [
       "source", "format", "outcome", "dry_run", "new", "known", "repeated", "changed", "rejected",
-      "new_by_kind", "records", "skipped", "ambiguous_times", "doubtful_times", "first_time", "last_time",
+      "new_by_kind", "not_taken", "records", "skipped", "ambiguous_times", "doubtful_times", "first_time",
+      "last_time",
       "decisions", "warnings", "likely_duplicates", "corrected", "meter", "clock",
     ]
     #expect(Set(object.keys) == members)

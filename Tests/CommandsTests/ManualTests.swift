@@ -209,7 +209,7 @@ import Testing
 /// The names of the members of JSON, at any depth.
 private enum JSONNames {
   /// Objects whose names are data.
-  private static let free: Set<String> = ["skipped", "new_by_kind", "fields"]
+  private static let free: Set<String> = ["skipped", "not_taken", "new_by_kind", "fields"]
 
   static func all(in text: String) throws -> Set<String> {
     names(try JSONSerialization.jsonObject(with: Data(text.utf8)))

@@ -15,10 +15,10 @@ extension NastyInput {
     NastyInput("1 UTF-16LE without a mark", utf16(table), status: 0, new: 2),
     NastyInput(
       "2 UTF-16 of an odd length", [0xFF, 0xFE] + utf16(table) + [0x32], status: 65, new: 2,
-      isTruncated: true, says: "cut off"),
+      isTruncated: true, says: "truncated"),
     NastyInput(
       "2 UTF-16 cut in a surrogate", [0xFF, 0xFE] + utf16(table) + [0x3D, 0xD8], status: 65, new: 2,
-      isTruncated: true, says: "cut off"),
+      isTruncated: true, says: "truncated"),
     NastyInput("3 a mark encoded twice", "\u{EF}\u{BB}\u{BF}" + table, status: 0, new: 2),
     NastyInput(
       "3 a mark inside the first quoted header", "\"\u{FEFF}time\"" + table.dropFirst(4), status: 0, new: 2),

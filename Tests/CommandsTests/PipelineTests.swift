@@ -103,7 +103,7 @@ struct PipelineTests {
     let outcome = try await program.run("import", "-", input: rows + Array("2024-01-01T10:2".utf8))
     #expect(outcome.status == 65)
     #expect(outcome.errors.contains("-:102: "), "\(outcome.errors)")
-    #expect(outcome.errors.contains("cut off"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("truncated"), "\(outcome.errors)")
     #expect(try StoreFile(program.store).count("reading") == 100)
   }
 

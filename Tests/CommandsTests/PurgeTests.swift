@@ -63,7 +63,7 @@ import Testing
 
         """, "\(outcome)")
     #expect(
-      outcome.errors.split(separator: "\n").count(where: { $0.contains("removed there for ever") }) == 6,
+      outcome.errors.split(separator: "\n").count(where: { $0.contains("removed permanently") }) == 6,
       "\(outcome.errors)")
   }
 

@@ -50,7 +50,7 @@ struct RemoteTests {
     #expect(show.status == 0 && show.output.contains("token from the file \(token)"), "\(show)")
     #expect(show.output.contains("last success never"))
     let test = try await program.run("remote", "test")
-    #expect(test.status == 0 && test.output.contains("behind this one"), "\(test)")
+    #expect(test.status == 0 && test.output.contains("behind this computer's"), "\(test)")
     #expect(test.output.contains("read and write"))
     #expect(server.requests.map(\.path) == [Wire.logbookPath, Wire.logbookPath])
     #expect(server.requests.allSatisfy { $0.headers["authorization"] == "Bearer \(Self.secret)" })

@@ -70,7 +70,7 @@ import Testing
     #expect(differences[4]["guid"] as? String == lines[7].split(separator: " ").last.map(String.init))
     #expect(
       Array(lines[18...22]) == [
-        "fetched 0 readings, 1 record",
+        "downloaded 0 readings, 1 record",
         "queued again 3 readings, 1 record; 'glucoport upload' sends them", "a 0",
         "pending: 3 readings, 1 record; nothing was sent or changed", "a 0",
       ], "\(outcome.output)")

@@ -49,12 +49,12 @@ import Testing
       "A1,\(DeviceTime(seconds: 1_777_600_000 + Int64(row) * 9000).text),101\n"
     }.joined()
     let file = try ScratchFile("subject,time,glucose mg/dL\n\(many)B2,2027-05-01 07:00,201\n")
-    #expect(try file.refusal()?.contains("tells persons apart") == true)
+    #expect(try file.refusal()?.contains("distinguishes persons") == true)
   }
 
   @Test func aBareIDIsThatOfPersonsWhereItComesAgainAndAgain() throws {
     let rows = (0..<9).map { "\($0 < 5 ? 1 : 2),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
-    #expect(try ScratchFile("id,time,glucose\n\(rows)").refusal()?.contains("tells persons apart") == true)
+    #expect(try ScratchFile("id,time,glucose\n\(rows)").refusal()?.contains("distinguishes persons") == true)
     let numbered = (0..<9).map { "\($0),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(numbered)").readings().readings.count == 9)
   }
@@ -62,7 +62,7 @@ import Testing
   @Test func namedColumnsOfATableOfSeveralPersonsNeedAPersonToo() throws {
     let file = try ScratchFile("who,userID,at,n\nx,A1,2026-05-01 07:00,101\nx,B2,2026-05-01 07:00,201\n")
     let map = ["time": "at", "value": "n"]
-    #expect(try file.refusal { $0.columns = map }?.contains("tells persons apart") == true)
+    #expect(try file.refusal { $0.columns = map }?.contains("distinguishes persons") == true)
     let one = try file.readings {
       $0.columns = map
       $0.rows = [RowFilter(column: "userID", value: "B2")]

@@ -164,7 +164,7 @@ import Testing
 
   @Test func milligramsUnderAUnitOfMillimolesAreRejected() throws {
     let lines = try Rendering.items(ofText: entries([#"39,"units":"mmol/L""#]))
-    #expect(lines == [#"{"rejected":1,"reason":"a glucose value above 33.3 mmol/L: is it in mg/dL?"}"#])
+    #expect(lines == [#"{"rejected":1,"reason":"the glucose value is above 33.3 mmol/L: is it in mg/dL?"}"#])
   }
 
   // MARK: Treatments

@@ -96,7 +96,7 @@ import Testing
 
   @Test func aWrongUnitIsRejected() throws {
     let lines = try Rendering.items(ofText: item(#""type":"cbg","value":104,"units":"mmol/L""#))
-    #expect(lines == [#"{"rejected":1,"reason":"the glucose value is outside 0.6–55 mmol/L"}"#])
+    #expect(lines == [#"{"rejected":1,"reason":"a glucose value outside 0.6–55 mmol/L"}"#])
   }
 
   @Test func nestedValuesAreReadFromJSONAndFromText() throws {

@@ -49,7 +49,8 @@ import Testing
       #expect(try changes.map { try RecordChange(json: $0.json) } == changes, "seed \(seed)")
       #expect(
         try changes.map { try RecordState(json: $0.state.json) } == changes.map(\.state), "seed \(seed)")
-      let answer = RecordAnswer(verdicts: (0..<4).map { _ in random.verdict() }, position: random.optionalToken())
+      let answer = RecordAnswer(
+        verdicts: (0..<4).map { _ in random.verdict() }, position: random.optionalToken())
       #expect(try Bodies.readRecordAnswer(Bodies.write(answer), sent: 4) == answer, "seed \(seed)")
     }
   }

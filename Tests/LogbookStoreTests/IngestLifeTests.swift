@@ -50,12 +50,12 @@ import Testing
     let store = try scratch.open(.sync)
     try store.sync { store in
       let counts = ["no date": 1, "a value of 10–1000": 2]
-      let (ingest, new) = try store.storePulled(
+      let pulled = try store.storePulled(
         ReadingBatch(), notTaken: counts, ingest: nil, from: "site.test", at: 5)
-      #expect(ingest != nil && new == 0)
+      #expect(pulled.ingest != nil && pulled.new == 0)
       let next = try store.storePulled(
-        ReadingBatch(), notTaken: ["no date": 1], ingest: ingest, from: "site.test", at: 6)
-      #expect(next.ingest == ingest)
+        ReadingBatch(), notTaken: ["no date": 1], ingest: pulled.ingest, from: "site.test", at: 6)
+      #expect(next.ingest == pulled.ingest)
     }
     let entry = try #require(try scratch.open(.reader).overview(ingests: 1).ingests.first)
     #expect(try entry.readCounts().notTaken == ["no date": 2, "a value of 10–1000": 2])

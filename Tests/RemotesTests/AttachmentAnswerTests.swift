@@ -85,7 +85,7 @@ import Testing
           Issue.record("\(String(describing: problem))")
           continue
         }
-        #expect(sentence.contains("was not asked"))
+        #expect(sentence.contains("was not contacted"))
       }
     }
   }

@@ -152,7 +152,7 @@ struct NightscoutAnswerTests {
       #expect(try await push().known == 30)
     } else {
       let problem = await #expect(throws: ServiceError.self) { _ = try await push() }
-      #expect(problem?.sentence?.contains("does not answer like Nightscout") == true)
+      #expect(problem?.sentence?.contains("its answer is not Nightscout's") == true)
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logbook
+import Nightscout
 import TestServers
 import Testing
 
@@ -83,7 +84,7 @@ struct NightscoutDoubleTests {
       return call.hasPrefix("GET") ? NightscoutScript.document(before) : NightscoutPushTests.done
     }
     let answer = try await script.ask { [deletion = deletion(of: Sample.bolus)] in
-      try await $0.push([deletion], Login.run())
+      try await $0.apply([deletion], Login.run())
     }
     #expect(answer.verdicts == [.accepted(revision: "deleted")])
     #expect(script.calls.count { $0.hasPrefix("DELETE") } == 1)

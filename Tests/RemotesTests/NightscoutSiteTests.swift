@@ -256,11 +256,9 @@ struct NightscoutSiteTests {
       if deletesByV1 {
         #expect(loopback.site.actAsPhoneApp().deleteTreatment(change.guid))
       } else {
-        let tombstone = NightscoutPushTests.change(
-          RecordState.deleted(change.state), base: answer.verdicts.first?.revision, version: 2)
-        var other = tombstone
-        (other.guid, other.node) = (change.guid, "22222222-2222-4222-8222-222222222222")
-        let deletion = other
+        let deletion = RecordChange(
+          guid: change.guid, node: "22222222-2222-4222-8222-222222222222", version: 2,
+          base: answer.verdicts.first?.revision, state: RecordState.deleted(change.state))
         _ = try await ask { try await $0.apply([deletion], Login.run(node: 2)) }
       }
       // An older event of another program: the site keeps what is old.

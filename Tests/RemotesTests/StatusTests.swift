@@ -53,7 +53,8 @@ struct StatusTests {
       Issue.record("\(problem)")
       return
     }
-    #expect(sentence.contains("status \(status), as no remote of this type does; check the address"))
+    #expect(
+      sentence.contains("status \(status), which is unexpected for this type of remote; check the address"))
     #expect(sentence.contains("'glucoport remote set --type'") && !sentence.contains("redirects"))
   }
 

@@ -3,6 +3,7 @@
 import GRDB
 import Logbook
 import LogbookAPI
+import ServiceConformance
 import Testing
 
 @testable import ServerStore

@@ -22,7 +22,7 @@ package struct Client: Sendable {
   static func run(_ node: Int) -> RunStamp {
     RunStamp(
       node: "00000000-0000-4000-8000-00000000000\(node)", number: 3,
-      id: "11111111-1111-4111-8111-111111111111")
+      id: "11111111-1111-4111-8111-11111111111\(node)")
   }
 
   package static func uuid() -> String { UUID().uuidString.lowercased() }

@@ -95,7 +95,7 @@ final class SiteScene {
   // MARK: Uploads
 
   /// The site as a process of its own reaches it, with a login of its own.
-  func remote() throws -> any Remote {
+  func remote() throws -> any LogbookService {
     let login = RemoteLogin(
       address: try RemoteAddress("http://localhost", allowsPlainHTTP: false),
       token: try Token(firstLineOf: Array(token.utf8), origin: "test"), agent: "test")

@@ -23,7 +23,7 @@ enum SourceRules {
     ("USB", "USBTransport", ["CLibUSB"]),
     ("the store of a client", "LogbookStore", ["GRDB", "GRDBSQLite", "HeapModule"]),
     ("the storage of a server", "ServerStore", ["GRDB"]),
-     ("what both stores share", "SQLiteRows", ["GRDB", "GRDBSQLite"]),
+    ("what both stores share", "SQLiteRows", ["GRDB", "GRDBSQLite"]),
     (
       "the HTTP client", "Remotes", ["AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL"]
     ),

@@ -32,7 +32,7 @@ struct ImportObject: Encodable {
     counts = report.counts
     details = Details(
       decisions: JSONMembers(
-        report.decisions.map { ($0.subject, DecisionObject(value: $0.value, ground: $0.basis.rawValue)) }),
+        report.decisions.map { ($0.subject, DecisionObject(value: $0.value, basis: $0.basis.rawValue)) }),
       meter: report.meter.map { MeterObject($0.identity) },
       clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
       likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init))
@@ -48,7 +48,7 @@ struct ImportObject: Encodable {
 /// What was decided on one subject.
 struct DecisionObject: Encodable {
   let value: String
-  let ground: String
+  let basis: String
 }
 
 /// Readings of two devices that are probably the same.

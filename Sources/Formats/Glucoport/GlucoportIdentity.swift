@@ -52,7 +52,7 @@ struct GlucoportIdentity {
       return .rejected("invalid value, unit or range")
     }
     guard let marks = marks(field(.marks, of: row)) else { return .rejected("unknown mark") }
-    guard let position = field(.position, of: row).integer else {
+    guard let position = field(.position, of: row).integer64 else {
       return .rejected("the position is not a number")
     }
     var reading = Reading(

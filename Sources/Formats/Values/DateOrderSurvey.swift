@@ -93,7 +93,7 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
 
-  /// The order, and on what ground.
+  /// The order, and on what basis.
   ///
   /// - Parameters:
   ///   - halfDayMeansMonthFirst: whether this format's half-day clock goes with months first.

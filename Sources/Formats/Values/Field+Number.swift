@@ -15,7 +15,8 @@ enum DecimalMark: UInt8 {
 }
 
 extension Field {
-  /// The whole number written here: digits with an optional sign, nothing else.
+  /// The whole number written here with at most 18 digits and an optional sign, so that sums of a few of them never
+  /// overflow.
   var integer: Int64? {
     var index = 0
     var isNegative = false
@@ -24,8 +25,7 @@ extension Field {
       index = 1
     }
     guard count > index else { return nil }
-    // More digits may not fit.
-    guard count - index <= 18 else { return count - index == 19 ? Int64(text) : nil }
+    guard count - index <= 18 else { return nil }
     var value: Int64 = 0
     while index < count {
       let digit = start[index] &- 0x30
@@ -35,6 +35,9 @@ extension Field {
     }
     return isNegative ? -value : value
   }
+
+  /// The same for every number that 64 bits hold, as glucoport's own positions are.
+  var integer64: Int64? { integer ?? (count > 18 ? Int64(text) : nil) }
 
   /// The decimal number written here, or nil.
   ///

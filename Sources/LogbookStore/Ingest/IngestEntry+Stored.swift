@@ -63,11 +63,6 @@ private struct StoredCounts: Codable {
 struct StoredDecision: Codable {
   let subject, value, basis: String
 
-  enum CodingKeys: String, CodingKey {
-    case subject, value
-    case basis = "ground"
-  }
-
   init(_ decision: Decision) {
     (subject, value, basis) = (decision.subject, decision.value, decision.basis.rawValue)
   }

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// The readings of a store in the seconds of readings that other programs wrote on a remote.
 struct OwnReadings {

@@ -102,7 +102,8 @@ extension SyncTransaction {
   ///     noted, and not stored a second time.
   ///   - ingest: the one that the run has begun; nil for none.
   public func storePulled(
-    _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?, from remote: String, at now: Int64
+    _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
+    from remote: String, at now: Int64
   ) throws -> PulledReadings {
     var pulled = PulledReadings(ingest: ingest)
     let batch = try withoutSame(batch, foreign, &pulled)

@@ -3,6 +3,7 @@
 import Foundation
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Readings of the store that are on the remote in documents of other programs: the table `same_as`.
 struct SameReadings {

@@ -21,7 +21,7 @@ enum TokenCommand {
   private static func output(of command: String) async -> Result<[UInt8], Failure> {
     do {
       let result = try await Subprocess.run(
-        .path("/bin/sh"), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
+        .name("sh"), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
         error: .currentStandardError)
       let words =
         switch result.terminationStatus {
