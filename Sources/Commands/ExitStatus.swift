@@ -45,7 +45,7 @@ enum ExitStatus: Int32, Error {
   }
 
   /// Which of several holds: the first of these.
-  private static let precedence: [ExitStatus] = [
+  static let precedence: [ExitStatus] = [
     .interrupted, .terminated, .bug, .configuration, .permission, .protocolViolation, .inputOutput,
     .cannotCreate, .unavailable,
     .missingInput, .badInput, .usage, .temporary, .partial, .conflicts, .done,

@@ -11,7 +11,7 @@ extension Failure {
       let wait = seconds.map { "; try again in \($0) s" } ?? "; try again later"
       self.init(.temporary, sentence + wait)
     case .serverFailure(let sentence, _): self.init(.temporary, "\(sentence); try again later")
-    case .tooLarge: self.init(.protocolViolation, "\(host): it takes not even the smallest request")
+    case .tooLarge: self.init(.protocolViolation, "\(host): it rejects even the smallest request")
     case .refused(let sentence): self.init(.protocolViolation, sentence)
     case .loginRefused(let sentence):
       self.init(.permission, "\(sentence); the login is rejected: check or replace the token")

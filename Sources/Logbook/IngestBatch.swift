@@ -60,7 +60,7 @@ public struct Decision: Hashable, Sendable {
   /// Why it was decided so: read in the input, inferred from it, given by a person, fixed by the format, or
   /// the logbook's setting.
   public enum Basis: String, Sendable { case read, inferred, given, fixed, logbook }
-  /// `format`, `encoding`, `delimiter`, `unit`, `date-order`, `zone`, `decimal-mark`.
+  /// `format`, `encoding`, `delimiter`, `unit`, `kind`, `date-order`, `decimal-mark`, `carbohydrates`, `zone`.
   public let subject: String
   /// What was decided, for people.
   public let value: String

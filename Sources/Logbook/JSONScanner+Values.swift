@@ -234,7 +234,7 @@ extension JSONScanner {
     return time
   }
 
-  /// Reads an place, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds east of Greenwich.
+  /// Reads an offset, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds east of Greenwich.
   public mutating func utcOffset() throws(JSONError) -> Int32 {
     let (range, _) = try stringRange()
     let start = range.lowerBound
@@ -244,7 +244,7 @@ extension JSONScanner {
       bytes[start + 3] == UInt8(ascii: ":"), range.count == 6 || bytes[start + 6] == UInt8(ascii: ":"),
       let hours = twoDigits(start + 1), let minutes = twoDigits(start + 4),
       let seconds = range.count == 9 ? twoDigits(start + 7) : 0, hours < 24, minutes < 60, seconds < 60
-    else { throw error("an place is expected, such as +02:00") }
+    else { throw error("an offset is expected, such as +02:00") }
     let size = Int32(hours * 3600 + minutes * 60 + seconds)
     return bytes[start] == UInt8(ascii: "-") ? -size : size
   }

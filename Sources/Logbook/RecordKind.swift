@@ -28,3 +28,8 @@ public struct RecordKind: RawRepresentable, Hashable, Sendable {
     byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z") || byte == UInt8(ascii: "-")
   }
 }
+
+extension RecordKind: CustomStringConvertible {
+  /// The word.
+  public var description: String { rawValue }
+}

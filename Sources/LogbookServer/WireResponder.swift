@@ -93,7 +93,7 @@ extension WireResponder {
     case .changes: try await calls.changes(incoming, logbook)
     case .digests: try await calls.digests(incoming, logbook)
     case .blobs: try await blobs.answer(incoming, logbook)
-    case .health, .metrics: throw Refusal(.notFound, "there is nothing here")
+    case .health, .metrics: throw Refusal(.notFound, "not found")
     }
   }
 
@@ -106,7 +106,7 @@ extension WireResponder {
       refusal.retryAfterSeconds = wait
       throw refusal
     }
-    throw Refusal(.login, "no valid token in the header 'Authorization: Bearer'")
+    throw Refusal(.login, "the token is missing, unknown or revoked")
   }
 
   private func health() async throws -> Answer {

@@ -97,7 +97,7 @@ public enum NightscoutTime {
     let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false).map { Int32($0) }
     guard text.first == "+" || text.first == "-", parts.count == 2 || parts.count == 3,
       let hours = parts[0], let minutes = parts[1], let seconds = parts.count == 3 ? parts[2] : 0,
-      (0...18).contains(hours), (0..<60).contains(minutes), (0..<60).contains(seconds)
+      (0..<24).contains(hours), (0..<60).contains(minutes), (0..<60).contains(seconds)
     else { return nil }
     let size = hours * 3600 + minutes * 60 + seconds
     return text.first == "-" ? -size : size

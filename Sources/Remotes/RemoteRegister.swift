@@ -114,7 +114,7 @@ public enum RemoteRegister {
     }
   }
 
-  /// A remote whose requests go by another carrier than the network.
+  /// A remote whose requests go by another transport than the network.
   package static func remote(
     _ kind: String, _ login: RemoteLogin, over transport: any HTTPTransport
   ) throws(Failure) -> any LogbookService {

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 public import Logbook
 public import LogbookAPI
+import SQLiteRows
 
 /// The logins of a server and the names of its logbooks. May be open beside a running server.
 public final class Logins: LoginDirectory {
@@ -70,7 +71,9 @@ public final class Logins: LoginDirectory {
       let statement = try database.cachedStatement(
         sql: "SELECT name, logbook, role FROM login WHERE token_hash = ?")
       if let row = try Row.fetchOne(statement, arguments: [Data(tokenHash)]) {
-        return Login(name: row[0], logbook: row[1], role: LoginRole(rawValue: row[2]) ?? .read)
+        // By its logbook: the name of a login is a person's, and errors are logged.
+        let stored = StoredRow(row, of: "login", key: 1..<2)
+        return Login(name: try stored[0], logbook: try stored[1], role: try stored.code(2))
       }
       let purged = try database.cachedStatement(
         sql: "SELECT EXISTS (SELECT 1 FROM purged_token WHERE token_hash = ?)")

@@ -46,8 +46,7 @@ public struct Backoff: Hashable, Sendable {
     let doubled = min(
       Double(Self.longestSeconds), Double(Self.firstSeconds) * Double(1 << min(failures - 1, 16)))
     let spread = doubled * (0.5 + jitter / 2)
-    // What the remote asks for is what the person is told to wait.
-    let asked = min(max(retryAfterSeconds ?? 0, 0), Self.longestSeconds)
-    nextAttempt = now + (asked > 0 ? Int64(asked) : Int64(spread.rounded(.up)))
+    let asked = Double(min(max(retryAfterSeconds ?? 0, 0), Self.longestSeconds))
+    nextAttempt = now + Int64(max(spread, asked).rounded(.up))
   }
 }

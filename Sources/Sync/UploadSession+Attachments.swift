@@ -24,7 +24,7 @@ extension UploadSession {
     case .success(.wrongDigest):
       // Something may have been lost on the way; twice is no accident.
       if attachments.stall(content.digest, weight: AttachmentLane.maxStalls / 2) { return .done }
-      return try refuse(content.digest, "what arrives there does not have the SHA-256 of the content")
+      return try refuse(content.digest, "the content that arrived on the remote does not match its SHA-256")
     case .success(.full(let reason)): return try refuse(content.digest, reason)
     case .success(.holds(let held)), .success(.misplaced(let held)):
       if held.bytes > offset {

@@ -85,7 +85,9 @@ extension UploadSession {
 
   private func fetch(_ part: ChangePart, _ download: Download, _ limit: Int) async throws -> UploadEvent {
     guard let parts = remote.parts else {
-      return try refuse(download, "this remote gives no parts; 'queue add changes' fetches everything")
+      return try refuse(
+        download,
+        "this remote returns no parts of a logbook; 'glucoport queue add changes' downloads everything")
     }
     let answer = await ask { () async throws(ServiceError) in
       try await parts.changes(of: part, after: download.position, limit: limit, run)

@@ -105,8 +105,7 @@ public final class UploadSession {
     case .requeueMissing: try plan.note(try await requeueMissing())
     case .renewNode: try plan.note(try renewNode())
     case .finish(let ending):
-      try finish(ending)
-      return ending
+      return try finish(ending)
     }
     return nil
   }
@@ -172,25 +171,33 @@ extension UploadSession {
     }
   }
 
-  private func finish(_ ending: UploadEnding) throws {
+  /// Keeps how the run ended.
+  ///
+  /// - Returns: the ending; where the remote asks to wait, with the time until the next attempt.
+  private func finish(_ ending: UploadEnding) throws -> UploadEnding {
     let (now, jitter) = (environment.now(), environment.jitter())
     let (host, pushed, pulled) = (remoteName, plan.options.pushes, hasFetchedChanges)
     let asked = hasAsked
     let finished = finishedDownloads
-    try store.sync { store in
+    return try store.sync { store in
       try store.endTransfers()
       try store.finishDownloads(finished)
       switch ending {
       case .complete: try store.noteSuccess(at: now, pushed: pushed, pulled: pulled, asked: asked)
       case .workLeft: break
-      case .failed(let error):
+      case .failed(var error):
         let known = try store.attempts()
         var backoff = Backoff(failures: known.failures, nextAttempt: known.next)
         backoff.note(error, now: now, jitter: jitter)
         if error == .purged { try store.notePurged(at: now) }
+        if case .busy(let sentence, _) = error, let next = backoff.nextAttempt {
+          error = .busy(sentence, retryAfterSeconds: Int(next - now))
+        }
         try store.noteFailure(
           failures: backoff.failures, next: backoff.nextAttempt, Failure(error, host: host).message)
+        return .failed(error)
       }
+      return ending
     }
   }
 }

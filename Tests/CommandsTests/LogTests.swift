@@ -60,5 +60,9 @@ struct LogTests {
     #expect(log.status == 0, "\(log.errors)")
     #expect(log.output.contains("lost.csv: new 0 · known 0 · rejected 0 · not finished\n"))
     #expect(!log.output.contains("finished 2"))
+    let names = try await program.run("log", "--json").objects().map { object in
+      (object["counts"] as? [String: any Sendable])?.keys.sorted() ?? []
+    }
+    #expect(names.count == 3 && Set(names).count == 1 && names[0].contains("rejected"), "\(names)")
   }
 }

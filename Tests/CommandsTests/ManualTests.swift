@@ -87,6 +87,13 @@ import Testing
     #expect(described == (0...255).filter { ExitStatus(rawValue: $0) != nil })
   }
 
+  @Test func thePageHasTheOrderInWhichStatusesHold() throws {
+    let section = try ManualPage("glucoport.1").section("Sh EXIT STATUS")
+    let sentence = try #require(section.first { $0.hasPrefix("If several apply") })
+    let described = sentence.matches(of: /\d+/).compactMap { Int32($0.output) }
+    #expect(described == ExitStatus.precedence.map(\.rawValue))
+  }
+
   @Test func theWordsOfACheckAreDescribedInTheirOrder() throws {
     let described = try ManualPage("glucoport-status.1").items("Cm")
     #expect(described == StatusFinding.Word.allCases.map(\.rawValue))

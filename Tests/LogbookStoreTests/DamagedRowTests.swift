@@ -98,6 +98,16 @@ import Testing
   }
 
   @Test(arguments: [
+    ("offset_source = 9", "unknown offset_source 9"), ("kind = 'X9'", "unknown kind"),
+  ])
+  func noUploadGuessesWhatARecordIs(_ change: String, _ reason: String) throws {
+    try damage("UPDATE record SET \(change), guid = 'x'")
+    try expect("record (guid \"x\"): \(reason)") {
+      try scratch.open(.sync).sync { _ = try $0.record("x") }
+    }
+  }
+
+  @Test(arguments: [
     ("priority = 9", "unknown priority 9"), ("kind = 'x'", "unknown subject"),
     ("kind = 'readings', subject = 'x'", "unknown subject"),
   ])
@@ -122,7 +132,9 @@ import Testing
     try damage("UPDATE ingest SET decisions = '\(decision)'")
     let entry = try #require(try scratch.open(.reader).ingests(limit: 1).first)
     #expect { try entry.readDecisions() } throws: { error in
-      (error as? Failure)?.message.contains("ingest (id \(entry.id)): unknown basis") == true
+      guard let failure = error as? Failure else { return false }
+      return failure.category == .inputOutput
+        && failure.message.contains("ingest (id \(entry.id)): unknown basis")
     }
   }
 

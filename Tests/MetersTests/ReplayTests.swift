@@ -26,7 +26,8 @@ struct ReplayTests {
 
   @Test func anotherQuestionThanTheRecordedOneFails() {
     let replayed = ReplayedTransport(Self.transcript)
-    #expect(throws: TransportError.failed("exchange 1 of the transcript is another one")) {
+    #expect(throws: TransportError.failed("exchange 1 of the transcript differs from what the driver sends"))
+    {
       try replayed.perform(.send([0x59]), within: 1000)
     }
   }

@@ -146,6 +146,7 @@ extension SeededNumbers {
       "utcOffset": [.number(0), .number(-240), .text("60"), .number(100_000)],
       "device": [
         .text("xDrip"), .text(" share2 "), .text(String(repeating: "d", count: 300)), .text(""), .number(7),
+        .text("  "), .text("a\0b"), .text("\u{A0}x"),
       ],
       "units": [.text("mg/dl"), .text("mmol"), .text(""), .text("?")],
     ])

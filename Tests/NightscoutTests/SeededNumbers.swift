@@ -28,7 +28,7 @@ struct SeededNumbers: RandomNumberGenerator {
     ])
     let seconds = Int64.random(in: 1_000_000_000...1_900_000_000, using: &self)
     let placement = Placement(
-      utcOffset: pick([0, 7200, -12600, 20700, 8423]), source: pick(OffsetSource.allCases))
+      utcOffset: pick([0, 7200, -12600, 20700, 8423, -86_340]), source: pick(OffsetSource.allCases))
     let unit = pick(GlucoseUnit.allCases)
     let number = pick([0.1, 5.5, 6.05, 39, 100, 401, 123.4])
     let measurement = pick([
@@ -43,7 +43,8 @@ struct SeededNumbers: RandomNumberGenerator {
         device: DeviceIndex(0), kind: kind, at: time, placement: placement, measurement, marks: marks, line: 0
       )
       : Reading(
-        device: DeviceIndex(0), kind: kind, tick: pick([0, 7, -3, 1_778_085_000_123, .max, .min + 1]),
+        device: DeviceIndex(0), kind: kind,
+        tick: pick([0, 7, -3, 1_778_085_000_123, 999_999_999_999_999_999, -999_999_999_999_999_999]),
         at: time,
         placement: placement, measurement, marks: marks, line: 0)
     reading.occurrence = Int32(pick([0, 0, 1, 5]))

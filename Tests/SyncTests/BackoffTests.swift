@@ -30,7 +30,7 @@ import Testing
     #expect(waits.allSatisfy { $0 <= Int64(Backoff.firstSeconds) })
   }
 
-  @Test(arguments: [(600, 600), (7, 7), (-5, 15), (10_000_000, Backoff.longestSeconds)])
+  @Test(arguments: [(600, 600), (7, 15), (-5, 15), (10_000_000, Backoff.longestSeconds)])
   func theRemotesWishIsObeyedWithinTheLongestWait(asked: Int, expected: Int) {
     var backoff = Backoff()
     backoff.note(.busy("", retryAfterSeconds: asked), now: 50, jitter: 0)

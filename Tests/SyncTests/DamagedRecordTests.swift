@@ -9,7 +9,7 @@ import Testing
 
 /// A store in which a text that sync keeps of one record is damaged: that record waits for a person, and no other.
 @Suite struct DamagedRecordTests {
-  /// A conflict, and a change whose answer was lost, with this column of its record damaged.
+  /// A conflict, and a change that was lost on its way, with this column of its record damaged.
   private func damaged(_ column: String) async throws -> (scene: Scene, guid: String) {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()
@@ -17,7 +17,7 @@ import Testing
     switch column {
     case "sent":
       try await scene.a.stepUntil { $0 == .pushRecords(.entries, limit: 1000) }
-      await scene.a.remote.loseNextAnswer()
+      await scene.a.remote.script(.unavailable("the request was lost"))
       while try await scene.a.stepUpload() == nil {}
     case "conflict":
       try scene.b.edit(guid, "a", "theirs")

@@ -31,7 +31,7 @@ enum AttachmentText {
       let bytes = ByteCountArgument.rounded(backlog.toSendBytes)
       parts.append(
         backlog.pending(for: remote) == 0
-          ? "\(grouped(backlog.toSend)) are kept locally (\(bytes)); this remote stores no files"
+          ? "\(counted(backlog.toSend, "is", "are")) kept locally (\(bytes)); this remote stores no files"
           : "\(grouped(backlog.toSend)) to send (\(bytes))")
     }
     if backlog.toFetch > 0 { parts.append("\(grouped(backlog.toFetch)) not downloaded yet") }

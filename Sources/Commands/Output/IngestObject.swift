@@ -12,12 +12,13 @@ struct IngestObject: Encodable {
   let startedAt: String
   let finishedAt: String?
   let outcome: String
-  let counts: JSONFragment
+  let counts: IngestCounts
   let decisions: JSONFragment
   let meter: MeterObject?
   let clock: ClockObject?
 
-  init(_ ingest: IngestEntry) {
+  /// - Throws: `Failure` of category `inputOutput` for counts that another program may have written.
+  init(_ ingest: IngestEntry) throws {
     id = ingest.id
     source = ingest.source
     format = ingest.format
@@ -25,7 +26,8 @@ struct IngestObject: Encodable {
     startedAt = instant(ingest.startedAt)
     finishedAt = ingest.finishedAt.map(instant)
     outcome = ingest.outcome
-    counts = JSONFragment(ingest.counts)
+    // An import that did not end, or a download, holds only some of them; every object has all.
+    counts = try ingest.readCounts()
     decisions = JSONFragment(ingest.decisions)
     meter = ingest.meter.map { MeterObject($0, firmware: ingest.firmware) }
     clock = ingest.clock.map { ClockObject($0) }
@@ -41,8 +43,8 @@ struct IngestDetailsObject: Encodable {
   private let ingest: IngestObject
   private let rejections: Rejections
 
-  init(_ ingest: IngestEntry, _ rejections: [Rejection]) {
-    self.ingest = IngestObject(ingest)
+  init(_ ingest: IngestEntry, _ rejections: [Rejection]) throws {
+    self.ingest = try IngestObject(ingest)
     self.rejections = Rejections(
       rejections: rejections.map { RejectionObject(line: $0.line, reason: $0.reason) })
   }

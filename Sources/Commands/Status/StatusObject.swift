@@ -21,7 +21,7 @@ struct StatusObject: Encodable {
   let findings: [FindingObject]
   let ingests: [IngestObject]
 
-  init(_ text: StatusText, _ findings: [StatusFinding]) {
+  init(_ text: StatusText, _ findings: [StatusFinding]) throws {
     let overview = text.overview
     store = text.path
     timezone = overview.timezone
@@ -37,7 +37,7 @@ struct StatusObject: Encodable {
     recordKinds = overview.recordLines.map(RecordKindObject.init)
     sync = SyncObject(text.sync)
     self.findings = findings.map(FindingObject.init)
-    ingests = overview.ingests.map(IngestObject.init)
+    ingests = try overview.ingests.map { try IngestObject($0) }
   }
 }
 

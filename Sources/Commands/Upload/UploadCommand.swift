@@ -136,11 +136,10 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     let overview = try store.overview(ingests: 0)
     let contents = try store.attachmentBacklog().toSend
     if json {
-      output.line(
-        """
-        {"dry_run":true,"pending_readings":\(overview.pendingReadings),\
-        "pending_records":\(overview.pendingRecords),"pending_attachments":\(contents)}
-        """)
+      try output.json(
+        PendingObject(
+          pendingReadings: overview.pendingReadings, pendingRecords: overview.pendingRecords,
+          pendingAttachments: contents))
     } else if !quiet {
       let attachments = contents == 0 ? "" : ", \(counted(contents, "attachment"))"
       output.line(

@@ -62,3 +62,11 @@ struct UploadObject: Encodable {
     bytesReceived = traffic.received
   }
 }
+
+/// What is pending, as `upload --dry-run --json` prints it.
+struct PendingObject: Encodable {
+  let dryRun = true
+  let pendingReadings: Int
+  let pendingRecords: Int
+  let pendingAttachments: Int
+}

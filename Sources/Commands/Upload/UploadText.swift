@@ -17,7 +17,8 @@ enum UploadText {
       + " · pulled \(counted(summary.pulledReadings, "reading")), \(counted(summary.pulledRecords, "record"))"
       + attachments("sent", summary.pushedAttachments, summary.pushedAttachmentBytes)
       + attachments("fetched", summary.pulledAttachments, summary.pulledAttachmentBytes)
-      + part("known there", summary.knownReadings) + part("with another value", summary.differingReadings)
+      + part("already on the remote", summary.knownReadings)
+      + part("with another value", summary.differingReadings)
       + part("different from another program's", summary.disputedReadings)
       + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
       + part("refused", summary.refused) + part("left for the next run", summary.setAside)

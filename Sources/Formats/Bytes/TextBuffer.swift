@@ -91,7 +91,7 @@ final class TextBuffer {
   /// So few are stray in however short a text.
   private static let fewNulBytes = 4
 
-  /// Reports text with stray NUL bytes from other data.
+  /// Distinguishes text with stray NUL bytes from other data.
   ///
   /// - Throws: `Failure` of category `badInput` for other data.
   static func judge(nulBytes: Int, of bytes: Int, name: String) throws {

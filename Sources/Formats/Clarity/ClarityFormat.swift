@@ -121,7 +121,7 @@ struct ClarityFormat: ExportFormat {
 // MARK: - Headers and rows that are no events
 
 extension ClarityFormat {
-  /// The header among the first rows, the names in it, and the times of the rows below it.
+  /// Reads values in a unit, with the limits of every Dexcom sensor.
   private static func reader(_ unit: GlucoseUnit, mark: DecimalMark) -> GlucoseReader {
     let factor = unit == .millimolesPerLitre ? Quantity.milligramsPerDecilitreInMillimole : 1
     return GlucoseReader(

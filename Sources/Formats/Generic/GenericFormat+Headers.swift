@@ -51,7 +51,7 @@ extension GenericFormat {
     return .data
   }
 
-  /// Rejects the row has no time, unless it is a header or says nothing.
+  /// Rejects a row without a time, unless it is a header or says nothing.
   mutating func refuse(_ row: Row, _ reason: String, into out: inout Collector) -> RowVerdict {
     if row.isEmpty(from: 0) {
       out.skip("empty row")

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Returns whether 0 in the columns of glucose and of ketones says that there is no value.
+/// Finds out whether 0 in the columns of glucose and of ketones says that there is no value.
 struct GenericZeros {
   enum Ketone { case value, none, unknown }
 

@@ -43,7 +43,7 @@ struct LastCell {
   }
 
   /// A name that is the start of a known one, or is not known and shorter than all that are. The name of a lone row
-  /// may be cut anywhere, and half a name would be another device permanently.
+  /// may be cut anywhere, and half a name would permanently be another device.
   private func textMayBeCut(_ cell: Field) -> Bool {
     if !hasRows { return cell.shape != .quoted }
     if texts.contains(where: cell.hasSameBytes) { return false }

@@ -52,7 +52,7 @@ struct GlucoportIdentity {
       return .rejected("invalid value, unit or range")
     }
     guard let marks = marks(field(.marks, of: row)) else { return .rejected("unknown mark") }
-    guard let position = field(.position, of: row).integer64 else {
+    guard let position = field(.position, of: row).integer else {
       return .rejected("the position is not a number")
     }
     var reading = Reading(
@@ -184,7 +184,7 @@ extension Field {
     guard count == 6 || count == 9, start[0] == UInt8(ascii: "+") || start[0] == UInt8(ascii: "-"),
       start[3] == UInt8(ascii: ":"), count == 6 || start[6] == UInt8(ascii: ":"),
       let hours = twoDigits(1), let minutes = twoDigits(4), let seconds = count == 9 ? twoDigits(7) : 0,
-      hours <= 18, minutes < 60, seconds < 60
+      hours < 24, minutes < 60, seconds < 60
     else { return nil }
     let size = hours * 3600 + minutes * 60 + seconds
     return start[0] == UInt8(ascii: "-") ? -size : size

@@ -189,7 +189,7 @@ extension LibreViewFormat {
       }
       return time
     }
-    // Formats of 2019 have only the day.
+    // Exports of 2019 have only the day.
     guard let date = cell.openDate, date.length == cell.count else { return nil }
     return OpenTime(
       first: date.first, second: date.second, year: date.year, hour: 23, minute: 59, seconds: 59,

@@ -128,7 +128,7 @@ extension MySugrFormat {
     Column.ketones,
   ]
 
-  /// A date and time unchanged in a row.
+  /// A date and time as a row has them.
   private enum Moment {
     case settled(DeviceTime)
     case open(OpenTime)

@@ -138,9 +138,21 @@ struct NightscoutFormat: ExportFormat {
   @inline(__always)
   private func device(_ document: NightscoutRow, in out: inout Collector) -> DeviceIndex {
     let model = document[.device]
-    guard model.count <= NightscoutEntry.maxModel else { return out.device(NightscoutEntry.device(document)) }
-    return out.device(
-      vendor: "Nightscout", model: model.isEmpty ? .fixed("Nightscout") : model, serial: .absent)
+    if model.isEmpty {
+      return out.device(vendor: "Nightscout", model: .fixed("Nightscout"), serial: .absent)
+    }
+    guard Self.isPlain(model) else { return out.device(NightscoutEntry.device(document)) }
+    return out.device(vendor: "Nightscout", model: model, serial: .absent)
+  }
+
+  /// Whether a device's name is its model unchanged: short, and of ASCII signs with blanks only between them.
+  @inline(__always)
+  private static func isPlain(_ model: Field) -> Bool {
+    guard model.shape != .composite, model.count <= NightscoutEntry.maxModel, model[0] > 0x20,
+      model[model.count - 1] > 0x20
+    else { return false }
+    for index in 0..<model.count where model[index] < 0x20 || model[index] >= 0x7F { return false }
+    return true
   }
 
   /// The time to show for an instant: with the offset that the row states, else that of the logbook's zone.

@@ -22,7 +22,7 @@ enum Detection {
     for type in formats {
       if let found = try recognised(by: type, head, options) { return found }
     }
-    let advice = "of no format that glucoport knows; 'glucoport formats' lists those that it does"
+    let advice = "unknown format; 'glucoport formats' lists the formats"
     let reason = GenericFormat.explain(head, options: options) ?? advice
     throw Failure(.badInput, "\(input.source.name): \(reason)")
   }

@@ -17,7 +17,7 @@ final class TableReader: RowSource {
   /// Whether the rest of a rejected line is still to be passed over.
   private var isSkipping = false
   /// How far from the window's start no quote closes. A cell opened there has to close on its own line, since looking
-  /// as far again for each of many such cells would take permanently.
+  /// as far again for each of many such cells would never end.
   private var unclosedBytes = 0
 
   init(_ text: TextBuffer, delimiter: UInt8) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reports from the times of an input whether a sensor took its readings: one each 1 to 15 minutes, on and on.
+/// Finds out from the times of an input whether a sensor took its readings: one each 1 to 15 minutes, on and on.
 ///
 /// Order, gaps and several devices do not matter: the times of each device are sorted before the steps between them
 /// are compared, and up to three devices that no column distinguishes are looked through. Of an input with very many

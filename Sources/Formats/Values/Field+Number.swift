@@ -36,9 +36,6 @@ extension Field {
     return isNegative ? -value : value
   }
 
-  /// The same for every number that 64 bits hold, as glucoport's own positions are.
-  var integer64: Int64? { integer ?? (count > 18 ? Int64(text) : nil) }
-
   /// The decimal number written here, or nil.
   ///
   /// Accepts a sign, blanks around and an apostrophe before it, as spreadsheets leave them. Refuses thousands

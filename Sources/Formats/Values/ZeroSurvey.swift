@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Returns whether 0 in a column says that there is no value: where nearly all of many cells are 0, and what a meter
+/// Finds out whether 0 in a column says that there is no value: where nearly all of many cells are 0, and what a meter
 /// can show is in the others.
 struct ZeroSurvey {
   private static let minCells = 50

@@ -6,12 +6,12 @@ public import Logbook
 extension IngestEntry {
   /// What became of its items.
   ///
-  /// - Throws: `Failure` of category `badInput` for what another program may have written there.
+  /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
   public func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
 
   /// What was decided about its input.
   ///
-  /// - Throws: `Failure` of category `badInput` for what another program may have written there.
+  /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
   public func readDecisions() throws -> [Decision] {
     try read([StoredDecision].self, from: decisions).map {
       guard let basis = Decision.Basis(rawValue: $0.basis) else {
@@ -30,7 +30,7 @@ extension IngestEntry {
   }
 
   private func damage(_ reason: String) -> Failure {
-    Failure(.badInput, "the store is damaged: ingest (id \(id)): \(reason)")
+    Failure(.inputOutput, "the store is damaged: ingest (id \(id)): \(reason)")
   }
 }
 

@@ -177,7 +177,7 @@ extension Store {
           database,
           sql: """
             SELECT (SELECT count(*) FROM record INDEXED BY record_conflicted WHERE conflict IS NOT NULL)
-              + (SELECT count(*) FROM record INDEXED BY record_deleted WHERE \(RecordCondition.isBereft))
+              + (SELECT count(*) FROM record INDEXED BY record_deleted WHERE \(RecordCondition.isOrphaned))
             """) ?? 0,
         ingests: try Self.ingests(database, limit: ingests))
     }

@@ -85,7 +85,7 @@ final class Corrections {
   }
 }
 
-/// When an export was made, as far as it and its file shows.
+/// When an export was made, as far as it and its file show.
 struct ExportAge: Comparable {
   let generated: Int64
   let modified: Int64

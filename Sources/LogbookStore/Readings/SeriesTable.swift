@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// One device's readings of one kind on one position kind, as the store knows them.
+/// One device's readings of one kind and position kind, as the store knows them.
 struct Series {
   let id: Int64
   /// The part of the table in which its readings are; see the schema.

@@ -17,7 +17,7 @@ final class RecordOrdinals {
     case stored(guid: String)
     /// No record yet.
     case free(ordinal: Int)
-    /// One of the records that no row matches so far, or none: the end of the input reports.
+    /// One of the records that no row matches so far, or none: the end of the input decides.
     case open
   }
 

@@ -57,12 +57,14 @@ public struct RecordConflict: Hashable, Sendable {
         .usage,
         "\(guid): one side deleted this record, so both cannot be kept; use --keep mine or --keep theirs")
     case .fields where cause == .orphaned || mine.isDeleted && theirs.isDeleted:
-      throw Failure(.usage, "\(guid): there is nothing to edit in a deleted record; say mine or theirs")
+      throw Failure(
+        .usage,
+        "\(guid): there is nothing to edit in a deleted record; use --keep mine or --keep theirs")
     case .fields where mine.kind.details == nil:
       throw Failure(
         .configuration,
-        "\(guid): this version of glucoport does not know the fields of kind '\(mine.kind.rawValue)'; say mine or theirs"
-      )
+        "\(guid): this version of glucoport does not know the fields of kind '\(mine.kind.rawValue)'; "
+          + "use --keep mine or --keep theirs")
     case .both, .fields: return
     }
   }
@@ -179,7 +181,7 @@ extension RecordResolver {
       database.cachedStatement(
         sql: """
           SELECT \(SyncRecord.columns) FROM record
-          WHERE \(RecordCondition.isBereft) AND (:guid IS NULL OR guid = :guid)
+          WHERE \(RecordCondition.isOrphaned) AND (:guid IS NULL OR guid = :guid)
           ORDER BY guid
           """), arguments: ["guid": guid]
     ).map { row in

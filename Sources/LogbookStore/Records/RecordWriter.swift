@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Stores the records of an export once, and brings changes of its rows into records that nobody touched here.
 ///
@@ -92,15 +93,16 @@ extension RecordWriter {
 
   private func settle(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let select = try database.cachedStatement(
-      sql: "SELECT fields, device_time, deleted, imported FROM record WHERE guid = ?")
-    guard let found = try Row.fetchOne(select, arguments: [guid]) else {
+      sql: "SELECT guid, fields, device_time, deleted, imported FROM record WHERE guid = ?")
+    guard let found = try Row.fetchOne(select, arguments: [guid]).map({ StoredRow($0, of: "record") }) else {
       outcome.new += 1
       return try insert(row, guid: guid)
     }
-    let stored = RecordContent(fields: found[0], deviceTime: found[1], isDeleted: found[2])
+    let stored = RecordContent(
+      fields: try found[1], deviceTime: try found[2], isDeleted: try found[3])
     if stored == row.content {
       outcome.known += 1
-    } else if let imported: String = found[3], imported == stored.text, !stored.isDeleted {
+    } else if let imported: String = try found[4], imported == stored.text, !stored.isDeleted {
       try keepChange(row, guid: guid, &outcome)
     } else {
       outcome.kept += 1

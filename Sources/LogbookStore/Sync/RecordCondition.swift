@@ -15,7 +15,7 @@ enum RecordCondition {
     """
 
   /// It is a deleted entry to which records belong that are not: others added them meanwhile.
-  static let isBereft = """
+  static let isOrphaned = """
     record.deleted = 1 AND record.conflict IS NULL AND EXISTS (
       SELECT 1 FROM record AS child WHERE child.entry_guid = record.guid AND child.deleted = 0)
     """

@@ -2,6 +2,7 @@
 
 import GRDB
 public import Logbook
+import SQLiteRows
 
 /// A record with what sync knows of it.
 public struct SyncRecord: Hashable, Sendable {
@@ -44,23 +45,22 @@ public struct SyncRecord: Hashable, Sendable {
     """
 
   init(_ row: Row) throws {
-    guid = row[0]
-    guard let kind = RecordKind(rawValue: row[1]) else {
-      throw Failure(.badInput, "\(guid): the kind of this record is no word that a kind can have")
-    }
+    let row = StoredRow(row, of: "record")
+    guid = try row[0]
     state = RecordState(
-      kind: kind, entryGuid: row[2], deviceTime: DeviceTime(seconds: row[3]),
-      placement: Placement(utcOffset: row[4], source: OffsetSource(rawValue: row[5]) ?? .stated),
-      fields: try RecordFields(stored: row[6], of: row[0]), isDeleted: row[7], editedAt: row[17])
-    version = row[8]
-    versionSynced = row[9]
-    sentVersion = row[10]
-    let texts = SyncTexts(sent: row[11], base: row[13])
+      kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
+      placement: Placement(utcOffset: try row[4], source: try row.code(5)),
+      fields: try RecordFields(stored: try row[6], of: try row[0]), isDeleted: try row[7],
+      editedAt: try row[17])
+    version = try row[8]
+    versionSynced = try row[9]
+    sentVersion = try row[10]
+    let texts = SyncTexts(sent: try row[11], base: try row[13])
     sent = texts.sent
-    revision = row[12]
+    revision = try row[12]
     base = texts.base
-    isImportedOnly = row[14]
-    conflictRevision = row[15]
-    isQuarantined = row[16]
+    isImportedOnly = try row[14]
+    conflictRevision = try row[15]
+    isQuarantined = try row[16]
   }
 }

@@ -64,7 +64,7 @@ struct QueueCode: Hashable {
   /// For a row of `record`: one search of the primary key and one of the index over entries. Neither its cost nor its
   /// text depends on how many records belong to the entry's siblings.
   static let sql = """
-    max(CASE WHEN record.conflict IS NOT NULL OR \(RecordCondition.isBereft) THEN 3 ELSE 0 END, coalesce((
+    max(CASE WHEN record.conflict IS NOT NULL OR \(RecordCondition.isOrphaned) THEN 3 ELSE 0 END, coalesce((
       SELECT max(CASE WHEN (q.aspect = 'record' AND c.sent IS NOT NULL
             AND c.guid BETWEEN t.first_record AND t.last_record)
           OR (q.aspect = 'file' AND b.digest BETWEEN t.first_record AND t.last_record) THEN 8 ELSE 0 END)

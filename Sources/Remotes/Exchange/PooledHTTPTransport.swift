@@ -21,7 +21,7 @@ struct PooledHTTPTransport: HTTPTransport {
   private let agent: String
   private let traffic: Traffic
 
-  /// Runs a body with a carrier to a remote, on one thread of its own that ends with it.
+  /// Runs a body with a transport to a remote, on one thread of its own that ends with it.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value

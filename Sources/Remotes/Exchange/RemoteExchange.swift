@@ -9,7 +9,7 @@ struct RemoteExchange: Sendable {
   private let token: Token
   private let transport: any HTTPTransport
 
-  /// Exchanges over any carrier.
+  /// Exchanges over any transport.
   init(_ login: RemoteLogin, over transport: any HTTPTransport) {
     address = login.address
     token = login.token
