@@ -14,9 +14,20 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
   ] + warnings
 
+// Only for who writes the documentation of the libraries: GLUCOPORT_DOCUMENTATION=1 swift package generate-documentation.
+let documentation: [Package.Dependency] =
+  Context.environment["GLUCOPORT_DOCUMENTATION"] == nil
+  ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
 let package = Package(
   name: "glucoport",
-  products: [.executable(name: "glucoport", targets: ["glucoport"])],
+  products: [
+    .executable(name: "glucoport", targets: ["glucoport"]),
+    // For other programs: exports and meters to readings, without a store. Samples/embedding shows how.
+    .library(name: "Logbook", targets: ["Logbook"]),
+    .library(name: "Formats", targets: ["Formats"]),
+    .library(name: "Meters", targets: ["Meters", "USBTransport"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -31,7 +42,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
-  ],
+  ] + documentation,
   targets: [
     // The rooms, bottom row first. A target imports only targets of lower rows.
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -214,7 +225,7 @@ let package = Package(
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Formats", "Meters",
+        "glucoport", "embedding", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Formats", "Meters",
         "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
@@ -256,6 +267,10 @@ let package = Package(
       name: "usb-guest",
       dependencies: ["Logbook", "Meters", "SimulatedMeters", "SimulatedUSB", "USBTransport"],
       path: "Tests/USBGuest", swiftSettings: settings),
+    // What Samples/embedding does as a package of its own, for the tests.
+    .executableTarget(
+      name: "embedding", dependencies: ["Formats", "Logbook", "Meters"],
+      path: "Samples/embedding/Sources/embedding", swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

@@ -29,6 +29,10 @@ schedules "$simulate" $((count / 10)) "$first" "$steps" site
 phase "build"
 build
 
+phase "the libraries in a package of another program"
+swift run --package-path Samples/embedding --scratch-path .build/embedding embedding \
+  Samples/clarity/clarity-mgdl-en.csv Europe/Madrid | grep -q ' cbg 110.0 mg/dL'
+
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
 

@@ -13,7 +13,7 @@ Tests/install-packages.sh libsqlite3-dev zlib1g-dev libusb-1.0-0-dev umockdev ma
 swift --version
 
 phase "format and manual pages"
-swift format lint --strict --recursive Sources Tests Package.swift
+swift format lint --strict --recursive Sources Tests Package.swift Samples/embedding
 mandoc -T lint -W warning man/*.[1-9]
 echo "format and manual pages: no findings"
 

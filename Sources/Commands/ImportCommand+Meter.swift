@@ -56,11 +56,7 @@ extension ImportCommand {
   private func importTranscript(_ path: String, _ output: Output) throws -> ExitStatus {
     let bytes = try TranscriptFile.read(path)
     let transcript = try Transcript(bytes: bytes, named: path)
-    let (driver, model) = try transcript.meter(named: path)
-    let replayed = ReplayedTransport(transcript)
-    let connection = MeterConnection(replayed, model: model) {
-      transcript.startedAt + Int64(replayed.milliseconds / 1000)
-    }
+    let (driver, connection) = try transcript.replay(named: path)
     var digest = Digest()
     bytes.withUnsafeBytes { digest.update($0) }
     let source = MeterSource(name: PathText.shown(path), digest: digest.hexadecimal())
@@ -76,23 +72,5 @@ extension ImportCommand {
       zone: target.options.zone, zoneBasis: timezone == nil ? .logbook : .given, now: target.options.now)
     let ingestor = MeterIngestor(driver.init(), connection, source: source, times: times, clock: Host.now)
     return try ImportSession(policy: policy, clock: Host.now).run(ingestor, into: target.store)
-  }
-}
-
-extension Transcript {
-  /// The driver and the model of the session.
-  ///
-  /// - Throws: `Failure` of `.badInput` where this program does not know them.
-  fileprivate func meter(named path: String) throws(Failure) -> (any MeterDriver.Type, MeterModel) {
-    guard let driver = DriverRegister.driver(driver) else {
-      throw Failure(.badInput, "\(path): unknown driver '\(driver)'")
-    }
-    let model =
-      driver.knownModel(vendorID, productID) ?? link.flatMap { driver.model(vendorID, productID, over: $0) }
-    guard let model else {
-      let ids = MeterListing.ids(vendorID, productID)
-      throw Failure(.badInput, "\(path): the driver '\(driver.id)' supports no meter with the USB ids \(ids)")
-    }
-    return (driver, model)
   }
 }

@@ -134,8 +134,8 @@ import USBTransport
     for driver in DriverRegister.all {
       for model in driver.models {
         let ids =
-          #"ATTR{idVendor}=="\#(MeterListing.digits(model.vendorID))", "#
-          + #"ATTR{idProduct}=="\#(MeterListing.digits(model.productID))""#
+          #"ATTR{idVendor}=="\#(MeterModel.digits(model.vendorID))", "#
+          + #"ATTR{idProduct}=="\#(MeterModel.digits(model.productID))""#
         let ignored = all.contains { $0.contains(ids) && $0.contains(#"ENV{ID_MM_DEVICE_IGNORE}="1""#) }
         let isLine = [.cdc, .terminal].contains(model.link.kind)
         #expect(ignored == isLine, "\(model.name)")

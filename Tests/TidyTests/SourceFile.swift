@@ -97,7 +97,9 @@ extension SourceFile {
     let start = folder.isEmpty ? root : root.appending(path: folder)
     let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String } ?? []
     return try paths.sorted().compactMap { path in
-      guard !path.hasPrefix(".build"), !path.hasPrefix(".git/"), !path.hasPrefix(".swiftpm/") else {
+      guard !path.hasPrefix(".build"), !path.contains("/.build/"), !path.hasPrefix(".git/"),
+        !path.hasPrefix(".swiftpm/")
+      else {
         return nil
       }
       let file = start.appending(path: path)

@@ -30,6 +30,20 @@ import Testing
     #expect(Set(folders) == Set(SourceRules.rows.joined()))
   }
 
+  @Test func theTableOfRoomsShowsTheRows() throws {
+    let page = try String(contentsOf: SourceFile.root.appending(path: "CONTRIBUTING.md"), encoding: .utf8)
+    var table: [Substring: Set<Substring>] = [:]
+    for line in page.split(separator: "\n") {
+      guard let match = line.firstMatch(of: /^\| ([0-9½]) \|([^|]*)\|/) else { continue }
+      table[match.1, default: []].formUnion(match.2.matches(of: /`Sources\/(\w+)`/).map(\.1))
+    }
+    let rows = zip(["0", "½", "1", "2", "3", "4"] as [Substring], SourceRules.rows)
+    #expect(table == Dictionary(uniqueKeysWithValues: rows.map { ($0, Set($1.map { Substring($0) })) }))
+    let manifest = try String(
+      contentsOf: SourceFile.root.appending(path: "Package.swift"), encoding: .utf8)
+    for room in SourceRules.rows.joined() { #expect(manifest.contains("name: \"\(room)\""), "\(room)") }
+  }
+
   @Test func functionsAndFilesAreShort() throws {
     #expect(try swiftSources().flatMap(SourceRules.lengths) == [])
   }

@@ -30,29 +30,6 @@ extension PluggedMeter {
 }
 
 extension MeterDriver {
-  /// The model with these ids; nil where the driver does not know them.
-  static func knownModel(_ vendorID: UInt16, _ productID: UInt16) -> MeterModel? {
-    models.first { $0.vendorID == vendorID && $0.productID == productID }
-  }
-
-  /// A model with ids that the driver does not know, reached over a link of this kind; nil where it has none like it.
-  ///
-  /// Bytes for one serial line suit another that is set the same: a cable's chip is no part of the protocol.
-  static func model(_ vendorID: UInt16, _ productID: UInt16, over kind: MeterLink.Kind) -> MeterModel? {
-    let alike = models.filter { $0.link.kind == kind }
-    let template = alike.first { $0.obstacle == nil } ?? alike.first
-    let line = models.lazy.compactMap(\.link.line).first
-    let link =
-      switch kind {
-      case .cdc: template?.link ?? line.map { .cdc($0) }
-      case .terminal: template?.link ?? line.map { .terminal($0) }
-      default: template?.link
-      }
-    return link.map {
-      MeterModel(name, vendorID: vendorID, productID: productID, link: $0, obstacle: template?.obstacle)
-    }
-  }
-
   fileprivate static func model(of device: PluggedDevice) -> MeterModel? {
     if let known = knownModel(device.vendorID, device.productID) { return known }
     let models = MeterLink.Kind.allCases.compactMap { kind in

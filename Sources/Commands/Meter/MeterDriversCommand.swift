@@ -28,7 +28,7 @@ struct MeterDriversCommand: ClassifiedCommand {
     let clock = driver.canSetClock ? " · clock can be set" : ""
     return ["\(driver.id): \(driver.name)\(clock)"]
       + driver.models.map { model in
-        let ids = MeterListing.ids(model.vendorID, model.productID)
+        let ids = MeterModel.ids(model.vendorID, model.productID)
         let shared = model.isShared ? " · only with --driver" : ""
         return "  \(ids)  \(model.name)\(shared)\(model.obstacle.map { " · cannot be read: \($0)" } ?? "")"
       }
@@ -61,7 +61,7 @@ private struct ModelObject: Encodable {
 
   init(_ model: MeterModel) {
     name = model.name
-    usb = MeterListing.ids(model.vendorID, model.productID)
+    usb = MeterModel.ids(model.vendorID, model.productID)
     shared = model.isShared
     obstacle = model.obstacle
   }

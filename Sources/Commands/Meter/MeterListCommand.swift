@@ -39,7 +39,8 @@ enum MeterListing {
   static func line(_ meter: PluggedMeter) -> String {
     let device = meter.device
     let name = meter.model.isShared ? "cable that several kinds of meters use" : meter.model.name
-    return "\(device.port)  \(ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
+    return
+      "\(device.port)  \(MeterModel.ids(device.vendorID, device.productID))  \(displayed(name)): \(state(meter))"
   }
 
   private static func state(_ meter: PluggedMeter) -> String {
@@ -56,15 +57,6 @@ enum MeterListing {
     meter.model.isShared
       ? PluggedMeter.sharing(meter.device, DriverRegister.all).map { $0.id } : [meter.driver.id]
   }
-
-  /// USB ids as everything else on Linux writes them: `1a79:7410`.
-  static func ids(_ vendor: UInt16, _ product: UInt16) -> String { digits(vendor) + ":" + digits(product) }
-
-  /// A USB id as udev writes it.
-  static func digits(_ id: UInt16) -> String {
-    let digits = String(id, radix: 16)
-    return String(repeating: "0", count: 4 - digits.count) + digits
-  }
 }
 
 /// A meter at the plug, as `meter list --json` prints it; glucoport-json(5) documents its members.
@@ -80,7 +72,7 @@ private struct MeterListObject: Encodable {
 
   init(_ meter: PluggedMeter) {
     port = meter.device.port
-    usb = MeterListing.ids(meter.device.vendorID, meter.device.productID)
+    usb = MeterModel.ids(meter.device.vendorID, meter.device.productID)
     name = meter.model.name
     drivers = MeterListing.drivers(meter)
     shared = meter.model.isShared

@@ -110,7 +110,7 @@ extension MeterOpener {
         return try work(meter, connection)
       }
     } catch let failure as Failure where failure.category == .permission && meter.isUnknown {
-      let ids = MeterListing.ids(meter.device.vendorID, meter.device.productID)
+      let ids = MeterModel.ids(meter.device.vendorID, meter.device.productID)
       let command = USBBus.permissionCommand(isShared: false, ids: ids)
       throw Failure(.permission, "cannot open the meter: Permission denied: \(meter.node); run: \(command)")
     } catch {

@@ -21,7 +21,7 @@ struct USBArgument: ExpressibleByArgument, Equatable {
   }
 
   /// The ids and the port as they are typed.
-  var text: String { MeterListing.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
+  var text: String { MeterModel.ids(vendorID, productID) + (port.map { "@" + $0 } ?? "") }
 
   func matches(_ device: PluggedDevice) -> Bool {
     device.vendorID == vendorID && device.productID == productID && (port == nil || device.port == port)

@@ -72,7 +72,7 @@ extension UdevRules {
 
   private static func match(_ attribute: String, _ ids: IDs) -> String {
     [("idVendor", ids.vendor), ("idProduct", ids.product)]
-      .map { "\(attribute){\($0.0)}==\"\(MeterListing.digits($0.1))\"" }.joined(separator: ", ")
+      .map { "\(attribute){\($0.0)}==\"\(MeterModel.digits($0.1))\"" }.joined(separator: ", ")
   }
 
   private static func access(_ group: String) -> String {

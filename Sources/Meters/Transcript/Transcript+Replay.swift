@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logbook
+
+extension Transcript {
+  /// The driver of the session, and the recorded meter as that driver meets it again, with the clock of the host that
+  /// recorded it.
+  ///
+  /// - Parameter name: the path, for errors.
+  /// - Throws: `Failure` of `.badInput` for a driver or a model that is not known.
+  public func replay(named name: String) throws(Failure) -> (
+    driver: any MeterDriver.Type, meter: MeterConnection
+  ) {
+    guard let driver = DriverRegister.driver(driver) else {
+      throw Failure(.badInput, "\(name): unknown driver '\(driver)'")
+    }
+    let model =
+      driver.knownModel(vendorID, productID) ?? link.flatMap { driver.model(vendorID, productID, over: $0) }
+    guard let model else {
+      throw Failure(
+        .badInput,
+        "\(name): the driver '\(driver.id)' supports no meter with the USB ids "
+          + MeterModel.ids(vendorID, productID))
+    }
+    let transport = ReplayedTransport(self)
+    let start = startedAt
+    return (
+      driver, MeterConnection(transport, model: model) { start + Int64(transport.milliseconds / 1000) }
+    )
+  }
+}
