@@ -30,7 +30,7 @@ struct LinkTests {
 
   @Test func aReportThatIsLongerThanAPacketIsNotSent() throws {
     let lines = try run(.hid(), "hid", "send=" + String(repeating: "01", count: 65))
-    #expect(lines == ["error failed(\"a report of 65 bytes, where 64 fit\")"])
+    #expect(lines == ["error failed(\"a report of 65 bytes, but at most 64 fit\")"])
   }
 
   @Test func featureReportsBeginWithTheirId() throws {
