@@ -45,8 +45,12 @@ public final class Logins: LoginDirectory {
         SELECT l.name, l.role, b.name, l.created_at FROM login l JOIN logbook b ON b.id = l.logbook ORDER BY l.name
         """
       return try Row.fetchAll(database, sql: sql).map { row in
-        ListedLogin(
-          name: row[0], role: LoginRole(rawValue: row[1]) ?? .read, logbook: row[2], createdAt: row[3])
+        guard let role = LoginRole(rawValue: row[1]) else {
+          throw Failure(
+            .inputOutput, "the file of logins is damaged: the token '\(row[0] as String)' has an unknown role"
+          )
+        }
+        return ListedLogin(name: row[0], role: role, logbook: row[2], createdAt: row[3])
       }
     }
   }

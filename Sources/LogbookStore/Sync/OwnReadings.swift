@@ -93,13 +93,16 @@ struct OwnReadings {
         sql: """
           SELECT DISTINCT partition, position_kind, is_instant, kind FROM series WHERE first_time <= ? AND last_time >= ?
           """), arguments: [times.last, times.first])
-    return rows.compactMap { row in
-      guard let kind = ReadingKind(rawValue: row[3]), kinds.contains(where: { $0.isSame(as: kind) }) else {
-        return nil
+    return try rows.compactMap { row in
+      let series = StoredRow(row, of: "series")
+      let kind: ReadingKind = try series.code(3)
+      guard kinds.contains(where: { $0.isSame(as: kind) }) else { return nil }
+      let (number, isInstant): (Int64, Bool) = (try series[0], try series[2])
+      if try series.code(1) == PositionKind.time {
+        return Partition(number: number, first: times.first, last: times.last)
       }
-      if row[1] == 0 { return Partition(number: row[0], first: times.first, last: times.last) }
-      if row[2] == 1 { return Partition(number: row[0], first: times.first * 1000, last: times.last * 1000) }
-      return Partition(number: row[0], first: .min, last: .max)
+      if isInstant { return Partition(number: number, first: times.first * 1000, last: times.last * 1000) }
+      return Partition(number: number, first: .min, last: .max)
     }
   }
 }

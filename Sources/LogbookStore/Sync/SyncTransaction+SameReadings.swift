@@ -42,10 +42,12 @@ extension SyncTransaction {
           FROM same_as AS a JOIN series AS s ON s.id = a.series
           """))
     while let row = try rows.next() {
+      let stored = StoredRow(row, of: "same_as", key: 0..<5)
       let key = ReadingKey(
-        partition: row[0], position: row[1], series: row[2], valueBucket: row[3], occurrence: row[4])
-      let document: Data = row[5]
-      same.insert(key, Array(document), isOnlyThere: row[6])
+        partition: try stored[0], position: try stored[1], series: try stored[2], valueBucket: try stored[3],
+        occurrence: try stored[4])
+      let document: Data = try stored[5]
+      same.insert(key, Array(document), isOnlyThere: try stored[6])
     }
     return same
   }

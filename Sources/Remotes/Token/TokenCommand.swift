@@ -38,6 +38,8 @@ enum TokenCommand {
         Failure(
           .configuration,
           "the token command printed more than \(TokenSource.maxBytes) bytes"))
+    } catch  where Task.isCancelled {
+      return .failure(interrupted)
     } catch {
       return .failure(Failure(.inputOutput, "the token command cannot be run: \(error)"))
     }
@@ -46,12 +48,15 @@ enum TokenCommand {
   private static let late = Failure(
     .temporary, "the token command took too long and was stopped; does it wait for input?")
 
+  /// The run was interrupted, or the command ended first and nobody asks for this.
+  private static let interrupted = Failure(.temporary, "the token command was interrupted")
+
   private static func failure(after limit: Duration) async -> Result<[UInt8], Failure> {
     do {
       try await Task.sleep(for: limit)
+      return .failure(late)
     } catch {
-      // The command ended first, and nobody asks for this.
+      return .failure(interrupted)
     }
-    return .failure(late)
   }
 }
