@@ -44,7 +44,7 @@ struct ExportCommand: ClassifiedCommand {
     let store = try storeOptions.open(.reader)
     var filter = try items.filter(store)
     // An export leaves nothing out unasked: a newer program may read it.
-    filter.includesUnknownKinds = items.kind == nil
+    filter.includesUnlistedKinds = items.kind == nil
     var writer: any ItemWriter =
       switch format {
       case .csv:

@@ -38,7 +38,7 @@ struct ItemOptions: ParsableArguments {
     filter.includesDeleted = deleted
     if !kinds.isEmpty {
       filter.readingKinds = Set(kinds.compactMap { ReadingKind(name: $0) })
-      filter.recordKinds = Set(RecordKind.known.filter { kinds.contains($0.rawValue) })
+      filter.recordKinds = Set(RecordKind.listed.filter { kinds.contains($0.rawValue) })
     }
     return filter
   }
@@ -46,7 +46,7 @@ struct ItemOptions: ParsableArguments {
   /// Whether a kind of readings is among those that were asked for.
   var namesReadings: Bool { kinds.contains { ReadingKind(name: $0) != nil } }
 
-  private static let names = ReadingKind.allCases.map(\.name) + RecordKind.known.map(\.rawValue)
+  private static let names = ReadingKind.allCases.map(\.name) + RecordKind.listed.map(\.rawValue)
 
   private var kinds: [String] { kind?.split(separator: ",").map(String.init) ?? [] }
 }

@@ -18,6 +18,9 @@ public struct RecordKind: RawRepresentable, Hashable, Sendable {
   /// The kinds that this program knows, in the order in which people see them.
   public static let known = RecordKindDescription.all.map(\.kind)
 
+  /// Those of them that lists and views show.
+  public static let listed = RecordKindDescription.all.filter(\.isListed).map(\.kind)
+
   /// What this program knows of the kind; nil for a kind of a newer program.
   public var details: RecordKindDescription? { RecordKindDescription.byKind[self] }
 

@@ -13,6 +13,8 @@ public struct RecordKindDescription: Sendable {
     case reading
     /// Nothing: a command of its own makes such records.
     case command
+    /// Nothing: it states something about other items, by a command of its own, and is not listed.
+    case statement
   }
 
   /// The kind.
@@ -40,7 +42,16 @@ public struct RecordKindDescription: Sendable {
   }
 
   /// Whether `record add` takes it.
-  public var isTyped: Bool { if case .command = typing { false } else { true } }
+  public var isTyped: Bool {
+    switch typing {
+    case .amounts, .text, .reading: true
+    case .command, .statement: false
+    }
+  }
+
+  /// Whether lists and views show it. What states something about other items only travels: by sync, and in exports that
+  /// a store can read again.
+  public var isListed: Bool { if case .statement = typing { false } else { true } }
 
   /// Why these cannot be the fields of such a record: one that it cannot be without is missing or has another type. Nil
   /// where they can. Other fields may hold what another program means by them.

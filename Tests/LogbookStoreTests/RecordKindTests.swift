@@ -72,7 +72,7 @@ import Testing
     _ = try adoptUnknown()
     #expect(try listed().isEmpty)
     var filter = ItemFilter()
-    filter.includesUnknownKinds = true
+    filter.includesUnlistedKinds = true
     #expect(try listed(filter) == ["sleep"])
   }
 

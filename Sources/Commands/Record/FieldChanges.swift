@@ -41,7 +41,7 @@ struct FieldChanges {
     switch kind.details?.typing {
     case .amounts: try set(amounts: words)
     case .text(let field): try set(field, to: words.joined(separator: " "))
-    case .reading, .command, nil:
+    case .reading, .command, .statement, nil:
       throw Failure(
         .usage,
         "\(kind.rawValue) has no amount, so '\(displayed(words[0]))' has no meaning; use --note for a text")

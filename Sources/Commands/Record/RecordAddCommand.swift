@@ -67,7 +67,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     switch kind.details?.typing {
     case .reading: "--exclude, --include"
     case .text: "its text"
-    case .amounts, .command, nil: "an amount"
+    case .amounts, .command, .statement, nil: "an amount"
     }
   }
 

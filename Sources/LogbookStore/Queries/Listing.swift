@@ -13,9 +13,10 @@ public struct ItemFilter: Sendable {
   /// The kinds of readings; none for no readings.
   public var readingKinds = Set(ReadingKind.allCases)
   /// The kinds of records; none for no records.
-  public var recordKinds = Set(RecordKind.known)
-  /// Whether records of kinds that only newer programs know are listed, too.
-  public var includesUnknownKinds = false
+  public var recordKinds = Set(RecordKind.listed)
+  /// Whether records are listed, too, that people do not see: those that state something about others, and those of
+  /// kinds that only newer programs know.
+  public var includesUnlistedKinds = false
   /// Whether tombstones are listed, too.
   public var includesDeleted = false
   /// Only the newest so many.
@@ -107,8 +108,8 @@ extension Store {
   ) throws -> RowCursor {
     let kinds = list(filter.recordKinds)
     let condition =
-      filter.includesUnknownKinds
-      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.known))))" : "kind IN (\(kinds))"
+      filter.includesUnlistedKinds
+      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.listed))))" : "kind IN (\(kinds))"
     let direction = isDescending ? "DESC" : "ASC"
     return try Row.fetchCursor(
       database,
