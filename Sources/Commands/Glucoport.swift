@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
+package import ArgumentParser
 import Logbook
 
 #if canImport(Glibc)
@@ -10,9 +10,9 @@ import Logbook
 #endif
 
 /// The program: every command, and the one place where errors become exit statuses.
-public struct Glucoport: ParsableCommand {
+package struct Glucoport: ParsableCommand {
   /// The program's name, its summary, version and commands.
-  public static let configuration = CommandConfiguration(
+  package static let configuration = CommandConfiguration(
     commandName: "glucoport",
     abstract: "Imports blood-glucose data into one store per person, and keeps stores in sync.",
     discussion: "Not a medical device. Do not base treatment on what it shows.",
@@ -34,12 +34,12 @@ public struct Glucoport: ParsableCommand {
     ])
 
   /// The program without arguments, as the parser asks for it.
-  public init() {}
+  package init() {}
 
   /// Runs the program with its arguments and ends the process.
   ///
   /// The one place where commands that wait for the network, and are `AsyncParsableCommand`, run as tasks.
-  public static func main() async {
+  package static func main() async {
     // Past a file size limit a write then fails and is reported, instead of a signal that ends the process.
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()

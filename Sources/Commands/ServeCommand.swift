@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
+import ArgumentParser
 import Logbook
 import LogbookAPI
-public import LogbookServer
+package import LogbookServer
 import ServerStore
 
 /// The option that every command of a server has.
@@ -30,9 +30,9 @@ struct DataOptions: ParsableArguments {
 
 extension ListeningAddress: ExpressibleByArgument {
   /// The address that an argument names; nil for anything else.
-  public init?(argument: String) { self.init(text: argument) }
+  package init?(argument: String) { self.init(text: argument) }
   /// The address as an argument, for help.
-  public var defaultValueDescription: String { "\(host):\(port)" }
+  package var defaultValueDescription: String { "\(host):\(port)" }
 }
 
 extension DataOptions {

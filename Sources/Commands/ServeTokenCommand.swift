@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
+import ArgumentParser
 import Logbook
-public import LogbookAPI
+package import LogbookAPI
 
 extension LoginRole: ExpressibleByArgument {}
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A meter's clock held against the logbook's local time. Nothing is shifted by it.
-public struct ClockJudgement: Sendable {
+package struct ClockJudgement: Sendable {
   /// A difference up to here says nothing: meters show whole minutes, and lose or gain some in a month.
-  public static let thresholdSeconds: Int64 = 120
+  package static let thresholdSeconds: Int64 = 120
 
   /// Both clocks at one moment.
-  public let comparison: ClockComparison
+  package let comparison: ClockComparison
   /// The IANA name of the zone whose local time is the yardstick.
-  public let zone: String
+  package let zone: String
   /// Seconds by which the meter is ahead of the local time; negative where it is behind.
-  public let difference: Int64
+  package let difference: Int64
 
   /// Holds what the meter showed against the local time of this zone.
-  public init(_ comparison: ClockComparison, in zone: LogbookZone) {
+  package init(_ comparison: ClockComparison, in zone: LogbookZone) {
     self.comparison = comparison
     self.zone = zone.name
     let local = comparison.host + Int64(zone.offset(atUTC: comparison.host))
@@ -23,17 +23,17 @@ public struct ClockJudgement: Sendable {
   }
 
   /// Whether the difference is worth a word.
-  public var isOff: Bool { abs(difference) > Self.thresholdSeconds }
+  package var isOff: Bool { abs(difference) > Self.thresholdSeconds }
 
   /// Whether the meter is off by whole hours, as behind a change to or from daylight-saving time, or on a journey.
-  public var isOffByHours: Bool {
+  package var isOffByHours: Bool {
     let rest = abs(difference) % 3600
     return isOff && abs(difference) <= 26 * 3600 + Self.thresholdSeconds
       && min(rest, 3600 - rest) <= Self.thresholdSeconds
   }
 
   /// What a person should know; nil where the clocks agree.
-  public var warning: String? {
+  package var warning: String? {
     guard isOff else { return nil }
     let side = difference > 0 ? "ahead of" : "behind"
     let shown = comparison.meter.text.replacing("T", with: " ")
@@ -44,7 +44,7 @@ public struct ClockJudgement: Sendable {
   }
 
   /// A length of time in its two largest units: `1 h 0 min`.
-  public static func words(_ seconds: Int64) -> String {
+  package static func words(_ seconds: Int64) -> String {
     let (days, hours, minutes) = (seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60)
     if days > 0 { return "\(days) d \(hours) h" }
     if hours > 0 { return "\(hours) h \(minutes) min" }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// How an import treats its input.
-public struct ImportPolicy: Sendable {
+package struct ImportPolicy: Sendable {
   /// Everything is stored or, when one item is rejected or the input is cut off, nothing.
-  public var isStrict = false
+  package var isStrict = false
   /// The most rejected items before the import gives up; nil for no limit.
-  public var maxRejections: Int?
+  package var maxRejections: Int?
 
   /// A policy that accepts what is whole and sets no limit.
-  public init() {}
+  package init() {}
 
   /// Whether so many rejections end an import.
   func refuses(_ count: Int) -> Bool { count > (isStrict ? 0 : maxRejections ?? .max) }
@@ -30,15 +30,15 @@ public struct ImportPolicy: Sendable {
 }
 
 /// Rejected items ended an import, as its policy demands.
-public struct RejectedInput: Error {
+package struct RejectedInput: Error {
   /// What ended, and what is stored.
-  public let failure: Failure
+  package let failure: Failure
   /// The path, `-`, or `meter`.
-  public let source: String
+  package let source: String
   /// The first of the rejections.
-  public let rejections: [Rejection]
+  package let rejections: [Rejection]
   /// How many there were until then.
-  public let count: Int
+  package let count: Int
 
   init(_ failure: Failure, source: String, _ rejections: [Rejection], count: Int) {
     self.failure = failure

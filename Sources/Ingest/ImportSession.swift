@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 
 /// Carries what an ingestor yields into a store, batch by batch.
-public struct ImportSession {
+package struct ImportSession {
   private let policy: ImportPolicy
   private let clock: () -> Int64
   /// Receives the counts so far and how much of the input is read, after each batch.
@@ -15,7 +15,7 @@ public struct ImportSession {
   private let isInterrupted: () -> Bool
 
   /// - Parameter clock: gives the host's time in UTC seconds.
-  public init(
+  package init(
     policy: ImportPolicy = ImportPolicy(), clock: @escaping () -> Int64,
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
     onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in },
@@ -33,7 +33,7 @@ public struct ImportSession {
   /// - Parameter store: asked for only when a meter is read to its end, so that one that cannot be read creates none.
   /// - Throws: `RejectedInput` where the policy accepts no more rejections, `ImportInterruption` after a signal, else
   ///   `Failure`; what was committed before stays, except for a strict import and a meter.
-  public func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
+  package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
       decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Formats
-public import Logbook
+package import Formats
+package import Logbook
 
 /// Whatever yields readings and records for the store: an export of any format, or a meter.
-public protocol Ingestor {
+package protocol Ingestor {
   /// The path, `-`, or `meter`.
   var name: String { get }
   /// The format's or driver's id.
@@ -39,18 +39,18 @@ public protocol Ingestor {
 }
 
 /// A meter that was read, and its clock beside the local time.
-public struct MeterReport: Sendable {
+package struct MeterReport: Sendable {
   /// Which meter it is.
-  public let identity: MeterIdentity
+  package let identity: MeterIdentity
   /// Its clock; nil where it tells none.
-  public let clock: ClockJudgement?
+  package let clock: ClockJudgement?
 }
 
 extension ExportReader: Ingestor {
   /// SHA-256 of the bytes as they came.
-  public var inputDigest: String? { digest }
+  package var inputDigest: String? { digest }
   /// Not so: what is read before an end is worth storing.
-  public var isIndivisible: Bool { false }
+  package var isIndivisible: Bool { false }
   /// None.
-  public var meter: MeterReport? { nil }
+  package var meter: MeterReport? { nil }
 }

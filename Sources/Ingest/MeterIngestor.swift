@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Where the bytes of a meter's memory come from.
-public struct MeterSource: Sendable {
+package struct MeterSource: Sendable {
   /// `meter`, or the path of a transcript.
-  public let name: String
+  package let name: String
   /// SHA-256 of a transcript; nil for a meter that is plugged in.
-  public let digest: String?
+  package let digest: String?
 
   /// A source with its name.
-  public init(name: String, digest: String? = nil) {
+  package init(name: String, digest: String? = nil) {
     self.name = name
     self.digest = digest
   }
 
   /// The meter that is plugged in.
-  public static let meter = MeterSource(name: "meter")
+  package static let meter = MeterSource(name: "meter")
 }
 
 /// How an import reads the times that a meter shows.
-public struct MeterTimes: Sendable {
+package struct MeterTimes: Sendable {
   /// Places the shown times; its local time is what the meter's clock is held against.
-  public let zone: LogbookZone
+  package let zone: LogbookZone
   /// Whether it is the logbook's or was given.
-  public let zoneBasis: Decision.Basis
+  package let zoneBasis: Decision.Basis
   /// The host's time in UTC seconds; nil where its clock may not judge others.
-  public let now: Int64?
+  package let now: Int64?
 
   /// Times that this zone places and this clock judges.
-  public init(zone: LogbookZone, zoneBasis: Decision.Basis = .logbook, now: Int64?) {
+  package init(zone: LogbookZone, zoneBasis: Decision.Basis = .logbook, now: Int64?) {
     self.zone = zone
     self.zoneBasis = zoneBasis
     self.now = now
@@ -37,21 +37,21 @@ public struct MeterTimes: Sendable {
 }
 
 /// Reads all that one meter holds as one batch: everything or, when the session breaks off, nothing.
-public struct MeterIngestor: Ingestor {
+package struct MeterIngestor: Ingestor {
   private let driver: any MeterDriver
   private let connection: MeterConnection
   private let source: MeterSource
   private let times: MeterTimes
   private let clock: () -> Int64
   /// What the driver and the comparison of the clocks found.
-  public private(set) var warnings: [String] = []
+  package private(set) var warnings: [String] = []
   /// When the meter was read.
-  public private(set) var generatedAt: Int64?
+  package private(set) var generatedAt: Int64?
   /// Which meter was read.
-  public private(set) var meter: MeterReport?
+  package private(set) var meter: MeterReport?
 
   /// - Parameter clock: gives the host's time in UTC seconds.
-  public init(
+  package init(
     _ driver: any MeterDriver, _ connection: MeterConnection, source: MeterSource, times: MeterTimes,
     clock: @escaping () -> Int64
   ) {
@@ -63,24 +63,24 @@ public struct MeterIngestor: Ingestor {
   }
 
   /// `meter`, or the path of a transcript.
-  public var name: String { source.name }
+  package var name: String { source.name }
   /// The driver's id.
-  public var format: String { type(of: driver).id }
+  package var format: String { type(of: driver).id }
   /// Nil.
-  public var modifiedAt: Int64? { nil }
+  package var modifiedAt: Int64? { nil }
   /// A session that did not come to its end throws.
-  public var end: InputEnd { .whole }
+  package var end: InputEnd { .whole }
   /// Of a transcript.
-  public var inputDigest: String? { source.digest }
+  package var inputDigest: String? { source.digest }
   /// The connection itself reports how far it is.
-  public var progress: (done: Int64, total: Int64?) { (0, nil) }
+  package var progress: (done: Int64, total: Int64?) { (0, nil) }
   /// Nil.
-  public var header: String? { nil }
+  package var header: String? { nil }
   /// Always.
-  public var isIndivisible: Bool { true }
+  package var isIndivisible: Bool { true }
 
   /// Driver, unit and zone.
-  public var decisions: [Decision] {
+  package var decisions: [Decision] {
     [
       Decision("format", format, .read), Decision("unit", "as the meter sends it", .fixed),
       Decision("zone", times.zone.name, times.zoneBasis),
@@ -90,7 +90,7 @@ public struct MeterIngestor: Ingestor {
   /// Reads the whole memory.
   ///
   /// - Throws: `Failure`; the batch is as it was then.
-  public mutating func read(into batch: inout IngestBatch) throws -> Bool {
+  package mutating func read(into batch: inout IngestBatch) throws -> Bool {
     let contents = try readMemory()
     generatedAt = connection.now()
     let judgement = contents.identity.clock.map { ClockJudgement($0, in: times.zone) }

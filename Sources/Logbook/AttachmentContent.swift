@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The content of attachments, by what identifies it: equal content is one content, whatever it is called.
-public struct AttachmentContent: Hashable, Sendable {
+package struct AttachmentContent: Hashable, Sendable {
   /// SHA-256 of the bytes, in 64 lower-case hexadecimal digits.
-  public var digest: String
+  package var digest: String
   /// How many bytes there are.
-  public var size: Int64
+  package var size: Int64
 
   /// A content with this digest and size.
-  public init(digest: String, size: Int64) {
+  package init(digest: String, size: Int64) {
     self.digest = digest
     self.size = size
   }
 
   /// Whether a text can be the digest of a content.
-  public static func isDigest(_ text: String) -> Bool {
+  package static func isDigest(_ text: String) -> Bool {
     text.utf8.count == 64
       && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 }
 
 /// How much one side has of a content.
-public struct HeldContent: Hashable, Sendable {
+package struct HeldContent: Hashable, Sendable {
   /// The bytes held, from the first on.
-  public var bytes: Int64
+  package var bytes: Int64
   /// How many there are to be; nil where that is unknown.
-  public var size: Int64?
+  package var size: Int64?
   /// Whether all are there, and have the digest.
-  public var isWhole: Bool { bytes == size }
+  package var isWhole: Bool { bytes == size }
 
   /// So many bytes of so many.
-  public init(bytes: Int64 = 0, size: Int64? = nil) {
+  package init(bytes: Int64 = 0, size: Int64? = nil) {
     self.bytes = bytes
     self.size = size
   }
 }
 
 /// What a service answers to a part of a content.
-public enum ContentAnswer: Hashable, Sendable {
+package enum ContentAnswer: Hashable, Sendable {
   /// So much is held after it. A content that is whole accepts no part and stays.
   case holds(HeldContent)
   /// The part does not begin where the content ends: nothing was stored.
@@ -49,14 +49,14 @@ public enum ContentAnswer: Hashable, Sendable {
 }
 
 /// A part of a content, as a service returns it.
-public struct ContentPart: Hashable, Sendable {
+package struct ContentPart: Hashable, Sendable {
   /// How many bytes the whole content has.
-  public var size: Int64
+  package var size: Int64
   /// The bytes from the requested offset on.
-  public var bytes: [UInt8]
+  package var bytes: [UInt8]
 
   /// A part of a content of so many bytes.
-  public init(size: Int64, bytes: [UInt8]) {
+  package init(size: Int64, bytes: [UInt8]) {
     self.size = size
     self.bytes = bytes
   }

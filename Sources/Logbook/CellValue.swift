@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the value of a source holds.
-public enum CellValue: Sendable {
+package enum CellValue: Sendable {
   case measurement(Measurement)
   case empty
   /// It is none, with the reason in words that hold none of its values.
   case rejected(String)
 
   /// A glucose value. A number that no meter shows says that the unit or the place is wrong.
-  @inlinable public init(glucose number: Double, _ unit: GlucoseUnit) {
+  @inlinable package init(glucose number: Double, _ unit: GlucoseUnit) {
     let range = PlausibleAmounts.glucose(unit)
     self =
       range.contains(number)
@@ -17,7 +17,7 @@ public enum CellValue: Sendable {
   }
 
   /// A ketone value, which is always in mmol/L.
-  public init(ketone number: Double) {
+  package init(ketone number: Double) {
     let range = PlausibleAmounts.ketone
     self =
       range.contains(number)

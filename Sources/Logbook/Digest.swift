@@ -3,34 +3,34 @@
 import Crypto
 
 /// SHA-256 of bytes that come piece by piece.
-public struct Digest: Sendable {
+package struct Digest: Sendable {
   private var hash = SHA256()
 
   /// A digest of nothing yet.
-  public init() {}
+  package init() {}
 
   /// Takes the next bytes.
-  public mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) { hash.update(bufferPointer: bytes) }
 
   /// Takes the UTF-8 of a text.
-  public mutating func update(_ text: String) { hash.update(data: Array(text.utf8)) }
+  package mutating func update(_ text: String) { hash.update(data: Array(text.utf8)) }
 
   /// The 32 bytes of the digest of all that was taken.
-  public func bytes() -> [UInt8] { Array(hash.finalize()) }
+  package func bytes() -> [UInt8] { Array(hash.finalize()) }
 
   /// 64 lower-case hexadecimal digits.
-  public func hexadecimal() -> String { hexadecimalText(bytes()) }
+  package func hexadecimal() -> String { hexadecimalText(bytes()) }
 
   /// A UUID of version 8 (RFC 9562 §5.8) from SHA-256 over these parts: each as its UTF-8 length in decimal, a
   /// colon and its text, so that no two lists of parts read alike.
-  public static func uuid(of parts: [String]) -> String {
+  package static func uuid(of parts: [String]) -> String {
     let bytes = uuidBytes(of: parts)
     let groups = [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { hexadecimalText(bytes[$0]) }
     return groups.joined(separator: "-")
   }
 
   /// The 16 bytes of `uuid(of:)`.
-  public static func uuidBytes(of parts: [String]) -> [UInt8] {
+  package static func uuidBytes(of parts: [String]) -> [UInt8] {
     var digest = Digest()
     for part in parts { digest.update("\(part.utf8.count):\(part)") }
     var bytes = Array(digest.bytes().prefix(16))

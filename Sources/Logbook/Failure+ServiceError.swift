@@ -4,7 +4,7 @@ extension Failure {
   /// What the error of a service means for a command that cannot go on: the one place that gives each its category.
   ///
   /// - Parameter host: the remote, as people know it.
-  public init(_ error: ServiceError, host: String) {
+  package init(_ error: ServiceError, host: String) {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):

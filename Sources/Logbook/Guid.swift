@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The identities of records, nodes and logbooks.
-public enum Guid {
+package enum Guid {
   /// Whether a text is a UUID in lower case.
-  public static func isValid(_ text: String) -> Bool {
+  package static func isValid(_ text: String) -> Bool {
     text.utf8.count == 36
       && text.utf8.enumerated().allSatisfy { index, byte in
         switch index {
@@ -18,14 +18,14 @@ extension JSONScanner {
   private static let maxTokenBytes = 128
 
   /// Reads an identity: the 36 characters of a UUID in lower case.
-  public mutating func guid() throws(JSONError) -> String {
+  package mutating func guid() throws(JSONError) -> String {
     let text = try string()
     guard Guid.isValid(text) else { throw error("a UUID in lower case is expected") }
     return text
   }
 
   /// Reads a mark of a server, which only that server understands: 1 to 128 visible ASCII characters.
-  public mutating func token() throws(JSONError) -> String {
+  package mutating func token() throws(JSONError) -> String {
     let text = try string()
     guard !text.isEmpty, text.utf8.count <= Self.maxTokenBytes,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -36,7 +36,7 @@ extension JSONScanner {
   }
 
   /// Reads a mark of a server, or `null`.
-  public mutating func optionalToken() throws(JSONError) -> String? {
+  package mutating func optionalToken() throws(JSONError) -> String? {
     passes(word: "null") ? nil : try token()
   }
 }

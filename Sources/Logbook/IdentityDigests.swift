@@ -2,40 +2,40 @@
 
 /// Digests over items in buckets, by which two sides find out where they differ without telling each other all they
 /// hold. Readings are there by their identities, records by their contents.
-public struct IdentityDigests: Hashable, Sendable {
+package struct IdentityDigests: Hashable, Sendable {
   /// As many as three hexadecimal digits count.
-  public static let bucketCount = 4096
+  package static let bucketCount = 4096
   /// How many items are in each bucket.
-  public private(set) var counts = [Int](repeating: 0, count: bucketCount)
+  package private(set) var counts = [Int](repeating: 0, count: bucketCount)
   /// In each bucket the exclusive or of the first eight bytes of the items' keys, which no order changes.
-  public private(set) var sums = [UInt64](repeating: 0, count: bucketCount)
+  package private(set) var sums = [UInt64](repeating: 0, count: bucketCount)
 
   /// Digests over nothing.
-  public init() {}
+  package init() {}
 
   /// Takes a reading by the 16 bytes of its identity's UUID.
-  public mutating func insert(_ identity: [UInt8]) { insert(identity, in: Self.bucket(of: identity)) }
+  package mutating func insert(_ identity: [UInt8]) { insert(identity, in: Self.bucket(of: identity)) }
 
   /// Takes a record with what it says.
-  public mutating func insert(_ guid: String, _ state: RecordState) {
+  package mutating func insert(_ guid: String, _ state: RecordState) {
     insert(Digest.uuidBytes(of: ["state", guid, state.contentJSON]), in: Self.bucket(ofRecord: guid))
   }
 
   /// Sets one bucket as a remote reports it.
-  public mutating func set(_ bucket: Int, count: Int, sum: UInt64) {
+  package mutating func set(_ bucket: Int, count: Int, sum: UInt64) {
     counts[bucket] = count
     sums[bucket] = sum
   }
 
   /// The bucket of an identity: the first three hexadecimal digits of its UUID.
-  public static func bucket(of identity: [UInt8]) -> Int { Int(identity[0]) << 4 | Int(identity[1]) >> 4 }
+  package static func bucket(of identity: [UInt8]) -> Int { Int(identity[0]) << 4 | Int(identity[1]) >> 4 }
 
   /// The bucket of a record: the first two hexadecimal digits of its id and a 0. Records are few beside readings, so
   /// that a sixteenth of the buckets is enough.
-  public static func bucket(ofRecord guid: String) -> Int { (Int(guid.prefix(2), radix: 16) ?? 0) << 4 }
+  package static func bucket(ofRecord guid: String) -> Int { (Int(guid.prefix(2), radix: 16) ?? 0) << 4 }
 
   /// The buckets in which the two sides differ.
-  public func differing(from other: IdentityDigests) -> Set<Int> {
+  package func differing(from other: IdentityDigests) -> Set<Int> {
     // Two sides that agree are the rule, and found out without a look at each bucket.
     if self == other { return [] }
     return Set((0..<Self.bucketCount).filter { counts[$0] != other.counts[$0] || sums[$0] != other.sums[$0] })

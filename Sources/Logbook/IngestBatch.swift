@@ -7,7 +7,7 @@ public struct Rejection: Hashable, Sendable {
   /// What is wrong, without the item's values: they are health data.
   public let reason: String
   /// The most of a row that is kept for `--rejects`.
-  public static let maxSourceBytes = 64 * 1024
+  package static let maxSourceBytes = 64 * 1024
 
   /// The item as it stood in the input, for `--rejects`; empty where it is larger than `maxSourceBytes`, since half a
   /// row would spoil those behind it. Never stored or printed.
@@ -25,9 +25,9 @@ public struct Rejection: Hashable, Sendable {
 public struct IngestBatch: Sendable {
   /// About how many items a batch takes. Sorting and writing work best on many; two batches, one being read and one being
   /// stored, take some 4 MiB.
-  public static let size = 20_000
+  package static let size = 20_000
   /// The most readings of one place that are kept together beyond that: more than two hours of any sensor.
-  public static let maxTogether = 5000
+  package static let maxTogether = 5000
 
   /// Every device named so far; readings point here by `DeviceIndex`.
   public var devices: [Device] = []

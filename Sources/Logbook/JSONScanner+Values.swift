@@ -2,7 +2,7 @@
 
 extension JSONScanner {
   /// Reads a string.
-  public mutating func string() throws(JSONError) -> String {
+  package mutating func string() throws(JSONError) -> String {
     let (range, isEscaped) = try stringRange()
     return try string(range, isEscaped: isEscaped)
   }
@@ -31,13 +31,14 @@ extension JSONScanner {
   }
 
   /// Reads a string or `null`.
-  public mutating func optionalString() throws(JSONError) -> String? {
+  package mutating func optionalString() throws(JSONError) -> String? {
     passes(word: "null") ? nil : try string()
   }
 
   /// Reads a string of ASCII letters without escapes and compares it: for words of a fixed list.
   @inlinable @inline(__always)
-  public mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(JSONError) -> Value {
+  package mutating func word<Value>(_ words: [(word: StaticString, value: Value)]) throws(JSONError) -> Value
+  {
     let (range, _) = try stringRange()
     for (word, value) in words where isEqual(range, word) { return value }
     throw error("unknown word")
@@ -127,14 +128,14 @@ extension JSONScanner {
   }
 
   /// Reads a flag.
-  public mutating func flag() throws(JSONError) -> Bool {
+  package mutating func flag() throws(JSONError) -> Bool {
     if passes(word: "true") { return true }
     guard passes(word: "false") else { throw error("true or false is expected") }
     return false
   }
 
   /// Reads a whole number without fraction and exponent.
-  @inlinable @inline(__always) public mutating func integer() throws(JSONError) -> Int64 {
+  @inlinable @inline(__always) package mutating func integer() throws(JSONError) -> Int64 {
     _ = peek()
     let start = place
     var isNegative = false
@@ -156,7 +157,7 @@ extension JSONScanner {
   }
 
   /// Reads a finite number.
-  public mutating func number() throws(JSONError) -> Double {
+  package mutating func number() throws(JSONError) -> Double {
     _ = peek()
     let start = place
     while place < bytes.count, Self.isPartOfNumber(bytes[place]) { place += 1 }
@@ -206,13 +207,13 @@ extension JSONScanner {
   private static let powersOfTen: [Double] = (0...15).map { (0..<$0).reduce(1.0) { power, _ in power * 10 } }
 
   /// Reads a shown time, exactly `YYYY-MM-DDThh:mm:ss`.
-  public mutating func deviceTime() throws(JSONError) -> DeviceTime {
+  package mutating func deviceTime() throws(JSONError) -> DeviceTime {
     let (range, _) = try stringRange()
     return try deviceTime(range)
   }
 
   /// Reads an instant in UTC, such as `2026-05-06T16:30:00Z`; gives its UTC seconds.
-  public mutating func instant() throws(JSONError) -> Int64 {
+  package mutating func instant() throws(JSONError) -> Int64 {
     let (range, _) = try stringRange()
     guard let last = range.last, bytes[last] == UInt8(ascii: "Z") else {
       throw error("an instant is expected, such as 2026-05-06T16:30:00Z")
@@ -235,7 +236,7 @@ extension JSONScanner {
   }
 
   /// Reads an offset, `Z`, `±hh:mm` or `±hh:mm:ss`, in seconds east of Greenwich.
-  public mutating func utcOffset() throws(JSONError) -> Int32 {
+  package mutating func utcOffset() throws(JSONError) -> Int32 {
     let (range, _) = try stringRange()
     let start = range.lowerBound
     if range.count == 1, bytes[start] == UInt8(ascii: "Z") { return 0 }

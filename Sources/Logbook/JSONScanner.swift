@@ -3,7 +3,7 @@
 /// Reads JSON that another program wrote: strict, in one pass, without a tree.
 ///
 /// The text may be hostile: nesting is bounded, every number is checked, nothing outside the bytes is read.
-public struct JSONScanner {
+package struct JSONScanner {
   static let deepestNesting = 32
 
   @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
@@ -11,13 +11,13 @@ public struct JSONScanner {
   @usableFromInline var depth = 0
 
   /// The place of the next byte.
-  public var offset: Int { place }
+  package var offset: Int { place }
 
   /// A scanner of bytes that outlive it.
-  @inlinable public init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  @inlinable package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
   /// Reads a whole text with `read`, and refuses more than that.
-  @inlinable public static func read<Value>(
+  @inlinable package static func read<Value>(
     _ text: [UInt8], _ read: (inout JSONScanner) throws(JSONError) -> Value
   ) throws(JSONError) -> Value {
     try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in
@@ -29,7 +29,7 @@ public struct JSONScanner {
   }
 
   /// Reads a value with `read`, and returns its text with it as it is written.
-  public mutating func withText<Value>(
+  package mutating func withText<Value>(
     of read: (inout JSONScanner) throws(JSONError) -> Value
   ) throws(JSONError) -> (value: Value, text: String) {
     _ = peek()
@@ -39,10 +39,10 @@ public struct JSONScanner {
   }
 
   /// An error at this place.
-  public func error(_ reason: String) -> JSONError { JSONError(offset: place, reason: reason) }
+  package func error(_ reason: String) -> JSONError { JSONError(offset: place, reason: reason) }
 
   /// The next byte that is no blank; nil at the end.
-  @inlinable @inline(__always) public mutating func peek() -> UInt8? {
+  @inlinable @inline(__always) package mutating func peek() -> UInt8? {
     while place < bytes.count {
       switch bytes[place] {
       case 0x20, 0x0A, 0x0D, 0x09: place += 1
@@ -53,19 +53,19 @@ public struct JSONScanner {
   }
 
   /// Passes the next sign if it is this one.
-  @inlinable @inline(__always) public mutating func passes(_ sign: Unicode.Scalar) -> Bool {
+  @inlinable @inline(__always) package mutating func passes(_ sign: Unicode.Scalar) -> Bool {
     guard peek() == UInt8(ascii: sign) else { return false }
     place += 1
     return true
   }
 
   /// Passes this sign.
-  @inlinable @inline(__always) public mutating func pass(_ sign: Unicode.Scalar) throws(JSONError) {
+  @inlinable @inline(__always) package mutating func pass(_ sign: Unicode.Scalar) throws(JSONError) {
     guard passes(sign) else { throw error("'\(sign)' is expected") }
   }
 
   /// Passes a word such as `null` if it stands here.
-  public mutating func passes(word: StaticString) -> Bool {
+  package mutating func passes(word: StaticString) -> Bool {
     _ = peek()
     guard place + word.utf8CodeUnitCount <= bytes.count else { return false }
     for index in 0..<word.utf8CodeUnitCount where bytes[place + index] != word.utf8Start[index] {
@@ -76,7 +76,7 @@ public struct JSONScanner {
   }
 
   /// Reads an object: `member` reads the value of each name, or leaves it to be skipped by giving false.
-  public mutating func object(
+  package mutating func object(
     _ member: (String, inout JSONScanner) throws(JSONError) -> Bool
   ) throws(JSONError) {
     try enter("{")
@@ -91,7 +91,7 @@ public struct JSONScanner {
   }
 
   /// Reads an array item by item.
-  public mutating func array(_ item: (inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
+  package mutating func array(_ item: (inout JSONScanner) throws(JSONError) -> Void) throws(JSONError) {
     try enter("[")
     if passes("]") { return leave() }
     repeat { try item(&self) } while passes(",")
@@ -108,7 +108,7 @@ public struct JSONScanner {
   private mutating func leave() { depth -= 1 }
 
   /// Passes any value.
-  public mutating func skip() throws(JSONError) {
+  package mutating func skip() throws(JSONError) {
     switch peek() {
     case UInt8(ascii: "{"): try object { _, _ in false }
     case UInt8(ascii: "["): try array { (scanner) throws(JSONError) in try scanner.skip() }

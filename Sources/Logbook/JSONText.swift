@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `text` as a JSON string with its quotes.
-public func jsonText(_ text: String) -> String {
+package func jsonText(_ text: String) -> String {
   var out: [UInt8] = []
   out.reserveCapacity(text.utf8.count + 2)
   appendJSONText(text, to: &out)
@@ -9,7 +9,7 @@ public func jsonText(_ text: String) -> String {
 }
 
 /// Appends `text` as a JSON string with its quotes (RFC 8259 §7), in UTF-8.
-public func appendJSONText(_ text: String, to out: inout [UInt8]) {
+package func appendJSONText(_ text: String, to out: inout [UInt8]) {
   out.append(UInt8(ascii: "\""))
   var text = text
   text.withUTF8 { bytes in

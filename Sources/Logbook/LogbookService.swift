@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The maximum number of items in one request.
-public struct BatchLimits: Hashable, Sendable {
+package struct BatchLimits: Hashable, Sendable {
   /// Readings in one request.
-  public var readings: Int
+  package var readings: Int
   /// Changes of records in one request.
-  public var records: Int
+  package var records: Int
 
   /// Limits of at least one item each; without arguments none that a store comes near.
-  public init(readings: Int = .max, records: Int = .max) {
+  package init(readings: Int = .max, records: Int = .max) {
     self.readings = readings
     self.records = records
   }
@@ -18,7 +18,7 @@ public struct BatchLimits: Hashable, Sendable {
 ///
 /// Requests are safe to repeat; none is repeated by the service itself. What not every logbook offers is a property
 /// with a port of its own, or nil. `ServiceConformance` holds every service to this.
-public protocol LogbookService: Sendable {
+package protocol LogbookService: Sendable {
   /// How many items one request may hold; what is sent together is acknowledged together.
   var batchLimits: BatchLimits { get }
   /// What the login gives access to.
@@ -48,19 +48,19 @@ public protocol LogbookService: Sendable {
 
 extension LogbookService {
   /// No limit but the caller's.
-  public var batchLimits: BatchLimits { BatchLimits() }
+  package var batchLimits: BatchLimits { BatchLimits() }
   /// None.
-  public var parts: (any PartService)? { nil }
+  package var parts: (any PartService)? { nil }
   /// None.
-  public var digests: (any DigestService)? { nil }
+  package var digests: (any DigestService)? { nil }
   /// None.
-  public var attachments: (any AttachmentService)? { nil }
+  package var attachments: (any AttachmentService)? { nil }
   /// None.
-  public var purging: (any PurgeService)? { nil }
+  package var purging: (any PurgeService)? { nil }
 }
 
 /// Parts of a logbook, such as its latest readings or one record, before everything else that changed.
-public protocol PartService: Sendable {
+package protocol PartService: Sendable {
   /// What others wrote of this part: readings in the order of their changes, or a record's current state.
   ///
   /// - Parameters:
@@ -73,7 +73,7 @@ public protocol PartService: Sendable {
 
 /// Comparison of a logbook with a store, beyond `LogbookService.readingDigests`: by digests over buckets, and by the
 /// items of those buckets alone that differ.
-public protocol DigestService: Sendable {
+package protocol DigestService: Sendable {
   /// Digests over the contents of all records, including tombstones.
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
   /// The readings in these buckets; `tooLarge` where there are more than in one batch.
@@ -86,7 +86,7 @@ public protocol DigestService: Sendable {
 
 /// The content of attachments by its SHA-256, beside the records that describe it. Each grows at its end until it is
 /// whole, and never changes from then on.
-public protocol AttachmentService: Sendable {
+package protocol AttachmentService: Sendable {
   /// How much of a content is held.
   func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent
   /// Appends a part, which has to begin where the held content ends. One from the first byte on, of another size than
@@ -103,7 +103,7 @@ public protocol AttachmentService: Sendable {
 }
 
 /// Removal of a whole logbook.
-public protocol PurgeService: Sendable {
+package protocol PurgeService: Sendable {
   /// Removes the logbook permanently, with all that is kept of it but its id. From then on every request for it, of
   /// whichever node, ends with `ServiceError.purged`.
   ///

@@ -43,7 +43,7 @@ public struct LogbookZone: Sendable {
   }
 
   /// How the zone places the shown times of each stretch of a year, in order and without holes.
-  public func makeStretches(of year: Int) -> [Stretch] {
+  package func makeStretches(of year: Int) -> [Stretch] {
     let day: Int64 = 86400
     let start = Int64(DeviceTime.daysSince1970(year: year, month: 1, day: 1)) * day
     let end = Int64(DeviceTime.daysSince1970(year: year + 1, month: 1, day: 1)) * day
@@ -86,11 +86,11 @@ public struct LogbookZone: Sendable {
 }
 
 /// A stretch of shown times that one placement serves: `from` inclusive, `to` exclusive, in civil seconds.
-public struct Stretch: Sendable {
+package struct Stretch: Sendable {
   /// The first shown time, in civil seconds.
-  public let from: Int64
+  package let from: Int64
   /// The shown time behind the last, in civil seconds.
-  public let to: Int64
+  package let to: Int64
   /// What places every time of the stretch.
-  public let placement: Placement
+  package let placement: Placement
 }

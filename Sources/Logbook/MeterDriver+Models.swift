@@ -28,12 +28,12 @@ extension MeterDriver {
 
 extension MeterModel {
   /// USB ids as everything else on Linux writes them: `1a79:7410`.
-  public static func ids(_ vendorID: UInt16, _ productID: UInt16) -> String {
+  package static func ids(_ vendorID: UInt16, _ productID: UInt16) -> String {
     digits(vendorID) + ":" + digits(productID)
   }
 
   /// A USB id as udev writes it.
-  public static func digits(_ id: UInt16) -> String {
+  package static func digits(_ id: UInt16) -> String {
     let digits = String(id, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits
   }

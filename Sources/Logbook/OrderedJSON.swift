@@ -5,11 +5,11 @@
 ///
 /// Names of properties become words with underscores. A property that is nil is written as null, so that all objects of a
 /// type have the same members.
-public enum OrderedJSON {
+package enum OrderedJSON {
   /// The value as JSON, on one line.
   ///
   /// - Throws: `EncodingError` for a number that JSON cannot hold.
-  public static func text(_ value: some Encodable) throws -> String {
+  package static func text(_ value: some Encodable) throws -> String {
     let node = JSONNode()
     try node.fill(value)
     var text = ""
@@ -19,44 +19,44 @@ public enum OrderedJSON {
 }
 
 /// JSON text that is a value by itself, such as a record's fields: its numbers stay exactly as they are written.
-public struct JSONFragment: Encodable, Sendable {
+package struct JSONFragment: Encodable, Sendable {
   /// The text.
-  public let text: String
+  package let text: String
 
   /// A value that is JSON already.
-  public init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 
   /// In another encoder than that of `OrderedJSON` the text is a string.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)
   }
 }
 
 /// The name of a member that is data, such as a column, and is written as it is.
-public struct JSONMemberName: CodingKey {
+package struct JSONMemberName: CodingKey {
   /// The name.
-  public let stringValue: String
+  package let stringValue: String
   /// Nil: members have names.
-  public var intValue: Int? { nil }
+  package var intValue: Int? { nil }
 
   /// The name with this text.
-  public init(_ text: String) { stringValue = text }
+  package init(_ text: String) { stringValue = text }
   /// The name with this text.
-  public init?(stringValue: String) { self.init(stringValue) }
+  package init?(stringValue: String) { self.init(stringValue) }
   /// Nil.
-  public init?(intValue: Int) { nil }
+  package init?(intValue: Int) { nil }
 }
 
 /// An object of members in an order of their own; a dictionary is written in the order of its names.
-public struct JSONMembers<Value: Encodable>: Encodable {
+package struct JSONMembers<Value: Encodable>: Encodable {
   private let members: [(name: String, value: Value)]
 
   /// The members in their order.
-  public init(_ members: [(name: String, value: Value)]) { self.members = members }
+  package init(_ members: [(name: String, value: Value)]) { self.members = members }
 
   /// Encodes the members in their order.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: JSONMemberName.self)
     for member in members { try container.encode(member.value, forKey: JSONMemberName(member.name)) }
   }

@@ -5,11 +5,11 @@
 /// To Linux a name is any bytes; text is Unicode. A byte that is no UTF-8 is kept as one character from the end of the
 /// last private area of Unicode, U+10FF00 and the byte; so are the bytes of those characters themselves. Whoever calls
 /// the system takes `bytes`, whoever shows a name takes `shown`.
-public enum PathText {
+package enum PathText {
   private static let escapes: ClosedRange<UInt32> = 0x10FF00...0x10FFFF
 
   /// The text of a name that the system gave.
-  public static func text(_ bytes: [UInt8]) -> String {
+  package static func text(_ bytes: [UInt8]) -> String {
     if let text = String(validating: bytes, as: UTF8.self), !isEscaped(text) { return text }
     var text = String.UnicodeScalarView()
     func escape(_ byte: UInt8) {
@@ -33,7 +33,7 @@ public enum PathText {
   }
 
   /// The text of a name that the system gave, as a C string.
-  public static func text(_ name: UnsafePointer<CChar>) -> String {
+  package static func text(_ name: UnsafePointer<CChar>) -> String {
     var bytes: [UInt8] = []
     var next = name
     while next.pointee != 0 {
@@ -44,13 +44,13 @@ public enum PathText {
   }
 
   /// Whether the text means a name that is no UTF-8.
-  public static func isEscaped(_ text: String) -> Bool {
+  package static func isEscaped(_ text: String) -> Bool {
     // Few texts have a character beyond the first sixteen planes, and those begin with this byte.
     text.utf8.contains(0xF4) && text.unicodeScalars.contains { escapes.contains($0.value) }
   }
 
   /// The name for the system, with its final zero.
-  public static func bytes(_ text: String) -> [CChar] {
+  package static func bytes(_ text: String) -> [CChar] {
     guard isEscaped(text) else { return Array(text.utf8CString) }
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
@@ -60,7 +60,7 @@ public enum PathText {
   }
 
   /// The name for people and for files: each byte that is no UTF-8 as `\xE4`.
-  public static func shown(_ text: String) -> String {
+  package static func shown(_ text: String) -> String {
     guard isEscaped(text) else { return text }
     return text.unicodeScalars.map { scalar in
       guard let byte = byte(scalar) else { return String(scalar) }

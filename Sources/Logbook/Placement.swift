@@ -50,7 +50,7 @@
 
 extension DeviceTime {
   /// `±hh:mm` of an offset in seconds, `Z` for zero; seconds are added where an old zone has them.
-  public static func offsetText(_ seconds: Int32) -> String {
+  package static func offsetText(_ seconds: Int32) -> String {
     if seconds == 0 { return "Z" }
     let size = abs(Int(seconds))
     let rest = size % 60 == 0 ? "" : ":" + padded(size % 60, 2)

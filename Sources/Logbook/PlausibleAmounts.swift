@@ -2,40 +2,40 @@
 
 /// What one reading or record can hold, for every format, meter and remote. A larger amount is a wrong column, a wrong unit
 /// or a slip of the finger: imports and pulls reject it, and who types it has to say that it is meant.
-public enum PlausibleAmounts {
+package enum PlausibleAmounts {
   /// Glucose in mg/dL: more than any meter or sensor shows on either side.
-  @inlinable public static var milligramsPerDecilitre: ClosedRange<Double> { 10...1000 }
+  @inlinable package static var milligramsPerDecilitre: ClosedRange<Double> { 10...1000 }
   /// The same in mmol/L.
-  @inlinable public static var millimolesPerLitre: ClosedRange<Double> { 0.6...55 }
+  @inlinable package static var millimolesPerLitre: ClosedRange<Double> { 0.6...55 }
   /// Ketones in mmol/L.
-  public static let ketone = 0.0...20
+  package static let ketone = 0.0...20
   /// What a reading can hold that a logbook states whole, whatever was accepted when it came: few enough that every
   /// conversion of a value stays a number.
-  public static let stated = 0.0...10_000
+  package static let stated = 0.0...10_000
   /// Units of insulin at one time.
-  public static let units = 0.0...500
+  package static let units = 0.0...500
   /// Units of insulin an hour.
-  public static let unitsPerHour = 0.0...100
+  package static let unitsPerHour = 0.0...100
   /// Grams of carbohydrates, fat or protein at one time.
-  public static let grams = 0.0...2000
+  package static let grams = 0.0...2000
   /// Servings of carbohydrates, of which the smallest in use has 10 g.
-  public static let servings = 0.0...200
+  package static let servings = 0.0...200
   /// Kilocalories of a meal.
-  public static let kilocalories = 0.0...20_000
+  package static let kilocalories = 0.0...20_000
   /// Minutes of an exercise or a basal rate: ten weeks, since a rate without an end of its own is written with a long one.
-  public static let minutes = 0.0...100_000
+  package static let minutes = 0.0...100_000
   /// The same in milliseconds, as pumps and sites have it.
-  public static let milliseconds = 0.0...(minutes.upperBound * 60_000)
+  package static let milliseconds = 0.0...(minutes.upperBound * 60_000)
   /// Steps of an exercise.
-  public static let steps = 0.0...1_000_000
+  package static let steps = 0.0...1_000_000
 
   /// The glucose values in a unit.
-  @inlinable public static func glucose(_ unit: GlucoseUnit) -> ClosedRange<Double> {
+  @inlinable package static func glucose(_ unit: GlucoseUnit) -> ClosedRange<Double> {
     unit == .milligramsPerDecilitre ? milligramsPerDecilitre : millimolesPerLitre
   }
 
   /// Why a number is not taken.
-  public static func refusal(
+  package static func refusal(
     of what: String, outside range: ClosedRange<Double>, _ unit: GlucoseUnit
   ) -> String {
     "\(what) outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound)) \(unit.name)"

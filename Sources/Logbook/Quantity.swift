@@ -33,10 +33,10 @@
 
   /// mg/dL in 100,000 mmol/L of glucose: the one constant of the conversion. Glucose has a molar mass of
   /// 180.1559 g/mol; Tidepool converts by the same number.
-  public static let milligramsPerDecilitreIn100000Millimoles: Int64 = 1_801_559
+  package static let milligramsPerDecilitreIn100000Millimoles: Int64 = 1_801_559
 
   /// mg/dL in one mmol/L of glucose.
-  public static let milligramsPerDecilitreInMillimole =
+  package static let milligramsPerDecilitreInMillimole =
     Double(milligramsPerDecilitreIn100000Millimoles) / 100_000
 
   /// The same value in `unit`, not rounded.
@@ -53,7 +53,7 @@
   /// The value in tenths of mmol/L, rounded half up: the form in which it is part of an identity.
   ///
   /// mg/dL go through integers, so that every machine gives the same answer for the same reading.
-  public var tenthsOfMillimole: Int64 {
+  package var tenthsOfMillimole: Int64 {
     switch unit {
     case .millimolesPerLitre:
       Int64((number * 10).rounded(.toNearestOrAwayFromZero))
@@ -82,7 +82,7 @@
 }
 
 /// The shortest decimal text that reads back as this number, without exponent or a trailing `.0`.
-public func plainNumber(_ number: Double) -> String {
+package func plainNumber(_ number: Double) -> String {
   if number == number.rounded(), abs(number) < 1e15 { return String(Int64(number)) }
   return number.description
 }
@@ -109,12 +109,12 @@ public func plainNumber(_ number: Double) -> String {
   }
 
   /// The codes that mean LO and HI where the value is part of an identity.
-  public static let lowLevel: Int64 = -1
+  package static let lowLevel: Int64 = -1
   /// The code of HI where the value is part of an identity.
-  public static let highLevel: Int64 = -2
+  package static let highLevel: Int64 = -2
 
   /// The measurement as a part of an identity: tenths of mmol/L, or the code of LO or HI.
-  public var valueBucket: Int64 {
+  @usableFromInline package var valueBucket: Int64 {
     switch self {
     case .value(let quantity): quantity.tenthsOfMillimole
     case .low: Self.lowLevel
@@ -123,7 +123,7 @@ public func plainNumber(_ number: Double) -> String {
   }
 
   /// Whether both say the same: equal numbers in one unit, equal tenths of mmol/L across units.
-  public func agrees(with other: Measurement) -> Bool {
+  package func agrees(with other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):
       mine.unit == theirs.unit

@@ -72,12 +72,12 @@
   }
 
   /// The value's part in the identity: tenths of mmol/L, or a code of LO or HI; 0 where it has no part.
-  @inlinable public var valueBucket: Int64 {
+  @inlinable package var valueBucket: Int64 {
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
   /// Whether the shown time can occur twice, so that another value at the same time is another reading.
-  @inlinable public var timeCanRepeat: Bool {
+  @inlinable package var timeCanRepeat: Bool {
     positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))
   }
 }

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Readings with the devices they point to, on their way to or from a service. Every occurrence is stated.
-public struct ReadingBatch: Sendable {
+package struct ReadingBatch: Sendable {
   /// The devices; readings point here by `DeviceIndex`.
-  public var devices: [Device]
+  package var devices: [Device]
   /// The readings.
-  public var readings: [Reading]
+  package var readings: [Reading]
 
   /// A batch of readings and their devices.
-  public init(devices: [Device] = [], readings: [Reading] = []) {
+  package init(devices: [Device] = [], readings: [Reading] = []) {
     self.devices = devices
     self.readings = readings
   }
 }
 
 /// What a service answers to a batch of readings: each of them is stored there, except those listed as refused.
-public struct ReadingAnswer: Hashable, Sendable {
+package struct ReadingAnswer: Hashable, Sendable {
   /// Readings that the service did not have.
-  public var stored: Int
+  package var stored: Int
   /// Readings that it had, whatever their value.
-  public var known: Int
+  package var known: Int
   /// Places in the batch of readings that it has with another value.
-  public var differing: [Int]
+  package var differing: [Int]
   /// Places in the batch of readings that it refuses permanently, with its words.
-  public var refused: [RefusedItem]
+  package var refused: [RefusedItem]
   /// Of the known readings those that the service holds in documents of other programs alone.
-  public var sameAs: [SameReading]
+  package var sameAs: [SameReading]
   /// Places in the batch of readings for whose moment a document of another program has another value; both are kept.
-  public var disputed: [Int]
+  package var disputed: [Int]
   /// The service's position after this request.
-  public var position: String?
+  package var position: String?
 
   /// An answer with these counts.
-  public init(
+  package init(
     stored: Int, known: Int, differing: [Int] = [], refused: [RefusedItem] = [], sameAs: [SameReading] = [],
     disputed: [Int] = [], position: String? = nil
   ) {
@@ -47,14 +47,14 @@ public struct ReadingAnswer: Hashable, Sendable {
 }
 
 /// One item of a batch that a service refuses permanently.
-public struct RefusedItem: Hashable, Sendable {
+package struct RefusedItem: Hashable, Sendable {
   /// The place in the batch, from 0.
-  public var item: Int
+  package var item: Int
   /// The service's words.
-  public var reason: String
+  package var reason: String
 
   /// A refusal of the item at this place.
-  public init(item: Int, reason: String) {
+  package init(item: Int, reason: String) {
     self.item = item
     self.reason = reason
   }

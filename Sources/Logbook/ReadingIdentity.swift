@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What makes a reading the one it is, everywhere and permanently: its device, its kind and its place.
-public struct ReadingIdentity: Hashable, Sendable {
+package struct ReadingIdentity: Hashable, Sendable {
   /// The device's vendor; empty where format and model identify the device.
-  public let vendor: String
+  package let vendor: String
   /// The device's model; empty where vendor and serial number identify the device.
-  public let model: String
+  package let model: String
   /// The device's serial number; empty where the source gives none.
-  public let serial: String
+  package let serial: String
   /// The id of the format that reported the device; empty where vendor and serial number identify it.
-  public let format: String
+  package let format: String
   /// What the reading measures.
-  public let kind: ReadingKind
+  package let kind: ReadingKind
   /// What places it among those of its device and kind.
-  public let positionKind: PositionKind
+  package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
-  public let position: Int64
+  package let position: Int64
   /// The value's part in the identity.
-  public let valueBucket: Int64
+  package let valueBucket: Int64
   /// Which one of several that share every other part.
-  public let occurrence: Int64
+  package let occurrence: Int64
 
   /// The identity of a device's reading. Of the device it takes what identifies it and leaves the rest.
-  public init(
+  package init(
     device: Device, kind: ReadingKind, positionKind: PositionKind, position: Int64, valueBucket: Int64,
     occurrence: Int64
   ) {
@@ -39,14 +39,14 @@ public struct ReadingIdentity: Hashable, Sendable {
   }
 
   /// The identity of a reading that a device took.
-  public init(_ reading: Reading, _ device: Device) {
+  package init(_ reading: Reading, _ device: Device) {
     self.init(
       device: device, kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
       valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence))
   }
 
   /// The identity that a canonical text states; nil for any other text.
-  public init?(text: String) {
+  package init?(text: String) {
     let parts = text.split(separator: "|", omittingEmptySubsequences: false)
     guard parts.count == 8, let first = Self.unescaped(parts[1]), let second = Self.unescaped(parts[2]),
       let kind = ReadingKind(name: parts[3]), let positionKind = PositionKind(name: parts[4]),
@@ -64,7 +64,7 @@ public struct ReadingIdentity: Hashable, Sendable {
   }
 
   /// The canonical text, as glucoport-json(5) documents it: eight parts with `|` between them.
-  public var text: String {
+  package var text: String {
     let device = Device(vendor: vendor, model: model, serial: serial, format: format)
     let parts = [
       Self.text(of: device), kind.name, positionKind.name, String(position), String(valueBucket),
@@ -74,7 +74,7 @@ public struct ReadingIdentity: Hashable, Sendable {
   }
 
   /// The first three parts of the canonical text: what identifies the device.
-  public static func text(of device: Device) -> String {
+  package static func text(of device: Device) -> String {
     let parts =
       device.serial.isEmpty
       ? [byModel, escaped(device.format), escaped(device.model)]
@@ -83,10 +83,10 @@ public struct ReadingIdentity: Hashable, Sendable {
   }
 
   /// A key for remotes that need one: a UUID of version 8 from SHA-256 over the canonical text.
-  public var uuid: String { Digest.uuid(of: ["reading", text]) }
+  package var uuid: String { Digest.uuid(of: ["reading", text]) }
 
   /// The 16 bytes of `uuid`.
-  public var key: [UInt8] { Digest.uuidBytes(of: ["reading", text]) }
+  package var key: [UInt8] { Digest.uuidBytes(of: ["reading", text]) }
 }
 
 extension ReadingIdentity {

@@ -30,7 +30,7 @@
   /// Whether the value is part of a reading's identity when only a shown time places it.
   ///
   /// Sensor history holds one value per instant; of every other kind two may fall into one minute.
-  @inlinable public var valueIsPartOfIdentity: Bool { self != .cbg }
+  @inlinable package var valueIsPartOfIdentity: Bool { self != .cbg }
 }
 
 /// What else the source said of a reading, or what is unusual about it. Stored as one integer.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a service answers to one change of a record.
-public enum RecordVerdict: Hashable, Sendable {
+package enum RecordVerdict: Hashable, Sendable {
   /// It is the service's state, too, under this revision.
   case accepted(revision: String)
   /// The service has another state, which this change was not made on. Where it does not even know the base, as
@@ -12,30 +12,30 @@ public enum RecordVerdict: Hashable, Sendable {
 }
 
 /// The answers to a batch of changes, in the order of the batch.
-public struct RecordAnswer: Hashable, Sendable {
+package struct RecordAnswer: Hashable, Sendable {
   /// One for each change sent.
-  public var verdicts: [RecordVerdict]
+  package var verdicts: [RecordVerdict]
   /// The service's position after this request.
-  public var position: String?
+  package var position: String?
 
   /// The answers in the order of the batch.
-  public init(verdicts: [RecordVerdict], position: String? = nil) {
+  package init(verdicts: [RecordVerdict], position: String? = nil) {
     self.verdicts = verdicts
     self.position = position
   }
 }
 
 /// A record as a service has it.
-public struct RemoteRecord: Hashable, Sendable {
+package struct RemoteRecord: Hashable, Sendable {
   /// The identity.
-  public var guid: String
+  package var guid: String
   /// The service's name for this state.
-  public var revision: String
+  package var revision: String
   /// The content.
-  public var state: RecordState
+  package var state: RecordState
 
   /// A record under the service's revision.
-  public init(guid: String, revision: String, state: RecordState) {
+  package init(guid: String, revision: String, state: RecordState) {
     self.guid = guid
     self.revision = revision
     self.state = state

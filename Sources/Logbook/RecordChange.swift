@@ -2,24 +2,24 @@
 
 /// One change of a record on its way to a server. It is encoded once: the store keeps `json` until the change is
 /// answered, and a repeated request sends those very bytes.
-public struct RecordChange: Hashable, Sendable {
+package struct RecordChange: Hashable, Sendable {
   /// The identity.
-  public let guid: String
+  package let guid: String
   /// The node that first sent this change. With `version` and `digest` it lets a remote know a repeated request.
-  public let node: String
+  package let node: String
   /// The version that this change carries.
-  public let version: Int
+  package let version: Int
   /// The remote's revision that this change was made on; nil without one.
-  public let base: String?
+  package let base: String?
   /// The content.
-  public let state: RecordState
+  package let state: RecordState
   /// SHA-256 of the state's JSON.
-  public let digest: String
+  package let digest: String
   /// The object as `POST /v1/records` takes it: what was sent, or is to be.
-  public let json: String
+  package let json: String
 
   /// A change to this state, made on that base.
-  public init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
+  package init(guid: String, node: String, version: Int, base: String?, state: RecordState) {
     let text = state.json
     self.guid = guid
     self.node = node
@@ -33,14 +33,14 @@ public struct RecordChange: Hashable, Sendable {
   }
 
   /// The change in a JSON text, which stays as it is.
-  public init(json text: String) throws(JSONError) {
+  package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordChange(&scanner)
     }
   }
 
   /// Reads the object of a change, whose text stays as it is.
-  public init(_ scanner: inout JSONScanner) throws(JSONError) {
+  package init(_ scanner: inout JSONScanner) throws(JSONError) {
     let (parts, text) = try scanner.withText { (scanner) throws(JSONError) in try Parts(&scanner) }
     guard let guid = parts.guid, let node = parts.node, let version = parts.version, version > 0,
       let state = parts.state, let digest = parts.digest

@@ -52,7 +52,7 @@ public struct RecordField: Hashable, Sendable {
   /// The units in which a person types it; empty where only its name sets it.
   public let units: [TypedUnit]
   /// The member of a Nightscout treatment that holds it; nil where no other program reads it.
-  public let treatmentMember: String?
+  package let treatmentMember: String?
   /// Whether a person may set it by its name. The others are set by options and commands of their own.
   public let isSettable: Bool
   /// Whether a record of its kind is nothing without it.

@@ -56,14 +56,14 @@ extension RecordFields {
   }
 
   /// The fields of a JSON object.
-  public init(json text: String) throws(JSONError) {
+  package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordFields(&scanner)
     }
   }
 
   /// Reads an object of numbers, texts, flags and lists of words.
-  public init(_ scanner: inout JSONScanner) throws(JSONError) {
+  package init(_ scanner: inout JSONScanner) throws(JSONError) {
     var values: [String: FieldValue] = [:]
     try scanner.object { (name, scanner) throws(JSONError) in
       guard values.count < Self.maxFields, name.utf8.count <= Self.maxNameBytes else {

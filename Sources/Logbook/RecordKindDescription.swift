@@ -22,7 +22,7 @@ public struct RecordKindDescription: Sendable {
   /// What a person types of it.
   public let typing: Typing
   /// The type of event that a Nightscout treatment of this kind has.
-  public let treatmentEvent: String
+  package let treatmentEvent: String
   /// Its fields, in the order in which they are shown.
   public let fields: [RecordField]
 
@@ -42,7 +42,7 @@ public struct RecordKindDescription: Sendable {
   }
 
   /// Whether `record add` takes it.
-  public var isTyped: Bool {
+  package var isTyped: Bool {
     switch typing {
     case .amounts, .text, .reading: true
     case .command, .statement: false
@@ -55,7 +55,7 @@ public struct RecordKindDescription: Sendable {
 
   /// Why these cannot be the fields of such a record: one that it cannot be without is missing or has another type. Nil
   /// where they can. Other fields may hold what another program means by them.
-  public func fault(in fields: RecordFields) -> String? {
+  package func fault(in fields: RecordFields) -> String? {
     for field in self.fields where field.isRequired {
       if let value = fields[field.name], field.holds(value) { continue }
       return "the '\(field.name)' of an \(kind.rawValue) that is \(field.content.absence)"

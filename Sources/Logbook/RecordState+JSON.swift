@@ -2,10 +2,10 @@
 
 extension RecordState {
   /// The most bytes of a state in canonical JSON, so that every page of a server can hold one and goes on.
-  public static let maxBytes = 2 << 20
+  package static let maxBytes = 2 << 20
 
   /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text.
-  public var json: String {
+  package var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
       + ",\"offset_source\":\"\(placement.source.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
@@ -13,21 +13,21 @@ extension RecordState {
   }
 
   /// `json` without what is each node's own matter, `offset_source` and `edited_at`: states that agree are equal text.
-  public var contentJSON: String {
+  package var contentJSON: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
       + ",\"fields\":\(fields.json),\"deleted\":\(isDeleted)}"
   }
 
   /// The state in a JSON text.
-  public init(json text: String) throws(JSONError) {
+  package init(json text: String) throws(JSONError) {
     self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
       try RecordState(&scanner)
     }
   }
 
   /// Reads the object of a state.
-  public init(_ scanner: inout JSONScanner) throws(JSONError) {
+  package init(_ scanner: inout JSONScanner) throws(JSONError) {
     var kind: RecordKind?
     var entry: String?
     var time: DeviceTime?

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The whole content of a record at one moment: what a base, a conflict's other side and a sync carry.
-public struct RecordState: Hashable, Sendable {
+package struct RecordState: Hashable, Sendable {
   /// What the record is about.
-  public var kind: RecordKind
+  package var kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
-  public var entryGuid: String?
+  package var entryGuid: String?
   /// The shown time.
-  public var deviceTime: DeviceTime
+  package var deviceTime: DeviceTime
   /// What places the shown time on the UTC line.
-  public var placement: Placement
+  package var placement: Placement
   /// The content; empty in a tombstone.
-  public var fields: RecordFields
+  package var fields: RecordFields
   /// Whether it is a tombstone.
-  public var isDeleted: Bool
+  package var isDeleted: Bool
   /// When it was last edited, in UTC seconds by the clock of the editing host; nil when nobody knows. It is what
   /// `conflict resolve --keep newer` compares, and decides nothing else: a clock may be wrong.
-  public var editedAt: Int64?
+  package var editedAt: Int64?
 
   /// A state of these parts.
-  public init(
+  package init(
     kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
     fields: RecordFields, isDeleted: Bool, editedAt: Int64? = nil
   ) {
@@ -33,7 +33,7 @@ public struct RecordState: Hashable, Sendable {
   }
 
   /// SHA-256 of `json` in hexadecimal.
-  public var digest: String { Self.digest(of: json) }
+  package var digest: String { Self.digest(of: json) }
 
   static func digest(of json: String) -> String {
     var digest = Digest()
@@ -43,7 +43,7 @@ public struct RecordState: Hashable, Sendable {
 
   /// Whether both say the same of what people edit. How an offset was found is each node's own matter, and
   /// when an edit was made is no part of what it says.
-  public func agrees(with other: RecordState) -> Bool {
+  package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && placement.utcOffset == other.placement.utcOffset && fields.json == other.fields.json
       && isDeleted == other.isDeleted

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a service reports about the logbook behind a login.
-public struct RemoteLogbook: Hashable, Sendable {
+package struct RemoteLogbook: Hashable, Sendable {
   /// The logbook's id, a UUID that no other logbook has.
-  public var id: String
+  package var id: String
   /// The name for people.
-  public var name: String
+  package var name: String
   /// Whether this login may change it.
-  public var isWritable: Bool
+  package var isWritable: Bool
   /// The maximum number of readings in one request.
-  public var maxReadings: Int
+  package var maxReadings: Int
   /// The maximum number of records in one request.
-  public var maxRecords: Int
+  package var maxRecords: Int
   /// What the login lacks of what an upload needs, in the service's own words; empty where nothing is missing or known.
-  public var missingPermissions: [String]
+  package var missingPermissions: [String]
   /// The service's latest position.
-  public var position: String?
+  package var position: String?
   /// The service's clock in UTC seconds; nil where it has none.
-  public var time: Int64?
+  package var time: Int64?
 
   /// A logbook behind a login.
-  public init(
+  package init(
     id: String, name: String, isWritable: Bool, maxReadings: Int, maxRecords: Int,
     missingPermissions: [String] = [], position: String? = nil, time: Int64? = nil
   ) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What one run of an upload tells a service about itself with every request.
-public struct RunStamp: Hashable, Sendable {
+package struct RunStamp: Hashable, Sendable {
   /// The id of this installation, a random UUID.
-  public var node: String
+  package var node: String
   /// Raised by one with every run of the node.
-  public var number: Int64
+  package var number: Int64
   /// A random UUID of this run, so that two copies of a store never pass for one.
-  public var id: String
+  package var id: String
   /// The logbook that the store was synced with; nil before the first answer.
-  public var logbook: String?
+  package var logbook: String?
   /// The latest position of the service that this store has seen; nil before the first answer.
   ///
   /// Where the node wrote something after it, a copy of the store did, or an answer was lost: the node's own writes are
   /// kept from it, so it needs another id to see them.
-  public var lastSeenPosition: String?
+  package var lastSeenPosition: String?
 
   /// A run of a node.
-  public init(
+  package init(
     node: String, number: Int64, id: String, logbook: String? = nil, lastSeenPosition: String? = nil
   ) {
     self.node = node

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A version of SQLite's library, as the library reports it: a million for the major number, a thousand for the minor.
-public struct SQLiteVersion: Comparable, Sendable {
+package struct SQLiteVersion: Comparable, Sendable {
   /// The oldest that the files of this program work with: STRICT tables came with 3.37, `unixepoch` and `->>` with 3.38.
-  public static let oldest = SQLiteVersion(3_038_000)
+  package static let oldest = SQLiteVersion(3_038_000)
 
   /// The number that the library reports.
-  public let number: Int32
+  package let number: Int32
 
   /// The version under a number of the library.
-  public init(_ number: Int32) { self.number = number }
+  package init(_ number: Int32) { self.number = number }
 
   /// Whether one version came before another.
-  public static func < (left: SQLiteVersion, right: SQLiteVersion) -> Bool { left.number < right.number }
+  package static func < (left: SQLiteVersion, right: SQLiteVersion) -> Bool { left.number < right.number }
 
   /// Refuses a library that is too old, before it is asked for anything that it does not know.
   ///
   /// - Throws: `Failure`: `configuration`.
-  public func check() throws {
+  package func check() throws {
     guard self < .oldest else { return }
     throw Failure(
       .configuration,
@@ -28,5 +28,5 @@ public struct SQLiteVersion: Comparable, Sendable {
 
 extension SQLiteVersion: CustomStringConvertible {
   /// The version as people write it, such as `3.38.0`.
-  public var description: String { "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)" }
+  package var description: String { "\(number / 1_000_000).\(number / 1000 % 1000).\(number % 1000)" }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A reading of a batch that a remote holds already in a document of another program.
-public struct SameReading: Hashable, Sendable {
+package struct SameReading: Hashable, Sendable {
   /// The place in the batch, from 0.
-  public var item: Int
+  package var item: Int
   /// The key of the reading that the document gives: the 16 bytes of its identity.
-  public var document: [UInt8]
+  package var document: [UInt8]
 
   /// The reading at this place is the one that a document gives.
-  public init(item: Int, document: [UInt8]) {
+  package init(item: Int, document: [UInt8]) {
     self.item = item
     self.document = document
   }
@@ -20,7 +20,7 @@ extension Measurement {
   ///
   /// LO is any value below 40 mg/dL, HI any above 400: programs of Nightscout write 39 and 401, others the limits of the
   /// device.
-  public func isSame(as other: Measurement) -> Bool {
+  package func isSame(as other: Measurement) -> Bool {
     switch (self, other) {
     case (.value(let mine), .value(let theirs)):
       let isWhole = mine.unit == .milligramsPerDecilitre && theirs.unit == mine.unit
@@ -41,7 +41,7 @@ extension Quantity {
 extension ReadingKind {
   /// Whether a document of another program, which knows finger sticks and sensor values alone, may hold a reading of this
   /// kind as one of the other.
-  public func isSame(as other: ReadingKind) -> Bool {
+  package func isSame(as other: ReadingKind) -> Bool {
     self == other || (self == .cbg && other == .scan) || (self == .scan && other == .cbg)
   }
 }

@@ -4,7 +4,7 @@
 /// and no value.
 ///
 /// Unless the connection was lost, nothing of the request was applied.
-public enum ServiceError: Error, Hashable, Sendable {
+package enum ServiceError: Error, Hashable, Sendable {
   /// It cannot be reached, or the connection was lost: nobody knows whether the request was applied.
   case unavailable(String)
   /// It asks to wait, perhaps for so many seconds.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 // MARK: GET /v1/digests
 
 extension Bodies {
   /// The answer with digests; empty buckets are left out.
-  public static func write(_ digests: IdentityDigests) -> [UInt8] {
+  package static func write(_ digests: IdentityDigests) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"buckets\":{")
     var isFirst = true
@@ -22,7 +22,7 @@ extension Bodies {
   }
 
   /// Reads the answer with digests.
-  public static func readDigests(_ body: [UInt8]) throws(JSONError) -> IdentityDigests {
+  package static func readDigests(_ body: [UInt8]) throws(JSONError) -> IdentityDigests {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var digests = IdentityDigests()
       var isTold = false
@@ -52,18 +52,18 @@ extension Bodies {
   }
 
   /// The query that asks for the readings in these buckets.
-  public static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
+  package static func queryForReadings(in buckets: [Int]) -> String { "readings=\(text(buckets))" }
 
   /// The query that asks for the records in these buckets, behind the one of this id.
-  public static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
+  package static func queryForRecords(in buckets: [Int], after guid: String?) -> String {
     "records=\(text(buckets))" + (guid.map { "&after=\($0)" } ?? "")
   }
 
   /// The query that asks for digests over records.
-  public static let queryForRecordDigests = "of=records"
+  package static let queryForRecordDigests = "of=records"
 
   /// The buckets that a query names; nil for what names none, or too many.
-  public static func buckets(_ text: String) -> Set<Int>? {
+  package static func buckets(_ text: String) -> Set<Int>? {
     let names = text.split(separator: ",", omittingEmptySubsequences: false)
     guard names.count <= Wire.maxBuckets else { return nil }
     let buckets = names.compactMap { bucket(named: $0) }
@@ -71,7 +71,7 @@ extension Bodies {
   }
 
   /// The answer with records of some buckets.
-  public static func write(_ page: RecordPage) -> [UInt8] {
+  package static func write(_ page: RecordPage) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"records\":[")
     write(page.records, to: &out)
@@ -80,7 +80,7 @@ extension Bodies {
   }
 
   /// Reads the answer with records of some buckets.
-  public static func readRecordPage(_ body: [UInt8]) throws(JSONError) -> RecordPage {
+  package static func readRecordPage(_ body: [UInt8]) throws(JSONError) -> RecordPage {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var page = RecordPage(records: [], hasMore: false)
       var isTold = false

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 // MARK: DELETE /v1/logbook
 
 extension Bodies {
   /// The request that removes a logbook, which names it twice: so none is removed by mistake.
-  public static func writePurge(logbook id: String, name: String) -> [UInt8] {
+  package static func writePurge(logbook id: String, name: String) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"logbook\":")
     out.string(id)
@@ -17,7 +17,7 @@ extension Bodies {
   }
 
   /// Reads the request that removes a logbook.
-  public static func readPurge(_ body: [UInt8]) throws(JSONError) -> (logbook: String, name: String) {
+  package static func readPurge(_ body: [UInt8]) throws(JSONError) -> (logbook: String, name: String) {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var (logbook, name): (String?, String?)
       try reader.object { (member, reader) throws(JSONError) in

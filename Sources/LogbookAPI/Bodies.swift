@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// The bodies of requests and of answers that are successes: one pair of functions each, that write and read it.
-public enum Bodies {
+package enum Bodies {
   // MARK: POST /v1/readings
 
   /// The request that sends readings.
-  public static func writeReadings(_ batch: ReadingBatch) -> [UInt8] {
+  package static func writeReadings(_ batch: ReadingBatch) -> [UInt8] {
     var out = WireWriter(capacity: batch.readings.count * 96 + 256)
     out.raw("{\"series\":")
     ReadingWire.write(batch, to: &out)
@@ -16,7 +16,7 @@ public enum Bodies {
   }
 
   /// Reads the request that sends readings.
-  public static func readReadings(_ body: [UInt8]) throws(JSONError) -> ReceivedReadings {
+  package static func readReadings(_ body: [UInt8]) throws(JSONError) -> ReceivedReadings {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var received: ReceivedReadings?
       try reader.object { (name, reader) throws(JSONError) in
@@ -31,7 +31,7 @@ public enum Bodies {
   }
 
   /// The answer to readings.
-  public static func write(_ answer: ReadingAnswer) -> [UInt8] {
+  package static func write(_ answer: ReadingAnswer) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"stored\":")
     out.integer(Int64(answer.stored))
@@ -55,7 +55,7 @@ public enum Bodies {
   }
 
   /// Reads the answer to so many readings.
-  public static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> ReadingAnswer {
+  package static func readReadingAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> ReadingAnswer {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = ReadingAnswer(stored: 0, known: 0)
       try reader.object { (name, reader) throws(JSONError) in
@@ -106,18 +106,18 @@ public enum Bodies {
   // MARK: POST /v1/records
 
   /// The request that sends changes, each given as the text that the store keeps.
-  public static func writeChanges(_ changes: [String]) -> [UInt8] {
+  package static func writeChanges(_ changes: [String]) -> [UInt8] {
     Array("{\"records\":[\(changes.joined(separator: ","))]}".utf8)
   }
 
   /// One change of a request: read, or refused for what it says.
-  public enum ReceivedChange: Sendable {
+  package enum ReceivedChange: Sendable {
     case change(RecordChange)
     case refused(reason: String)
   }
 
   /// Reads the request that sends changes. One that is JSON and no change is set aside, the others are taken.
-  public static func readChanges(_ body: [UInt8]) throws(JSONError) -> [ReceivedChange] {
+  package static func readChanges(_ body: [UInt8]) throws(JSONError) -> [ReceivedChange] {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var changes: [ReceivedChange]?
       try reader.object { (name, reader) throws(JSONError) in
@@ -145,7 +145,7 @@ public enum Bodies {
   }
 
   /// The answer to changes.
-  public static func write(_ answer: RecordAnswer) -> [UInt8] {
+  package static func write(_ answer: RecordAnswer) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"records\":[")
     for (index, verdict) in answer.verdicts.enumerated() {
@@ -175,7 +175,7 @@ public enum Bodies {
   }
 
   /// Reads the answer to so many changes.
-  public static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> RecordAnswer {
+  package static func readRecordAnswer(_ body: [UInt8], sent: Int) throws(JSONError) -> RecordAnswer {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var answer = RecordAnswer(verdicts: [])
       try reader.object { (name, reader) throws(JSONError) in
@@ -223,7 +223,7 @@ public enum Bodies {
   // MARK: GET /v1/changes
 
   /// The answer with a page of changes.
-  public static func write(_ page: ChangePage) -> [UInt8] {
+  package static func write(_ page: ChangePage) -> [UInt8] {
     var out = WireWriter(capacity: page.readings.readings.count * 96 + page.records.count * 256 + 256)
     out.raw("{\"series\":")
     ReadingWire.write(page.readings, to: &out)
@@ -236,7 +236,7 @@ public enum Bodies {
   }
 
   /// Reads the answer with a page of changes.
-  public static func readPage(_ body: [UInt8]) throws(JSONError) -> ChangePage {
+  package static func readPage(_ body: [UInt8]) throws(JSONError) -> ChangePage {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var received = ReceivedReadings()
       var records: [RemoteRecord] = []
@@ -296,7 +296,7 @@ public enum Bodies {
   // MARK: GET /v1/logbook
 
   /// The answer with the logbook of the login.
-  public static func write(_ logbook: RemoteLogbook) -> [UInt8] {
+  package static func write(_ logbook: RemoteLogbook) -> [UInt8] {
     var out = WireWriter()
     out.raw("{\"logbook\":")
     out.string(logbook.id)
@@ -312,7 +312,7 @@ public enum Bodies {
   }
 
   /// Reads the answer with the logbook of the login.
-  public static func readLogbook(_ body: [UInt8]) throws(JSONError) -> RemoteLogbook {
+  package static func readLogbook(_ body: [UInt8]) throws(JSONError) -> RemoteLogbook {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var logbook = RemoteLogbook(id: "", name: "", isWritable: false, maxReadings: 0, maxRecords: 0)
       try reader.object { (name, reader) throws(JSONError) in

@@ -3,15 +3,15 @@
 import Logbook
 
 /// The secret that a client shows with each request. The server keeps its hash alone.
-public struct LoginToken: Sendable {
+package struct LoginToken: Sendable {
   /// What the client sends.
-  public let text: String
+  package let text: String
 
   /// The token that a client sent.
-  public init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 
   /// A token of 256 random bits.
-  public init(using generator: inout some RandomNumberGenerator) {
+  package init(using generator: inout some RandomNumberGenerator) {
     let bytes = (0..<4).flatMap { _ -> [UInt8] in
       let word = generator.next()
       return (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
@@ -20,7 +20,7 @@ public struct LoginToken: Sendable {
   }
 
   /// SHA-256 of the text: nobody finds 256 random bits from it by trying, so that it needs neither salt nor stretching.
-  public var hash: [UInt8] {
+  package var hash: [UInt8] {
     var digest = Digest()
     digest.update(text)
     return digest.bytes()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// What a body holds: the readings, and the rows that are none.
-public struct ReceivedReadings: Sendable {
+package struct ReceivedReadings: Sendable {
   /// The readings.
-  public var batch = ReadingBatch()
+  package var batch = ReadingBatch()
   /// The rows that are no readings, by their place among all rows.
-  public var refused: [RefusedItem] = []
+  package var refused: [RefusedItem] = []
 
   /// Nothing yet.
-  public init() {}
+  package init() {}
 
   /// How many rows there were.
-  public var count: Int { batch.readings.count + refused.count }
+  package var count: Int { batch.readings.count + refused.count }
 
   /// The places among all rows of readings that are given by their places in the batch, both in rising order.
-  public func items(of places: [Int]) -> [Int] {
+  package func items(of places: [Int]) -> [Int] {
     var before = 0
     return places.map { place in
       while before < refused.count, refused[before].item <= place + before { before += 1 }
@@ -27,7 +27,7 @@ public struct ReceivedReadings: Sendable {
 
 /// Readings as glucoport-protocol(7) writes them: series of one device, kind and position kind, each with rows whose places
 /// have a fixed meaning, since millions of them travel.
-public enum ReadingWire {
+package enum ReadingWire {
   /// The most devices, and texts of a device, in one request.
   static let maxSeries = 10_000
   static let longestDeviceText = 256
@@ -48,7 +48,7 @@ public enum ReadingWire {
   private static let ranges: [(word: StaticString, value: Bool)] = [("low", true), ("high", false)]
 
   /// Appends the array of series of a batch.
-  public static func write(_ batch: ReadingBatch, to out: inout WireWriter) {
+  package static func write(_ batch: ReadingBatch, to out: inout WireWriter) {
     out.raw("[")
     var open: Reading?
     for reading in batch.readings {
@@ -143,7 +143,7 @@ extension ReadingWire {
   /// Reads an array of series. A row that is JSON and no reading is set aside, the others are taken.
   ///
   /// - Parameter limit: the most rows.
-  public static func read(_ reader: inout JSONScanner, limit: Int) throws(JSONError) -> ReceivedReadings {
+  package static func read(_ reader: inout JSONScanner, limit: Int) throws(JSONError) -> ReceivedReadings {
     var received = ReceivedReadings()
     try reader.array { (reader) throws(JSONError) in
       guard received.batch.devices.count < maxSeries else {

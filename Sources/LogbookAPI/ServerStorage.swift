@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Who may read and write the logbooks of a server: what it looks up with each request, and what `serve token` changes
 /// beside it.
-public protocol LoginDirectory: Sendable {
+package protocol LoginDirectory: Sendable {
   /// The login whose token has this SHA-256; nil when there is none. For a token of a logbook that was removed it
   /// throws `purged`, permanently.
   func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login?
@@ -30,7 +30,7 @@ public protocol LoginDirectory: Sendable {
 /// with a run checks the run, the expected logbook and the position first, in the same transaction. The order of
 /// changes is strictly increasing: no change with a smaller number becomes visible after a larger one was handed out.
 /// `StorageConformance` holds every storage to this.
-public protocol ServerStorage: Sendable {
+package protocol ServerStorage: Sendable {
   /// Who may use it.
   var logins: any LoginDirectory { get }
   /// What the logbook of a login offers to it.

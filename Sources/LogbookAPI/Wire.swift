@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Names that client and server share: paths, headers, limits.
-public enum Wire {
+package enum Wire {
   /// `GET`: the logbook of the login. `DELETE`: removes it permanently.
-  public static let logbookPath = "/v1/logbook"
+  package static let logbookPath = "/v1/logbook"
   /// `POST`: a batch of readings.
-  public static let readingsPath = "/v1/readings"
+  package static let readingsPath = "/v1/readings"
   /// `POST`: a batch of changes of records.
-  public static let recordsPath = "/v1/records"
+  package static let recordsPath = "/v1/records"
   /// `GET`: what changed behind a cursor.
-  public static let changesPath = "/v1/changes"
+  package static let changesPath = "/v1/changes"
   /// `GET`: digests over readings or records, and what is in their buckets.
-  public static let digestsPath = "/v1/digests"
+  package static let digestsPath = "/v1/digests"
 
   /// The header with the id of the node.
-  public static let nodeHeader = "Glucoport-Node"
+  package static let nodeHeader = "Glucoport-Node"
   /// The header with the number of the run, a blank and its id.
-  public static let runHeader = "Glucoport-Run"
+  package static let runHeader = "Glucoport-Run"
   /// The header with the logbook that the client expects.
-  public static let logbookHeader = "Glucoport-Logbook"
+  package static let logbookHeader = "Glucoport-Logbook"
   /// The header with the latest position of the server that the client has seen.
-  public static let positionHeader = "Glucoport-Position"
+  package static let positionHeader = "Glucoport-Position"
 
   /// The most bytes of a body, before and after compression.
-  public static let maxBodyBytes = 8 << 20
+  package static let maxBodyBytes = 8 << 20
   /// The most readings in a request or page.
-  public static let maxReadings = 10_000
+  package static let maxReadings = 10_000
   /// The most records in a request or page.
-  public static let maxRecords = 1000
+  package static let maxRecords = 1000
   /// The most buckets of which a request may ask for the items.
-  public static let maxBuckets = 512
+  package static let maxBuckets = 512
 }
 
 /// The word by which an error is identified, in the member `error` of its body.
-public enum ErrorCode: String, CaseIterable, Sendable {
+package enum ErrorCode: String, CaseIterable, Sendable {
   /// 400: the request is not what this protocol says.
   case badRequest = "bad-request"
   /// 401: no token, or one that is not known.
@@ -73,23 +73,23 @@ public enum ErrorCode: String, CaseIterable, Sendable {
 }
 
 /// The body of an answer that is no success.
-public struct ErrorBody: Hashable, Sendable {
+package struct ErrorBody: Hashable, Sendable {
   /// What went wrong.
-  public var code: ErrorCode?
+  package var code: ErrorCode?
   /// A sentence for people.
-  public var message: String
+  package var message: String
   /// With `otherLogbook`: the id of the logbook that the server has.
-  public var logbook: String?
+  package var logbook: String?
 
   /// An error with its sentence.
-  public init(_ code: ErrorCode?, _ message: String, logbook: String? = nil) {
+  package init(_ code: ErrorCode?, _ message: String, logbook: String? = nil) {
     self.code = code
     self.message = message
     self.logbook = logbook
   }
 
   /// The body.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     var out = WireWriter()
     out.raw("{\"error\":")
     out.string(code?.rawValue)
@@ -104,7 +104,7 @@ public struct ErrorBody: Hashable, Sendable {
   }
 
   /// Reads a body.
-  public init(_ body: [UInt8]) throws(JSONError) {
+  package init(_ body: [UInt8]) throws(JSONError) {
     var read = ErrorBody(nil, "")
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       try reader.object { (name, reader) throws(JSONError) in
@@ -123,10 +123,10 @@ public struct ErrorBody: Hashable, Sendable {
 
 extension RunStamp {
   /// The value of the header with the run.
-  public var runText: String { "\(number) \(id)" }
+  package var runText: String { "\(number) \(id)" }
 
   /// The run that a request's headers name; nil when they name none that can be.
-  public init?(node: String, run: String, logbook: String?, lastSeenPosition: String?) {
+  package init?(node: String, run: String, logbook: String?, lastSeenPosition: String?) {
     let parts = run.split(separator: " ", omittingEmptySubsequences: false)
     guard Guid.isValid(node), parts.count == 2, let number = Int64(parts[0]), number > 0,
       Guid.isValid(String(parts[1]))

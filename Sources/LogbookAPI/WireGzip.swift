@@ -3,9 +3,9 @@
 import CZlib
 
 /// Bodies packed by gzip (RFC 1952), whole in memory: they are bounded.
-public enum WireGzip {
+package enum WireGzip {
   /// Why a body cannot be unpacked.
-  public enum Problem: Error, Hashable, Sendable {
+  package enum Problem: Error, Hashable, Sendable {
     /// It is no gzip, is damaged, or ends too early.
     case damaged
     /// It is larger than the limit when unpacked.
@@ -18,7 +18,7 @@ public enum WireGzip {
   private static let level: Int32 = 1
 
   /// The packed bytes; nil when zlib has no memory, and the body goes as it is.
-  public static func pack(_ bytes: [UInt8]) -> [UInt8]? {
+  package static func pack(_ bytes: [UInt8]) -> [UInt8]? {
     var stream = z_stream()
     let size = Int32(MemoryLayout<z_stream>.size)
     guard
@@ -43,7 +43,7 @@ public enum WireGzip {
   /// The unpacked bytes.
   ///
   /// - Parameter limit: the most bytes that may come out; a few packed bytes can hold millions.
-  public static func unpack(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
+  package static func unpack(_ bytes: [UInt8], limit: Int) throws(Problem) -> [UInt8] {
     var stream = z_stream()
     guard inflateInit2_(&stream, windowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
       throw .damaged

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Builds the JSON of a request or answer as bytes.
-public struct WireWriter: Sendable {
+package struct WireWriter: Sendable {
   /// The bytes so far.
-  public private(set) var bytes: [UInt8] = []
+  package private(set) var bytes: [UInt8] = []
 
   /// A writer with room for so many bytes.
-  public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+  package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   /// Appends JSON text unchanged.
-  @inline(__always) public mutating func raw(_ text: StaticString) {
+  @inline(__always) package mutating func raw(_ text: StaticString) {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   /// Appends JSON that was made elsewhere.
-  public mutating func json(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  package mutating func json(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   /// Appends a text as a JSON string.
-  public mutating func string(_ text: String) { json(jsonText(text)) }
+  package mutating func string(_ text: String) { json(jsonText(text)) }
 
   /// Appends a text as a JSON string, or `null`.
-  public mutating func string(_ text: String?) {
+  package mutating func string(_ text: String?) {
     if let text { string(text) } else { raw("null") }
   }
 
   /// Appends a whole number.
-  public mutating func integer(_ number: Int64) {
+  package mutating func integer(_ number: Int64) {
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
     var rest = number.magnitude
     let start = bytes.count
@@ -39,7 +39,7 @@ public struct WireWriter: Sendable {
   }
 
   /// Appends a number in its shortest form.
-  public mutating func number(_ number: Double) {
+  package mutating func number(_ number: Double) {
     if number == number.rounded(), abs(number) < 1e15 {
       integer(Int64(number))
     } else {
@@ -48,7 +48,7 @@ public struct WireWriter: Sendable {
   }
 
   /// Appends `"YYYY-MM-DDThh:mm:ss"`.
-  public mutating func deviceTime(_ time: DeviceTime) {
+  package mutating func deviceTime(_ time: DeviceTime) {
     let parts = time.parts
     raw("\"")
     digits(parts.year, 4)

@@ -4,7 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import Logbook
-public import LogbookAPI
+package import LogbookAPI
 import Logging
 import NIOCore
 import ServiceLifecycle
@@ -17,12 +17,12 @@ import UnixSignals
 #endif
 
 /// The glucoport protocol over HTTP, on a storage. This type and `ServerSettings` are the room's interface.
-public struct LogbookServer: Sendable {
+package struct LogbookServer: Sendable {
   private let storage: any ServerStorage
   private let settings: ServerSettings
 
   /// A server that is not listening yet.
-  public init(_ storage: any ServerStorage, _ settings: ServerSettings) {
+  package init(_ storage: any ServerStorage, _ settings: ServerSettings) {
     self.storage = storage
     self.settings = settings
   }
@@ -32,7 +32,7 @@ public struct LogbookServer: Sendable {
   /// - Parameter onListening: receives the address, once there is one.
   /// - Throws: `Failure`: `unavailable` where the address cannot be listened on, `configuration` for a certificate
   ///   or key that cannot be used.
-  public func run(onListening: @escaping @Sendable (_ url: String) async -> Void) async throws {
+  package func run(onListening: @escaping @Sendable (_ url: String) async -> Void) async throws {
     // Structured lines on standard error, which the system's journal takes.
     var logger = Logger(label: "glucoport") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = settings.isQuiet ? .warning : .info

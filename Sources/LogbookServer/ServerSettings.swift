@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where a server listens.
-public struct ListeningAddress: Hashable, Sendable {
+package struct ListeningAddress: Hashable, Sendable {
   /// A name or a numeric address, without the brackets of IPv6.
-  public var host: String
+  package var host: String
   /// The port; 0 lets the system choose one.
-  public var port: Int
+  package var port: Int
 
   /// An address of these parts.
-  public init(host: String, port: Int) {
+  package init(host: String, port: Int) {
     self.host = host
     self.port = port
   }
 
   /// The address from `HOST:PORT` or `[IPV6]:PORT`; nil for anything else.
-  public init?(text: String) {
+  package init?(text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
       return nil
     }
@@ -29,7 +29,7 @@ public struct ListeningAddress: Hashable, Sendable {
   }
 
   /// Whether only this machine can reach it.
-  public var isLoopback: Bool {
+  package var isLoopback: Bool {
     host == "localhost" || host == "::1"
       || (host.hasPrefix("127.") && host.split(separator: ".").compactMap { UInt8($0) }.count == 4)
   }
@@ -39,46 +39,46 @@ public struct ListeningAddress: Hashable, Sendable {
 }
 
 /// The files by which a server proves who it is.
-public struct ServerTLS: Hashable, Sendable {
+package struct ServerTLS: Hashable, Sendable {
   /// The certificate and those that signed it, PEM.
-  public var certificateFile: String
+  package var certificateFile: String
   /// Its private key, PEM.
-  public var keyFile: String
+  package var keyFile: String
 
   /// A certificate and its key.
-  public init(certificateFile: String, keyFile: String) {
+  package init(certificateFile: String, keyFile: String) {
     self.certificateFile = certificateFile
     self.keyFile = keyFile
   }
 }
 
 /// How a server runs, and how much it bears.
-public struct ServerSettings: Sendable {
+package struct ServerSettings: Sendable {
   /// Where it listens.
-  public var address: ListeningAddress
+  package var address: ListeningAddress
   /// Without it, plain HTTP.
-  public var tls: ServerTLS?
+  package var tls: ServerTLS?
   /// The host's clock in UTC seconds.
-  public var clock: @Sendable () -> Int64
+  package var clock: @Sendable () -> Int64
   /// Whether the log has warnings and errors alone, and no line for each request.
-  public var isQuiet = false
+  package var isQuiet = false
   /// How long a connection may say nothing, between requests and within one.
-  public var idleTime = Duration.seconds(30)
+  package var idleTime = Duration.seconds(30)
   /// How long a body may take to arrive.
-  public var bodyTime = Duration.seconds(300)
+  package var bodyTime = Duration.seconds(300)
   /// How long requests at work may take when the server is asked to stop.
-  public var shutdownTime = Duration.seconds(10)
+  package var shutdownTime = Duration.seconds(10)
   /// Further connections wait.
-  public var maxConnections = 256
+  package var maxConnections = 256
   /// The bytes of all bodies that are at work at one time.
-  public var maxBytesAtWork = 64 << 20
+  package var maxBytesAtWork = 64 << 20
   /// The bytes of one attachment's content.
-  public var maxContentBytes: Int64 = 25 << 20
+  package var maxContentBytes: Int64 = 25 << 20
   /// Failed logins from one address within a minute, behind which the answer is to wait.
-  public var maxFailedLogins = 20
+  package var maxFailedLogins = 20
 
   /// A server at this address, by this clock.
-  public init(address: ListeningAddress, tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64) {
+  package init(address: ListeningAddress, tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64) {
     self.address = address
     self.tls = tls
     self.clock = clock

@@ -2,24 +2,24 @@
 
 import Foundation
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// How a remote is reached, as a person sets it. The secret of the login is not part of it.
-public struct RemoteAccess: Hashable, Sendable {
+package struct RemoteAccess: Hashable, Sendable {
   /// The kind of remote, by its word.
-  public var kind: String
+  package var kind: String
   /// The address, without a secret.
-  public var url: String
+  package var url: String
   /// Where the secret comes from.
-  public var token: TokenSource
+  package var token: TokenSource
   /// Whether it may be spoken to without encryption on another machine, too.
-  public var allowsPlainHTTP: Bool
+  package var allowsPlainHTTP: Bool
   /// The file of the certificates that alone may vouch for it; nil for those that the system trusts.
-  public var authorities: String?
+  package var authorities: String?
 
   /// A remote of this kind at this address.
-  public init(
+  package init(
     kind: String, url: String, token: TokenSource, allowsPlainHTTP: Bool = false, authorities: String? = nil
   ) {
     self.kind = kind
@@ -31,45 +31,45 @@ public struct RemoteAccess: Hashable, Sendable {
 }
 
 /// The remote of a store, and how far the two are in step.
-public struct RemoteSetting: Hashable, Sendable {
+package struct RemoteSetting: Hashable, Sendable {
   /// How it is reached.
-  public var access: RemoteAccess
+  package var access: RemoteAccess
   /// The id of the logbook there.
-  public var logbook: String
+  package var logbook: String
   /// The name of the logbook there, for people.
-  public var logbookName: String
+  package var logbookName: String
   /// The id of this installation.
-  public var node: String
+  package var node: String
   /// The number of the last run; 0 before the first.
-  public var run: Int64
+  package var run: Int64
   /// The id of the last run; nil before the first.
-  public var runID: String?
+  package var runID: String?
   /// How far the remote's changes are pulled.
-  public var cursor: String?
+  package var cursor: String?
   /// The latest position of the remote that this store has seen.
-  public var lastSeenPosition: String?
+  package var lastSeenPosition: String?
   /// How many runs in a row failed for a while.
-  public var failures: Int
+  package var failures: Int
   /// When the next attempt is due, in UTC seconds; nil for at once.
-  public var nextAttempt: Int64?
+  package var nextAttempt: Int64?
   /// When a run last succeeded, in UTC seconds.
-  public var lastSuccess: Int64?
+  package var lastSuccess: Int64?
   /// Since when the store has this remote, in UTC seconds; nil where that was not kept.
-  public var since: Int64?
+  package var since: Int64?
   /// When everything pending was last sent, in UTC seconds.
-  public var lastPush: Int64?
+  package var lastPush: Int64?
   /// When everything that others changed was last fetched, in UTC seconds.
-  public var lastPull: Int64?
+  package var lastPull: Int64?
   /// Why the last run failed; nil when it did not.
-  public var lastError: String?
+  package var lastError: String?
   /// What was reported of the uploads since the last one that worked, and lasts until a person mends it; nil without.
-  public var lastingFailure: LastingFailure?
+  package var lastingFailure: LastingFailure?
   /// When the remote said that the logbook was removed permanently, in UTC seconds; nil while it is there.
-  public var purgedAt: Int64?
+  package var purgedAt: Int64?
 }
 
 /// What setting a remote did to the store.
-public enum RemoteChange: Hashable, Sendable {
+package enum RemoteChange: Hashable, Sendable {
   /// The store has a remote for the first time.
   case added
   /// The logbook is the one that the store was synced with: nothing is sent again.
@@ -80,7 +80,7 @@ public enum RemoteChange: Hashable, Sendable {
 
 extension Store {
   /// The remote; nil without one.
-  public func remote() throws -> RemoteSetting? {
+  package func remote() throws -> RemoteSetting? {
     try read { database in
       let row = try Row.fetchOne(
         database.cachedStatement(
@@ -103,7 +103,7 @@ extension Store {
   ///   - seconds: the host's clock, in UTC.
   /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing changes then.
   @discardableResult
-  public func setRemote(
+  package func setRemote(
     _ access: RemoteAccess, logbook: RemoteLogbook, isNewRemote: Bool, at seconds: Int64
   ) throws -> RemoteChange {
     try write { database in
@@ -142,7 +142,7 @@ extension Store {
   /// the same one can be set again without sending everything.
   ///
   /// - Returns: whether there was a remote.
-  public func removeRemote() throws -> Bool {
+  package func removeRemote() throws -> Bool {
     try write { database in
       try database.execute(
         sql: """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// The settings of a store, by the names under which it keeps them.
@@ -22,17 +22,17 @@ enum StoreSetting: String {
 
 extension Store {
   /// The zone of the logbook.
-  public func timezone() throws -> LogbookZone {
+  package func timezone() throws -> LogbookZone {
     try read(Self.timezone)
   }
 
   /// The unit in which listings show values; nil for each value's own.
-  public func displayUnit() throws -> GlucoseUnit? {
+  package func displayUnit() throws -> GlucoseUnit? {
     try read { try Self.value(of: .unit, $0) { GlucoseUnit(name: $0) } }
   }
 
   /// Sets or clears the unit of listings.
-  public func setDisplayUnit(_ unit: GlucoseUnit?) throws {
+  package func setDisplayUnit(_ unit: GlucoseUnit?) throws {
     try write { database in
       if let unit {
         try Self.set(.unit, unit.name, database)
@@ -43,22 +43,22 @@ extension Store {
   }
 
   /// How many seconds lie at least between two fetches of what others changed while nobody waits.
-  public func pullIntervalSeconds() throws -> Int {
+  package func pullIntervalSeconds() throws -> Int {
     try read { try Self.value(of: .pullInterval, $0) { Int($0) } } ?? Self.defaultPullIntervalSeconds
   }
 
   /// Sets the least time between two fetches while nobody waits.
-  public func setPullIntervalSeconds(_ seconds: Int) throws {
+  package func setPullIntervalSeconds(_ seconds: Int) throws {
     try write { try Self.set(.pullInterval, String(seconds), $0) }
   }
 
   /// Whether readings older than the recent ones are fetched only when they are asked for.
-  public func fetchesHistoryOnDemand() throws -> Bool {
+  package func fetchesHistoryOnDemand() throws -> Bool {
     try read { try Self.setting(.history, $0) } == StoreSetting.historyOnDemand
   }
 
   /// Sets whether older readings are fetched only when they are asked for.
-  public func setFetchesHistoryOnDemand(_ isOnDemand: Bool) throws {
+  package func setFetchesHistoryOnDemand(_ isOnDemand: Bool) throws {
     try write { database in
       guard isOnDemand else { return try Self.clear(.history, database) }
       try Self.set(.history, StoreSetting.historyOnDemand, database)
@@ -67,7 +67,7 @@ extension Store {
 
   /// The shown time before which readings were left out and are not about to be fetched, in civil seconds; nil when
   /// none were.
-  public func missingHistoryEnd() throws -> Int64? {
+  package func missingHistoryEnd() throws -> Int64? {
     try read { database in
       guard let end = try DownloadQueue.historyEnd(database) else { return nil }
       let isQueued = try DownloadQueue.ranges(database).contains {
@@ -84,7 +84,7 @@ extension Store {
   /// times and what is uploaded stay.
   ///
   /// - Returns: how many readings and records are placed again.
-  public func setTimezone(_ zone: LogbookZone) throws -> (readings: Int, records: Int) {
+  package func setTimezone(_ zone: LogbookZone) throws -> (readings: Int, records: Int) {
     try write { database in
       try Self.set(.timezone, zone.name, database)
       try database.execute(

@@ -19,7 +19,7 @@ extension Store {
   ///
   /// - Throws: `Failure` of category `temporary` while another process keeps the store busy, `inputOutput` when a file
   ///   cannot be removed.
-  public func remove() throws {
+  package func remove() throws {
     // What others committed is in the file itself from here on, and no transaction of theirs is truncated.
     try write { _ in }
     try translatingErrors(path) { try queue.close() }

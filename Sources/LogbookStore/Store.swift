@@ -2,7 +2,7 @@
 
 import Foundation
 package import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 #if canImport(Glibc)
@@ -12,7 +12,7 @@ import SQLiteRows
 #endif
 
 /// What a connection may change. TEMP triggers hold every connection to its role.
-public enum StoreRole: String, Sendable {
+package enum StoreRole: String, Sendable {
   /// Lists, shows and exports; changes nothing.
   case reader
   /// Stores readings, and records that an export brings.
@@ -26,9 +26,9 @@ public enum StoreRole: String, Sendable {
 }
 
 /// One person's logbook: an SQLite file with its schema. This type and its extensions are the room's interface.
-public final class Store {
+package final class Store {
   /// The path of the file; empty for a copy that nobody sees.
-  public let path: String
+  package let path: String
   /// Open to the package, so that tests can let statements of a connection fail.
   package let queue: DatabaseQueue
   /// The table through which statements take many readings at once.
@@ -41,7 +41,7 @@ public final class Store {
   ///
   /// - Throws: `Failure`: `missingInput` without a file and for a folder, `configuration` for a newer schema or a
   ///   library of SQLite that is too old, `badInput` for a file that is no store, `permission`, `inputOutput`.
-  public convenience init(path: String, role: StoreRole) throws {
+  package convenience init(path: String, role: StoreRole) throws {
     guard try StoreFile.exists(path) else {
       throw Failure(.missingInput, "\(path): No such store; 'glucoport import' creates one")
     }
@@ -51,19 +51,19 @@ public final class Store {
   /// Whether there is a file that may be a store.
   ///
   /// - Throws: `Failure`: `missingInput` for a folder, `permission`, `badInput` for what is no regular file.
-  public static func exists(path: String) throws -> Bool { try StoreFile.exists(path) }
+  package static func exists(path: String) throws -> Bool { try StoreFile.exists(path) }
 
   /// Opens a store, or creates it with the zone of its logbook.
   ///
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
-  public static func openOrCreate(path: String, role: StoreRole, zone: LogbookZone) throws -> Store {
+  package static func openOrCreate(path: String, role: StoreRole, zone: LogbookZone) throws -> Store {
     if try !StoreFile.exists(path) { try StoreFile.create(path) }
     let store = try Store(opening: path, role: role, zone: zone)
     return store
   }
 
   /// A copy of a store, or a new one, in a file without a name: what an import does to it changes nothing.
-  public static func scratch(copyOf original: Store?, zone: LogbookZone) throws -> Store {
+  package static func scratch(copyOf original: Store?, zone: LogbookZone) throws -> Store {
     let copy = try Store(opening: "", role: .importer, zone: original == nil ? zone : nil, copying: original)
     return copy
   }

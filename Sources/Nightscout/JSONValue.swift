@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A JSON value of any shape: a Nightscout document may hold whatever its writer liked.
-public enum JSONValue: Hashable, Sendable {
+package enum JSONValue: Hashable, Sendable {
   case null
   case flag(Bool)
   case number(Double)
@@ -12,12 +12,12 @@ public enum JSONValue: Hashable, Sendable {
   case object([String: JSONValue])
 
   /// Reads a whole body.
-  public static func read(_ body: [UInt8]) throws(JSONError) -> JSONValue {
+  package static func read(_ body: [UInt8]) throws(JSONError) -> JSONValue {
     try JSONScanner.read(mended(body)) { (reader) throws(JSONError) in try JSONValue(&reader) }
   }
 
   /// Reads the next value.
-  public init(_ reader: inout JSONScanner) throws(JSONError) {
+  package init(_ reader: inout JSONScanner) throws(JSONError) {
     switch reader.peek() {
     case UInt8(ascii: "{"):
       var members: [String: JSONValue] = [:]
@@ -37,10 +37,10 @@ public enum JSONValue: Hashable, Sendable {
   }
 
   /// The value as JSON text, members by name.
-  public var json: String { String(decoding: bytes, as: UTF8.self) }
+  package var json: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The bytes of `json`.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var out: [UInt8] = []
     write(to: &out)
     return out
@@ -75,16 +75,16 @@ public enum JSONValue: Hashable, Sendable {
   }
 
   /// The value of a member; nil for what is no object, and for null.
-  public subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self, let value = members[name], value != .null else { return nil }
     return value
   }
 
   /// The text; nil for anything else.
-  public var text: String? { if case .text(let text) = self { text } else { nil } }
+  package var text: String? { if case .text(let text) = self { text } else { nil } }
 
   /// The number, also where somebody wrote it as a text; nil for anything else.
-  public var number: Double? {
+  package var number: Double? {
     switch self {
     case .number(let number): number
     case .text(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -93,16 +93,16 @@ public enum JSONValue: Hashable, Sendable {
   }
 
   /// The items of a list; nil for anything else.
-  public var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
+  package var items: [JSONValue]? { if case .list(let items) = self { items } else { nil } }
 
   /// The whole number of milliseconds or the like; nil for what is none.
-  public var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
+  package var integer: Int64? { number.flatMap { Int64(exactly: $0.rounded(.down)) } }
 }
 
 extension JSONValue {
   /// A body in which half a surrogate pair is U+FFFD. Programs that cut texts in the middle of a sign leave such halves
   /// behind, and JavaScript passes them on; one such note shall not stop every pull.
-  public static func mended(_ body: [UInt8]) -> [UInt8] {
+  package static func mended(_ body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0
     while let next = body[index...].firstIndex(of: UInt8(ascii: "\\")) {

@@ -3,29 +3,29 @@
 import Logbook
 
 /// The two collections that hold what a store holds.
-public enum NightscoutCollection: String, Codable, Sendable {
+package enum NightscoutCollection: String, Codable, Sendable {
   case entries, treatments
 
   /// The member by which documents are placed in time. Treatments of API v1 have no `date`.
-  public var timeName: String { self == .entries ? "date" : "created_at" }
+  package var timeName: String { self == .entries ? "date" : "created_at" }
 }
 
 /// A document as API v3 shows it, whoever wrote it.
-public struct NightscoutDocument: Hashable, Sendable {
+package struct NightscoutDocument: Hashable, Sendable {
   /// The member that holds all our data.
-  public static let ownName = "glucoport"
+  package static let ownName = "glucoport"
   /// Who wrote a document, as every document has to say.
-  public static let app = "glucoport"
+  package static let app = "glucoport"
   /// Longer ones, as a path holds them, would not fit into a revision; no known program makes them.
   static let longestIdentifier = 100
 
   /// All its members.
-  public let members: JSONValue
+  package let members: JSONValue
   /// The document's key; of one that API v1 made, its `_id`.
-  public let identifier: String
+  package let identifier: String
 
   /// Nil for what has no key that a path could hold.
-  public init?(_ members: JSONValue) {
+  package init?(_ members: JSONValue) {
     guard let identifier = members["identifier"]?.text, !identifier.isEmpty,
       Self.escaped(identifier).utf8.count <= Self.longestIdentifier
     else { return nil }
@@ -34,20 +34,20 @@ public struct NightscoutDocument: Hashable, Sendable {
   }
 
   /// The value of a member; nil where there is none.
-  public subscript(name: String) -> JSONValue? { members[name] }
+  package subscript(name: String) -> JSONValue? { members[name] }
 
   /// What is ours in it; nil in what others wrote.
-  public var own: JSONValue? { members[Self.ownName] }
+  package var own: JSONValue? { members[Self.ownName] }
 
   /// Whether its event was moved in time, which no document can be: it goes on in another one.
-  public var isMoved: Bool { own?["moved"] != nil }
+  package var isMoved: Bool { own?["moved"] != nil }
 
   /// Whether it is deleted.
-  public var isDeleted: Bool { members["isValid"] == .flag(false) }
+  package var isDeleted: Bool { members["isValid"] == .flag(false) }
 
   /// When the server stored it; nil for what only API v1 touched: its documents have no such mark, and a search shows
   /// the event's time in its place.
-  public var modified: Int64? {
+  package var modified: Int64? {
     guard let modified = members["srvModified"]?.integer, NightscoutTime.isPossible(modified) else {
       return nil
     }
@@ -59,21 +59,21 @@ public struct NightscoutDocument: Hashable, Sendable {
 
   /// What an API v1 writer may have changed although `srvModified` stayed: everything, but for what the server itself
   /// writes.
-  public var digest: String {
+  package var digest: String {
     guard case .object(var all) = members else { return "" }
     for name in ["srvModified", "srvCreated", "modifiedBy", "subject"] { all[name] = nil }
     return Self.digest(JSONValue.object(all).json)
   }
 
   /// Twelve hexadecimal digits, enough to distinguish states of one document.
-  public static func digest(_ text: String) -> String {
+  package static func digest(_ text: String) -> String {
     var digest = Digest()
     digest.update(text)
     return String(digest.hexadecimal().prefix(12))
   }
 
   /// An identifier as a path takes it: a dot would be read as the start of a file's extension.
-  public static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     text.utf8.map { byte in
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -87,5 +87,5 @@ public struct NightscoutDocument: Hashable, Sendable {
 
 extension NightscoutDocument: NightscoutFields {
   /// The value of a member; `null` where there is none.
-  public subscript(member: NightscoutMember) -> JSONValue { members[member.name] ?? .null }
+  package subscript(member: NightscoutMember) -> JSONValue { members[member.name] ?? .null }
 }

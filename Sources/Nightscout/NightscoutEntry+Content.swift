@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Which documents are readings, and of which kind.
 extension NightscoutEntry {
   /// What a document holds, where it is no treatment.
-  public enum Content {
+  package enum Content {
     case reading(ReadingKind, Measurement, ReadingMarks, Instant)
     /// Nothing that glucoport has a kind for, by name.
     case skipped(String)
@@ -16,7 +16,7 @@ extension NightscoutEntry {
   }
 
   /// What a document holds.
-  @inlinable public static func content(
+  @inlinable package static func content(
     of document: some NightscoutFields, _ units: inout NightscoutUnits
   ) -> Content {
     let type = document[.type]
@@ -66,7 +66,7 @@ extension NightscoutEntry {
 
   /// The reading of another program's document, placed by its instant, so that its place is the same in every zone; by
   /// the time as it is shown where nobody knows the instant.
-  @inlinable public static func reading(
+  @inlinable package static func reading(
     _ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks, at instant: Instant,
     _ shown: ShownTime, _ placement: Placement, device: DeviceIndex, line: Int64
   ) -> Reading {

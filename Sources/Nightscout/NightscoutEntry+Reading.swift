@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// The readings of documents of a site.
 extension NightscoutEntry {
   /// The reading of an entry, and what took it; nil for what is none: calibration lines, error codes, types of others.
-  public static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
+  package static func reading(_ document: NightscoutDocument, _ zone: NightscoutZone) -> (Reading, Device)? {
     contents(document, zone).reading
   }
 
@@ -38,16 +38,16 @@ extension NightscoutEntry {
   }
 
   /// What took the reading of another program's document, as far as it says.
-  public static func device(_ document: some NightscoutFields) -> Device {
+  package static func device(_ document: some NightscoutFields) -> Device {
     var model = NightscoutText.trimmed(document[.device].plainText).replacing("\0", with: " ")
     while model.utf8.count > maxModel { model.removeLast() }
     return Device(vendor: vendor, model: model.isEmpty ? vendor : model, format: "nightscout")
   }
 
   /// The vendor, and the model, of devices that no document names.
-  public static let vendor = "Nightscout"
+  package static let vendor = "Nightscout"
   /// The longest model in bytes.
-  public static let maxModel = 256
+  package static let maxModel = 256
 }
 
 // MARK: - Our own

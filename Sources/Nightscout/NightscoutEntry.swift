@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Readings as entries. What Nightscout has a place for is where its programs look for it; all parts of the reading
 /// are beside it in the member `glucoport`, under the names of glucoport-json(5).
-public enum NightscoutEntry {
+package enum NightscoutEntry {
   /// What Nightscout's programs write below and above their range.
   @usableFromInline static var clampedLow: Double { 39 }
   @usableFromInline static var clampedHigh: Double { 401 }
 
   /// Why a reading cannot be an entry; nil when it can.
-  public static func refusal(_ reading: Reading) -> String? {
+  package static func refusal(_ reading: Reading) -> String? {
     milliseconds(reading) > NightscoutTime.minMilliseconds
       ? nil : "Nightscout accepts no time before the year 2000"
   }
 
   /// The `type`: readings that are no one's glucose have types of their own, which no program takes for it.
-  public static func type(_ reading: Reading) -> String {
+  package static func type(_ reading: Reading) -> String {
     if reading.marks.contains(.controlSolution) { return "control" }
     switch reading.kind {
     case .smbg: return "mbg"
@@ -26,7 +26,7 @@ public enum NightscoutEntry {
   }
 
   /// The reading's instant.
-  public static func milliseconds(_ reading: Reading) -> Int64 {
+  package static func milliseconds(_ reading: Reading) -> Int64 {
     (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000
   }
 
@@ -34,7 +34,7 @@ public enum NightscoutEntry {
   ///
   /// - Parameter shift: milliseconds by which it is moved, where another entry of the type is at its time: API v1
   ///   takes the two for one.
-  public static func members(
+  package static func members(
     _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter
   ) -> [String: JSONValue] {
     let (date, minutes) = (milliseconds(reading) + shift, Int64(reading.placement.utcOffset) / 60)

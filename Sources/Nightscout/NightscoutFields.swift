@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// The members of one entry or treatment, whatever holds them: a row of an export, or a document of a site.
-public protocol NightscoutFields {
+package protocol NightscoutFields {
   associatedtype Value: NightscoutValue
 
   /// The value of a member; an empty one where there is none.
@@ -11,7 +11,7 @@ public protocol NightscoutFields {
 }
 
 /// One value of a document.
-public protocol NightscoutValue {
+package protocol NightscoutValue {
   /// Whether there is nothing: no member, `null`, or an empty text.
   var isEmpty: Bool { get }
   /// The number, also where it was written as a text; nil for anything else.
@@ -37,7 +37,7 @@ public protocol NightscoutValue {
 
 extension NightscoutFields {
   /// The instant of an entry. Its text counts where there is no `date`, or one without an offset.
-  @inlinable public var entryInstant: Instant? {
+  @inlinable package var entryInstant: Instant? {
     let date = self[.date]
     if date.isEmpty { return self[.dateString].instant }
     guard let instant = date.instant else { return nil }
@@ -49,7 +49,7 @@ extension NightscoutFields {
   }
 
   /// The instant of a treatment. A text without an offset counts where no other member says the instant.
-  public var treatmentInstant: Instant? {
+  package var treatmentInstant: Instant? {
     let members: [NightscoutMember] = [.createdAt, .date, .timestamp, .mills]
     return definite(members) ?? members.lazy.compactMap { self[$0].instant }.first
   }
@@ -63,7 +63,7 @@ extension NightscoutFields {
   /// unchanged, and without an offset, where the instant is a time that somebody's clock showed.
   ///
   /// - Parameter zone: the offset of the logbook's zone at an instant in UTC seconds.
-  @inlinable public func shown(_ instant: Instant, _ zone: (Int64) -> Int32) -> ShownTime {
+  @inlinable package func shown(_ instant: Instant, _ zone: (Int64) -> Int32) -> ShownTime {
     if instant.isWallClock { return wallClock(instant) }
     let text = self[.dateString]
     let stated = offset(beside: text.isEmpty ? self[.createdAt] : text)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// What glucoport wrote of one record into a treatment, beside the members that other programs read.
-public struct NightscoutPart: Hashable, Sendable {
+package struct NightscoutPart: Hashable, Sendable {
   /// As many nodes find the answer to a change that they send again.
   private static let maxSent = 16
 
   /// The record's identity.
-  public let guid: String
+  package let guid: String
   /// The record's content, as it was written.
-  public var state: RecordState
+  package var state: RecordState
   /// The members for other programs, as they were written with the state: one that differs by now was edited there.
-  public var seen: [String: JSONValue]
+  package var seen: [String: JSONValue]
   /// For each node the last change that was accepted: its id, version and digest.
-  public private(set) var sent: [String]
+  package private(set) var sent: [String]
   /// The server's clock when it was written, in milliseconds; nil where nobody noted it.
-  public private(set) var writtenAt: Int64?
+  package private(set) var writtenAt: Int64?
 
   /// A part that no document holds yet.
-  public init(guid: String, state: RecordState, seen: [String: JSONValue] = [:], sent: [String] = []) {
+  package init(guid: String, state: RecordState, seen: [String: JSONValue] = [:], sent: [String] = []) {
     (self.guid, self.state, self.seen, self.sent) = (guid, state, seen, sent)
   }
 
@@ -36,7 +36,7 @@ public struct NightscoutPart: Hashable, Sendable {
   }
 
   /// The parts of a list; none where it is no list.
-  public static func parts(_ list: JSONValue?) -> [NightscoutPart] {
+  package static func parts(_ list: JSONValue?) -> [NightscoutPart] {
     list?.items?.compactMap(NightscoutPart.init) ?? []
   }
 
@@ -73,14 +73,14 @@ public struct NightscoutPart: Hashable, Sendable {
   /// Remembers a change as accepted.
   ///
   /// - Parameter now: the server's clock in milliseconds.
-  public mutating func note(_ change: RecordChange, at now: Int64) {
+  package mutating func note(_ change: RecordChange, at now: Int64) {
     writtenAt = now
     sent.removeAll { $0.hasPrefix(change.node) }
     sent.append(Self.mark(change))
   }
 
   /// What is noted of an accepted change.
-  public static func mark(_ change: RecordChange) -> String {
+  package static func mark(_ change: RecordChange) -> String {
     "\(change.node) \(change.version) \(change.digest.prefix(12))"
   }
 }

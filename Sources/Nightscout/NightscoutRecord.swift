@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A record that a treatment holds.
-public struct NightscoutRecord: Hashable, Sendable {
+package struct NightscoutRecord: Hashable, Sendable {
   /// Its identity.
-  public let guid: String
+  package let guid: String
   /// Its content, with what other programs edited.
-  public let state: RecordState
+  package let state: RecordState
   /// Whether the treatment says exactly what glucoport wrote.
-  public let isOwn: Bool
+  package let isOwn: Bool
   /// The key of the treatment.
-  public let identifier: String
+  package let identifier: String
 
   /// The record as one that was deleted.
   var tombstone: NightscoutRecord {

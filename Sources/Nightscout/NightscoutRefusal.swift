@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a document, or one value of it, is not taken, in words that hold none of its values: so refusals can be counted.
-public enum NightscoutRefusal {
+package enum NightscoutRefusal {
   /// No member says when it was.
-  public static let noDate = "no usable date"
+  package static let noDate = "no usable date"
   /// A glucose value of a treatment whose unit is not stated.
-  public static let unknownUnit = "the glucose value has no unit"
+  package static let unknownUnit = "the glucose value has no unit"
   /// A glucose value of an entry that states no unit and would be in mg/dL.
-  public static let likeMillimoles = "the glucose value looks like mmol/L, but Nightscout uses mg/dL"
+  package static let likeMillimoles = "the glucose value looks like mmol/L, but Nightscout uses mg/dL"
   /// What glucoport wrote into a document, and somebody damaged.
   static let damaged = "the reading of glucoport has damaged parts"
 }

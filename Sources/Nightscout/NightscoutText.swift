@@ -3,7 +3,7 @@
 import Foundation
 
 /// Texts as they go through a site.
-public enum NightscoutText {
+package enum NightscoutText {
   /// More than anybody types; a record holds no text of any length.
   private static let maxText = 64 << 10
 
@@ -26,7 +26,7 @@ public enum NightscoutText {
 
   /// A text as API v1 keeps it, with the signs back that it replaces. It reads a text with a `<` in it as HTML and
   /// writes it again, so that signs are escaped; any other text stays as it was typed.
-  public static func unescaped(_ text: String) -> String {
+  package static func unescaped(_ text: String) -> String {
     guard text.contains("&lt;") || text.contains("<") else { return text }
     return [
       ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", "\u{A0}"), ("&amp;", "&"),
@@ -41,7 +41,7 @@ public enum NightscoutText {
   }
 
   /// The text of a sealed one; nil for what is none.
-  public static func opened(_ value: JSONValue?) -> String? {
+  package static func opened(_ value: JSONValue?) -> String? {
     if let text = value?.text { return text }
     guard let bytes = value?[base64]?.text.flatMap({ Data(base64Encoded: $0) }) else { return nil }
     return String(validating: bytes, as: UTF8.self)

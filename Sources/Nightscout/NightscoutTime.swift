@@ -3,28 +3,28 @@
 import Logbook
 
 /// Instants as Nightscout writes them, in milliseconds since 1970.
-public enum NightscoutTime {
+package enum NightscoutTime {
   /// What it takes begins behind the year 2000; smaller numbers count as seconds there.
-  public static let minMilliseconds: Int64 = 946_684_800_000
+  package static let minMilliseconds: Int64 = 946_684_800_000
   /// The end of the year 9999.
-  public static let maxMilliseconds: Int64 = 253_402_300_799_999
+  package static let maxMilliseconds: Int64 = 253_402_300_799_999
 
   /// The site gives its clock in whole seconds, and with the delay of an answer.
-  public static let slack: Int64 = 10_000
+  package static let slack: Int64 = 10_000
 
   /// Whether a site accepts an event of this time.
-  public static func isPossible(_ milliseconds: Int64) -> Bool {
+  package static func isPossible(_ milliseconds: Int64) -> Bool {
     (minMilliseconds...maxMilliseconds).contains(milliseconds)
   }
 
   /// `2026-05-06T16:30:00.000Z`.
-  public static func utcText(_ milliseconds: Int64) -> String {
+  package static func utcText(_ milliseconds: Int64) -> String {
     let (seconds, rest) = parts(milliseconds)
     return "\(DeviceTime(seconds: seconds).text).\(padded(rest))Z"
   }
 
   /// The same instant with the offset beside which it is shown, in whole minutes.
-  public static func localText(_ milliseconds: Int64, minutes: Int64) -> String {
+  package static func localText(_ milliseconds: Int64, minutes: Int64) -> String {
     let (seconds, rest) = parts(milliseconds)
     let size = abs(minutes)
     let offset = "\(minutes < 0 ? "-" : "+")\(two(size / 60)):\(two(size % 60))"
@@ -33,7 +33,7 @@ public enum NightscoutTime {
 
   /// The date of a header such as `If-Unmodified-Since`, cut to whole seconds, in GMT and English whatever the host
   /// speaks: the server takes a date that it cannot read for none at all.
-  public static func headerText(_ milliseconds: Int64) -> String {
+  package static func headerText(_ milliseconds: Int64) -> String {
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     let (seconds, _) = parts(milliseconds)

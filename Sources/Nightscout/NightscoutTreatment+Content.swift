@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// What a treatment of any program says. One may hold insulin, food and a blood glucose value, which share its moment.
 extension NightscoutTreatment {
   /// What a document holds in the members that every program reads.
-  public struct Content {
+  package struct Content {
     /// The fields of each record, one of a kind at most.
-    public fileprivate(set) var records: [(kind: RecordKind, fields: [String: FieldValue])] = []
+    package fileprivate(set) var records: [(kind: RecordKind, fields: [String: FieldValue])] = []
     /// A blood glucose value that a person entered.
-    public fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
+    package fileprivate(set) var glucose: (measurement: Measurement, marks: ReadingMarks)?
     /// What glucoport has no kind for, by name.
-    public fileprivate(set) var skipped: [String] = []
+    package fileprivate(set) var skipped: [String] = []
     /// Why parts of it are not taken.
-    public fileprivate(set) var rejections: [String] = []
+    package fileprivate(set) var rejections: [String] = []
   }
 
   /// What a document holds.
   ///
   /// - Parameter unit: that of glucose values beside which none is stated; nil where nobody knows.
-  public static func content(of document: some NightscoutFields, unit: GlucoseUnit?) -> Content {
+  package static func content(of document: some NightscoutFields, unit: GlucoseUnit?) -> Content {
     var reader = TreatmentReader(document)
     reader.read(unit)
     return reader.content

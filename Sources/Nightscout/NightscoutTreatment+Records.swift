@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// The records of treatments: those that glucoport wrote are whole in our member, under the identity that they have in
 /// every store; another program's are made of what the treatment says.
 extension NightscoutTreatment {
   /// The state of a part, with what others edited since.
-  public static func edited(_ part: NightscoutPart, in document: some NightscoutFields) -> RecordState {
+  package static func edited(_ part: NightscoutPart, in document: some NightscoutFields) -> RecordState {
     var state = part.state
     guard !state.isDeleted else { return state }
     for (member, field) in fields(state.kind) {
@@ -44,7 +44,7 @@ extension NightscoutTreatment {
 extension NightscoutTreatment {
   /// What the members say that every program reads: records under the ids that an import of the site's export gives them,
   /// and a blood glucose value that a person entered.
-  public static func foreign(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
+  package static func foreign(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
     guard let instant = document.treatmentInstant else {
       return NightscoutContents(rejections: [NightscoutRefusal.noDate])
     }
@@ -73,7 +73,7 @@ extension NightscoutTreatment {
   }
 
   /// The records of a document, tombstones, too.
-  public static func records(_ document: NightscoutDocument, _ zone: NightscoutZone) -> [NightscoutRecord] {
+  package static func records(_ document: NightscoutDocument, _ zone: NightscoutZone) -> [NightscoutRecord] {
     contents(document, zone).records
   }
 

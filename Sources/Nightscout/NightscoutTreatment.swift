@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Records as treatments. The members that other programs read are beside the whole state of each record.
-public enum NightscoutTreatment {
+package enum NightscoutTreatment {
   /// What of each kind other programs read, and under which field it comes back when they edit it.
-  public static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
+  package static func fields(_ kind: RecordKind) -> [(member: NightscoutMember, field: String)] {
     kind.fields.compactMap { field in
       field.treatmentMember.flatMap(NightscoutMember.init(name:)).map { (member: $0, field: field.name) }
     }
   }
 
   /// The type of event, which never changes.
-  public static func eventType(_ state: RecordState) -> String {
+  package static func eventType(_ state: RecordState) -> String {
     // Of a kind that this program does not know, the site shows that it is there.
     guard let details = state.kind.details else { return state.kind.rawValue }
     guard state.kind == .insulin else { return details.treatmentEvent }
@@ -24,15 +24,15 @@ public enum NightscoutTreatment {
   }
 
   /// The instant of a state in milliseconds.
-  public static func milliseconds(_ state: RecordState) -> Int64 {
+  package static func milliseconds(_ state: RecordState) -> Int64 {
     (state.deviceTime.seconds - Int64(state.placement.utcOffset)) * 1000
   }
 
   /// Offsets in minutes, as the server keeps them.
-  public static func minutes(_ state: RecordState) -> Int64 { Int64(state.placement.utcOffset) / 60 }
+  package static func minutes(_ state: RecordState) -> Int64 { Int64(state.placement.utcOffset) / 60 }
 
   /// The members that other programs read of a state.
-  public static func shown(_ state: RecordState) -> [String: JSONValue] {
+  package static func shown(_ state: RecordState) -> [String: JSONValue] {
     guard !state.isDeleted else { return [:] }
     var shown: [String: JSONValue] = [:]
     for (member, field) in fields(state.kind) {
@@ -68,7 +68,7 @@ public enum NightscoutTreatment {
   /// The members of a new document for one record.
   ///
   /// - Parameter shift: milliseconds by which it is moved away from another document of the type.
-  public static func members(
+  package static func members(
     _ part: NightscoutPart, identifier: String, shift: Int64, _ writer: NightscoutWriter
   ) -> [String: JSONValue] {
     let date = milliseconds(part.state) + shift
@@ -90,13 +90,13 @@ public enum NightscoutTreatment {
   }
 
   /// What a treatment makes act, or shows people: a deleted one says nothing of it any more.
-  public static let acting = [
+  package static let acting = [
     "insulin", "carbs", "protein", "fat", "absolute", "rate", "percent", "relative", "duration", "glucose",
     "notes",
   ]
 
   /// The members with which a document acts no longer.
-  public static func blank(_ document: NightscoutDocument) -> [String: JSONValue] {
+  package static func blank(_ document: NightscoutDocument) -> [String: JSONValue] {
     var blank: [String: JSONValue] = [:]
     for name in acting {
       if let value = document[name], value != .null, value != .number(0) { blank[name] = .null }
@@ -105,12 +105,12 @@ public enum NightscoutTreatment {
   }
 
   /// Our member with these parts.
-  public static func own(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
+  package static func own(_ parts: [NightscoutPart], _ writer: NightscoutWriter) -> JSONValue {
     .object(writer.members.merging(["parts": .list(parts.map(\.json))]) { $1 })
   }
 
   /// The parts that a document holds.
-  public static func parts(_ document: NightscoutDocument) -> [NightscoutPart] {
+  package static func parts(_ document: NightscoutDocument) -> [NightscoutPart] {
     NightscoutPart.parts(document.own?["parts"])
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Finds the unit of entries that state none. Nightscout keeps entries in mg/dL, whatever unit a site shows (`sgv` and
 /// `mbg` in lib/api3/swagger.yaml of cgm-remote-monitor); other tools write mmol/L under the same names.
-public struct NightscoutUnits: Sendable {
+package struct NightscoutUnits: Sendable {
   /// Smaller whole numbers are error codes of Dexcom receivers, not glucose.
   @usableFromInline static var minGlucose: Double { 13 }
   /// 600 mg/dL: no sensor and no meter shows more.
@@ -13,18 +13,18 @@ public struct NightscoutUnits: Sendable {
   @usableFromInline static var surelyMilligrams: Double { 40 }
 
   /// What a person said of entries.
-  public let given: GlucoseUnit?
+  package let given: GlucoseUnit?
   @usableFromInline var hasMilligrams: Bool
   @usableFromInline var hasMillimoles = false
 
   /// Those of a site, whose entries are in mg/dL.
-  public static let site = NightscoutUnits(given: nil, values: [.infinity])
+  package static let site = NightscoutUnits(given: nil, values: [.infinity])
 
   /// - Parameters:
   ///   - given: what a person said. It may be meant for treatments alone: their values may have no unit beside entries
   ///     in mg/dL.
   ///   - values: the first values of the input that state no unit.
-  public init(given: GlucoseUnit?, values: [Double]) {
+  package init(given: GlucoseUnit?, values: [Double]) {
     hasMilligrams = values.contains { $0 > Self.surelyMilligrams }
     self.given = given == .millimolesPerLitre && hasMilligrams ? nil : given
     for value in values where isLikeMillimoles(value) { hasMillimoles = true }

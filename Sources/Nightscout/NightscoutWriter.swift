@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// Who wrote what is ours in a document last, so that a run knows its own writes when they come back.
-public struct NightscoutWriter: Hashable, Sendable {
+package struct NightscoutWriter: Hashable, Sendable {
   /// The node's id.
-  public let node: String
+  package let node: String
   /// The run's id.
-  public let run: String
+  package let run: String
 
   init(node: String, run: String) { (self.node, self.run) = (node, run) }
 
   /// The writer that a run is.
-  public init(_ run: RunStamp) {
+  package init(_ run: RunStamp) {
     self.init(node: run.node, run: run.id)
   }
 
   /// The last writer of our member; nil for what is none.
-  public init?(_ own: JSONValue?) {
+  package init?(_ own: JSONValue?) {
     guard let node = own?["node"]?.text, let run = own?["run"]?.text else { return nil }
     self.init(node: node, run: run)
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// The zone in which documents without an offset are shown.
-public struct NightscoutZone: Sendable {
+package struct NightscoutZone: Sendable {
   /// The zone of the logbook; nil for UTC.
-  public let zone: LogbookZone?
+  package let zone: LogbookZone?
 
   /// The zone of a logbook; nil for UTC.
-  public init(zone: LogbookZone?) { self.zone = zone }
+  package init(zone: LogbookZone?) { self.zone = zone }
 
   /// The offset in force at an instant in UTC seconds.
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-public import Logbook
+package import Logbook
 
 #if canImport(Glibc)
   import Glibc
@@ -10,19 +10,19 @@ public import Logbook
 #endif
 
 /// The address of a remote: `https://host[:port][/prefix]`. It holds no secret, so that it may be shown.
-public struct RemoteAddress: Hashable, Sendable {
+package struct RemoteAddress: Hashable, Sendable {
   /// Whether the exchange is encrypted.
-  public let isEncrypted: Bool
+  package let isEncrypted: Bool
   /// Host and port, for messages.
-  public let host: String
+  package let host: String
   /// The address in its shortest form, without a slash at its end.
-  public let text: String
+  package let text: String
 
   /// Reads an address.
   ///
   /// - Parameter allowsPlainHTTP: whether `http` may go to another machine, too, where everybody on the way reads it.
   /// - Throws: `Failure` of category `configuration`. Its message repeats nothing of a text that may hold a secret.
-  public init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
+  package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty,
       (1...65535).contains(parts.port ?? 443)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// One kind of remote: how it is known, and how the port speaks to it. One file each, and one line in
 /// `RemoteRegister`.
@@ -26,22 +26,22 @@ extension RemoteKind {
 }
 
 /// A remote with what is needed to speak to it.
-public struct RemoteLogin: Sendable {
+package struct RemoteLogin: Sendable {
   /// Where it is.
-  public let address: RemoteAddress
+  package let address: RemoteAddress
   /// The secret.
-  public let token: Token
+  package let token: Token
   /// The program's name and version, for the header `User-Agent`.
-  public let agent: String
+  package let agent: String
   /// The zone of the logbook, for a remote whose items do not always say how they were shown; nil for UTC.
-  public let zone: LogbookZone?
+  package let zone: LogbookZone?
   /// The file of the certificates that alone may vouch for the remote, in PEM form; nil for those that the system trusts.
-  public let authorities: String?
+  package let authorities: String?
   /// Where it is counted what goes over the wire.
-  public let traffic: Traffic
+  package let traffic: Traffic
 
   /// A login with these parts.
-  public init(
+  package init(
     address: RemoteAddress, token: Token, agent: String, zone: LogbookZone? = nil, authorities: String? = nil,
     traffic: Traffic = Traffic()
   ) {
@@ -55,27 +55,27 @@ public struct RemoteLogin: Sendable {
 }
 
 /// A kind of remote as a store keeps it and as people read it.
-public struct RemoteKindInfo: Hashable, Sendable {
+package struct RemoteKindInfo: Hashable, Sendable {
   /// The word under which a store keeps the kind.
-  public let id: String
+  package let id: String
   /// The name for people.
-  public let title: String
+  package let title: String
 }
 
 /// The remotes that glucoport speaks to. The order is that of recognition: the most certain address first.
-public enum RemoteRegister {
+package enum RemoteRegister {
   static let kinds: [any RemoteKind.Type] = [
     NightscoutRemote.self,
     GlucoportRemote.self,
   ]
 
   /// Every kind, in the order of recognition.
-  public static var all: [RemoteKindInfo] { kinds.map { RemoteKindInfo(id: $0.id, title: $0.title) } }
+  package static var all: [RemoteKindInfo] { kinds.map { RemoteKindInfo(id: $0.id, title: $0.title) } }
 
   /// The kind of the remote at an address.
   ///
   /// - Throws: `Failure` of category `configuration` when no kind has such addresses.
-  public static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {
+  package static func kind(of address: RemoteAddress) throws(Failure) -> RemoteKindInfo {
     guard let kind = kinds.first(where: { $0.recognises(address) }) else {
       throw Failure(.configuration, "\(address.host): the address fits no kind of remote")
     }
@@ -85,7 +85,7 @@ public enum RemoteRegister {
   /// The kind that a store keeps under this word.
   ///
   /// - Throws: `Failure` of category `usage` for a word that names none.
-  public static func kind(named id: String) throws(Failure) -> RemoteKindInfo {
+  package static func kind(named id: String) throws(Failure) -> RemoteKindInfo {
     guard let kind = all.first(where: { $0.id == id }) else {
       throw Failure(
         .usage, "'\(id)' is not a type of remote; use one of \(all.map(\.id).joined(separator: ", "))")
@@ -94,7 +94,7 @@ public enum RemoteRegister {
   }
 
   /// Whether a kind of remote takes the content of attachments, beside the records that describe them.
-  public static func takesAttachments(_ id: String) -> Bool {
+  package static func takesAttachments(_ id: String) -> Bool {
     kinds.contains { $0.id == id && $0.takesAttachments }
   }
 
@@ -104,7 +104,7 @@ public enum RemoteRegister {
   /// - Parameter kind: the word under which the store keeps the kind.
   /// - Throws: `Failure` of category `configuration` for a kind that this program does not know, and what the body
   ///   throws.
-  public static func with<Value>(
+  package static func with<Value>(
     _ kind: String, _ login: RemoteLogin, isolation: isolated (any Actor)? = #isolation,
     _ body: (any LogbookService) async throws -> Value
   ) async throws -> Value {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import GRDB
+package import GRDB
 import Logbook
 
 /// What makes an SQLite file one of ours.
-public struct FileSchema: Sendable {
+package struct FileSchema: Sendable {
   /// The application id in the file's header.
-  public let applicationID: Int
+  package let applicationID: Int
   /// The number of the schema. A file with a larger one is from a newer program.
-  public let version: Int
+  package let version: Int
   /// What people call such a file.
-  public let name: String
+  package let name: String
   private let statements: [String]
 
   /// A schema with the statements that make it in an empty file.
-  public init(applicationID: Int, version: Int, name: String, statements: [String]) {
+  package init(applicationID: Int, version: Int, name: String, statements: [String]) {
     self.applicationID = applicationID
     self.version = version
     self.name = name
@@ -26,7 +26,7 @@ public struct FileSchema: Sendable {
   ///
   /// - Throws: `Failure`: `badInput` for another program's database, `configuration` for a schema that this program does
   ///   not know.
-  public func isMade(in database: Database, path: String) throws -> Bool {
+  package func isMade(in database: Database, path: String) throws -> Bool {
     // In this order, since another process may make the tables in between.
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0 { return false }
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
@@ -49,7 +49,7 @@ public struct FileSchema: Sendable {
   }
 
   /// Makes everything in an empty file, inside the caller's transaction.
-  public func make(in database: Database) throws {
+  package func make(in database: Database) throws {
     for part in statements { try database.execute(sql: part) }
     try database.execute(
       sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import GRDB
+package import GRDB
 import GRDBSQLite
 import Logbook
 
 extension Configuration {
   /// Fewer, larger pages make an import a fifth faster; 16 KiB is still small for a single edit.
-  public static let pageSize = 16384
+  package static let pageSize = 16384
 
   /// What every file of the program is opened with: constraints hold, and what was committed is on the disk.
   ///
@@ -16,7 +16,7 @@ extension Configuration {
   ///   - cacheKiB: the memory of a connection's cache.
   ///   - check: what is asked of a file before anything in it changes.
   /// - Throws: `Failure`: `configuration` for a library of SQLite that is too old.
-  public static func ofFile(
+  package static func ofFile(
     busyTimeoutSeconds: Double, maxReaders: Int, cacheKiB: Int,
     check: @escaping @Sendable (Database) throws -> Void
   ) throws -> Configuration {

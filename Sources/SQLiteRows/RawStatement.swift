@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import GRDB
-public import GRDBSQLite
+package import GRDB
+import GRDBSQLite
 
 /// A prepared statement of the raw connection, for the loops in which GRDB's own would take most of the time.
 ///
 /// Parameters count from 1, columns from 0. Everything runs on the connection's one thread.
-public final class RawStatement {
+package final class RawStatement {
   @usableFromInline let handle: OpaquePointer
   @usableFromInline let connection: OpaquePointer
   /// Owns the handle.
   private let kept: Statement
 
   /// Takes the statement that the connection keeps for this text. Only one of a text may be in use at a time.
-  public init(keptBy database: Database, _ sql: String) throws {
+  package init(keptBy database: Database, _ sql: String) throws {
     guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
     let statement = try database.cachedStatement(sql: sql)
     self.connection = connection
@@ -27,17 +27,17 @@ public final class RawStatement {
   }
 
   /// Binds a parameter.
-  @inlinable @inline(__always) public func bind(_ value: Int64, at index: Int32) {
+  @inlinable @inline(__always) package func bind(_ value: Int64, at index: Int32) {
     sqlite3_bind_int64(handle, index, value)
   }
 
   /// Binds a parameter; nil is NULL.
-  @inlinable @inline(__always) public func bind(_ value: Double?, at index: Int32) {
+  @inlinable @inline(__always) package func bind(_ value: Double?, at index: Int32) {
     if let value { sqlite3_bind_double(handle, index, value) } else { sqlite3_bind_null(handle, index) }
   }
 
   /// Steps to the next row; false at the end, where the statement is reset.
-  @inlinable @inline(__always) public func step() throws -> Bool {
+  @inlinable @inline(__always) package func step() throws -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
     sqlite3_reset(handle)
@@ -46,21 +46,21 @@ public final class RawStatement {
   }
 
   /// Runs a statement that yields no rows; returns how many rows it changed.
-  @inlinable @inline(__always) public func run() throws -> Int {
+  @inlinable @inline(__always) package func run() throws -> Int {
     while try step() {}
     return Int(sqlite3_changes(connection))
   }
 
   /// Leaves the rows that were not stepped to, so that parameters can be bound again.
-  public func reset() { sqlite3_reset(handle) }
+  package func reset() { sqlite3_reset(handle) }
 
   /// A column of the row as a whole number; 0 for NULL.
-  @inlinable @inline(__always) public func integer(_ column: Int32) -> Int64 {
+  @inlinable @inline(__always) package func integer(_ column: Int32) -> Int64 {
     sqlite3_column_int64(handle, column)
   }
 
   /// A column of the row as a number; nil for NULL.
-  @inlinable @inline(__always) public func number(_ column: Int32) -> Double? {
+  @inlinable @inline(__always) package func number(_ column: Int32) -> Double? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_double(handle, column)
   }
 

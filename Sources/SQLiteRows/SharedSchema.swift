@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Parts of the schema that the store of a client and the file of a server's logbook share.
-public enum SharedSchema {
+package enum SharedSchema {
   /// The table of devices.
   ///
   /// - Parameter columns: further columns, each with a comma before it.
-  public static func devices(_ columns: String = "") -> String {
+  package static func devices(_ columns: String = "") -> String {
     """
     CREATE TABLE device (
       id INTEGER PRIMARY KEY,
@@ -21,7 +21,7 @@ public enum SharedSchema {
   }
 
   /// What identifies a series, for one device's readings of one kind and position kind.
-  public static let seriesColumns = """
+  package static let seriesColumns = """
     id INTEGER PRIMARY KEY,
       device INTEGER NOT NULL REFERENCES device(id),
       kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 4),
@@ -29,7 +29,7 @@ public enum SharedSchema {
     """
 
   /// What a reading is behind its place, and `readingCheck` with them.
-  public static let readingColumns = """
+  package static let readingColumns = """
     device_time INTEGER NOT NULL,
       utc_offset INTEGER NOT NULL,
       offset_source INTEGER NOT NULL,
@@ -42,21 +42,21 @@ public enum SharedSchema {
 
   /// What holds for every reading. One check of plain comparisons costs a fiftieth of an insert; one for each column,
   /// with IN and functions, cost more than a third.
-  public static let readingCheck = """
+  package static let readingCheck = """
     occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400
         AND offset_source >= 0 AND offset_source <= 4 AND unit >= 0 AND unit <= 1
         AND range_flag >= 0 AND range_flag <= 2 AND (value IS NULL) = (range_flag <> 0)
     """
 
   /// A reading stays as it came.
-  public static let readingStays = """
+  package static let readingStays = """
     CREATE TRIGGER reading_stays BEFORE DELETE ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are never deleted'); END;
 
     """
 
   /// A record stays, at least as a tombstone.
-  public static let recordStays = """
+  package static let recordStays = """
     CREATE TRIGGER record_stays BEFORE DELETE ON record
     BEGIN SELECT RAISE(ABORT, 'records are never removed; a deleted record is a tombstone'); END;
 
@@ -69,7 +69,7 @@ public enum SharedSchema {
   /// The content of attachments, kept once for each SHA-256, in parts.
   ///
   /// - Parameter columns: further columns and checks of a content, each with a comma before it.
-  public static func contents(_ columns: String = "") -> String {
+  package static func contents(_ columns: String = "") -> String {
     """
     -- Whole where held is size, which is written only with a content that has its digest.
     CREATE TABLE blob (

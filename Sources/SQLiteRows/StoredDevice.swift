@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import GRDB
-public import Logbook
+package import GRDB
+package import Logbook
 
 extension Device {
   /// The columns of a device, in the order in which a row is read.
-  public static let storedColumns = "d.vendor, d.model, d.serial, d.format"
+  package static let storedColumns = "d.vendor, d.model, d.serial, d.format"
 
   /// The device in four columns of a row from this one on.
-  public init(_ row: StoredRow, from column: Int) throws {
+  package init(_ row: StoredRow, from column: Int) throws {
     self.init(
       vendor: try row[column], model: try row[column + 1], serial: try row[column + 2],
       format: try row[column + 3])
@@ -16,7 +16,7 @@ extension Device {
 
   /// The number of this device in a file; nil for one that is not there. Found by vendor and serial number or, without
   /// a serial number, by format and model text.
-  public func storedID(_ database: Database) throws -> Int64? {
+  package func storedID(_ database: Database) throws -> Int64? {
     let bySerial = "SELECT id FROM device WHERE vendor = ? AND serial = ? AND serial <> ''"
     let byModel = "SELECT id FROM device WHERE format = ? AND model = ? AND serial = ''"
     return try Int64.fetchOne(

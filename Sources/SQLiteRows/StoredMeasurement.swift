@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A measurement as four columns hold it: value, unit, range flag, threshold.
-public struct StoredMeasurement {
+package struct StoredMeasurement {
   /// The number; nil outside of the device's range.
-  public let value: Double?
+  package let value: Double?
   /// The code of the unit.
-  public let unit: Int64
+  package let unit: Int64
   /// 0 within the device's range, 1 below, 2 above.
-  public let rangeFlag: Int64
+  package let rangeFlag: Int64
   /// The end of the range, where the device gave it.
-  public let threshold: Double?
+  package let threshold: Double?
 
   /// The columns of a measurement.
-  @inlinable @inline(__always) public init(_ measurement: Measurement) {
+  @inlinable @inline(__always) package init(_ measurement: Measurement) {
     switch measurement {
     case .value(let quantity): (value, rangeFlag, threshold) = (quantity.number, 0, nil)
     case .low(let below, _): (value, rangeFlag, threshold) = (nil, 1, below)
@@ -24,7 +24,7 @@ public struct StoredMeasurement {
   }
 
   /// The four columns of a row from this one on.
-  @inlinable @inline(__always) public init(_ row: RawStatement, from column: Int32) {
+  @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
     value = row.number(column)
     unit = row.integer(column + 1)
     rangeFlag = row.integer(column + 2)
@@ -32,7 +32,7 @@ public struct StoredMeasurement {
   }
 
   /// The four columns of a row from this one on; a row without a threshold has three.
-  public init(_ row: StoredRow, from column: Int, hasThreshold: Bool = true) throws {
+  package init(_ row: StoredRow, from column: Int, hasThreshold: Bool = true) throws {
     value = try row[column]
     unit = try row[column + 1]
     rangeFlag = try row[column + 2]
@@ -40,7 +40,7 @@ public struct StoredMeasurement {
   }
 
   /// Binds four parameters from this one on.
-  @inlinable @inline(__always) public func bind(to row: RawStatement, from index: Int32) {
+  @inlinable @inline(__always) package func bind(to row: RawStatement, from index: Int32) {
     row.bind(value, at: index)
     row.bind(unit, at: index + 1)
     row.bind(rangeFlag, at: index + 2)
@@ -50,7 +50,7 @@ public struct StoredMeasurement {
   /// What the columns hold.
   ///
   /// - Parameter row: names the row in the error.
-  @inlinable public func measurement(in row: @autoclosure () -> String) throws(DamagedRow) -> Measurement {
+  @inlinable package func measurement(in row: @autoclosure () -> String) throws(DamagedRow) -> Measurement {
     guard let code = UInt8(exactly: unit), let unit = GlucoseUnit(rawValue: code) else {
       throw DamagedRow(row(), "unknown unit \(self.unit)")
     }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// What the readings of one series share, in a batch.
-public struct StoredSeries: Sendable {
+package struct StoredSeries: Sendable {
   /// The place of the device in the batch.
-  public let device: DeviceIndex
+  package let device: DeviceIndex
   /// What the readings measure.
-  public let kind: ReadingKind
+  package let kind: ReadingKind
   /// What places them among those of their device and kind.
-  public let positionKind: PositionKind
+  package let positionKind: PositionKind
 
   /// A series of a device of the batch.
-  public init(device: DeviceIndex, kind: ReadingKind, positionKind: PositionKind) {
+  package init(device: DeviceIndex, kind: ReadingKind, positionKind: PositionKind) {
     (self.device, self.kind, self.positionKind) = (device, kind, positionKind)
   }
 }
 
 /// What identifies a reading within a file.
-public struct StoredPlace: Hashable, Sendable {
+package struct StoredPlace: Hashable, Sendable {
   /// The number of the series.
-  public let series: Int64
+  package let series: Int64
   /// The shown time in civil seconds, or the tick.
-  public let position: Int64
+  package let position: Int64
   /// The value's part in the identity.
-  public let valueBucket: Int64
+  package let valueBucket: Int64
   /// Which one of several that share every other part.
-  public let occurrence: Int64
+  package let occurrence: Int64
 
   /// Four columns from this one on.
-  @inlinable @inline(__always) public init(_ row: RawStatement, from column: Int32) {
+  @inlinable @inline(__always) package init(_ row: RawStatement, from column: Int32) {
     series = row.integer(column)
     position = row.integer(column + 1)
     valueBucket = row.integer(column + 2)
@@ -37,25 +37,25 @@ public struct StoredPlace: Hashable, Sendable {
   }
 
   /// The parts of a place.
-  @inlinable public init(series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64) {
+  @inlinable package init(series: Int64, position: Int64, valueBucket: Int64, occurrence: Int64) {
     (self.series, self.position) = (series, position)
     (self.valueBucket, self.occurrence) = (valueBucket, occurrence)
   }
 
   /// Names the row in an error.
-  public var name: String {
+  package var name: String {
     "reading (series \(series), position \(position), value_bucket \(valueBucket), occurrence \(occurrence))"
   }
 }
 
 extension RawStatement {
   /// The columns behind a reading's place, in the order in which `reading` takes them.
-  public static let readingColumns = [
+  package static let readingColumns = [
     "device_time", "utc_offset", "offset_source", "value", "unit", "range_flag", "threshold", "marks",
   ]
 
   /// The reading at a place of a series, in eight columns from this one on.
-  public func reading(
+  package func reading(
     at place: StoredPlace, of series: StoredSeries, from column: Int32
   ) throws(DamagedRow) -> Reading {
     func damage(_ name: String, _ column: Int32) -> DamagedRow {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookAPI
+package import Logbook
+package import LogbookAPI
 
 /// The storage of `glucoport serve`: a folder with one SQLite file for logins and one for each logbook. This type and
 /// `Logins` are the room's interface.
-public final class EmbeddedStorage: ServerStorage {
+package final class EmbeddedStorage: ServerStorage {
   /// Who may use it.
-  public var logins: any LoginDirectory { knownLogins }
+  package var logins: any LoginDirectory { knownLogins }
 
   private let folder: DataFolder
   private let lock: FolderLock
@@ -20,7 +20,7 @@ public final class EmbeddedStorage: ServerStorage {
   /// - Parameter maxContentBytes: how much content of attachments one logbook may hold.
   /// - Throws: `Failure`: `temporary` where another server has the folder, `cannotCreate`, `permission`, `badInput`,
   ///   `configuration` for the files of a newer program.
-  public init(folder path: String, maxContentBytes: Int64 = 4 << 30) throws {
+  package init(folder path: String, maxContentBytes: Int64 = 4 << 30) throws {
     folder = try DataFolder(path)
     lock = try folder.lock()
     knownLogins = try Logins(folder: path)
@@ -31,12 +31,12 @@ public final class EmbeddedStorage: ServerStorage {
   }
 
   /// What the logbook of a login offers to it.
-  public func logbook(for login: Login) -> any LogbookService {
+  package func logbook(for login: Login) -> any LogbookService {
     EmbeddedLogbook(login: login, logins: knownLogins, logbooks: logbooks, maxContentBytes: maxContentBytes)
   }
 
   /// Closes every file, after the last request, and lets the next server in.
-  public func close() async throws {
+  package func close() async throws {
     try await logbooks.close()
     try knownLogins.close()
     lock.release()

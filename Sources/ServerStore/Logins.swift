@@ -2,24 +2,24 @@
 
 import Foundation
 import GRDB
-public import Logbook
-public import LogbookAPI
+package import Logbook
+package import LogbookAPI
 import SQLiteRows
 
 /// The logins of a server and the names of its logbooks. May be open beside a running server.
-public final class Logins: LoginDirectory {
+package final class Logins: LoginDirectory {
   let file: DatabaseFile
 
   /// Opens the logins of a data folder, which is created where it is missing.
   ///
   /// - Throws: `Failure`, as `EmbeddedStorage` does.
-  public init(folder: String) throws {
+  package init(folder: String) throws {
     let path = try DataFolder(folder).serverFile
     file = try DatabaseFile(path: path, name: "server", schema: LoginSchema.schema)
   }
 
   /// Adds a login.
-  public func add(
+  package func add(
     name: String, role: LoginRole, logbook: String?, token: LoginToken, at now: Int64
   ) throws {
     for name in [name, logbook].compactMap({ $0 }) where !Self.canBeName(name) {
@@ -39,7 +39,7 @@ public final class Logins: LoginDirectory {
   }
 
   /// Every login, by name.
-  public func list() throws -> [ListedLogin] {
+  package func list() throws -> [ListedLogin] {
     try file.readNow { database in
       let sql = """
         SELECT l.name, l.role, b.name, l.created_at FROM login l JOIN logbook b ON b.id = l.logbook ORDER BY l.name
@@ -56,7 +56,7 @@ public final class Logins: LoginDirectory {
   }
 
   /// Removes a login: its token opens nothing from the next request on.
-  public func remove(name: String) throws {
+  package func remove(name: String) throws {
     try file.writeNow { database in
       try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
       guard database.changesCount == 1 else {
@@ -67,10 +67,10 @@ public final class Logins: LoginDirectory {
   }
 
   /// Closes the file.
-  public func close() throws { try file.close() }
+  package func close() throws { try file.close() }
 
   /// The login whose token has this SHA-256; nil when there is none.
-  public func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login? {
+  package func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login? {
     try await file.read { database in
       let statement = try database.cachedStatement(
         sql: "SELECT name, logbook, role FROM login WHERE token_hash = ?")

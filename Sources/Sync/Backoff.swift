@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// When the next attempt is due after failures that pass: later with each one, never all nodes at once.
-public struct Backoff: Hashable, Sendable {
+package struct Backoff: Hashable, Sendable {
   /// The first wait in seconds.
-  public static let firstSeconds = 30
+  package static let firstSeconds = 30
   /// The longest wait in seconds: six hours. It bounds `Retry-After`, too.
-  public static let longestSeconds = 6 * 3600
+  package static let longestSeconds = 6 * 3600
 
   /// Failures in a row.
-  public private(set) var failures: Int
+  package private(set) var failures: Int
   /// When the next attempt is due, in UTC seconds of this host; nil for at once.
-  public private(set) var nextAttempt: Int64?
+  package private(set) var nextAttempt: Int64?
 
   /// What the store keeps.
-  public init(failures: Int = 0, nextAttempt: Int64? = nil) {
+  package init(failures: Int = 0, nextAttempt: Int64? = nil) {
     self.failures = failures
     self.nextAttempt = nextAttempt
   }
 
   /// How long to wait. An attempt further ahead than the longest wait is due: the clock was set back meanwhile.
-  public func secondsToWait(now: Int64) -> Int64 {
+  package func secondsToWait(now: Int64) -> Int64 {
     guard let nextAttempt, nextAttempt > now, nextAttempt - now <= Int64(Self.longestSeconds) else {
       return 0
     }
@@ -31,7 +31,7 @@ public struct Backoff: Hashable, Sendable {
   /// After a failure: one that passes puts the next attempt off, any other waits for a person anyway.
   ///
   /// - Parameter jitter: from 0 up to, not including, 1, drawn anew for each failure.
-  public mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
+  package mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
     switch error {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)
     case .unavailable, .serverFailure: fail(now: now, retryAfterSeconds: nil, jitter: jitter)

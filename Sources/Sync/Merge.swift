@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// What comes of two sides of one record.
-public enum Merge: Hashable, Sendable {
+package enum Merge: Hashable, Sendable {
   /// Both say the same, or only the remote changed: the remote's state is the record's.
   case takesRemote
   /// Only this side changed, or both changed different things: this state is to be sent, made on the remote's.
@@ -16,7 +16,7 @@ public enum Merge: Hashable, Sendable {
   /// - Parameters:
   ///   - base: the last state that both sides agreed on; nil when there is none that the remote knows.
   ///   - isImportedOnly: whether only imports wrote the local side. A tombstone wins over such content.
-  public static func of(
+  package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }

@@ -2,16 +2,16 @@
 
 /// How many bytes of a content go into one request: less on a link that breaks before they are through, more on one
 /// that holds.
-public struct PartSize: Hashable, Sendable {
+package struct PartSize: Hashable, Sendable {
   /// The least bytes: below that the headers weigh as much.
-  public static let least = 16 << 10
+  package static let least = 16 << 10
   /// The most bytes.
-  public static let most = 1 << 20
+  package static let most = 1 << 20
   /// Parts in a row that go through before the next ones are larger.
-  public static let steadyParts = 8
+  package static let steadyParts = 8
 
   /// The size of the next part.
-  public private(set) var current: Int
+  package private(set) var current: Int
   private let most: Int
   /// Parts that went through since the last break, or since the size grew.
   private var parts = 0
@@ -19,13 +19,13 @@ public struct PartSize: Hashable, Sendable {
   /// Starts between the two.
   ///
   /// - Parameter most: fewer bytes than the most, for a remote that takes no more.
-  public init(most: Int = Self.most) {
+  package init(most: Int = Self.most) {
     self.most = min(max(1, most), Self.most)
     current = min(self.most, Self.most / 4)
   }
 
   /// After a part went through.
-  public mutating func succeed() {
+  package mutating func succeed() {
     parts += 1
     guard parts >= Self.steadyParts else { return }
     parts = 0
@@ -33,7 +33,7 @@ public struct PartSize: Hashable, Sendable {
   }
 
   /// After the connection broke. Where several parts went through before, their size is not what broke it.
-  public mutating func breakOff() {
+  package mutating func breakOff() {
     if parts < 2 { halve() }
     parts = 0
   }
@@ -42,7 +42,7 @@ public struct PartSize: Hashable, Sendable {
   ///
   /// - Returns: false when it was of the least size.
   @discardableResult
-  public mutating func halve() -> Bool {
+  package mutating func halve() -> Bool {
     guard current > Self.least else { return false }
     current = max(Self.least, current / 2)
     return true

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 
 /// What the store does with the answer to a change, or with a record that a page brings. A plain value: the session
 /// carries it out in the transaction in which the record was read.
-public enum RecordAction: Hashable, Sendable {
+package enum RecordAction: Hashable, Sendable {
   /// Nothing is to be done.
   case leave
   /// The remote holds the version that was sent.
@@ -25,9 +25,9 @@ public enum RecordAction: Hashable, Sendable {
 }
 
 /// The rules by which records and the remote's answers meet.
-public enum RecordRules {
+package enum RecordRules {
   /// After the answer to a change that was sent.
-  public static func action(for verdict: RecordVerdict, on record: SyncRecord) -> RecordAction {
+  package static func action(for verdict: RecordVerdict, on record: SyncRecord) -> RecordAction {
     guard let sentVersion = record.sentVersion else { return .leave }
     // What is decided of the sent version says nothing of a later one, but that the remote has it.
     let isCurrent = record.version == sentVersion
@@ -58,7 +58,7 @@ public enum RecordRules {
   /// - Parameters:
   ///   - record: the record as it is in the store in this transaction; nil when it is not there.
   ///   - isHeldBack: whether it cannot be sent in this run.
-  public static func action(
+  package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
     guard let record else { return .adopt(incoming) }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a run takes from its host.
-public struct UploadEnvironment: Sendable {
+package struct UploadEnvironment: Sendable {
   /// The host's clock in UTC seconds.
-  public var now: @Sendable () -> Int64
+  package var now: @Sendable () -> Int64
   /// A random UUID, in lower case.
-  public var makeID: @Sendable () -> String
+  package var makeID: @Sendable () -> String
   /// A random number from 0 up to, not including, 1.
-  public var jitter: @Sendable () -> Double
+  package var jitter: @Sendable () -> Double
   /// Whether the time that the run was given is over.
-  public var isOutOfTime: @Sendable () -> Bool
+  package var isOutOfTime: @Sendable () -> Bool
   /// Whether as many bytes went over the wire as the run may send and fetch.
-  public var isOutOfBytes: @Sendable () -> Bool
+  package var isOutOfBytes: @Sendable () -> Bool
 
   /// A host with these ways.
-  public init(
+  package init(
     now: @escaping @Sendable () -> Int64, makeID: @escaping @Sendable () -> String,
     jitter: @escaping @Sendable () -> Double, isOutOfTime: @escaping @Sendable () -> Bool = { false },
     isOutOfBytes: @escaping @Sendable () -> Bool = { false }

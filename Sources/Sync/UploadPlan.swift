@@ -5,11 +5,11 @@ import LogbookStore
 
 /// Decides what a run does next from the result of its last step. A plain value, so that every path can be tested
 /// without a store or a remote.
-public struct UploadPlan: Sendable {
+package struct UploadPlan: Sendable {
   /// How often a pull may be rolled back by edits before the run ends: a busy editor never keeps it running.
-  public static let maxRollbacks = 5
+  package static let maxRollbacks = 5
   /// Items that are set aside before the remote itself counts as failing.
-  public static let maxSetAside = 3
+  package static let maxSetAside = 3
   static let maxRenewals = 2
   static let maxVerifications = 2
 
@@ -27,7 +27,7 @@ public struct UploadPlan: Sendable {
   private var leftWork: String?
 
   /// A plan whose first step is `begin`.
-  public init(_ options: UploadOptions) {
+  package init(_ options: UploadOptions) {
     self.options = options
     sending = options.pushes ? .allowed : .notRequested
     readings = BatchSize(largest: options.maxReadings)
@@ -36,7 +36,7 @@ public struct UploadPlan: Sendable {
   }
 
   /// The step to do.
-  public var current: UploadStep {
+  package var current: UploadStep {
     switch state {
     case .beginning: .begin
     case .pushing(.readings, _): .pushReadings(limit: readings.current)
@@ -53,12 +53,12 @@ public struct UploadPlan: Sendable {
   }
 
   /// Whether records can be sent at all in this run. Those that cannot never hold a pull back.
-  public var canPushRecords: Bool { sending == .allowed }
+  package var canPushRecords: Bool { sending == .allowed }
 
   /// Goes on to the next step.
   ///
   /// - Throws: `UploadPlanError` for an event that the current step cannot have; debug builds stop at once.
-  public mutating func note(_ event: UploadEvent) throws(UploadPlanError) {
+  package mutating func note(_ event: UploadEvent) throws(UploadPlanError) {
     guard let next = state(after: event) else {
       let error = UploadPlanError(step: current, event: event)
       assertionFailure(error.description)
@@ -68,10 +68,10 @@ public struct UploadPlan: Sendable {
   }
 
   /// Remembers that something is left for another run.
-  public mutating func leaveWork(_ reason: String) { leftWork = reason }
+  package mutating func leaveWork(_ reason: String) { leftWork = reason }
 
   /// Ends the run before its next step, as when its time is over.
-  public mutating func stop(_ reason: String) {
+  package mutating func stop(_ reason: String) {
     if case .ended = state { return }
     state = .ended(.workLeft(reason))
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 
 /// One run of `upload` between a store and a remote: carries out the steps that a plan decides on.
 ///
 /// Between two steps, and at any request, the process may die: the next run goes on from what the store holds.
-public final class UploadSession {
+package final class UploadSession {
   /// What was done so far.
-  public internal(set) var summary = UploadSummary()
+  package internal(set) var summary = UploadSummary()
 
   let store: Store
   let remote: any LogbookService
@@ -60,7 +60,7 @@ public final class UploadSession {
   /// A run with a store opened as `sync`.
   ///
   /// - Parameter remoteName: the source that the ingest of pulled readings names.
-  public init(
+  package init(
     _ store: Store, _ remote: any LogbookService, named remoteName: String, _ options: UploadOptions,
     _ environment: UploadEnvironment
   ) {
@@ -76,13 +76,13 @@ public final class UploadSession {
   }
 
   /// The step that comes next.
-  public var nextStep: UploadStep { plan.current }
+  package var nextStep: UploadStep { plan.current }
 
   /// Runs to the end.
   ///
   /// - Parameter progress: called after each step.
   /// - Throws: `Failure` when the store fails; a failing remote is an ending.
-  public func run(_ progress: (UploadSummary) -> Void = { _ in }) async throws -> UploadEnding {
+  package func run(_ progress: (UploadSummary) -> Void = { _ in }) async throws -> UploadEnding {
     while true {
       if let ending = try await step() { return ending }
       progress(summary)
@@ -90,7 +90,7 @@ public final class UploadSession {
   }
 
   /// Does the next step; gives the ending after the last.
-  public func step() async throws -> UploadEnding? {
+  package func step() async throws -> UploadEnding? {
     if environment.isOutOfTime() { plan.stop("--max-time reached; the next run continues") }
     if environment.isOutOfBytes() { plan.stop("--max-bytes reached; the next run continues") }
     switch plan.current {

@@ -51,12 +51,12 @@ enum UploadSending: Hashable, Sendable {
 }
 
 /// An event that the step before it cannot have: a bug in glucoport, and no `Failure`.
-public struct UploadPlanError: Error, Hashable, CustomStringConvertible {
+package struct UploadPlanError: Error, Hashable, CustomStringConvertible {
   /// The step that was done.
-  public var step: UploadStep
+  package var step: UploadStep
   /// What is said to have come of it.
-  public var event: UploadEvent
+  package var event: UploadEvent
 
   /// For the person who reports it.
-  public var description: String { "the upload step \(step) ended with \(event)" }
+  package var description: String { "the upload step \(step) ended with \(event)" }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 
 /// One thing that a run does next: at most one request, between transactions of the store.
-public enum UploadStep: Hashable, Sendable {
+package enum UploadStep: Hashable, Sendable {
   /// Writes a raised run number and an id into the store.
   case begin
   /// Sends the next readings that are pending.
@@ -30,7 +30,7 @@ public enum UploadStep: Hashable, Sendable {
 }
 
 /// What came of a step.
-public enum UploadEvent: Hashable, Sendable {
+package enum UploadEvent: Hashable, Sendable {
   /// The step was done; for a push or pull: there may be more of the kind.
   case done
   /// There was nothing to send, or no page left.
@@ -44,7 +44,7 @@ public enum UploadEvent: Hashable, Sendable {
 }
 
 /// How a run ends.
-public enum UploadEnding: Hashable, Sendable {
+package enum UploadEnding: Hashable, Sendable {
   /// Everything that could be done is done.
   case complete
   /// Something is left that another run can do.

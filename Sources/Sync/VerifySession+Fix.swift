@@ -12,7 +12,7 @@ extension VerifySession {
   ///
   /// - Parameter now: the host's clock in UTC seconds.
   /// - Throws: `Failure` when the store fails.
-  public func fix(at now: Int64) throws {
+  package func fix(at now: Int64) throws {
     for start in stride(from: 0, to: missingThere.count, by: Self.maxItems) {
       let keys = missingThere[start..<min(start + Self.maxItems, missingThere.count)].map(\.key)
       summary.requeuedReadings += try store.sync {

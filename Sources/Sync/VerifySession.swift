@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 
 /// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ. What is
 /// pending to be sent, and what others changed since the last pull, is no difference.
 ///
 /// It asks under the last run of the store, so that nothing is written, here or there, before `fix`.
-public final class VerifySession {
+package final class VerifySession {
   /// What was found and done so far.
-  public internal(set) var summary = VerifySummary()
+  package internal(set) var summary = VerifySummary()
 
   let store: Store
   let remote: any LogbookService
@@ -35,7 +35,7 @@ public final class VerifySession {
   /// - Parameters:
   ///   - store: opened as `sync` where differences are fixed, under the lock of uploads.
   ///   - remoteName: the source that the ingest of fetched readings names.
-  public init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
+  package init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
     guard let digests = remote.digests else { return nil }
     self.store = store
     self.remote = remote
@@ -46,7 +46,7 @@ public final class VerifySession {
   /// Finds the differences.
   ///
   /// - Throws: `ServiceError`, and `Failure`: `temporary` for a store that was never uploaded.
-  public func compare() async throws {
+  package func compare() async throws {
     run = try store.compare { try $0.currentRun() }
     guard run.number > 0 else {
       throw Failure(

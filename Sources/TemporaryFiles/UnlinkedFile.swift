@@ -9,15 +9,15 @@ import Logbook
 #endif
 
 /// A temporary file that nobody else can see: of mode 0600 and without a name, so that it goes with the process.
-public final class UnlinkedFile {
+package final class UnlinkedFile {
   /// The folder in which it takes space: `TMPDIR`, else `/tmp`.
-  public let folder: String
+  package let folder: String
   private let descriptor: Int32
 
   /// Creates an empty file.
   ///
   /// - Throws: `Failure` of category `cannotCreate`.
-  public init() throws {
+  package init() throws {
     folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(folder)/glucoport.XXXXXX".utf8CString)
     descriptor = mkstemp(&template)
@@ -33,7 +33,7 @@ public final class UnlinkedFile {
   /// Writes all of the bytes behind what was written before.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
-  public func append(_ bytes: UnsafeRawBufferPointer) throws {
+  package func append(_ bytes: UnsafeRawBufferPointer) throws {
     var written = 0
     while written < bytes.count {
       let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
@@ -46,7 +46,7 @@ public final class UnlinkedFile {
   /// Fills the buffer with the bytes from an offset on.
   ///
   /// - Throws: `Failure` of category `inputOutput`, also where the file has fewer bytes.
-  public func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+  package func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     var filled = 0
     while filled < buffer.count {
       let count = pread(
@@ -61,7 +61,7 @@ public final class UnlinkedFile {
   /// A descriptor of one's own for the file, which shares its position.
   ///
   /// - Throws: `Failure` of category `inputOutput`.
-  public func duplicate() throws -> Int32 {
+  package func duplicate() throws -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw failure("cannot open the buffered input") }
     return copy

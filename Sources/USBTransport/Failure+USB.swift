@@ -8,7 +8,7 @@ extension USBBus {
   /// - Parameters:
   ///   - isShared: whether the rules are also for cables and chips whose ids other devices use, too.
   ///   - ids: the ids of a device that no driver knows, for which there is else no rule.
-  public static func permissionCommand(isShared: Bool, ids: String? = nil) -> String {
+  package static func permissionCommand(isShared: Bool, ids: String? = nil) -> String {
     let options = (isShared ? " --shared" : "") + (ids.map { " --usb " + $0 } ?? "")
     return "glucoport meter udev-rules\(options) | sudo tee /etc/udev/rules.d/70-glucoport.rules "
       + "&& sudo udevadm control --reload && sudo udevadm trigger"

@@ -32,7 +32,7 @@ public struct PluggedDevice: Hashable, Sendable {
   public var mayOpenTerminal = false
 
   /// A device that says nothing of itself.
-  public init(bus: UInt8, address: UInt8, port: String, vendorID: UInt16, productID: UInt16, node: String) {
+  package init(bus: UInt8, address: UInt8, port: String, vendorID: UInt16, productID: UInt16, node: String) {
     self.bus = bus
     self.address = address
     self.port = port

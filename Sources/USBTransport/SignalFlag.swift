@@ -7,14 +7,14 @@ import Synchronization
 ///
 /// The one global state of this room: a signal handler reaches nothing else. It is one atomic number, which a handler
 /// may write at any moment.
-public enum SignalFlag {
+package enum SignalFlag {
   private static let raised = Atomic<Int32>(0)
 
   /// From here on SIGINT and SIGTERM end nothing by themselves; they raise the flag.
   ///
   /// - Parameter endsOnSecond: whether a second signal of the same number ends the process at once. Not while a meter
   ///   must be ended properly.
-  public static func watch(endsOnSecond: Bool = false) {
+  package static func watch(endsOnSecond: Bool = false) {
     _ = raised.load(ordering: .relaxed)
     var unblocked = sigset_t()
     sigemptyset(&unblocked)
@@ -31,10 +31,10 @@ public enum SignalFlag {
   }
 
   /// Whether a signal came since `watch`.
-  public static var isRaised: Bool { signal != nil }
+  package static var isRaised: Bool { signal != nil }
 
   /// The signal that came, or nil.
-  public static var signal: Int32? {
+  package static var signal: Int32? {
     let number = raised.load(ordering: .relaxed)
     return number == 0 ? nil : number
   }

@@ -46,7 +46,7 @@ import Testing
     case .text(let name):
       let field = try #require(description.field(name))
       #expect(field.content == .text && field.isSettable && units.isEmpty)
-    case .reading, .command: #expect(units.isEmpty)
+    case .reading, .command, .statement: #expect(units.isEmpty)
     }
     for field in description.fields where !field.units.isEmpty {
       #expect(field.plausibleRange != nil && field.isSettable)

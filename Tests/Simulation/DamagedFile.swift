@@ -3,9 +3,9 @@
 import GRDB
 
 /// A database in which somebody changes rows by hand, past the rules of its schema.
-public enum DamagedFile {
+package enum DamagedFile {
   /// Runs SQL in a file that others may have open, without the triggers of its tables.
-  public static func execute(_ sql: String, in path: String) throws {
+  package static func execute(_ sql: String, in path: String) throws {
     var configuration = Configuration()
     configuration.busyMode = .timeout(20)
     configuration.foreignKeysEnabled = false

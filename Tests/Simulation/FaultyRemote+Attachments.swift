@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 extension FaultyRemote: AttachmentService {
   /// How much of a content the server has.
-  public func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
+  package func held(_ digest: String, _ run: RunStamp) async throws(ServiceError) -> HeldContent {
     try await exchange("held", items: 1, at: \.attachments) { (host) async throws(ServiceError) in
       try await host.held(digest, run)
     }
   }
 
   /// Sends a part of a content.
-  public func append(
+  package func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
     if let reason = contentRefusal?(content) { throw .refused(reason) }
@@ -21,7 +21,7 @@ extension FaultyRemote: AttachmentService {
   }
 
   /// A part of a content that the server has whole.
-  public func part(
+  package func part(
     of digest: String, from offset: Int64, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ContentPart? {
     var part = try await exchange("fetch", items: 1, at: \.attachments) {

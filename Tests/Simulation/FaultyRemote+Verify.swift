@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 extension FaultyRemote: DigestService {
   /// Digests over the records that the server has.
-  public func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+  package func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await exchange("record-digests", items: 0, at: \.digests) { (host) async throws(ServiceError) in
       try await host.recordDigests(run)
     }
   }
 
   /// The readings that the server has in these buckets.
-  public func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
+  package func readings(in buckets: [Int], _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
     try await exchange("bucket-readings", items: buckets.count, at: \.digests) {
       (host) async throws(ServiceError) in
       try await host.readings(in: buckets, run)
@@ -19,7 +19,7 @@ extension FaultyRemote: DigestService {
   }
 
   /// The records that the server has in these buckets.
-  public func records(
+  package func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage {
     // Another one would not help, so that the network never calls it too large.

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 import SeededRandom
 
 /// How badly the network and the server behave: once in so many requests; 0 for never.
-public struct Weather: Sendable {
+package struct Weather: Sendable {
   /// Requests that never arrive.
-  public var drops = 0
+  package var drops = 0
   /// Requests that are carried out, and whose answer is lost.
-  public var losesAnswers = 0
+  package var losesAnswers = 0
   /// Requests that arrive after their sender gave them up.
-  public var delays = 0
+  package var delays = 0
   /// Requests that arrive a second time, later.
-  public var duplicates = 0
+  package var duplicates = 0
   /// Answers of a server that fails.
-  public var serverErrors = 0
+  package var serverErrors = 0
   /// Answers that ask to wait.
-  public var asksToWait = 0
+  package var asksToWait = 0
   /// Answers that call the request too large.
-  public var tooLarge = 0
+  package var tooLarge = 0
   /// Whether the login is good for reading only.
-  public var isReadOnly = false
+  package var isReadOnly = false
 
   /// Nothing goes wrong.
-  public static let calm = Weather()
+  package static let calm = Weather()
   static let stormy = Weather(
     drops: 12, losesAnswers: 8, delays: 8, duplicates: 8, serverErrors: 20, asksToWait: 25, tooLarge: 10)
 }
 
 /// Something that happens while a request is on its way, before the sender has its answer.
-public struct Meanwhile: @unchecked Sendable {
+package struct Meanwhile: @unchecked Sendable {
   // Safe: the sender of the request waits for its answer, so that nobody else uses what the closure holds.
   let happen: () throws -> Void
 
   /// Lets this happen once.
-  public init(_ happen: @escaping () throws -> Void) { self.happen = happen }
+  package init(_ happen: @escaping () throws -> Void) { self.happen = happen }
 }
 
 /// The way to a host, without a network between, but with everything that a network does to requests.
-public actor FaultyRemote: LogbookService {
+package actor FaultyRemote: LogbookService {
   /// What was asked so far, by the name of the call, with the number of items in it.
-  public private(set) var requests: [String] = []
+  package private(set) var requests: [String] = []
   /// The changes of records in the last request with any, as they were written: also of one that never arrived.
-  public private(set) var lastChanges: [String] = []
+  package private(set) var lastChanges: [String] = []
   /// What a request in flight met and could not do.
-  public private(set) var failure: (any Error)?
+  package private(set) var failure: (any Error)?
 
   /// Those of the host.
-  nonisolated public let batchLimits: BatchLimits
+  nonisolated package let batchLimits: BatchLimits
   private nonisolated let connection: @Sendable () -> any LogbookService
   private var random: SeededGenerator
   private var weather: Weather
@@ -65,7 +65,7 @@ public actor FaultyRemote: LogbookService {
   private var late: [@Sendable () async -> Void] = []
 
   /// A way to a host; the seed decides what goes wrong.
-  public init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
+  package init(_ host: any SimulatedHost, seed: UInt64 = 0, _ weather: Weather = .calm) {
     connection = host.connection()
     batchLimits = connection().batchLimits
     random = SeededGenerator(seed: seed)
@@ -73,45 +73,45 @@ public actor FaultyRemote: LogbookService {
   }
 
   /// Changes how the network behaves.
-  public func setWeather(_ weather: Weather) { self.weather = weather }
+  package func setWeather(_ weather: Weather) { self.weather = weather }
 
   /// Sets pages of this size; without, they have one to five items.
-  public func setPage(_ size: Int) { maxChanges = size }
+  package func setPage(_ size: Int) { maxChanges = size }
 
   /// Refuses for good what this gives a reason for.
-  public func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
+  package func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
 
   /// Refuses for good the readings that this gives a reason for.
-  public func refuseReadings(_ refusal: (@Sendable (Reading) -> String?)?) { readingRefusal = refusal }
+  package func refuseReadings(_ refusal: (@Sendable (Reading) -> String?)?) { readingRefusal = refusal }
 
   /// Lets these things happen during the next requests, one in each, behind the server's work.
-  public func interrupt(_ things: Meanwhile...) { meanwhile += things }
+  package func interrupt(_ things: Meanwhile...) { meanwhile += things }
 
   /// Ends the next requests like this; nil lets one pass.
-  public func script(_ errors: ServiceError?...) { scripted += errors }
+  package func script(_ errors: ServiceError?...) { scripted += errors }
 
   /// Refuses for good the contents that this gives a reason for.
-  public func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
+  package func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
     contentRefusal = refusal
   }
 
   /// Gives contents with this byte in place of their first one; nil gives them as they are.
-  public func damageContents(_ byte: UInt8?) { damage = byte }
+  package func damageContents(_ byte: UInt8?) { damage = byte }
 
   /// Carries out the next request, and loses its answer.
-  public func loseNextAnswer() { loseAnswer(behind: 0) }
+  package func loseNextAnswer() { loseAnswer(behind: 0) }
 
   /// Carries out so many requests and a further one, and loses its answer.
-  public func loseAnswer(behind requests: Int) { answersBeforeLoss = requests }
+  package func loseAnswer(behind requests: Int) { answersBeforeLoss = requests }
 
   /// Lets the next requests end as they do.
-  public func forgetScript() { (scripted, answersBeforeLoss) = ([], nil) }
+  package func forgetScript() { (scripted, answersBeforeLoss) = ([], nil) }
 
   /// Forgets what was asked so far.
-  public func forgetRequests() { requests = [] }
+  package func forgetRequests() { requests = [] }
 
   /// Gives what went wrong in flight, once; what has not happened by then does not.
-  public func takeFailure() -> (any Error)? {
+  package func takeFailure() -> (any Error)? {
     defer { (failure, meanwhile) = (nil, []) }
     return failure
   }
@@ -123,21 +123,21 @@ public actor FaultyRemote: LogbookService {
   }
 
   /// Where the host offers parts.
-  nonisolated public var parts: (any PartService)? { connection().parts == nil ? nil : self }
+  nonisolated package var parts: (any PartService)? { connection().parts == nil ? nil : self }
   /// Where the host can be compared.
-  nonisolated public var digests: (any DigestService)? { connection().digests == nil ? nil : self }
+  nonisolated package var digests: (any DigestService)? { connection().digests == nil ? nil : self }
   /// Where the host stores the content of attachments.
-  nonisolated public var attachments: (any AttachmentService)? {
+  nonisolated package var attachments: (any AttachmentService)? {
     connection().attachments == nil ? nil : self
   }
 
   /// What the login gives access to.
-  public func logbook() async throws(ServiceError) -> RemoteLogbook {
+  package func logbook() async throws(ServiceError) -> RemoteLogbook {
     try await exchange("logbook", items: 0) { (host) async throws(ServiceError) in try await host.logbook() }
   }
 
   /// Sends readings. What is refused permanently does not reach the storage.
-  public func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
+  package func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     let refusal = readingRefusal
     return try await exchange("readings", items: batch.readings.count) {
       (host) async throws(ServiceError) in
@@ -155,7 +155,7 @@ public actor FaultyRemote: LogbookService {
   }
 
   /// Sends changes of records. What is refused permanently does not reach the storage.
-  public func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
+  package func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     let refusal = refusal
     lastChanges = changes.map(\.json)
     return try await exchange("records", items: changes.count) { (host) async throws(ServiceError) in
@@ -171,7 +171,7 @@ public actor FaultyRemote: LogbookService {
   }
 
   /// What others changed after the cursor.
-  public func changes(
+  package func changes(
     after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage? {
     let few = pageSize(limit)
@@ -181,7 +181,7 @@ public actor FaultyRemote: LogbookService {
   }
 
   /// Digests over the readings that the server has.
-  public func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
+  package func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
     try await exchange("digests", items: 0) { (host) async throws(ServiceError) in
       try await host.readingDigests(run)
     }
@@ -190,7 +190,7 @@ public actor FaultyRemote: LogbookService {
 
 extension FaultyRemote: PartService {
   /// What others wrote of a part.
-  public func changes(
+  package func changes(
     of part: ChangePart, after cursor: String?, limit: Int, _ run: RunStamp
   ) async throws(ServiceError) -> ChangePage {
     let few = pageSize(limit)

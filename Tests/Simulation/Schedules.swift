@@ -3,13 +3,13 @@
 import Foundation
 
 /// Runs many worlds, each from a seed of its own.
-public enum Schedules {
+package enum Schedules {
   /// How much happens in one world before it comes to rest.
-  public static let steps = 20
+  package static let steps = 20
 
   /// Runs one world on a stage on which so many others played before; gives what was broken, nil for nothing, and all
   /// that happened.
-  public static func journal(
+  package static func journal(
     seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> (broken: String?, lines: [String]) {
     try await withStage(template) { stage in
@@ -52,7 +52,7 @@ public enum Schedules {
   }
 
   /// The program: `simulate [site] [COUNT [FIRST-SEED [STEPS]]]`. Ends with 1 when a seed breaks a rule.
-  public static func main() async throws {
+  package static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }
     let count = arguments.first ?? 1000
     let first = arguments.dropFirst().first ?? 1
@@ -67,7 +67,7 @@ public enum Schedules {
   }
 
   /// Runs a world for each seed, as many at once as there are processors; gives what broke first.
-  public static func firstBroken(
+  package static func firstBroken(
     _ seeds: Range<UInt64>, _ template: Template, steps: Int = steps, on kind: HostKind = .server
   ) async throws -> String? {
     let lanes = min(ProcessInfo.processInfo.activeProcessorCount, seeds.count)

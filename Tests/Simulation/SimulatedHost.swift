@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 
 /// What the nodes of a world sync with: a server of ours, or a site.
-public protocol SimulatedHost: AnyObject, Sendable {
+package protocol SimulatedHost: AnyObject, Sendable {
   /// How a node's store keeps it.
   var access: RemoteAccess { get }
   /// What the logbook is, as a login is told.

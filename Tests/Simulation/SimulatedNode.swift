@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 import SeededRandom
-public import Sync
+package import Sync
 
 /// One installation: a store in a file, and at most one upload at a time.
-public final class SimulatedNode {
+package final class SimulatedNode {
   /// What a journal calls it.
-  public let name: String
+  package let name: String
   /// The connections to its store.
   let connections: Connections
   /// The way to its server.
-  public let remote: FaultyRemote
+  package let remote: FaultyRemote
   /// The upload that runs; nil for none.
-  public private(set) var session: UploadSession?
+  package private(set) var session: UploadSession?
   /// Whether it asks a host for parts of the logbook, where that gives them.
   var asksForParts = false
   /// The host's clock.
-  public var clock: Int64 = 1_800_000_000
+  package var clock: Int64 = 1_800_000_000
   private var ids: SeededGenerator
   /// What the records were when they were last read; nil after anything was written.
   private var read: [String: SyncRecord]?
@@ -33,7 +33,7 @@ public final class SimulatedNode {
   }
 
   /// An installation with a store of its own, connected to a server.
-  public convenience init(
+  package convenience init(
     _ template: Template, path: String, _ server: SimulatedServer, _ remote: FaultyRemote, seed: UInt64
   ) async throws {
     try template.writeStore(to: path)
@@ -42,42 +42,42 @@ public final class SimulatedNode {
   }
 
   /// An installation with a store that is there.
-  public convenience init(at path: String, _ remote: FaultyRemote, seed: UInt64) {
+  package convenience init(at path: String, _ remote: FaultyRemote, seed: UInt64) {
     self.init(name: path, Connections(path: path), remote, seed: seed)
   }
 
   /// The file of the store.
-  public var path: String { connections.path }
+  package var path: String { connections.path }
 
   /// The store as the engine opens it.
-  public func sync() throws -> Store { try connections.store(.sync) }
+  package func sync() throws -> Store { try connections.store(.sync) }
 
   /// The editor of its records.
-  public func editor() throws -> RecordEditor {
+  package func editor() throws -> RecordEditor {
     read = nil
     return RecordEditor(try connections.store(.editor), at: clock)
   }
 
   /// The resolver of its conflicts. Its connection edits as well.
-  public func resolver() throws -> RecordResolver {
+  package func resolver() throws -> RecordResolver {
     read = nil
     return RecordResolver(try connections.store(.resolver))
   }
 
   /// The store as imports open it.
-  public func importer() throws -> Store {
+  package func importer() throws -> Store {
     read = nil
     return try connections.store(.importer)
   }
 
   /// Sets the remote.
-  public func connect(to host: any SimulatedHost, isNewRemote: Bool) async throws {
+  package func connect(to host: any SimulatedHost, isNewRemote: Bool) async throws {
     try sync().setRemote(host.access, logbook: await host.logbook(), isNewRemote: isNewRemote, at: clock)
     read = nil
   }
 
   /// Ends the upload and opens its connection anew, as after a crash: what was not committed is gone.
-  public func reopen() {
+  package func reopen() {
     session = nil
     connections.close(.sync)
     read = nil
@@ -92,13 +92,13 @@ public final class SimulatedNode {
   }
 
   /// What it syncs with: a host offers parts of the logbook, and not every node asks for them.
-  public var way: any LogbookService {
+  package var way: any LogbookService {
     asksForParts
       ? remote : ChosenPorts(remote, digests: remote.digests, attachments: remote.attachments)
   }
 
   /// Begins an upload, unless one runs.
-  public func beginUpload(_ options: UploadOptions) throws {
+  package func beginUpload(_ options: UploadOptions) throws {
     guard session == nil else { return }
     let (clock, random) = (clock, SharedGenerator(seed: ids.next()))
     session = UploadSession(
@@ -111,7 +111,7 @@ public final class SimulatedNode {
   ///
   /// - Throws: what the store throws; the upload is over then, as its process would be.
   @discardableResult
-  public func stepUpload() async throws -> UploadEnding? {
+  package func stepUpload() async throws -> UploadEnding? {
     // Something may read the records while a request is on its way.
     read = nil
     defer { read = nil }
@@ -129,7 +129,7 @@ public final class SimulatedNode {
   ///
   /// - Returns: whether the statement came and failed.
   @discardableResult
-  public func failing(
+  package func failing(
     _ role: StoreRole, at place: Int, _ work: () async throws -> Void
   ) async throws -> Bool {
     let fault = try fault(role, at: place)
@@ -152,7 +152,7 @@ public final class SimulatedNode {
   func forgetRead() { read = nil }
 
   /// Every record as the store has it, by id.
-  public func records() throws -> [String: SyncRecord] {
+  package func records() throws -> [String: SyncRecord] {
     if let read { return read }
     let records = try sync().compare { store in
       Dictionary(uniqueKeysWithValues: try store.allRecords().map { ($0.guid, $0) })

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-public import Logbook
+package import Logbook
 import LogbookAPI
-public import LogbookStore
+package import LogbookStore
 import ServerStore
 
 /// A server's real storage in a folder of its own, which can be restarted, copied and put back.
-public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
+package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   // Safe: the world does one thing at a time, and changes the storage only between requests.
   private(set) var storage: EmbeddedStorage
   /// A login that may write.
@@ -18,10 +18,10 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
   /// The file of the logbook.
-  public var logbookFile: String { "\(folder)/logbooks/\(login.logbook).db" }
+  package var logbookFile: String { "\(folder)/logbooks/\(login.logbook).db" }
 
   /// One of the servers of a template, in a folder that is its own.
-  public init(_ template: Template, number: Int = 0, folder: String) throws {
+  package init(_ template: Template, number: Int = 0, folder: String) throws {
     self.folder = folder
     login = template.servers[number].login
     try template.servers[number].write(to: folder)
@@ -39,13 +39,13 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   }
 
   /// Stops the server and starts it again.
-  public func restart() async throws {
+  package func restart() async throws {
     try await close()
     storage = try EmbeddedStorage(folder: folder)
   }
 
   /// Copies everything that is on disk.
-  public func takeBackup() async throws {
+  package func takeBackup() async throws {
     try await close()
     if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
     try FileManager.default.copyItem(atPath: folder, toPath: copy)
@@ -55,7 +55,7 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
 
   /// Puts the last copy back; false when there is none.
   @discardableResult
-  public func restoreBackup() async throws -> Bool {
+  package func restoreBackup() async throws -> Bool {
     guard hasBackup else { return false }
     try await close()
     try FileManager.default.removeItem(atPath: folder)
@@ -73,20 +73,20 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   }
 
   /// How a node's store keeps it.
-  public var access: RemoteAccess {
+  package var access: RemoteAccess {
     RemoteAccess(kind: "glucoport", url: "http://127.0.0.1", token: .file("/none"))
   }
 
   /// The logbook as the storage offers it that is open at the time.
-  public func connection() -> @Sendable () -> any LogbookService {
+  package func connection() -> @Sendable () -> any LogbookService {
     { self.service }
   }
 
   /// What the logbook is, as a login is told.
-  public func logbook() async throws -> RemoteLogbook { try await service.logbook() }
+  package func logbook() async throws -> RemoteLogbook { try await service.logbook() }
 
   /// Everything that the logbook holds.
-  public func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
+  package func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
     while let page = try await service.changes(after: cursor, limit: 1000, Self.observer) {
       readings += page.readings.readings.count
@@ -98,7 +98,7 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   }
 
   /// Digests over the readings that the logbook holds.
-  public func digests() async throws -> IdentityDigests {
+  package func digests() async throws -> IdentityDigests {
     try await service.readingDigests(Self.observer)
   }
 
@@ -107,8 +107,8 @@ public final class SimulatedServer: SimulatedHost, @unchecked Sendable {
 }
 
 /// A rule that does not hold, or a world that cannot be built.
-public struct Broken: Error, CustomStringConvertible {
+package struct Broken: Error, CustomStringConvertible {
   /// What is broken.
-  public let description: String
+  package let description: String
   init(_ description: String) { self.description = description }
 }

@@ -6,7 +6,7 @@ import Remotes
 import TestServers
 
 /// What the nodes of a world sync with.
-public enum HostKind: String, Sendable {
+package enum HostKind: String, Sendable {
   /// A glucoport server.
   case server
   /// A Nightscout site.

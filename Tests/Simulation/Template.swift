@@ -9,7 +9,7 @@ import SeededRandom
 import ServerStore
 
 /// The files with which every world begins, made once: making the tables of a store takes longer than most schedules.
-public struct Template: Sendable {
+package struct Template: Sendable {
   /// A store without a remote.
   let store: Data
   /// Two servers, so that a world can move from one to the other.
@@ -36,7 +36,7 @@ public struct Template: Sendable {
   }
 
   /// Makes the files in a folder, which is removed again.
-  public init() async throws {
+  package init() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "glucoport-template-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
-public import LogbookStore
+package import Logbook
+package import LogbookStore
 import ServerStore
 
 /// The content of attachments: few of them, so that nodes attach the same ones.
@@ -56,7 +56,7 @@ extension World {
 
 extension SimulatedNode {
   /// Attaches a content to an entry.
-  public func attach(_ bytes: [UInt8], as guid: String, to entry: String) throws {
+  package func attach(_ bytes: [UInt8], as guid: String, to entry: String) throws {
     let editor = try editor()
     let intake = try ContentIntake(connections.store(.editor))
     try bytes.withUnsafeBytes { try intake.add($0) }
@@ -73,7 +73,7 @@ extension SimulatedNode {
   }
 
   /// The attachments of all records that are not deleted.
-  public func attachments() throws -> [StoredAttachment] {
+  package func attachments() throws -> [StoredAttachment] {
     let store = try sync()
     return try records().values.filter { $0.state.kind == .attachment && !$0.state.isDeleted }
       .flatMap { try store.attachments(of: $0.guid) }
@@ -82,7 +82,7 @@ extension SimulatedNode {
 
 extension SimulatedServer {
   /// How much the server has of a content.
-  public func held(_ digest: String) async throws -> HeldContent {
+  package func held(_ digest: String) async throws -> HeldContent {
     guard let attachments = service.attachments else { throw Broken("the server stores no content") }
     return try await attachments.held(digest, Self.observer)
   }

@@ -135,6 +135,31 @@ enum SourceRules {
     }
   }
 
+  /// The numbers of the lines with a declaration, or an import, that is public.
+  static func publicDeclarations(_ file: SourceFile) -> [Int] {
+    file.numbered.filter { _, line in
+      let words = line.prefix { $0 != "/" }.split(separator: " ")
+      return words.contains("public")
+    }.map(\.number)
+  }
+
+  /// The names of public types, and of functions outside of types.
+  static func publicTypes(_ file: SourceFile) -> Set<String> {
+    let kinds: Set<Substring> = [
+      "struct", "enum", "class", "protocol", "actor", "func", "typealias", "let", "var",
+    ]
+    return Set(
+      file.lines.compactMap { line in
+        guard line.first != " " else { return nil }
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "public"),
+          let kind = words[place...].firstIndex(where: kinds.contains), words.indices.contains(kind + 1)
+        else { return nil }
+        return words[..<place].allSatisfy { $0.hasPrefix("@") }
+          ? String(words[kind + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" }) : nil
+      })
+  }
+
   static func licence(_ file: SourceFile) -> [String] {
     // The tools version of the manifest has to stand first.
     let line = file.path == "Package.swift" ? 1 : 0

@@ -3,7 +3,7 @@
 import Logbook
 
 /// An item's cells by column: the text for CSV, and the value for JSON.
-public struct GlucoportCells: Sendable {
+package struct GlucoportCells: Sendable {
   enum Cell: Sendable {
     /// Items of this kind do not have the column.
     case absent
@@ -34,7 +34,7 @@ public struct GlucoportCells: Sendable {
   private var cells = [Cell](repeating: .absent, count: GlucoportColumn.allCases.count)
 
   /// - Parameter inBothUnits: whether the columns are filled that hold the value in one unit, whatever the source gave.
-  public init(_ item: GlucoportItem, inBothUnits: Bool = false) {
+  package init(_ item: GlucoportItem, inBothUnits: Bool = false) {
     switch item {
     case .reading(let reading):
       fill(reading)
@@ -49,13 +49,13 @@ public struct GlucoportCells: Sendable {
   }
 
   /// The text of a cell; empty for nothing.
-  public func text(_ column: GlucoportColumn) -> String { self[column].text }
+  package func text(_ column: GlucoportColumn) -> String { self[column].text }
 
   /// Appends the members of the item's object: the same for all of its kind, null where it has nothing.
   func appendMembers(to out: inout [UInt8]) { append(to: &out) { !$0.isAbsent } }
 
   /// The members that say something, without what follows from annotations.
-  public var filledMembers: String {
+  package var filledMembers: String {
     var own = self
     own[.withdrawn] = .absent
     var out: [UInt8] = []
@@ -80,7 +80,7 @@ public struct GlucoportCells: Sendable {
 
 extension GlucoportCells: Encodable {
   /// The members of the item's object, for an object that has more.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: JSONMemberName.self)
     for column in GlucoportColumn.allCases {
       let name = JSONMemberName(column.name)

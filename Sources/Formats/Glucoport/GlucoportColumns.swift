@@ -4,9 +4,9 @@
 ///
 /// The reader takes nothing from those that follow from others: `time`, the values in one unit, and `withdrawn`, which is
 /// what the annotations in the same export say.
-public enum GlucoportColumns {
+package enum GlucoportColumns {
   /// The names in their order: the header of the CSV, the keys of the NDJSON, with those that are there on request.
-  public static let names: [String] = GlucoportColumn.allCases.map(\.name)
+  package static let names: [String] = GlucoportColumn.allCases.map(\.name)
 
   /// The mark that keeps spreadsheets from running a text cell of the CSV as a formula. The writer puts it in
   /// front of a vendor, model or serial that begins with any number of these marks and one of `=`, `+`, `-`,
@@ -34,13 +34,13 @@ public enum GlucoportColumns {
 }
 
 /// One column of glucoport's own exports.
-public enum GlucoportColumn: Int, CaseIterable, Sendable {
+package enum GlucoportColumn: Int, CaseIterable, Sendable {
   case item, kind, time, deviceTime, utcOffset, offsetSource, value, unit, valueMgdl, valueMmoll, range,
     threshold, marks, withdrawn, vendor, model
   case serial, format, positionKind, position, valueBucket, occurrence, guid, entryGuid, fields, deleted
 
   /// The column's name in the header of the CSV, and the key in NDJSON.
-  public var name: String {
+  package var name: String {
     switch self {
     case .deviceTime: "device_time"
     case .utcOffset: "utc_offset"
@@ -55,5 +55,5 @@ public enum GlucoportColumn: Int, CaseIterable, Sendable {
   }
 
   /// Whether an export has it only when a person asks for it: the value in one unit, whatever the source gave.
-  public var isOnRequest: Bool { self == .valueMgdl || self == .valueMmoll }
+  package var isOnRequest: Bool { self == .valueMgdl || self == .valueMmoll }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Items under glucoport's own columns, which `GlucoportFormat` reads back without loss.
-public struct GlucoportWriter: Sendable {
+package struct GlucoportWriter: Sendable {
   /// The forms of the format.
-  public enum Form: Sendable {
+  package enum Form: Sendable {
     /// - Parameter isSpreadsheetSafe: whether cells that a spreadsheet would compute get an apostrophe in front.
     case csv(isSpreadsheetSafe: Bool)
     /// One JSON object a line, with the same names.
@@ -15,14 +15,14 @@ public struct GlucoportWriter: Sendable {
   private let columns: [GlucoportColumn]
 
   /// - Parameter inBothUnits: whether the columns are written that hold the value in one unit, whatever the source gave.
-  public init(_ form: Form, inBothUnits: Bool = false) {
+  package init(_ form: Form, inBothUnits: Bool = false) {
     self.form = form
     self.inBothUnits = inBothUnits
     columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }
   }
 
   /// What comes before the first item.
-  public var header: String {
+  package var header: String {
     switch form {
     case .csv: columns.map(\.name).joined(separator: ",") + "\r\n"
     case .ndjson: ""
@@ -30,7 +30,7 @@ public struct GlucoportWriter: Sendable {
   }
 
   /// Appends the line of an item.
-  public func append(_ item: GlucoportItem, to out: inout [UInt8]) {
+  package func append(_ item: GlucoportItem, to out: inout [UInt8]) {
     let cells = GlucoportCells(item, inBothUnits: inBothUnits)
     switch form {
     case .csv(let isSpreadsheetSafe):

@@ -30,7 +30,7 @@ public struct ExportReader {
   /// Since when the rows of a pipe wait that came before the first batch was asked for.
   private var waitingSince: ContinuousClock.Instant?
   /// The last header row as it stood; nil for inputs without one.
-  public private(set) var header: String?
+  package private(set) var header: String?
   /// A header behind rejections of the batch, which stood under the one before: it counts from the next batch on.
   private var nextHeader: String?
   private let layout: Layout
@@ -63,7 +63,7 @@ public struct ExportReader {
   }
 
   /// Waits for the whole of a pipe, so that nobody waits for its writer later. Before the first `read` only.
-  public mutating func spool() throws {
+  package mutating func spool() throws {
     try input.makeRereadable(evenIfLive: true)
     rows = try Self.makeRows(layout, input: input)
   }
@@ -73,9 +73,9 @@ public struct ExportReader {
   /// When the export was made, in UTC seconds: as it says, else the time of its newest item.
   public var generatedAt: Int64? { parser.generatedAt ?? collector.newestItem }
   /// SHA-256 of the bytes as they came, compressed or not.
-  public var digest: String { input.source.digest.hexadecimal() }
+  package var digest: String { input.source.digest.hexadecimal() }
   /// When the file was last written, in UTC seconds; nil for a pipe.
-  public var modifiedAt: Int64? { input.source.modifiedAt }
+  package var modifiedAt: Int64? { input.source.modifiedAt }
   /// Bytes read so far and in all; nil in all for a pipe.
   public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
   /// The path, or `-`.

@@ -2,9 +2,9 @@
 
 /// The form in which the command line names columns: `time=ts,value=mgdl`. A backslash in front of a comma, an
 /// equals sign or another backslash makes it part of a name.
-public enum ColumnPairs {
+package enum ColumnPairs {
   /// The pairs of a list; nil when a part is no pair, or one side is empty.
-  public static func parse(_ text: String) -> [(name: String, value: String)]? {
+  package static func parse(_ text: String) -> [(name: String, value: String)]? {
     var pairs: [(name: String, value: String)] = []
     var pair = (name: "", value: "")
     var (isValue, isEscaped) = (false, false)
@@ -44,7 +44,7 @@ public enum ColumnPairs {
 
 extension String {
   /// The text as one word of a POSIX shell.
-  public var shellWord: String {
+  package var shellWord: String {
     let plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./%@"
     if !isEmpty, unicodeScalars.allSatisfy({ plain.unicodeScalars.contains($0) || $0.value >= 0xC0 }) {
       return self

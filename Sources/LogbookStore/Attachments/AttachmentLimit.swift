@@ -8,10 +8,10 @@ extension Store {
   static let defaultAttachmentLimit: Int64 = 25 << 20
 
   /// The most bytes of an attachment.
-  public func attachmentLimit() throws -> Int64 { try read(Self.attachmentLimit) }
+  package func attachmentLimit() throws -> Int64 { try read(Self.attachmentLimit) }
 
   /// Sets the most bytes of an attachment.
-  public func setAttachmentLimit(_ bytes: Int64) throws {
+  package func setAttachmentLimit(_ bytes: Int64) throws {
     try write { try Self.set(.attachmentLimit, String(bytes), $0) }
   }
 

@@ -33,16 +33,16 @@ enum AttachmentQueue {
 extension Store {
   /// Lets every content be compared with the remote's again, for the role `sync`, where the remote may have lost some:
   /// each is asked for once, and sent only where it is missing.
-  public func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
+  package func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
 
   /// Queues the fetch of a content for which a person waits, for the role `editor`: it goes first, whatever came of it
   /// before.
-  public func wantContent(_ digest: String, at seconds: Int64) throws {
+  package func wantContent(_ digest: String, at seconds: Int64) throws {
     try queueDownload(.attachment(digest), .waiting, at: seconds)
   }
 
   /// What is pending of the content of attachments.
-  public func attachmentBacklog() throws -> AttachmentBacklog {
+  package func attachmentBacklog() throws -> AttachmentBacklog {
     try read { database in
       let toSend = try Row.fetchOne(
         database,
@@ -67,15 +67,15 @@ extension Store {
 }
 
 /// How many contents of attachments wait.
-public struct AttachmentBacklog: Hashable, Sendable {
+package struct AttachmentBacklog: Hashable, Sendable {
   /// Contents that wait to be sent.
-  public let toSend: Int
+  package let toSend: Int
   /// Their bytes.
-  public let toSendBytes: Int64
+  package let toSendBytes: Int64
   /// Contents that are not here yet.
-  public let toFetch: Int
+  package let toFetch: Int
   /// Contents that the remote refused permanently.
-  public let refused: Int
+  package let refused: Int
   /// Contents that are not fetched any more: the remote refused or damaged them, or they are too large for this store.
-  public let notFetched: Int
+  package let notFetched: Int
 }

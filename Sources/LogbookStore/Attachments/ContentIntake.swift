@@ -2,11 +2,11 @@
 
 import Foundation
 import GRDB
-public import Logbook
+package import Logbook
 
 /// Takes in contents of attachments, piece by piece, beside the store: a slow pipe keeps nobody from writing, and what
 /// is not kept by a transaction leaves nothing. Never holds more than a part in memory.
-public final class ContentIntake {
+package final class ContentIntake {
   /// How many bytes a part of a content has in the store.
   static let partBytes = 256 << 10
 
@@ -18,7 +18,7 @@ public final class ContentIntake {
   private var part: [UInt8] = []
 
   /// An intake of a store opened as `editor`.
-  public init(_ store: Store) throws {
+  package init(_ store: Store) throws {
     self.store = store
     try store.read { database in
       // A table of the connection alone, in a file without a name once it does not fit into memory.
@@ -34,7 +34,7 @@ public final class ContentIntake {
   }
 
   /// Takes the next bytes of a content.
-  public func add(_ bytes: UnsafeRawBufferPointer) throws {
+  package func add(_ bytes: UnsafeRawBufferPointer) throws {
     digest.update(bytes)
     size += Int64(bytes.count)
     part.append(contentsOf: bytes)
@@ -42,7 +42,7 @@ public final class ContentIntake {
   }
 
   /// Ends a content; the next bytes are of another one.
-  public func end() throws -> AttachmentContent {
+  package func end() throws -> AttachmentContent {
     if !part.isEmpty { try flush(part.count) }
     let content = AttachmentContent(digest: digest.hexadecimal(), size: size)
     try store.read { database in

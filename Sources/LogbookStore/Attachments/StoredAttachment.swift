@@ -5,25 +5,25 @@ import Logbook
 import SQLiteRows
 
 /// A record of an attachment, with how much of its content is here and on the remote.
-public struct StoredAttachment: Sendable {
+package struct StoredAttachment: Sendable {
   /// The record.
-  public let record: StoredRecord
+  package let record: StoredRecord
   /// The name that it was attached under, as it came; never a path. Empty where the record says none.
-  public let name: String
+  package let name: String
   /// The media type; empty where the record says none.
-  public let type: String
+  package let type: String
   /// How many bytes the record says that it has; 0 where it says none.
-  public let size: Int64
+  package let size: Int64
   /// The SHA-256 of the content; empty where the record says none.
-  public let digest: String
+  package let digest: String
   /// The bytes of the content that are here.
-  public let held: Int64
+  package let held: Int64
   /// Whether all of it is here.
-  public let isWhole: Bool
+  package let isWhole: Bool
   /// Whether the remote has it.
-  public let isUploaded: Bool
+  package let isUploaded: Bool
   /// Why it is not sent, or not fetched, any more; nil where nothing was refused.
-  public let refusal: String?
+  package let refusal: String?
 
   /// Another node may have written anything into the fields: what is not of its type counts as not said.
   static let columns = """
@@ -50,7 +50,7 @@ public struct StoredAttachment: Sendable {
 
 extension Store {
   /// The attachments of an entry, or the one of this id, in the order in which they were attached.
-  public func attachments(of guid: String) throws -> [StoredAttachment] {
+  package func attachments(of guid: String) throws -> [StoredAttachment] {
     try read { database in
       try Row.fetchAll(
         database,
@@ -65,7 +65,7 @@ extension Store {
   }
 
   /// Gives the bytes of a whole content, part by part, and says whether together they have its digest.
-  public func readContent(
+  package func readContent(
     _ digest: String, _ work: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> Bool {
     try read { database in

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-public import Logbook
+package import Logbook
 
 extension IngestEntry {
   /// What became of its items.
   ///
   /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
-  public func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
+  package func readCounts() throws -> IngestCounts { try IngestCounts(read(StoredCounts.self, from: counts)) }
 
   /// What was decided about its input.
   ///
   /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
-  public func readDecisions() throws -> [Decision] {
+  package func readDecisions() throws -> [Decision] {
     try read([StoredDecision].self, from: decisions).map {
       guard let basis = Decision.Basis(rawValue: $0.basis) else {
         throw damage("unknown basis of a decision")
@@ -70,7 +70,7 @@ struct StoredDecision: Codable {
 
 extension IngestCounts: Encodable {
   /// The members of the object that glucoport-json(5) documents.
-  public func encode(to encoder: any Encoder) throws { try StoredCounts(self).encode(to: encoder) }
+  package func encode(to encoder: any Encoder) throws { try StoredCounts(self).encode(to: encoder) }
 }
 
 extension StoredCounts {

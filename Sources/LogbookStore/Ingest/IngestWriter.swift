@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 
 /// What is known of an input when its ingest begins.
-public struct IngestSource: Sendable {
+package struct IngestSource: Sendable {
   /// The path, `-`, or a meter's name.
-  public let name: String
+  package let name: String
   /// The id of the format.
-  public let format: String
+  package let format: String
   /// When this program's host says that it began, in UTC seconds.
-  public let startedAt: Int64
+  package let startedAt: Int64
   /// When a file was last written, in UTC seconds.
-  public let modifiedAt: Int64?
+  package let modifiedAt: Int64?
   /// What is decided before the first batch.
-  public let decisions: [Decision]
+  package let decisions: [Decision]
   /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
-  public let mayWait: Bool
+  package let mayWait: Bool
 
   /// An input at the moment when its ingest begins.
-  public init(
+  package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
     mayWait: Bool = false
   ) {
@@ -36,7 +36,7 @@ extension Store {
   /// Runs one ingest: `body` writes its batches and finishes it.
   ///
   /// - Parameter isAtomic: whether everything is committed at the end or not at all.
-  public func ingest(
+  package func ingest(
     _ source: IngestSource, isAtomic: Bool, _ body: (IngestWriter) throws -> Void
   ) throws {
     try translatingErrors(path) {
@@ -54,7 +54,7 @@ extension Store {
 }
 
 /// Writes one ingest into the store, batch by batch.
-public final class IngestWriter {
+package final class IngestWriter {
   /// The most rejections kept with an ingest; all are counted.
   static let maxRejections = 1000
 
@@ -67,7 +67,7 @@ public final class IngestWriter {
   }
 
   /// What became of the items so far.
-  public var counts: IngestCounts { state.counts }
+  package var counts: IngestCounts { state.counts }
   private var state = State()
   private let database: Database
   var connection: Database { database }
@@ -126,7 +126,7 @@ public final class IngestWriter {
   ///
   /// - Returns: readings that the store itself does not take. The batch's own rejections are not among them.
   @discardableResult
-  public func write(_ batch: IngestBatch) throws -> [Rejection] {
+  package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
     let waits = keepsScattered && (scattered != nil || ScatteredReadings.areScattered(batch.readings))
     var refused: [Rejection] = []
@@ -153,12 +153,12 @@ public final class IngestWriter {
   }
 
   /// Whether so many readings wait that they are to be stored before the next batch.
-  public var hasEnoughScattered: Bool { scattered?.isFull == true }
+  package var hasEnoughScattered: Bool { scattered?.isFull == true }
 
   /// Stores the readings that wait, batch by batch.
   ///
   /// - Parameter onBatch: receives after each batch which readings the store itself does not take.
-  public func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
+  package func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
     guard let waiting = scattered.take() else { return }
     try waiting.merge(of: state.deviceIDs) { readings in
       var refused: [Rejection] = []
@@ -171,12 +171,12 @@ public final class IngestWriter {
   }
 
   /// Leaves out the readings that wait: whoever interrupts an import does not wait for them.
-  public func dropScattered() { scattered = nil }
+  package func dropScattered() { scattered = nil }
 
   /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
   ///
   /// - Parameter clock: both clocks, and the meter's lead over the logbook's local time in seconds.
-  public func note(
+  package func note(
     _ meter: Device, firmware: String, clock: (comparison: ClockComparison, difference: Int64)?
   ) throws {
     try inTransaction {
@@ -200,7 +200,7 @@ public final class IngestWriter {
   /// Ends the ingest: applies what changed at the source and records how the input ended.
   ///
   /// - Parameter digest: SHA-256 of the input; nil where it was no bytes but a session.
-  public func finish(
+  package func finish(
     end: InputEnd, digest: String?, generatedAt: Int64?, finishedAt: Int64, decisions: [Decision]
   ) throws {
     precondition(scattered == nil, "readings are buffered for storeScattered")

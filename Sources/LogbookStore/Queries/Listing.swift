@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// Which items a listing holds.
-public struct ItemFilter: Sendable {
+package struct ItemFilter: Sendable {
   /// UTC seconds, inclusive.
-  public var since: Int64?
+  package var since: Int64?
   /// UTC seconds, exclusive.
-  public var until: Int64?
+  package var until: Int64?
   /// The kinds of readings; none for no readings.
-  public var readingKinds = Set(ReadingKind.allCases)
+  package var readingKinds = Set(ReadingKind.allCases)
   /// The kinds of records; none for no records.
-  public var recordKinds = Set(RecordKind.listed)
+  package var recordKinds = Set(RecordKind.listed)
   /// Whether records are listed, too, that people do not see: those that state something about others, and those of
   /// kinds that only newer programs know.
-  public var includesUnlistedKinds = false
+  package var includesUnlistedKinds = false
   /// Whether tombstones are listed, too.
-  public var includesDeleted = false
+  package var includesDeleted = false
   /// Only the newest so many.
-  public var newest: Int?
+  package var newest: Int?
 
   /// A filter that every item passes but tombstones.
-  public init() {}
+  package init() {}
 
   /// What holds for the series `s` of a listed reading. Where every kind is listed, a series of an unknown kind is not
   /// left out but found to be damaged.
@@ -35,7 +35,7 @@ public struct ItemFilter: Sendable {
 
 extension Store {
   /// Calls `body` with each item in the order of time, oldest first. Memory does not grow with the store.
-  public func forEachItem(_ filter: ItemFilter, _ body: (StoredItem) throws -> Void) throws {
+  package func forEachItem(_ filter: ItemFilter, _ body: (StoredItem) throws -> Void) throws {
     try translatingErrors(path) {
       try queue.inDatabase { database in
         // Both cursors see one state of the store, whatever an import adds meanwhile.
@@ -128,7 +128,7 @@ extension Store {
   }
 
   /// The reading with this address, as listings name it; nil when there is none.
-  public func reading(at address: String) throws -> StoredReading? {
+  package func reading(at address: String) throws -> StoredReading? {
     let parts = address.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].first == "r", let device = Int64(parts[0].dropFirst()),
       let kind = ReadingKind(name: parts[1]),
@@ -150,7 +150,7 @@ extension Store {
   }
 
   /// Other values that sources gave later for a reading, with the ingest that brought each.
-  public func revisions(of reading: StoredReading) throws -> [(measurement: Measurement, ingest: Int64)] {
+  package func revisions(of reading: StoredReading) throws -> [(measurement: Measurement, ingest: Int64)] {
     try read { database in
       try Row.fetchAll(
         database,
@@ -173,7 +173,7 @@ extension Store {
   }
 
   /// The records whose guid starts so: one, if the start is long enough.
-  public func records(guidPrefix: String) throws -> [StoredRecord] {
+  package func records(guidPrefix: String) throws -> [StoredRecord] {
     try read { database in
       try Row.fetchAll(
         database, sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid >= ? AND guid < ? LIMIT 10",

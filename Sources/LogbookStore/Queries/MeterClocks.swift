@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// What a meter's clock showed when it was last read.
-public struct MeterClock: Hashable, Sendable {
+package struct MeterClock: Hashable, Sendable {
   /// The meter.
-  public let meter: Device
+  package let meter: Device
   /// Both clocks at that moment.
-  public let comparison: ClockComparison
+  package let comparison: ClockComparison
   /// The meter's lead over the local time by which the import judged it, in seconds.
-  public let difference: Int64
+  package let difference: Int64
 }
 
 extension Store {
@@ -26,7 +26,7 @@ extension Store {
   /// earlier import, or in the future.
   ///
   /// - Parameter now: the host's clock in UTC seconds.
-  public func meterClocks(now: Int64) throws -> [MeterClock] {
+  package func meterClocks(now: Int64) throws -> [MeterClock] {
     try read { database in
       try Row.fetchAll(
         database,

@@ -1,103 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// What a store holds, by kind and device, and what is pending to be sent.
-public struct Overview: Sendable {
+package struct Overview: Sendable {
   /// The readings of one kind and device.
-  public struct Line: Sendable {
+  package struct Line: Sendable {
     /// The kind of the readings.
-    public let kind: ReadingKind
+    package let kind: ReadingKind
     /// What took them.
-    public let device: Device
+    package let device: Device
     /// How many there are.
-    public let readings: Int
+    package let readings: Int
     /// How many wait to be sent, the refused ones apart.
-    public let pending: Int
+    package let pending: Int
     /// How many the remote refused permanently.
-    public let refused: Int
+    package let refused: Int
     /// Civil seconds of the first shown time.
-    public let firstTime: Int64
+    package let firstTime: Int64
     /// Civil seconds of the last shown time.
-    public let lastTime: Int64
+    package let lastTime: Int64
   }
 
   /// The records of one kind.
-  public struct RecordLine: Sendable {
+  package struct RecordLine: Sendable {
     /// The kind of the records.
-    public let kind: String
+    package let kind: String
     /// How many there are, tombstones apart.
-    public let records: Int
+    package let records: Int
     /// How many wait to be sent, tombstones with them; the conflicted and refused ones apart.
-    public let pending: Int
+    package let pending: Int
     /// How many the remote refused permanently.
-    public let refused: Int
+    package let refused: Int
   }
 
   /// The IANA name of the logbook's zone.
-  public let timezone: String
+  package let timezone: String
   /// Readings by kind and device.
-  public let lines: [Line]
+  package let lines: [Line]
   /// Records by kind.
-  public let recordLines: [RecordLine]
+  package let recordLines: [RecordLine]
   /// Records that wait for a person.
-  public let conflicts: Int
+  package let conflicts: Int
   /// The last ingests, newest first.
-  public let ingests: [IngestEntry]
+  package let ingests: [IngestEntry]
 
   /// All readings.
-  public var readings: Int { lines.reduce(0) { $0 + $1.readings } }
+  package var readings: Int { lines.reduce(0) { $0 + $1.readings } }
   /// All records, tombstones apart.
-  public var records: Int { recordLines.reduce(0) { $0 + $1.records } }
+  package var records: Int { recordLines.reduce(0) { $0 + $1.records } }
   /// Readings that wait to be sent.
-  public var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
+  package var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
   /// Records that wait to be sent.
-  public var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
+  package var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
   /// Readings and records that wait to be sent.
-  public var pending: Int { pendingReadings + pendingRecords }
+  package var pending: Int { pendingReadings + pendingRecords }
   /// Readings and records that the remote refused permanently.
-  public var refused: Int { refusedReadings + refusedRecords }
+  package var refused: Int { refusedReadings + refusedRecords }
   /// Readings that the remote refused permanently.
-  public var refusedReadings: Int { lines.reduce(0) { $0 + $1.refused } }
+  package var refusedReadings: Int { lines.reduce(0) { $0 + $1.refused } }
   /// Records that the remote refused permanently.
-  public var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
+  package var refusedRecords: Int { recordLines.reduce(0) { $0 + $1.refused } }
 }
 
 /// One run of an ingestor, as `log` lists it.
-public struct IngestEntry: Sendable {
+package struct IngestEntry: Sendable {
   /// The number by which commands name it.
-  public let id: Int64
+  package let id: Int64
   /// The path, or `-`.
-  public let source: String
+  package let source: String
   /// The id of the format.
-  public let format: String
+  package let format: String
   /// SHA-256 of the input in hexadecimal; nil when it did not end.
-  public let digest: String?
+  package let digest: String?
   /// When it began, in UTC seconds of its host.
-  public let startedAt: Int64
+  package let startedAt: Int64
   /// When it ended, in UTC seconds of its host; nil when it did not.
-  public let finishedAt: Int64?
+  package let finishedAt: Int64?
   /// `running`, `whole`, `truncated` or `failed`.
-  public let outcome: String
+  package let outcome: String
   /// Counts and decisions as JSON, with the names of glucoport-json(5).
-  public let counts: String
+  package let counts: String
   /// What was decided about the input, as a JSON list.
-  public let decisions: String
+  package let decisions: String
   /// Readings that it stored.
-  public let new: Int
+  package let new: Int
   /// Readings that were in the store before.
-  public let known: Int
+  package let known: Int
   /// Items that it did not take.
-  public let rejected: Int
+  package let rejected: Int
   /// The meter that was read; nil for an export.
-  public let meter: Device?
+  package let meter: Device?
   /// The meter's firmware; nil where it reported none.
-  public let firmware: String?
+  package let firmware: String?
   /// Both clocks at one moment, and the meter's lead over the logbook's local time in seconds; nil for an export, and
   /// for a meter without a clock.
-  public let clock: (comparison: ClockComparison, difference: Int64)?
+  package let clock: (comparison: ClockComparison, difference: Int64)?
 
   static let columns = """
     id, source, format, digest, started_at, finished_at, outcome, counts, decisions,
@@ -151,7 +151,7 @@ extension Overview.RecordLine {
 
 extension Store {
   /// The state of the store. Reads kept counters, so that it takes the same time for any number of readings.
-  public func overview(ingests: Int) throws -> Overview {
+  package func overview(ingests: Int) throws -> Overview {
     try read { database in
       Overview(
         timezone: try Self.timezone(database).name,
@@ -184,12 +184,12 @@ extension Store {
   }
 
   /// The newest ingests, newest first.
-  public func ingests(limit: Int) throws -> [IngestEntry] {
+  package func ingests(limit: Int) throws -> [IngestEntry] {
     try read { try Self.ingests($0, limit: limit) }
   }
 
   /// One ingest; nil when there is none of this number.
-  public func ingest(_ id: Int64) throws -> IngestEntry? {
+  package func ingest(_ id: Int64) throws -> IngestEntry? {
     try read { database in
       try Row.fetchOne(
         database, sql: "SELECT \(IngestEntry.columns) FROM ingest WHERE id = ?", arguments: [id]
@@ -199,7 +199,7 @@ extension Store {
   }
 
   /// The rejections kept with an ingest.
-  public func rejections(of ingest: Int64) throws -> [Rejection] {
+  package func rejections(of ingest: Int64) throws -> [Rejection] {
     try read { database in
       try Row.fetchAll(
         database, sql: "SELECT line, reason FROM rejection WHERE ingest = ? ORDER BY line, reason",
@@ -212,7 +212,7 @@ extension Store {
   }
 
   /// When the last ingest ended, by the clock of its host; nil before the first.
-  public func lastSuccess() throws -> Int64? {
+  package func lastSuccess() throws -> Int64? {
     try read { try Int64.fetchOne($0, sql: "SELECT max(finished_at) FROM ingest") }
   }
 

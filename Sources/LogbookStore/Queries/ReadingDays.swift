@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// The readings of one day as the devices showed it, and their sync state.
-public struct ReadingDay: Hashable, Sendable {
+package struct ReadingDay: Hashable, Sendable {
   /// The first second of the day, in civil seconds.
-  public let start: DeviceTime
+  package let start: DeviceTime
   /// How many readings there are.
-  public let readings: Int
+  package let readings: Int
   /// How many of them the remote does not have.
-  public let queued: Int
+  package let queued: Int
   /// The state of the day: that of the reading that is furthest from being synced.
-  public let state: SyncState
+  package let state: SyncState
 }
 
 extension Store {
   /// The days with readings that pass the filter, oldest first.
-  public func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
+  package func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
     let bounds = activity.readingBounds
     return try read { database in
       try Row.fetchAll(

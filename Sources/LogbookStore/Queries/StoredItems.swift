@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// A reading as the store holds it.
-public struct StoredReading: Sendable {
+package struct StoredReading: Sendable {
   /// The device's number in this store.
   let deviceID: Int64
   /// What took the reading.
-  public let device: Device
+  package let device: Device
   /// What it measures.
-  public let kind: ReadingKind
+  package let kind: ReadingKind
   /// What places it among those of its device and kind.
-  public let positionKind: PositionKind
+  package let positionKind: PositionKind
   /// The shown time in civil seconds, or the tick.
-  public let position: Int64
+  package let position: Int64
   /// The value's part in the identity.
-  public let valueBucket: Int64
+  package let valueBucket: Int64
   /// Which one of several that share every other part.
-  public let occurrence: Int64
+  package let occurrence: Int64
   /// The time as the device showed it.
-  public let deviceTime: DeviceTime
+  package let deviceTime: DeviceTime
   /// What places the shown time on the UTC line.
-  public let placement: Placement
+  package let placement: Placement
   /// What was measured.
-  public let measurement: Measurement
+  package let measurement: Measurement
   /// What else is said of it.
-  public let marks: ReadingMarks
+  package let marks: ReadingMarks
   /// The number of the ingest that brought it.
-  public let ingest: Int64
+  package let ingest: Int64
   /// Whether the remote has it.
-  public let isUploaded: Bool
+  package let isUploaded: Bool
   /// Whether an annotation keeps it out of statistics.
-  public let isWithdrawn: Bool
+  package let isWithdrawn: Bool
   /// The remote's words where it refused the reading permanently; else nil.
-  public let refusal: String?
+  package let refusal: String?
   let partition: Int64
 
   /// The instant in UTC seconds.
-  public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
+  package var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 
   /// How commands name this reading: device, kind, place, value bucket and occurrence.
-  public var address: String {
+  package var address: String {
     "r\(deviceID).\(kind.name).\(positionKind.name)\(position).\(valueBucket).\(occurrence)"
   }
 
@@ -74,35 +74,35 @@ public struct StoredReading: Sendable {
 }
 
 /// A record as the store holds it.
-public struct StoredRecord: Sendable {
+package struct StoredRecord: Sendable {
   /// The identity.
-  public let guid: String
+  package let guid: String
   /// What the record is about.
-  public let kind: RecordKind
+  package let kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
-  public let entryGuid: String?
+  package let entryGuid: String?
   /// The shown time of the entry.
-  public let deviceTime: DeviceTime
+  package let deviceTime: DeviceTime
   /// What places the shown time on the UTC line.
-  public let placement: Placement
+  package let placement: Placement
   /// The fields as canonical JSON.
-  public let fields: String
+  package let fields: String
   /// The field of this name; empty without one.
-  public let subtype: String
+  package let subtype: String
   /// Whether it is a tombstone.
-  public let isDeleted: Bool
+  package let isDeleted: Bool
   /// Raised by one with every edit.
-  public let version: Int
+  package let version: Int
   /// The version that the remote has; 0 for none.
-  public let versionSynced: Int
+  package let versionSynced: Int
   /// The ingest that last wrote it; nil when none did.
-  public let ingest: Int64?
+  package let ingest: Int64?
   /// The remote's words where it refused this very version permanently; else nil.
-  public let refusal: String?
+  package let refusal: String?
   let queueCode: QueueCode
 
   /// The instant in UTC seconds.
-  public var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
+  package var utc: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
 
   static let columns = """
     guid, kind, entry_guid, device_time, utc_offset, offset_source, fields,
@@ -129,12 +129,12 @@ public struct StoredRecord: Sendable {
 }
 
 /// One line of a listing.
-public enum StoredItem: Sendable {
+package enum StoredItem: Sendable {
   case reading(StoredReading)
   case record(StoredRecord)
 
   /// The instant in UTC seconds.
-  public var utc: Int64 {
+  package var utc: Int64 {
     switch self {
     case .reading(let reading): reading.utc
     case .record(let record): record.utc

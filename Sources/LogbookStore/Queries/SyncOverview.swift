@@ -4,19 +4,19 @@ import GRDB
 import Logbook
 
 /// How far a store and its remote are in step.
-public struct SyncOverview: Sendable {
+package struct SyncOverview: Sendable {
   /// The remote; nil without one.
-  public let remote: RemoteSetting?
+  package let remote: RemoteSetting?
   /// What an upload has under way.
-  public let activity: SyncActivity
+  package let activity: SyncActivity
   /// Since when the oldest item that goes up with the next upload waits, in UTC seconds; nil when nothing does.
-  public let oldestPending: Int64?
+  package let oldestPending: Int64?
   /// How many downloads wait in the queue.
-  public let downloads: Int
+  package let downloads: Int
   /// How many downloads are not tried any more: the remote refused them, or what it gave could not be taken.
-  public let refusedDownloads: Int
+  package let refusedDownloads: Int
   /// The shown time before which readings were left out, in civil seconds; nil when none were.
-  public let missingHistoryEnd: Int64?
+  package let missingHistoryEnd: Int64?
 }
 
 extension Store {
@@ -25,7 +25,7 @@ extension Store {
   /// - Parameters:
   ///   - overview: what is pending, which is not counted again.
   ///   - pendingContents: how many contents of attachments wait for the next upload: none for a remote that takes none.
-  public func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
+  package func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
     let times = [
       overview.pendingReadings > 0 ? try oldestPendingReading() : nil,
       overview.pendingRecords > 0 ? try oldestPendingRecord() : nil,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// Two devices that give the same readings: one sensor under two serial numbers, or one reading by two routes.
-public struct LikelyDuplicate: Hashable, Sendable {
+package struct LikelyDuplicate: Hashable, Sendable {
   /// The kind of the readings.
-  public let kind: ReadingKind
+  package let kind: ReadingKind
   /// The device of this ingest, as people know it.
-  public let device: String
+  package let device: String
   /// The other device, as people know it.
-  public let other: String
+  package let other: String
   /// Readings of equal kind, shown time and value.
-  public let readings: Int
+  package let readings: Int
 }
 
 extension IngestWriter {
@@ -23,7 +23,7 @@ extension IngestWriter {
   /// Devices whose readings agree with those that this ingest stored. They are reported, never merged.
   ///
   /// A sample is compared first: two sensors of one person share some values by chance, but not one in four.
-  public func likelyDuplicates() throws -> [LikelyDuplicate] {
+  package func likelyDuplicates() throws -> [LikelyDuplicate] {
     guard counts.newReadings > 0 else { return [] }
     let pairs = try Row.fetchAll(
       connection,

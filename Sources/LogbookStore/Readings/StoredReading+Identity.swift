@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 extension StoredReading {
   /// What makes it the reading it is, in any store.
-  public var identity: ReadingIdentity {
+  package var identity: ReadingIdentity {
     ReadingIdentity(
       device: device, kind: kind, positionKind: positionKind, position: position, valueBucket: valueBucket,
       occurrence: occurrence)

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 
 /// What a person says of a record.
-public struct RecordDraft: Hashable, Sendable {
+package struct RecordDraft: Hashable, Sendable {
   /// What it is about. Never changes once the record is there.
-  public let kind: RecordKind
+  package let kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
-  public var entryGuid: String?
+  package var entryGuid: String?
   /// The shown time.
-  public var deviceTime: DeviceTime
+  package var deviceTime: DeviceTime
   /// What places the shown time on the UTC line.
-  public var placement: Placement
+  package var placement: Placement
   /// The content.
-  public var fields: RecordFields
+  package var fields: RecordFields
 
   /// An entry unless `entryGuid` is set.
-  public init(kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields) {
+  package init(kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields) {
     self.kind = kind
     self.deviceTime = deviceTime
     self.placement = placement
@@ -40,14 +40,14 @@ public struct RecordDraft: Hashable, Sendable {
 }
 
 /// What became of a record.
-public struct RecordEdit: Sendable {
+package struct RecordEdit: Sendable {
   /// The record behind the edit.
-  public let record: StoredRecord
+  package let record: StoredRecord
   /// How many records were edited: 0 when nothing had to change, more than 1 when children were deleted with it.
-  public let edits: Int
+  package let edits: Int
 
   /// A record behind so many edits.
-  public init(record: StoredRecord, edits: Int) {
+  package init(record: StoredRecord, edits: Int) {
     self.record = record
     self.edits = edits
   }
@@ -58,14 +58,14 @@ public struct RecordEdit: Sendable {
 /// their fields mean.
 ///
 /// Needs a store opened as `editor` or `resolver`.
-public struct RecordEditor {
+package struct RecordEditor {
   private let store: Store
   private let now: Int64
 
   /// An editor of the records of this store.
   ///
   /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
-  public init(_ store: Store, at now: Int64) {
+  package init(_ store: Store, at now: Int64) {
     self.store = store
     self.now = now
   }
@@ -73,7 +73,7 @@ public struct RecordEditor {
   /// Stores a record under an id that was made for it.
   ///
   /// - Throws: `Failure`: `badInput` for an id that is taken, and as for an entry that cannot take it.
-  public func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
+  package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
       RecordEdit(record: try insert(draft, guid, database), edits: 1)
     }
@@ -83,7 +83,7 @@ public struct RecordEditor {
   ///
   /// - Parameter contents: what was taken in of the same store.
   /// - Throws: `Failure` as for `add`.
-  public func attach(
+  package func attach(
     _ drafts: [(draft: RecordDraft, guid: String)], _ contents: ContentIntake
   ) throws -> [RecordEdit] {
     try store.write { database in
@@ -97,7 +97,7 @@ public struct RecordEditor {
   ///
   /// - Throws: `Failure`: `missingInput` when there is none or it is deleted, `configuration` for a kind that this program
   ///   does not know, and as for an entry that cannot take it.
-  public func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
+  package func edit(_ guid: String, _ change: (inout RecordDraft) throws -> Void) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
       guard !record.isDeleted else {
@@ -122,7 +122,7 @@ public struct RecordEditor {
   /// it is.
   ///
   /// - Throws: `Failure`: `missingInput` when there is none, `configuration` for a kind that this program does not know.
-  public func delete(_ guid: String) throws -> RecordEdit {
+  package func delete(_ guid: String) throws -> RecordEdit {
     try store.write { database in
       let record = try Self.require(guid, database)
       if record.isDeleted { return RecordEdit(record: record, edits: 0) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 
 /// A record that waits for a person.
-public struct RecordConflict: Hashable, Sendable {
+package struct RecordConflict: Hashable, Sendable {
   /// Why it waits.
-  public enum Cause: String, Hashable, Sendable {
+  package enum Cause: String, Hashable, Sendable {
     /// It was edited here and there since both sides agreed on it.
     case edited
     /// It is deleted, and records belong to it that others added meanwhile.
@@ -14,21 +14,21 @@ public struct RecordConflict: Hashable, Sendable {
   }
 
   /// The identity.
-  public let guid: String
+  package let guid: String
   /// Why it waits.
-  public let cause: Cause
+  package let cause: Cause
   /// The local side, which stays in use.
-  public let mine: RecordState
+  package let mine: RecordState
   /// The remote's side; of an orphaned entry what is left of it: kind and time.
-  public let theirs: RecordState
+  package let theirs: RecordState
   /// The state that both sides agreed on last; nil for none.
-  public let base: RecordState?
+  package let base: RecordState?
 
   /// The side that was edited last, by the clocks of the two hosts: the only question that clocks are asked. No sync
   /// depends on the answer.
   ///
   /// - Throws: `Failure` of category `usage` where the clocks do not say.
-  public func newer() throws -> Resolution {
+  package func newer() throws -> Resolution {
     guard cause == .edited else {
       throw Failure(
         .usage, "\(guid): for an entry and its records no side is newer; use --keep mine or --keep theirs")
@@ -49,7 +49,7 @@ public struct RecordConflict: Hashable, Sendable {
   /// Refuses a resolution that this conflict cannot take.
   ///
   /// - Throws: `Failure`: `usage`, or `configuration` for fields of a kind that this program does not know.
-  public func check(_ resolution: Resolution) throws {
+  package func check(_ resolution: Resolution) throws {
     switch resolution {
     case .mine, .theirs: return
     case .both where mine.isDeleted || theirs.isDeleted:
@@ -71,7 +71,7 @@ public struct RecordConflict: Hashable, Sendable {
 }
 
 /// What a person decides about a conflict.
-public enum Resolution: Hashable, Sendable {
+package enum Resolution: Hashable, Sendable {
   /// The local side, as it is.
   case mine
   /// The remote's side.
@@ -86,21 +86,21 @@ public enum Resolution: Hashable, Sendable {
 /// up like any other.
 ///
 /// Needs a store opened as `resolver`.
-public struct RecordResolver {
+package struct RecordResolver {
   private let store: Store
 
   /// A resolver of the conflicts of this store.
-  public init(_ store: Store) { self.store = store }
+  package init(_ store: Store) { self.store = store }
 
   /// Every record that waits for a person, by id.
-  public func conflicts() throws -> [RecordConflict] {
+  package func conflicts() throws -> [RecordConflict] {
     try store.read { database in try Self.conflicts(database) }
   }
 
   /// The conflict of a record.
   ///
   /// - Throws: `Failure` of category `missingInput` without one.
-  public func conflict(of guid: String) throws -> RecordConflict {
+  package func conflict(of guid: String) throws -> RecordConflict {
     try store.read { database in try Self.require(guid, database) }
   }
 
@@ -110,7 +110,7 @@ public struct RecordResolver {
   /// - Throws: `Failure`: `missingInput` when it is settled already, `temporary` when a side changed since it was
   ///   seen, `usage` for a resolution that it cannot take.
   @discardableResult
-  public func resolve(
+  package func resolve(
     _ conflict: RecordConflict, _ resolution: Resolution, at now: Int64
   ) throws -> RecordEdit {
     try store.write { database in

@@ -4,7 +4,7 @@ import GRDB
 import SQLiteRows
 
 /// What can be fetched from a remote on its own.
-public enum DownloadSubject: Hashable, Sendable {
+package enum DownloadSubject: Hashable, Sendable {
   /// The name and the limits of the logbook.
   case logbook
   /// Everything that others changed since the last time.
@@ -19,7 +19,7 @@ public enum DownloadSubject: Hashable, Sendable {
   case attachment(String)
 
   /// The word for its kind.
-  public var kind: String {
+  package var kind: String {
     switch self {
     case .logbook: "logbook"
     case .changes: "changes"
@@ -57,7 +57,7 @@ public enum DownloadSubject: Hashable, Sendable {
 }
 
 /// How urgent a download is. A more urgent one always goes first; equal ones go in the order in which they came.
-public enum DownloadPriority: Int, CaseIterable, Sendable {
+package enum DownloadPriority: Int, CaseIterable, Sendable {
   /// A person waits for it.
   case waiting
   /// Something changed, or is new.
@@ -66,7 +66,7 @@ public enum DownloadPriority: Int, CaseIterable, Sendable {
   case idle
 
   /// Its word on the command line and in JSON.
-  public var name: String {
+  package var name: String {
     switch self {
     case .waiting: "waiting"
     case .changed: "changed"
@@ -76,19 +76,19 @@ public enum DownloadPriority: Int, CaseIterable, Sendable {
 }
 
 /// One row of the queue of downloads.
-public struct Download: Hashable, Sendable {
+package struct Download: Hashable, Sendable {
   /// The number by which commands name it.
-  public let id: Int64
+  package let id: Int64
   /// What is to be fetched.
-  public let subject: DownloadSubject
+  package let subject: DownloadSubject
   /// How urgent it is.
-  public let priority: DownloadPriority
+  package let priority: DownloadPriority
   /// Since when it waits, in UTC seconds.
-  public let queuedAt: Int64
+  package let queuedAt: Int64
   /// The cursor of the next page, where it began already.
-  public let position: String?
+  package let position: String?
   /// The remote's words where it refused the download permanently; else nil.
-  public let refusal: String?
+  package let refusal: String?
 
   static let columns = "id, kind, subject, priority, queued_at, position, refusal"
 

@@ -55,7 +55,7 @@ enum DownloadQueue {
 
 extension Store {
   /// The queue in the order in which it is worked off; behind it what the remote refused.
-  public func downloads() throws -> [Download] {
+  package func downloads() throws -> [Download] {
     try read { database in
       try Row.fetchAll(
         database,
@@ -70,7 +70,7 @@ extension Store {
   ///   again.
   /// - Returns: whether there is anything to fetch: a content that is whole here is not.
   @discardableResult
-  public func queueDownload(
+  package func queueDownload(
     _ subject: DownloadSubject, _ priority: DownloadPriority, isPinned: Bool = false, at now: Int64
   ) throws -> Bool {
     try write { database in
@@ -84,7 +84,7 @@ extension Store {
 
   /// The ranges of readings that go before all others whenever everything is fetched again, in the order of their
   /// times.
-  public func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
+  package func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
   /// Takes downloads off the queue, and their ranges off those that are pinned. A history that was not fetched yet and
   /// is no longer wanted counts as left out.
@@ -92,7 +92,7 @@ extension Store {
   /// - Parameter pins: places in `pinnedRanges`, from 1 on, of ranges that are pinned no longer.
   /// - Throws: `Failure`: `missingInput` for a number that is not in the queue, `usage` for the records, without which
   ///   edits of others would be missed; nothing changes then.
-  public func cancelDownloads(_ ids: [Int64], pins: [Int] = []) throws {
+  package func cancelDownloads(_ ids: [Int64], pins: [Int] = []) throws {
     try write { database in
       let pinned = try DownloadQueue.pinnedRanges(database)
       for place in pins {
@@ -122,7 +122,7 @@ extension Store {
   /// - Returns: those of them that were refused.
   /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes then.
   @discardableResult
-  public func retryDownloads(_ ids: [Int64]) throws -> Set<Int64> {
+  package func retryDownloads(_ ids: [Int64]) throws -> Set<Int64> {
     try write { database in
       var refused: Set<Int64> = []
       for id in ids {
@@ -138,7 +138,7 @@ extension Store {
   }
 
   /// The SHA-256 of an attachment's content; nil for any other record, and for an attachment that names none.
-  public func contentDigest(of record: StoredRecord) throws -> String? {
+  package func contentDigest(of record: StoredRecord) throws -> String? {
     try read { database in
       try String.fetchOne(
         database, sql: "SELECT \(StoredField.digest) FROM record WHERE guid = ? AND kind = 'attachment'",
@@ -161,7 +161,7 @@ extension Store {
 extension SyncTransaction {
   /// The first of the queue, but for those that this run is done with. The content of attachments has a lane of its own,
   /// unless a person waits for it.
-  public func nextDownload(except done: Set<Int64>) throws -> Download? {
+  package func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
@@ -177,7 +177,7 @@ extension SyncTransaction {
   }
 
   /// Queues a download.
-  public func queueDownload(
+  package func queueDownload(
     _ subject: DownloadSubject, _ priority: DownloadPriority, at now: Int64
   ) throws {
     try DownloadQueue.add(subject, priority, at: now, database)
@@ -189,7 +189,7 @@ extension SyncTransaction {
   /// - Parameters:
   ///   - cursor: the remote's position before any of it is fetched.
   ///   - recent: the shown time from which readings are recent.
-  public func queueWhole(behind cursor: String, recent: Int64, at now: Int64) throws {
+  package func queueWhole(behind cursor: String, recent: Int64, at now: Int64) throws {
     try setCursor(cursor)
     try DownloadQueue.add(.records, .changed, at: now, database)
     for range in try DownloadQueue.pinnedRanges(database) {
@@ -201,31 +201,31 @@ extension SyncTransaction {
   }
 
   /// Queues the readings that were left out so far.
-  public func queueHistory(at now: Int64) throws {
+  package func queueHistory(at now: Int64) throws {
     guard let end = try DownloadQueue.historyEnd(database) else { return }
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
   }
 
   /// Lets every download begin again, since the remote lost its positions.
-  public func forgetPositions() throws {
+  package func forgetPositions() throws {
     try database.executeCached(sql: "UPDATE download SET position = NULL")
   }
 
   /// Whether a download is still wanted: a person may have cancelled it while its page was on the way.
-  public func isQueued(_ download: Download) throws -> Bool {
+  package func isQueued(_ download: Download) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM download WHERE id = ?)"),
       arguments: [download.id]) ?? false
   }
 
   /// Keeps where the next page of a download begins.
-  public func setPosition(_ position: String?, of download: Download) throws {
+  package func setPosition(_ position: String?, of download: Download) throws {
     try database.executeCached(
       sql: "UPDATE download SET position = ? WHERE id = ?", arguments: [position, download.id])
   }
 
   /// Takes a download off the queue, of which everything is here.
-  public func finish(_ download: Download) throws {
+  package func finish(_ download: Download) throws {
     if case .readings(from: .min, let until) = download.subject,
       let end = try DownloadQueue.historyEnd(database),
       end <= until
@@ -236,7 +236,7 @@ extension SyncTransaction {
   }
 
   /// What of the remote's is not here yet, because it waits on the queue or was left out.
-  public func unfetched() throws -> UnfetchedItems {
+  package func unfetched() throws -> UnfetchedItems {
     var items = UnfetchedItems(ranges: try DownloadQueue.ranges(database))
     if let end = try DownloadQueue.historyEnd(database) { items.ranges.append(.min..<end) }
     items.includesRecords =
@@ -246,12 +246,12 @@ extension SyncTransaction {
   }
 
   /// Takes downloads off the queue.
-  public func finishDownloads(_ ids: Set<Int64>) throws {
+  package func finishDownloads(_ ids: Set<Int64>) throws {
     for id in ids { try database.executeCached(sql: "DELETE FROM download WHERE id = ?", arguments: [id]) }
   }
 
   /// Keeps the remote's words: the download is not tried again before a retry on command.
-  public func refuse(_ download: Download, reason: String) throws {
+  package func refuse(_ download: Download, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE id = ?",
       arguments: [String(reason.prefix(1000)), download.id])

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A failure of uploads that no later attempt mends by itself, such as a login that is refused: what was reported of it,
 /// so that a job that nobody watches reports it once.
-public struct LastingFailure: Hashable, Sendable {
+package struct LastingFailure: Hashable, Sendable {
   /// What a person can do about it.
-  public let category: FailureCategory
+  package let category: FailureCategory
   /// When it was first reported, in UTC seconds.
-  public let since: Int64
+  package let since: Int64
   /// A mark of the token with which it failed; empty where none could be read.
-  public let tokenMark: String
+  package let tokenMark: String
   /// The sentence that was reported.
-  public let message: String
+  package let message: String
 
   /// A failure as it was reported.
-  public init(_ failure: Failure, since: Int64, tokenMark: String) {
+  package init(_ failure: Failure, since: Int64, tokenMark: String) {
     (category, message) = (failure.category, failure.message)
     (self.since, self.tokenMark) = (since, tokenMark)
   }
 
   /// Whether a failure with this token is the one that was reported.
-  public func isSame(as failure: Failure, tokenMark: String) -> Bool {
+  package func isSame(as failure: Failure, tokenMark: String) -> Bool {
     failure.category == category && tokenMark == self.tokenMark
   }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What came of readings that a remote gave.
-public struct PulledReadings: Hashable, Sendable {
+package struct PulledReadings: Hashable, Sendable {
   /// The ingest to which they belong; nil where none was begun so far.
-  public var ingest: Int64?
+  package var ingest: Int64?
   /// Readings that were not here yet. A known one with another value is listed as changed at the source.
-  public var new = 0
+  package var new = 0
   /// Readings that the store has from its own source.
-  public var same = 0
+  package var same = 0
   /// Readings for whose moment the store has another value from its own source; both are kept.
-  public var disputed = 0
+  package var disputed = 0
 
   init(ingest: Int64?) { self.ingest = ingest }
 }

@@ -6,7 +6,7 @@ import SQLiteRows
 extension Store {
   /// Calls `body` with each reading and record that the remote refused permanently, itself or its content, and with
   /// the remote's words.
-  public func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
+  package func forEachRefused(_ body: (StoredItem, String) throws -> Void) throws {
     try read { database in
       let readings = try Row.fetchCursor(
         database,
@@ -49,7 +49,7 @@ extension Store {
   ///
   /// - Returns: how many readings, records and contents there were.
   @discardableResult
-  public func releaseRefused() throws -> Int {
+  package func releaseRefused() throws -> Int {
     try write { database in
       try database.execute(
         sql: """

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// The key of a reading's row in its store. It means nothing elsewhere.
-public struct ReadingKey: Hashable, Sendable {
+package struct ReadingKey: Hashable, Sendable {
   let partition: Int64
   let position: Int64
   let series: Int64
@@ -19,7 +19,7 @@ public struct ReadingKey: Hashable, Sendable {
 
 extension ReadingKey: Comparable {
   /// The order of the store.
-  public static func < (left: Self, right: Self) -> Bool {
+  package static func < (left: Self, right: Self) -> Bool {
     (left.partition, left.position, left.series, left.valueBucket, left.occurrence) < (
       right.partition, right.position, right.series, right.valueBucket, right.occurrence
     )
@@ -27,11 +27,11 @@ extension ReadingKey: Comparable {
 }
 
 /// Readings that wait to be sent, each with its key.
-public struct PendingReadings: Sendable {
+package struct PendingReadings: Sendable {
   /// The readings, those of one series together, with their devices.
-  public let batch: ReadingBatch
+  package let batch: ReadingBatch
   /// The keys, in the order of the batch.
-  public let keys: [ReadingKey]
+  package let keys: [ReadingKey]
   /// The last reading in the order of the store, behind which the next batch begins; nil when there is none.
-  public let last: ReadingKey?
+  package let last: ReadingKey?
 }

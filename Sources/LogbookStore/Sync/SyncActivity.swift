@@ -4,23 +4,23 @@ import GRDB
 import SQLiteRows
 
 /// What an upload of a store has under way at this moment.
-public struct SyncActivity: Hashable, Sendable {
+package struct SyncActivity: Hashable, Sendable {
   /// Whether an upload runs.
-  public let isRunning: Bool
+  package let isRunning: Bool
   /// How many readings are on their way.
-  public let readings: Int
+  package let readings: Int
   /// How many records are on their way.
-  public let records: Int
+  package let records: Int
   /// How many attachments are on their way.
-  public let attachments: Int
+  package let attachments: Int
   private let firstReading: TransferKey?
   private let lastReading: TransferKey?
 
   /// Nothing is under way.
-  public static let none = SyncActivity()
+  package static let none = SyncActivity()
 
   /// Whether something is on its way.
-  public var isTransferring: Bool { readings + records + attachments > 0 }
+  package var isTransferring: Bool { readings + records + attachments > 0 }
 
   /// No upload: what a dead one noted says nothing.
   private init() {
@@ -67,7 +67,7 @@ private struct TransferKey: Hashable, Comparable {
 extension Store {
   /// What an upload has under way. An upload holds its lock as long as it lives, so that a crash leaves nothing that
   /// seems to move.
-  public func activity() throws -> SyncActivity {
+  package func activity() throws -> SyncActivity {
     guard try UploadLock.isHeld(storePath: path) else { return .none }
     return try read { database in
       let rows = try Row.fetchAll(database.cachedStatement(sql: "SELECT * FROM transfer"))
@@ -80,7 +80,7 @@ extension Store {
 
 extension StoredReading {
   /// Its sync state.
-  public func syncState(_ activity: SyncActivity) -> SyncState {
+  package func syncState(_ activity: SyncActivity) -> SyncState {
     if isUploaded { return .synced }
     if refusal != nil { return .queued(.refused) }
     guard let key = TransferKey(partition, position), activity.holds(key) else { return .queued(.waiting) }
@@ -90,7 +90,7 @@ extension StoredReading {
 
 extension StoredRecord {
   /// The sync state of it and of everything that belongs to it.
-  public func syncState(_ activity: SyncActivity) -> SyncState {
+  package func syncState(_ activity: SyncActivity) -> SyncState {
     queueCode.state(isRunning: activity.isRunning)
   }
 }

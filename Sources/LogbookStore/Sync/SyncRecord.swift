@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// A record with what sync knows of it.
-public struct SyncRecord: Hashable, Sendable {
+package struct SyncRecord: Hashable, Sendable {
   /// The identity.
-  public let guid: String
+  package let guid: String
   /// The content as it is here.
-  public let state: RecordState
+  package let state: RecordState
   /// Raised by one with every edit.
-  public let version: Int
+  package let version: Int
   /// The version that the remote has; 0 for none.
-  public let versionSynced: Int
+  package let versionSynced: Int
   /// The version that was sent and is not answered; nil for none.
-  public let sentVersion: Int?
+  package let sentVersion: Int?
   /// What was sent of it; nil for nothing, and for a text that cannot be read.
-  public let sent: RecordChange?
+  package let sent: RecordChange?
   /// The remote's revision that this record is made on; nil for none.
-  public let revision: String?
+  package let revision: String?
   /// The state that both sides agreed on last; nil for none, and for a text that cannot be read.
-  public let base: RecordState?
+  package let base: RecordState?
   /// Whether the content is still what an import wrote.
-  public let isImportedOnly: Bool
+  package let isImportedOnly: Bool
   /// The remote's revision of the other side of a conflict; nil without a conflict.
-  public let conflictRevision: String?
+  package let conflictRevision: String?
   /// Whether the remote refused this version permanently.
-  public let isQuarantined: Bool
+  package let isQuarantined: Bool
 
   /// Whether something is known here and not yet there.
-  public var isPending: Bool { version > versionSynced }
+  package var isPending: Bool { version > versionSynced }
   /// Whether both sides wait for a person.
-  public var isConflicted: Bool { conflictRevision != nil }
+  package var isConflicted: Bool { conflictRevision != nil }
 
   static let columns = """
     record.guid, record.kind, record.entry_guid, record.device_time, record.utc_offset, record.offset_source,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The sync state of an item. Known on this computer alone, and never sent.
-public enum SyncState: Hashable, Sendable {
+package enum SyncState: Hashable, Sendable {
   /// The remote has it as it is; nothing is shown.
   case synced
   /// It is on its way at this moment.
@@ -10,7 +10,7 @@ public enum SyncState: Hashable, Sendable {
   case queued(QueueReason)
 
   /// Its word on tables and in JSON.
-  public var name: String {
+  package var name: String {
     switch self {
     case .synced: "synced"
     case .syncing: "syncing"
@@ -19,13 +19,13 @@ public enum SyncState: Hashable, Sendable {
   }
 
   /// Why it is queued; nil when it is not.
-  public var reason: QueueReason? {
+  package var reason: QueueReason? {
     if case .queued(let reason) = self { reason } else { nil }
   }
 }
 
 /// Why an item is not on the remote yet.
-public enum QueueReason: Hashable, Sendable {
+package enum QueueReason: Hashable, Sendable {
   /// It goes up with the next upload.
   case waiting
   /// It waits for a person.
@@ -34,7 +34,7 @@ public enum QueueReason: Hashable, Sendable {
   case refused
 
   /// Its word behind the state.
-  public var name: String {
+  package var name: String {
     switch self {
     case .waiting: "waiting"
     case .conflict: "conflict"

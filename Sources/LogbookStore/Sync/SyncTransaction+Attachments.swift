@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 /// A content that a record names and that is not here.
-public struct WantedContent: Hashable, Sendable {
+package struct WantedContent: Hashable, Sendable {
   /// Its SHA-256.
-  public let digest: String
+  package let digest: String
   /// How many bytes of it are here.
-  public let held: Int64
+  package let held: Int64
   /// How many bytes it may have.
-  public let limit: Int64
+  package let limit: Int64
 }
 
 /// What came of a part that was fetched.
-public enum FetchedPart: Hashable, Sendable {
+package enum FetchedPart: Hashable, Sendable {
   /// Further parts are to come.
   case goesOn
   /// The content is of another size than it was said to be: it is fetched from the first byte on.
@@ -41,7 +41,7 @@ extension SyncTransaction {
   /// The next content that the remote lacks.
   ///
   /// - Parameter setAside: digests of contents that are not sent in this run.
-  public func nextContentToSend(besides setAside: Set<String>) throws -> AttachmentContent? {
+  package func nextContentToSend(besides setAside: Set<String>) throws -> AttachmentContent? {
     let digests = try String.fetchCursor(database.cachedStatement(sql: Self.queuedDigests))
     while let digest = try digests.next() {
       if setAside.contains(digest) { continue }
@@ -55,7 +55,7 @@ extension SyncTransaction {
   }
 
   /// How many contents wait to be sent, the refused ones apart.
-  public func contentsToSend() throws -> Int {
+  package func contentsToSend() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(
         sql: """
@@ -64,25 +64,25 @@ extension SyncTransaction {
   }
 
   /// Bytes of a content from a place on.
-  public func bytes(of digest: String, from offset: Int64, limit: Int) throws -> [UInt8] {
+  package func bytes(of digest: String, from offset: Int64, limit: Int) throws -> [UInt8] {
     try ContentParts(database: database, digest: digest).bytes(from: offset, limit: limit)
   }
 
   /// The remote has the content whole.
-  public func markUploaded(_ digest: String) throws {
+  package func markUploaded(_ digest: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET uploaded = 1, refusal = NULL WHERE digest = ? AND uploaded = 0",
       arguments: [digest])
   }
 
   /// Keeps the remote's words: the content is not sent again before it is retried on command.
-  public func refuseContent(_ digest: String, reason: String) throws {
+  package func refuseContent(_ digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE blob SET refusal = ? WHERE digest = ?", arguments: [String(reason.prefix(1000)), digest])
   }
 
   /// How many readings are pending, the refused ones apart.
-  public func unrefusedPendingReadings() throws -> Int {
+  package func unrefusedPendingReadings() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(
         sql: "SELECT coalesce(sum(pending), 0) - (SELECT count(*) FROM refusal) FROM series")) ?? 0
@@ -95,7 +95,7 @@ extension SyncTransaction {
   /// The content to fetch next: the more urgent first, of equal ones the older.
   ///
   /// - Parameter setAside: digests of contents that are not fetched in this run.
-  public func nextContentToFetch(besides setAside: Set<String>, at now: Int64) throws -> WantedContent? {
+  package func nextContentToFetch(besides setAside: Set<String>, at now: Int64) throws -> WantedContent? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
@@ -115,7 +115,7 @@ extension SyncTransaction {
   }
 
   /// Keeps a part of a content. With the last one the digest decides: what does not have it never counts as whole.
-  public func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
+  package func append(_ part: ContentPart, to digest: String, at offset: Int64) throws -> FetchedPart {
     let parts = ContentParts(database: database, digest: digest)
     let known = try known(digest)
     if let known, known.size == known.held {
@@ -173,14 +173,14 @@ extension SyncTransaction {
   }
 
   /// The remote did not have the content: it is asked again later.
-  public func postponeContent(_ digest: String, until seconds: Int64) throws {
+  package func postponeContent(_ digest: String, until seconds: Int64) throws {
     try database.executeCached(
       sql: "UPDATE download SET not_before = ? WHERE kind = 'attachment' AND subject = ?",
       arguments: [seconds, digest])
   }
 
   /// Keeps why the content is not fetched: it is asked for again on command.
-  public func refuseFetch(of digest: String, reason: String) throws {
+  package func refuseFetch(of digest: String, reason: String) throws {
     try database.executeCached(
       sql: "UPDATE download SET refusal = ? WHERE kind = 'attachment' AND subject = ?",
       arguments: [String(reason.prefix(1000)), digest])

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 extension Store {
   /// Reads what a comparison with a remote needs, and changes nothing.
-  public func compare<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
+  package func compare<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
     try read { try work(SyncTransaction($0, batch)) }
   }
 }
 
 /// A reading of the store, as a comparison with a remote names it.
-public struct HeldReading: Hashable, Sendable {
+package struct HeldReading: Hashable, Sendable {
   /// Its place in the store.
-  public let key: ReadingKey
+  package let key: ReadingKey
   /// What took it.
-  public let device: Device
+  package let device: Device
   /// What it measures.
-  public let kind: ReadingKind
+  package let kind: ReadingKind
   /// The time as the device showed it.
-  public let deviceTime: DeviceTime
+  package let deviceTime: DeviceTime
   /// Whether the remote is said to have it.
-  public let isUploaded: Bool
+  package let isUploaded: Bool
 }
 
 extension SyncTransaction {
   /// The readings in these buckets, pending ones, too, by their identities, and by those that documents of other programs
   /// give for them.
-  public func heldReadings(in buckets: Set<Int>) throws -> [[UInt8]: HeldReading] {
+  package func heldReadings(in buckets: Set<Int>) throws -> [[UInt8]: HeldReading] {
     let same = try sameReadings()
     let statement = try RawStatement(
       keptBy: database,
@@ -57,7 +57,7 @@ extension SyncTransaction {
   }
 
   /// Digests over what the remote is known to hold of the records.
-  public func knownRecordDigests() throws -> IdentityDigests {
+  package func knownRecordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     try forEachRecord(in: nil) { record in
       if let known = record.lastSyncedState { digests.insert(record.guid, known) }
@@ -66,7 +66,7 @@ extension SyncTransaction {
   }
 
   /// The records in these buckets, by their ids.
-  public func heldRecords(in buckets: Set<Int>) throws -> [String: SyncRecord] {
+  package func heldRecords(in buckets: Set<Int>) throws -> [String: SyncRecord] {
     var held: [String: SyncRecord] = [:]
     try forEachRecord(in: buckets) { held[$0.guid] = $0 }
     return held
@@ -85,9 +85,9 @@ extension SyncTransaction {
 
 extension SyncRecord {
   /// Whether nothing of it waits: not to be sent, and not for a person.
-  public var isSettled: Bool { !isPending && !isConflicted }
+  package var isSettled: Bool { !isPending && !isConflicted }
 
   /// What the remote is known to hold: the state that both agreed on last. The record itself may differ from it by an
   /// edit, and by another time zone of the logbook.
-  public var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
+  package var lastSyncedState: RecordState? { base ?? (isSettled ? state : nil) }
 }

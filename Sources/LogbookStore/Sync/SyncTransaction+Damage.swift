@@ -8,7 +8,7 @@ extension SyncTransaction {
   /// to its file. What cannot be read is removed with that, so that an edit or a retry sends the record as it is.
   ///
   /// - Returns: how many records there were.
-  public func quarantineDamagedRecords() throws -> Int {
+  package func quarantineDamagedRecords() throws -> Int {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
   /// The first readings behind `key` that the remote does not have, but for those that it refused.
   ///
   /// Their cost grows with what is pending, not with the store.
-  public func pendingReadings(after key: ReadingKey?, limit: Int) throws -> PendingReadings {
+  package func pendingReadings(after key: ReadingKey?, limit: Int) throws -> PendingReadings {
     let statement = try RawStatement(
       keptBy: database,
       """
@@ -51,7 +51,7 @@ extension SyncTransaction {
   /// The remote has these readings, but for those that it refused, which are kept with its words.
   ///
   /// - Parameter same: those that it has in documents of other programs alone.
-  public func markUploaded(
+  package func markUploaded(
     _ keys: [ReadingKey], except refused: [RefusedItem], sameAs same: [SameReading] = [], at now: Int64
   ) throws {
     for item in refused where keys.indices.contains(item.item) {
@@ -66,7 +66,7 @@ extension SyncTransaction {
   }
 
   /// Keeps the remote's words: these readings are not sent again before a retry on command.
-  public func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
+  package func quarantine(_ keys: [ReadingKey], reason: String, at now: Int64) throws {
     for key in keys {
       try database.executeCached(
         sql: """
@@ -101,7 +101,7 @@ extension SyncTransaction {
   ///   - foreign: places of readings that documents of other programs hold. One that the store has from its own source is
   ///     noted, and not stored a second time.
   ///   - ingest: the one that the run has begun; nil for none.
-  public func storePulled(
+  package func storePulled(
     _ batch: ReadingBatch, foreign: Set<Int> = [], notTaken: [String: Int] = [:], ingest: Int64?,
     from remote: String, at now: Int64
   ) throws -> PulledReadings {

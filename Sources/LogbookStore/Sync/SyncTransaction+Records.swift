@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 
 /// Which records go up first: an entry before what belongs to it.
-public enum PushPhase: Hashable, Sendable {
+package enum PushPhase: Hashable, Sendable {
   /// Entries.
   case entries
   /// Records that belong to an entry.
@@ -19,7 +19,7 @@ extension SyncTransaction {
     """
 
   /// The record of this id; nil when there is none.
-  public func record(_ guid: String) throws -> SyncRecord? {
+  package func record(_ guid: String) throws -> SyncRecord? {
     try Row.fetchOne(
       database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record WHERE guid = ?"),
       arguments: [guid]
@@ -27,7 +27,7 @@ extension SyncTransaction {
   }
 
   /// Every record, tombstones, too.
-  public func allRecords() throws -> [SyncRecord] {
+  package func allRecords() throws -> [SyncRecord] {
     try Row.fetchAll(database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record ORDER BY guid"))
       .map(
         SyncRecord.init)
@@ -36,7 +36,7 @@ extension SyncTransaction {
   /// Records that are to be sent, as many as `limit`, by their ids.
   ///
   /// - Parameter heldBack: records that cannot be sent in this run.
-  public func pendingRecords(_ phase: PushPhase, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
+  package func pendingRecords(_ phase: PushPhase, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
     let relation = phase == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -52,13 +52,13 @@ extension SyncTransaction {
   }
 
   /// Whether a record is pending that this run can send.
-  public func hasPendingRecords(heldBack: Set<String>) throws -> Bool {
+  package func hasPendingRecords(heldBack: Set<String>) throws -> Bool {
     try !pendingRecords(.entries, limit: 1, heldBack: heldBack).isEmpty
       || !pendingRecords(.children, limit: 1, heldBack: heldBack).isEmpty
   }
 
   /// Whether a record belongs to an entry that the remote refused.
-  public func waitsForEntry(_ guid: String) throws -> Bool {
+  package func waitsForEntry(_ guid: String) throws -> Bool {
     try Bool.fetchOne(
       database.cachedStatement(sql: "SELECT \(Self.waitsForEntry) FROM record WHERE guid = ?"),
       arguments: [guid]) ?? false
@@ -66,7 +66,7 @@ extension SyncTransaction {
 
   /// What goes out of a record: what was sent and not answered, as it was sent; else its content as it is, which is
   /// written beside it first.
-  public func prepare(_ record: SyncRecord, node: String) throws -> RecordChange {
+  package func prepare(_ record: SyncRecord, node: String) throws -> RecordChange {
     if let sent = record.sent { return sent }
     let change = RecordChange(
       guid: record.guid, node: node, version: record.version, base: record.revision, state: record.state)
@@ -78,7 +78,7 @@ extension SyncTransaction {
 
   /// The remote holds the version that was sent. That one becomes synced, not the version by then: an edit made
   /// while the request was on its way stays pending.
-  public func acknowledge(_ record: SyncRecord, revision: String) throws {
+  package func acknowledge(_ record: SyncRecord, revision: String) throws {
     guard let sent = record.sent else { return }
     try database.executeCached(
       sql: """
@@ -89,13 +89,13 @@ extension SyncTransaction {
   }
 
   /// What was sent is answered and stays pending.
-  public func forgetSent(_ guid: String) throws {
+  package func forgetSent(_ guid: String) throws {
     try database.executeCached(
       sql: "UPDATE record SET sent_version = NULL, sent = NULL WHERE guid = ?", arguments: [guid])
   }
 
   /// The remote's state becomes the record's, here and now; nothing of it is pending or in conflict any more.
-  public func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
+  package func adopt(_ remote: RemoteRecord, over record: SyncRecord?) throws {
     guard let record else { return try insert(remote) }
     try database.executeCached(
       sql: """
@@ -107,7 +107,7 @@ extension SyncTransaction {
   }
 
   /// The merged state stays pending, made on the remote's.
-  public func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
+  package func merge(_ state: RecordState, onto remote: RemoteRecord, over record: SyncRecord) throws {
     try database.executeCached(
       sql: """
         UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL,
@@ -118,7 +118,7 @@ extension SyncTransaction {
 
   /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
   /// its answer is still owed.
-  public func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
+  package func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
         UPDATE record SET conflict = ?, conflict_revision = ?
@@ -128,7 +128,7 @@ extension SyncTransaction {
   }
 
   /// Keeps the remote's words: this version is not sent again before it is edited, or retried on command.
-  public func quarantine(_ guid: String, reason: String) throws {
+  package func quarantine(_ guid: String, reason: String) throws {
     try database.executeCached(
       sql: """
         UPDATE record SET quarantine = ?, quarantined_version = version, sent_version = NULL, sent = NULL
@@ -163,7 +163,7 @@ extension SyncTransaction {
 
 extension SyncTransaction {
   /// Deleted entries to which records belong that are not: others added them meanwhile, and a person decides.
-  public func orphanedEntries() throws -> Set<String> {
+  package func orphanedEntries() throws -> Set<String> {
     try Set(
       String.fetchAll(
         database.cachedStatement(

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 extension SyncTransaction {
   /// Digests over the identities of the readings that the remote is said to have. In place of a reading that it has in a
   /// document of another program stands what that document gives.
-  public func uploadedDigests() throws -> IdentityDigests {
+  package func uploadedDigests() throws -> IdentityDigests {
     let same = try sameReadings()
     var (digests, documents) = (IdentityDigests(), same.documents)
     try forEachUploaded { key, identity in
@@ -23,7 +23,7 @@ extension SyncTransaction {
   /// its base and revision: where the remote knows them, nothing is doubled and nothing becomes a conflict.
   ///
   /// - Returns: how many readings are queued again.
-  public func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
+  package func requeue(_ buckets: Set<Int>, reason: String, at now: Int64) throws -> Int {
     var keys: [ReadingKey] = []
     let same = try sameReadings()
     try forEachUploaded { key, identity in
@@ -45,7 +45,7 @@ extension SyncTransaction {
   ///
   /// - Parameter reason: kept permanently beside the time.
   /// - Returns: how many of them the remote was said to have.
-  public func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
+  package func requeue(_ keys: [ReadingKey], reason: String, at now: Int64) throws -> Int {
     try database.executeCached(
       sql: "INSERT INTO requeue (at, reason) VALUES (?, ?)", arguments: [now, reason])
     let statement = try RawStatement(
@@ -65,7 +65,7 @@ extension SyncTransaction {
   }
 
   /// Queues again a record that the remote lacks, with its base and revision; false where it waits already.
-  public func requeue(record guid: String) throws -> Bool {
+  package func requeue(record guid: String) throws -> Bool {
     try database.executeCached(
       sql: """
         UPDATE record SET version_synced = version - 1

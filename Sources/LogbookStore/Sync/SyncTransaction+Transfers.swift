@@ -4,11 +4,11 @@ import GRDB
 import Logbook
 
 /// A lane of an upload, of which each has at most one request under way.
-public enum TransferLane: String, Sendable { case readings, records, attachments }
+package enum TransferLane: String, Sendable { case readings, records, attachments }
 
 extension SyncTransaction {
   /// These readings are on their way from this transaction on.
-  public func beginTransfer(of keys: [ReadingKey], at now: Int64) throws {
+  package func beginTransfer(of keys: [ReadingKey], at now: Int64) throws {
     guard let any = keys.first else { return }
     var (first, last) = (any, any)
     for key in keys {
@@ -25,7 +25,7 @@ extension SyncTransaction {
   }
 
   /// The records of these ids, or the contents of these digests, are on their way from this transaction on.
-  public func beginTransfer(_ lane: TransferLane, of ids: [String], at now: Int64) throws {
+  package func beginTransfer(_ lane: TransferLane, of ids: [String], at now: Int64) throws {
     guard let first = ids.min(), let last = ids.max() else { return }
     try database.executeCached(
       sql: """
@@ -35,10 +35,10 @@ extension SyncTransaction {
   }
 
   /// Nothing of this lane is on its way.
-  public func endTransfer(_ lane: TransferLane) throws {
+  package func endTransfer(_ lane: TransferLane) throws {
     try database.executeCached(sql: "DELETE FROM transfer WHERE lane = ?", arguments: [lane.rawValue])
   }
 
   /// Nothing is on its way.
-  public func endTransfers() throws { try database.executeCached(sql: "DELETE FROM transfer") }
+  package func endTransfers() throws { try database.executeCached(sql: "DELETE FROM transfer") }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-public import Logbook
+package import Logbook
 import SQLiteRows
 
 extension Store {
@@ -9,13 +9,13 @@ extension Store {
   /// with everything or with nothing, and no request to a remote is made inside it.
   ///
   /// Needs a store opened as `sync`.
-  public func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
+  package func sync<Value>(_ work: (SyncTransaction) throws -> Value) throws -> Value {
     try write { try work(SyncTransaction($0, batch)) }
   }
 }
 
 /// What the sync engine may do to a store, inside one transaction. Valid only there.
-public struct SyncTransaction {
+package struct SyncTransaction {
   let database: Database
   /// The table through which statements take many readings at once.
   let rows: BatchTable
@@ -30,7 +30,7 @@ public struct SyncTransaction {
 
 extension SyncTransaction {
   /// Begins a run: raises the run's number and gives it its id, before the first request carries both.
-  public func beginRun(id: String) throws -> RunStamp {
+  package func beginRun(id: String) throws -> RunStamp {
     try database.executeCached(sql: "UPDATE remote SET run = run + 1, run_id = ?", arguments: [id])
     try endTransfers()
     return try currentRun()
@@ -38,14 +38,14 @@ extension SyncTransaction {
 
   /// Gives this installation an id of its own: the remote saw another store that bears the present one, or its answer
   /// to a write of this one was lost. The cursor stays, since what this store has seen it has seen.
-  public func renewNode(_ node: String, runID: String) throws -> RunStamp {
+  package func renewNode(_ node: String, runID: String) throws -> RunStamp {
     try database.executeCached(
       sql: "UPDATE remote SET node = ?, run = 1, run_id = ?", arguments: [node, runID])
     return try currentRun()
   }
 
   /// The last run, or the one at work; its number is 0 before the first.
-  public func currentRun() throws -> RunStamp {
+  package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
         database.cachedStatement(sql: "SELECT node, run, run_id, logbook, mark FROM remote"))
@@ -57,26 +57,26 @@ extension SyncTransaction {
   }
 
   /// Keeps the latest position of the remote.
-  public func setLastSeenPosition(_ position: String?) throws {
+  package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
     try database.executeCached(
       sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [position, position])
   }
 
   /// How far the remote's changes have been pulled; nil for not at all.
-  public func cursor() throws -> String? {
+  package func cursor() throws -> String? {
     try String.fetchOne(database.cachedStatement(sql: "SELECT cursor FROM remote"))
   }
 
   /// Keeps how far the remote's changes have been pulled.
-  public func setCursor(_ cursor: String?) throws {
+  package func setCursor(_ cursor: String?) throws {
     try database.executeCached(sql: "UPDATE remote SET cursor = ?", arguments: [cursor])
   }
 }
 
 extension SyncTransaction {
   /// Keeps the name of the logbook, for people.
-  public func setLogbookName(_ name: String) throws {
+  package func setLogbookName(_ name: String) throws {
     try database.executeCached(sql: "UPDATE remote SET logbook_name = ?", arguments: [name])
   }
 }
@@ -85,7 +85,7 @@ extension SyncTransaction {
 
 extension SyncTransaction {
   /// Failures in a row, and when the next attempt is due.
-  public func attempts() throws -> (failures: Int, next: Int64?) {
+  package func attempts() throws -> (failures: Int, next: Int64?) {
     guard
       let row = try Row.fetchOne(database.cachedStatement(sql: "SELECT failures, next_attempt FROM remote"))
     else {
@@ -98,7 +98,7 @@ extension SyncTransaction {
   /// Everything that was asked for was done.
   ///
   /// - Parameter asked: whether the remote answered. A run with nothing to do says nothing of what failed before it.
-  public func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
+  package func noteSuccess(at now: Int64, pushed: Bool, pulled: Bool, asked: Bool) throws {
     try database.executeCached(
       sql: """
         UPDATE remote SET last_success = :now,
@@ -112,18 +112,18 @@ extension SyncTransaction {
   }
 
   /// Keeps what was reported of a failure that lasts.
-  public func noteLasting(_ failure: LastingFailure) throws {
+  package func noteLasting(_ failure: LastingFailure) throws {
     try Store.set(.lastingFailure, failure.stored, database)
   }
 
   /// The logbook was removed on the remote permanently: nothing is sent there again.
-  public func notePurged(at now: Int64) throws {
+  package func notePurged(at now: Int64) throws {
     try database.executeCached(
       sql: "UPDATE remote SET purged_at = ? WHERE purged_at IS NULL", arguments: [now])
   }
 
   /// A run failed; the next attempt is another process.
-  public func noteFailure(failures: Int, next: Int64?, _ sentence: String) throws {
+  package func noteFailure(failures: Int, next: Int64?, _ sentence: String) throws {
     try database.executeCached(
       sql: "UPDATE remote SET failures = ?, next_attempt = ?, last_error = ?",
       arguments: [failures, next, sentence])

@@ -10,13 +10,13 @@ import Logbook
 
 /// Holds a store for one upload. The kernel keeps the lock and lets it go with its process, however that ends.
 /// Imports and edits never ask for it.
-public struct UploadLock: Sendable {
+package struct UploadLock: Sendable {
   private let descriptor: Int32
 
   /// Takes the lock of the store at a path; nil while another upload holds it.
   ///
   /// - Throws: `Failure`: `permission`, `cannotCreate` when the lock's file cannot be made beside the store.
-  public static func take(storePath: String) throws -> UploadLock? {
+  package static func take(storePath: String) throws -> UploadLock? {
     let path = Self.path(storePath)
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -60,5 +60,5 @@ public struct UploadLock: Sendable {
   private init(descriptor: Int32) { self.descriptor = descriptor }
 
   /// Lets the lock go.
-  public func release() { close(descriptor) }
+  package func release() { close(descriptor) }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A driver that can take the person out of a transcript.
 ///
 /// Serial numbers and values are inside frames with checksums, and often across packets. Only the driver knows the
 /// frames, so only it can replace what is inside and make the checksums again; a transcript whose frames nobody knows
 /// is not changed at all.
-public protocol AnonymisingDriver: MeterDriver {
+package protocol AnonymisingDriver: MeterDriver {
   /// The same session with a meter of another serial number that measured other values, from which nothing can be
   /// derived. Times, order, lengths, units and marks stay.
   ///
@@ -19,7 +19,7 @@ extension Transcript {
   /// The same session without the person, where its driver knows how.
   ///
   /// - Throws: `Failure` of `.usage` where the driver does not.
-  public func anonymised(by driver: any MeterDriver.Type) throws -> Transcript {
+  package func anonymised(by driver: any MeterDriver.Type) throws -> Transcript {
     guard let driver = driver as? any AnonymisingDriver.Type else {
       throw Failure(
         .usage,

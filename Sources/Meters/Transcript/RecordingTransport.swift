@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 /// A transport that notes every exchange with another one, those that fail as well.
 ///
 /// Each is noted when it ends, so that the transcript of a session that is interrupted holds all that came before.
-public final class RecordingTransport: Transport {
+package final class RecordingTransport: Transport {
   private let transport: any Transport
   private let milliseconds: () -> Int
   private let note: (Transcript.Step) throws -> Void
@@ -16,7 +16,7 @@ public final class RecordingTransport: Transport {
   /// - Parameters:
   ///   - milliseconds: the time since the session began.
   ///   - note: keeps a step; where it throws, the exchange fails.
-  public init(
+  package init(
     _ transport: any Transport, milliseconds: @escaping () -> Int,
     note: @escaping (Transcript.Step) throws -> Void
   ) {
@@ -26,7 +26,7 @@ public final class RecordingTransport: Transport {
   }
 
   /// Does the step over the other transport, notes it, and gives what came.
-  public func perform(_ exchange: LinkOperation, within limit: Int) throws(TransportError) -> [UInt8] {
+  package func perform(_ exchange: LinkOperation, within limit: Int) throws(TransportError) -> [UInt8] {
     let result: Result<[UInt8], TransportError>
     do {
       result = .success(try transport.perform(exchange, within: limit))

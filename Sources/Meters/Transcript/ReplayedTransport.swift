@@ -11,10 +11,10 @@ public final class ReplayedTransport: Transport {
   public init(_ transcript: Transcript) { steps = transcript.steps }
 
   /// Whether every step was asked for.
-  public var isExhausted: Bool { next == steps.count }
+  package var isExhausted: Bool { next == steps.count }
 
   /// The recorded time of the last step that was asked for, in milliseconds since the session began.
-  public var milliseconds: Int { next > 0 ? steps[next - 1].milliseconds : 0 }
+  package var milliseconds: Int { next > 0 ? steps[next - 1].milliseconds : 0 }
 
   /// Gives what came then; fails where the driver asks something else, or more.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {

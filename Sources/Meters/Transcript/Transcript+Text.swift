@@ -9,17 +9,17 @@ extension Transcript {
   static let nothing = "-"
 
   /// The whole text: its head and a line for each step.
-  public var text: String { head + steps.map(Self.line).joined() }
+  package var text: String { head + steps.map(Self.line).joined() }
 
   /// The lines before the first step.
-  public var head: String {
+  package var head: String {
     let ids = Self.digits(vendorID, 4) + ":" + Self.digits(productID, 4)
     return "\(Self.title)\ndriver \(driver)\nusb \(ids)\nstarted \(DeviceTime(seconds: startedAt).text)Z\n"
       + (link.map { "link \($0.rawValue)\n" } ?? "") + (isAnonymised ? "anonymised\n" : "")
   }
 
   /// One step as a line with its end.
-  public static func line(_ step: Step) -> String {
+  package static func line(_ step: Step) -> String {
     let outcome =
       switch step.result {
       case .success(let bytes): "= " + hexadecimal(bytes)

@@ -8,16 +8,16 @@ public import Logbook
 /// glucoport-transcript(5) reports the form.
 public struct Transcript: Hashable, Sendable {
   /// One exchange and what came of it.
-  public struct Step: Hashable, Sendable {
+  package struct Step: Hashable, Sendable {
     /// Milliseconds since the session began, when the exchange ended.
-    public var milliseconds: Int
+    package var milliseconds: Int
     /// What was asked.
-    public var exchange: LinkOperation
+    package var exchange: LinkOperation
     /// What came, or why nothing did.
-    public var result: Result<[UInt8], TransportError>
+    package var result: Result<[UInt8], TransportError>
 
     /// A step as it happened.
-    public init(milliseconds: Int, exchange: LinkOperation, result: Result<[UInt8], TransportError>) {
+    package init(milliseconds: Int, exchange: LinkOperation, result: Result<[UInt8], TransportError>) {
       self.milliseconds = milliseconds
       self.exchange = exchange
       self.result = result
@@ -25,7 +25,7 @@ public struct Transcript: Hashable, Sendable {
   }
 
   /// The most steps that a transcript holds: a meter with a hundred thousand readings stays below.
-  public static let maxSteps = 2_000_000
+  package static let maxSteps = 2_000_000
 
   /// The driver's id.
   public var driver: String
@@ -40,10 +40,10 @@ public struct Transcript: Hashable, Sendable {
   /// How the meter was reached, where the driver does not know it by its USB ids; else nil.
   public var link: MeterLink.Kind?
   /// The steps, in order.
-  public var steps: [Step] = []
+  package var steps: [Step] = []
 
   /// A transcript without steps.
-  public init(driver: String, vendorID: UInt16, productID: UInt16, startedAt: Int64) {
+  package init(driver: String, vendorID: UInt16, productID: UInt16, startedAt: Int64) {
     self.driver = driver
     self.vendorID = vendorID
     self.productID = productID

@@ -3,20 +3,20 @@
 import Synchronization
 
 /// What went over the wire to and from a remote: requests, and the bytes of their bodies as they were packed.
-public final class Traffic: Sendable {
+package final class Traffic: Sendable {
   private let requestCount = Atomic(0)
   private let sentBytes = Atomic(0)
   private let receivedBytes = Atomic(0)
 
   /// Nothing yet.
-  public init() {}
+  package init() {}
 
   /// How many requests were made.
-  public var requests: Int { requestCount.load(ordering: .relaxed) }
+  package var requests: Int { requestCount.load(ordering: .relaxed) }
   /// How many bytes of bodies were sent.
-  public var sent: Int { sentBytes.load(ordering: .relaxed) }
+  package var sent: Int { sentBytes.load(ordering: .relaxed) }
   /// How many bytes of bodies came back.
-  public var received: Int { receivedBytes.load(ordering: .relaxed) }
+  package var received: Int { receivedBytes.load(ordering: .relaxed) }
 
   func addRequest(bytes: Int) {
     requestCount.add(1, ordering: .relaxed)

@@ -3,7 +3,7 @@
 package import Logbook
 
 /// The secret of a login, which shows itself in no message, log or dump.
-public struct Token: Sendable {
+package struct Token: Sendable {
   static let longestLength = 4096
 
   /// The secret. Only requests may carry it.
@@ -35,7 +35,7 @@ public struct Token: Sendable {
   /// one that a person chose.
   ///
   /// - Parameter salt: what keeps the marks of equal secrets of two stores apart.
-  public func mark(salt: String) -> String {
+  package func mark(salt: String) -> String {
     String(Digest.uuid(of: ["token", salt, text]).prefix(4))
   }
 
@@ -45,9 +45,9 @@ public struct Token: Sendable {
 
 extension Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Not the secret.
-  public var description: String { "token" }
+  package var description: String { "token" }
   /// Not the secret.
-  public var debugDescription: String { description }
+  package var debugDescription: String { description }
   /// Without the secret, for what prints values by their members.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
+  package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

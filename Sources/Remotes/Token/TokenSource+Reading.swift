@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logbook
+package import Logbook
 
 extension TokenSource {
   /// The most bytes that a file or a command may give.
@@ -11,7 +11,7 @@ extension TokenSource {
   /// - Parameter limit: how long a command may take.
   /// - Throws: `Failure`: `missingInput` without the file, `permission` for a file that others may read and for a
   ///   command that fails, `temporary` for one that takes too long, `configuration` for what is no token.
-  public func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
+  package func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
       try Token(firstLineOf: TokenFile.read(path), origin: "\(path): the token file")

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// What programs that embed the libraries may use. All else is `package`, so that it may change without breaking them.
+@Suite struct PublicInterfaceTests {
+  /// The public types of each library. A type belongs here if a program needs it to read an export, a recorded session,
+  /// or a meter, or to bring a driver or a transport of its own.
+  private static let types: [String: Set<String>] = [
+    "Logbook": [
+      "ClockComparison", "ControlRequest", "Decision", "Device", "DeviceIndex", "DeviceTime", "Failure",
+      "FailureCategory", "FieldValue", "GlucoseUnit", "ImportedRecord", "IngestBatch", "InputEnd",
+      "LineSettings", "LinkOperation", "LogbookZone", "Measurement", "MeterConnection", "MeterContents",
+      "MeterDriver", "MeterIdentity", "MeterLink", "MeterModel", "MeterReading", "MeterRecord",
+      "OffsetSource", "Placement", "PositionKind", "Quantity", "Reading", "ReadingKind", "ReadingMarks",
+      "RecordField", "RecordFields", "RecordKind", "RecordKindDescription", "Rejection", "Transport",
+      "TransportError",
+    ],
+    "Formats": ["ExportFormatInfo", "ExportOptions", "ExportReader", "ExportRegister", "RowFilter"],
+    "Meters": ["DriverRegister", "ReplayedTransport", "Transcript"],
+    "USBTransport": ["OpenTransport", "PluggedDevice", "USBBus"],
+  ]
+
+  /// Files of other rooms in which a public type conforms to a public protocol: only there must `public` be.
+  private static let conformances: Set<String> = ["RecordAddCommand.swift", "StoreOptions.swift"]
+
+  @Test func theLibrariesHaveTheseTypesAndNoOtherRoomHasPublicOnes() throws {
+    let files = try SourceFile.all(in: "Sources").filter(\.isSwift)
+    var found: [String: Set<String>] = [:]
+    for file in files where !SourceRules.publicDeclarations(file).isEmpty {
+      if Self.conformances.contains(file.name), file.room == "Commands" { continue }
+      found[file.room, default: []].formUnion(SourceRules.publicTypes(file))
+    }
+    #expect(found == Self.types)
+  }
+
+  @Test func aPublicTypeIsFoundWhateverStandsBeforeIt() {
+    let text = """
+      public import Logbook
+      @frozen public struct A {
+        public let number: Int
+      }
+      public final class B {}
+      package struct C {}
+      extension A { public static func d() {} }
+      public func e() {}
+      """
+    let file = SourceFile("Sources/Logbook/A.swift", text)
+    #expect(SourceRules.publicTypes(file) == ["A", "B", "e"])
+    #expect(SourceRules.publicDeclarations(file).count == 6)
+    #expect(SourceRules.publicDeclarations(SourceFile("A.swift", "// public struct A\nlet a = 1")) == [])
+  }
+}
