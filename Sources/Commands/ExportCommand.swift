@@ -50,7 +50,7 @@ struct ExportCommand: ClassifiedCommand {
       case .csv:
         OwnFormatWriter(.csv(isSpreadsheetSafe: spreadsheetSafe), inBothUnits: bothUnits, output)
       case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: bothUnits, output)
-      case .nightscout: NightscoutWriter(output: output)
+      case .nightscout: NightscoutItemWriter(output: output)
       }
     writer.begin()
     try store.forEachItem(filter) {

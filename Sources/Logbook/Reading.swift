@@ -31,7 +31,7 @@
   public var placement: Placement
   /// The time as the device showed it.
   public var deviceTime: DeviceTime
-  /// On `Axis.time` the device time in civil seconds; else the tick or record number.
+  /// With `.time` the device time in civil seconds; else the tick or record number.
   public var position: Int64
   /// Which one this is of several readings that share every other part of the identity.
   public var occurrence: Int32
@@ -41,6 +41,10 @@
   public var measurement: Measurement
   /// The line of the input it is on, from 1.
   public var line: Int64
+
+  /// The positions that every format and protocol carries: numbers of at most 18 digits, whose differences do not
+  /// overflow.
+  package static let positions: ClosedRange<Int64> = -999_999_999_999_999_999...999_999_999_999_999_999
 
   /// A reading placed by its shown time.
   @inlinable public init(

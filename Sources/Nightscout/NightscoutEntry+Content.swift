@@ -22,8 +22,10 @@ extension NightscoutEntry {
     let type = document[.type]
     let sgv = document[.sgv]
     if !sgv.isEmpty, type.equals("sgv") || type.isEmpty { return sensor(document, sgv, &units) }
+    // A meter's value is one whatever else its program wrote there; treatments have no such type.
     let isEntry =
-      document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
+      type.equals("mbg")
+      || document[.eventType].isEmpty && (!type.isEmpty || document[.createdAt].isEmpty)
     return isEntry ? other(document, type, &units) : .treatment
   }
 

@@ -58,6 +58,7 @@ extension NightscoutEntry {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
       let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),
       let position = own["position"].flatMap({ $0.text.flatMap { Int64($0) } ?? $0.integer }),
+      Reading.positions.contains(position),
       let occurrence = own["occurrence"]?.integer.flatMap({ Int32(exactly: $0) }), occurrence >= 0,
       let time = DeviceTime(text: own["device_time"]?.text ?? ""),
       let offset = NightscoutTime.offset(own["utc_offset"]?.text ?? ""),

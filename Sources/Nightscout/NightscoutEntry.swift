@@ -32,14 +32,16 @@ package enum NightscoutEntry {
 
   /// The members of a document.
   ///
-  /// - Parameter shift: milliseconds by which it is moved, where another entry of the type is at its time: API v1
-  ///   takes the two for one.
+  /// - Parameters:
+  ///   - shift: milliseconds by which it is moved, where another entry of the type is at its time: API v1 takes the two
+  ///     for one.
+  ///   - writer: nil for a document of an export, which no run sends.
   package static func members(
-    _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter
+    _ reading: Reading, _ device: Device, identifier: String, shift: Int64, _ writer: NightscoutWriter?
   ) -> [String: JSONValue] {
     let (date, minutes) = (milliseconds(reading) + shift, Int64(reading.placement.utcOffset) / 60)
     let type = type(reading)
-    var own = writer.members
+    var own = writer?.members ?? [:]
     own.merge(parts(reading, device)) { $1 }
     return [
       "identifier": .text(identifier), "app": .text(NightscoutDocument.app), "type": .text(type),

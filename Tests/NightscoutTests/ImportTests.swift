@@ -71,7 +71,10 @@ import Testing
       let (reading, device) = random.reading()
       let entry = NightscoutEntry.members(reading, device, identifier: random.guid(), shift: 0, Self.writer)
       documents.append((.entries, .object(entry)))
-      let part = NightscoutPart(guid: random.guid(), state: random.state())
+      // An import rejects a record that lacks what its kind needs.
+      var state = random.state()
+      while state.kind.details?.fault(in: state.fields) != nil { state = random.state() }
+      let part = NightscoutPart(guid: random.guid(), state: state)
       let treatment = NightscoutTreatment.members(part, identifier: part.guid, shift: 0, Self.writer)
       documents.append((.treatments, .object(treatment)))
     }
@@ -101,6 +104,93 @@ import Testing
     #expect(Set(imported.readings).symmetricDifference(pulled.readings) == [], "seed \(seed)")
     #expect(Set(imported.records).symmetricDifference(pulled.records) == [], "seed \(seed)")
     #expect(imported == pulled, "seed \(seed)")
+  }
+
+  /// The document that the export writes of a reading.
+  private func exported(_ reading: Reading, _ device: Device, isWithdrawn: Bool = false) throws -> JSONValue?
+  {
+    let item = GlucoportReading(
+      device: device, kind: reading.kind, deviceTime: reading.deviceTime, placement: reading.placement,
+      measurement: reading.measurement, marks: reading.marks, isWithdrawn: isWithdrawn,
+      positionKind: reading.positionKind, position: reading.position, valueBucket: reading.valueBucket,
+      occurrence: Int64(reading.occurrence))
+    guard NightscoutEntryWriter.omission(of: item) == nil else { return nil }
+    var writer = NightscoutEntryWriter()
+    var out = Array(writer.header.utf8)
+    writer.append(item, to: &out)
+    out.append(contentsOf: writer.footer.utf8)
+    return try #require(JSONValue.read(out).items?.first)
+  }
+
+  @Test(arguments: UInt64(1)...20)
+  func anExportHasTheEntryThatAnUploadSends(_ seed: UInt64) throws {
+    var random = SeededNumbers(seed: seed)
+    var count = 0
+    for _ in 0..<50 {
+      let (reading, device) = random.reading()
+      let isLeftOut = reading.kind == .ketone || reading.marks.contains(.controlSolution)
+      let document = try exported(reading, device)
+      #expect((document == nil) == isLeftOut, "seed \(seed)")
+      guard let document else { continue }
+      count += 1
+      let identifier = ReadingIdentity(reading, device).uuid
+      var sent = NightscoutEntry.members(reading, device, identifier: identifier, shift: 0, Self.writer)
+      var own = try #require(sent["glucoport"]?.members)
+      (own["node"], own["run"]) = (nil, nil)
+      sent["glucoport"] = .object(own)
+      #expect(document == .object(sent), "seed \(seed)")
+      let taken = [(NightscoutCollection.entries, document)]
+      #expect(try imported(taken) == pulled(taken), "seed \(seed)")
+    }
+    #expect(count > 10)
+  }
+
+  @Test func anExportLeavesOutWhatASiteDoesNotTakeAndNoSignOfHTMLIsRaw() throws {
+    let device = Device(vendor: "A<b>", model: "<i>m", serial: "1 < 2", format: "x")
+    let document = try #require(try exported(Sample.reading, device))
+    #expect(!document.json.contains("<") && document["device"]?.text == "A‹b> ‹i>m 1 ‹ 2")
+    #expect(try exported(Sample.reading, device, isWithdrawn: true) == nil)
+    let early = Reading(
+      device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: 900_000_000),
+      placement: Placement(utcOffset: 0, source: .stated),
+      .value(Quantity(100, .milligramsPerDecilitre)), line: 0)
+    #expect(try exported(early, device) == nil)
+  }
+
+  @Test func aMetersValueWithAnEventTypeIsAReading() throws {
+    let members: [String: JSONValue] = [
+      "identifier": .text("x"), "type": .text("mbg"), "mbg": .number(112), "date": .number(1.778e12),
+      "eventType": .text("BG Check"), "units": .text("mg/dL"),
+    ]
+    let documents = [(NightscoutCollection.entries, JSONValue.object(members))]
+    let pulled = try pulled(documents)
+    #expect(pulled.readings.count == 1 && pulled.records.isEmpty && pulled.refusals == 0)
+    #expect(try imported(documents) == pulled)
+  }
+
+  @Test(arguments: [("999999999999999999", 1), ("1000000000000000000", 0), ("-9223372036854775808", 0)])
+  func aPositionHasAtMostEighteenDigits(_ position: String, _ count: Int) throws {
+    var reading = Sample.reading
+    (reading.positionKind, reading.position) = (.tick, try #require(Int64(position)))
+    let entry = NightscoutEntry.members(
+      reading, Sample.device, identifier: Sample.guid, shift: 0, Self.writer)
+    let documents = [(NightscoutCollection.entries, JSONValue.object(entry))]
+    let pulled = try pulled(documents)
+    #expect(pulled.readings.count == count && pulled.refusals == 1 - count)
+    #expect(try imported(documents) == pulled)
+  }
+
+  @Test(arguments: [(String(repeating: "a", count: 64), 1), ("A", 0), ("", 0)])
+  func anAttachmentNeedsItsDigest(_ digest: String, _ count: Int) throws {
+    let fields = RecordFields([
+      "name": .text("a.jpg"), "type": .text("image/jpeg"), "size": .number(3), "sha256": .text(digest),
+    ])
+    var state = Sample.bolus
+    (state.kind, state.fields) = (.attachment, fields)
+    let part = NightscoutPart(guid: Sample.guid, state: state)
+    let members = NightscoutTreatment.members(part, identifier: part.guid, shift: 0, Self.writer)
+    let taken = try imported([(.treatments, .object(members))])
+    #expect(taken.records.count == count && taken.refusals == 1 - count)
   }
 
   @Test func aDeviceWhoseNameAPIv1WouldRewriteKeepsItsIdentity() throws {

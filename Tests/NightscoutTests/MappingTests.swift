@@ -20,7 +20,7 @@ import Testing
       let members = NightscoutEntry.members(
         reading, device, identifier: identity.uuid, shift: Int64.random(in: 0...3, using: &random),
         Self.writer)
-      // As a server gives it back: rewritten texts, marks of its own.
+      // As a server gives it back: rewritten texts, its own marks.
       let document = try document(
         members.merging(["srvModified": .number(1.8e12), "subject": .text("me")]) { $1 })
       let (back, backDevice) = try #require(NightscoutEntry.reading(document, Self.zone), "seed \(seed)")
@@ -114,7 +114,7 @@ import Testing
   @Test(arguments: [
     (2.5, nil as String?, "2.5 servings"), (1, nil, "1 serving"), (2, "rice", "2 servings · rice"),
   ])
-  func portionsAreToldInWordsAndComeBackAsPortions(_ servings: Double, _ text: String?, _ notes: String)
+  func portionsAreReportedInWordsAndComeBackAsPortions(_ servings: Double, _ text: String?, _ notes: String)
     throws
   {
     var state = Sample.bolus

@@ -104,61 +104,44 @@ struct OwnFormatWriter: ItemWriter {
 }
 
 /// Nightscout entries in one JSON array, with all parts of the identity in the member `glucoport`.
-struct NightscoutWriter: ItemWriter {
+struct NightscoutItemWriter: ItemWriter {
   let output: Output
-  private var count = 0
+  private var writer = NightscoutEntryWriter()
   private var records = 0
-  private var ketones = 0
-  private var withdrawn = 0
+  private var omitted: [NightscoutEntryWriter.Omission: Int] = [:]
+  private var entry: [UInt8] = []
 
   init(output: Output) { self.output = output }
 
-  func begin() { output.write("[") }
+  func begin() { output.write(writer.header) }
 
   mutating func write(_ item: StoredItem) {
-    guard case .reading(let reading) = item else {
+    guard case .reading(let reading) = GlucoportItem(item) else {
       records += 1
       return
     }
-    guard reading.kind != .ketone, !reading.marks.contains(.controlSolution) else {
-      ketones += 1
+    if let omission = NightscoutEntryWriter.omission(of: reading) {
+      omitted[omission, default: 0] += 1
       return
     }
-    // An entry cannot say that it does not count.
-    guard !reading.isWithdrawn else {
-      withdrawn += 1
-      return
-    }
-    output.write(count == 0 ? "\n" : ",\n")
-    count += 1
-    output.write(entry(reading))
+    entry.removeAll(keepingCapacity: true)
+    writer.append(reading, to: &entry)
+    output.write(entry)
   }
 
   func end() -> [String] {
-    output.write("\n]\n")
-    let leftOut = [
-      (records, "record"), (ketones, "ketone or control-solution reading"), (withdrawn, "withdrawn reading"),
-    ]
+    output.write(writer.footer)
+    let leftOut =
+      [(records, "record")]
+      + NightscoutEntryWriter.Omission.allCases.map { (omitted[$0] ?? 0, Self.noun($0)) }
     return leftOut.filter { $0.0 > 0 }.map { "left out \(counted($0.0, $0.1))" }
   }
 
-  private func entry(_ reading: StoredReading) -> String {
-    let type = reading.kind == .smbg ? "mbg" : "sgv"
-    return """
-      {"type":"\(type)","date":\(reading.utc * 1000),"dateString":"\(DeviceTime(seconds: reading.utc).text).000Z",\
-      "utcOffset":\(reading.placement.utcOffset / 60),"\(type)":\(Self.milligrams(reading.measurement)),\
-      "device":\(jsonText(deviceName(reading.device))),"app":"glucoport",\
-      "glucoport":{\(GlucoportCells(GlucoportItem(.reading(reading))).filledMembers)}}
-      """
-  }
-
-  /// Nightscout knows whole mg/dL; below and above the range its clients write 39 and 401.
-  private static func milligrams(_ measurement: Measurement) -> String {
-    switch measurement {
-    case .value(let quantity):
-      plainNumber(quantity.converted(to: .milligramsPerDecilitre).number.rounded(.toNearestOrAwayFromZero))
-    case .low: "39"
-    case .high: "401"
+  private static func noun(_ omission: NightscoutEntryWriter.Omission) -> String {
+    switch omission {
+    case .otherSubstance: "ketone or control-solution reading"
+    case .withdrawn: "withdrawn reading"
+    case .beforeItsFirstYear: "pre-2000 reading"
     }
   }
 }

@@ -25,7 +25,6 @@ package struct GlucoportCells: Sendable {
     }
 
     var isAbsent: Bool { if case .absent = self { true } else { false } }
-    var isNull: Bool { if case .null = self { true } else { false } }
   }
 
   /// Each column's name as a JSON key.
@@ -52,20 +51,9 @@ package struct GlucoportCells: Sendable {
   package func text(_ column: GlucoportColumn) -> String { self[column].text }
 
   /// Appends the members of the item's object: the same for all of its kind, null where it has nothing.
-  func appendMembers(to out: inout [UInt8]) { append(to: &out) { !$0.isAbsent } }
-
-  /// The members that say something, without what follows from annotations.
-  package var filledMembers: String {
-    var own = self
-    own[.withdrawn] = .absent
-    var out: [UInt8] = []
-    own.append(to: &out) { !$0.isAbsent && !$0.isNull }
-    return String(decoding: out, as: UTF8.self)
-  }
-
-  private func append(to out: inout [UInt8], where isWritten: (Cell) -> Bool) {
+  func appendMembers(to out: inout [UInt8]) {
     var isFirst = true
-    for index in cells.indices where isWritten(cells[index]) {
+    for index in cells.indices where !cells[index].isAbsent {
       if !isFirst { out.append(UInt8(ascii: ",")) }
       isFirst = false
       out.append(contentsOf: Self.keys[index])

@@ -170,7 +170,16 @@ extension NightscoutFormat {
     let row = document.row
     guard row[columns[Self.movedPlace]].isEmpty else { return out.skip("moved in time") }
     let parts = NightscoutPart.parts(json: row[columns[Self.partsPlace]])
-    for part in parts { out.add(record(part, document)) }
+    for part in parts {
+      let record = record(part, document)
+      // A tombstone has no fields any more.
+      let mayLack = record.deleted && record.fields.values.isEmpty
+      if !mayLack, let fault = record.kind.details?.fault(in: record.fields) {
+        out.reject(row, fault)
+      } else {
+        out.add(record)
+      }
+    }
     if document[.app].equals("glucoport") {
       // From what the treatment shows to other programs it would become another record, and a dose would count twice.
       if parts.isEmpty {
