@@ -82,12 +82,7 @@ require() {
   command -v "$1" >/dev/null || { echo "$1 is missing: $2" >&2; exit 69; }
 }
 
-# How everything is compiled for a check: a module at a time on both processors, without debug information and without an
-# index of the system's modules. From a clean clone this takes little more than half of what the defaults do.
-compiler=(
-  -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -whole-module-optimization
-  -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -index-ignore-system-modules
-)
+source Tests/compiler.sh
 
 # build OPTION…: the debug build of everything, in which warnings are errors.
 build() { swift build --build-tests "${compiler[@]}" "$@"; }

@@ -6,6 +6,7 @@
 #   Tests/usb-guest.sh [DRIVER]...     all meters, or those of some drivers
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source Tests/compiler.sh
 
 Tests/install-packages.sh qemu-system-x86 cpio xz-utils libusb-1.0-0-dev
 work=.build/usb-guest
@@ -20,9 +21,9 @@ if [ ! -e "$work/unpacked/done" ]; then
   touch "$work/unpacked/done"
 fi
 
-swift build --product glucoport
-swift build --product usb-guest
-products=$(swift build --show-bin-path)
+swift build "${compiler[@]}" --product glucoport
+swift build "${compiler[@]}" --product usb-guest
+products=$(swift build "${compiler[@]}" --show-bin-path)
 
 root=$work/root
 rm -rf "$root"

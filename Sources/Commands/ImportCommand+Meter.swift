@@ -39,7 +39,7 @@ extension ImportCommand {
   }
 
   private func importPlugged(_ output: Output) throws -> ExitStatus {
-    let talk = MeterOpener(meterOptions)
+    let opener = MeterOpener(meterOptions)
     let progress = ProgressMeter(output, isQuiet: quiet || json)
     defer { progress.clear() }
     let target = try ImportTarget(self, output)
@@ -47,7 +47,7 @@ extension ImportCommand {
       connection.onProgress = { progress.show(MeterProgress.text(meter.place, $0, $1)) }
       return try store(meter.driver, connection, .meter, target)
     }
-    let report = ifPresent ? try talk.performIfPresent(storeContents) : try talk.perform(storeContents)
+    let report = ifPresent ? try opener.performIfPresent(storeContents) : try opener.perform(storeContents)
     progress.clear()
     guard let report else { return .done }
     return try tell(report, output)

@@ -41,6 +41,8 @@ package struct ImportSession {
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {
       let rejections = try ahead.read().rejections
+      // Nothing of the input is stored then, so that no batch reports them.
+      if policy.refuses(rejections.count) { for rejection in rejections { try onRejection(rejection, nil) } }
       try judge(rejections, count: rejections.count, of: source.name, storesNothing: true)
     } else {
       ahead.begin()

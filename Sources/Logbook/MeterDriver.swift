@@ -203,8 +203,9 @@ public protocol MeterDriver: Sendable {
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws
   /// Asks which meter it is, and sets its clock in the same session.
   ///
-  /// - Parameter time: receives the meter's identity, with both clocks before the change; where it throws, nothing is
-  ///   set.
+  /// - Parameters:
+  ///   - meter: the meter, connected.
+  ///   - time: receives the meter's identity, with both clocks before the change; where it throws, nothing is set.
   /// - Throws: `Failure`, of `.usage` where the meter's clock cannot be set.
   func setClock(_ meter: MeterConnection, by time: (MeterIdentity) throws -> DeviceTime) throws
 }

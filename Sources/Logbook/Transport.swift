@@ -98,6 +98,8 @@ public enum TransportError: Error, Hashable, Sendable {
 public protocol Transport: AnyObject {
   /// Does one step, and gives what came; empty for a step that only writes.
   ///
-  /// - Parameter milliseconds: how long to wait at most.
+  /// - Parameters:
+  ///   - exchange: the step.
+  ///   - milliseconds: how long to wait at most.
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8]
 }

@@ -4,6 +4,8 @@ package import Logbook
 
 // MARK: GET /v1/digests
 
+// By hand: names are buckets and each value is a list of two types, which `Codable` reads only with types and coders
+// written for it, longer than this.
 extension Bodies {
   /// The answer with digests; empty buckets are left out.
   package static func write(_ digests: IdentityDigests) -> [UInt8] {
@@ -25,10 +27,10 @@ extension Bodies {
   package static func readDigests(_ body: [UInt8]) throws(JSONError) -> IdentityDigests {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var digests = IdentityDigests()
-      var isTold = false
+      var isStated = false
       try reader.object { (name, reader) throws(JSONError) in
         guard name == "buckets" else { return false }
-        isTold = true
+        isStated = true
         try reader.object { (name, reader) throws(JSONError) in
           guard let bucket = bucket(named: name) else {
             throw reader.error("a bucket of three hexadecimal digits is expected")
@@ -46,7 +48,7 @@ extension Bodies {
         return true
       }
       // Nothing at all is no answer, and would make all that is here a difference.
-      guard isTold else { throw reader.error("buckets are expected") }
+      guard isStated else { throw reader.error("buckets are expected") }
       return digests
     }
   }
@@ -83,19 +85,19 @@ extension Bodies {
   package static func readRecordPage(_ body: [UInt8]) throws(JSONError) -> RecordPage {
     try JSONScanner.read(body) { (reader) throws(JSONError) in
       var page = RecordPage(records: [], hasMore: false)
-      var isTold = false
+      var isStated = false
       try reader.object { (name, reader) throws(JSONError) in
         switch name {
         case "records":
           try reader.array { (reader) throws(JSONError) in page.records.append(try readRecord(&reader)) }
         case "more":
           page.hasMore = try reader.flag()
-          isTold = true
+          isStated = true
         default: return false
         }
         return true
       }
-      guard isTold, page.records.count <= Wire.maxRecords, !page.hasMore || !page.records.isEmpty else {
+      guard isStated, page.records.count <= Wire.maxRecords, !page.hasMore || !page.records.isEmpty else {
         throw reader.error("a page within its limit is expected")
       }
       return page

@@ -76,8 +76,8 @@ extension BlobCalls {
     _ run: RunStamp
   ) async throws -> Answer {
     let range = try range(incoming)
-    let (first, most) = range ?? (0, Wire.maxPartBytes)
-    guard let part = try await service.part(of: digest, from: first, limit: most, run) else {
+    let (first, maxBytes) = range ?? (0, Wire.maxPartBytes)
+    guard let part = try await service.part(of: digest, from: first, limit: maxBytes, run) else {
       throw Refusal(.notFound, "there is no whole content with this SHA-256")
     }
     var answer = Answer(body: part.bytes, type: "application/octet-stream", mayBePacked: false)
@@ -97,7 +97,7 @@ extension BlobCalls {
   }
 
   /// The range that a request asks for, cut to the most bytes of a part; nil without one.
-  private func range(_ incoming: IncomingRequest) throws(Refusal) -> (first: Int64, most: Int)? {
+  private func range(_ incoming: IncomingRequest) throws(Refusal) -> (first: Int64, maxBytes: Int)? {
     guard let text = try incoming.header("Range") else { return nil }
     let parts = text.replacing("bytes=", with: "", maxReplacements: 1)
       .split(separator: "-", omittingEmptySubsequences: false)

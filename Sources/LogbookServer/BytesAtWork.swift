@@ -2,14 +2,14 @@
 
 /// Bounds the bytes of all bodies that are at work at one time, so that many clients do not exhaust the memory.
 actor BytesAtWork {
-  private let most: Int
+  private let maxBytes: Int
   private var taken = 0
 
-  init(most: Int) { self.most = most }
+  init(maxBytes: Int) { self.maxBytes = maxBytes }
 
   /// Takes so many bytes; false when there is no room for them. A body alone always has room.
   func take(_ bytes: Int) -> Bool {
-    guard taken == 0 || taken + bytes <= most else { return false }
+    guard taken == 0 || taken + bytes <= maxBytes else { return false }
     taken += bytes
     return true
   }

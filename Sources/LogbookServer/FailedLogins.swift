@@ -12,10 +12,10 @@ actor FailedLogins {
     let since: Int64
   }
 
-  private let most: Int
+  private let maxFailures: Int
   private var counts: [String: Count] = [:]
 
-  init(most: Int) { self.most = most }
+  init(maxFailures: Int) { self.maxFailures = maxFailures }
 
   /// Counts a failure; gives the seconds to wait where there were too many.
   func add(_ address: String, at now: Int64) -> Int? {
@@ -25,7 +25,7 @@ actor FailedLogins {
     if isOver(count, now) { count = Count(failures: 0, since: now) }
     count.failures += 1
     counts[address] = count
-    return count.failures > most ? Int(count.since + Self.windowSeconds - now) : nil
+    return count.failures > maxFailures ? Int(count.since + Self.windowSeconds - now) : nil
   }
 
   private func isOver(_ count: Count, _ now: Int64) -> Bool {

@@ -20,14 +20,14 @@ struct WireResponder: HTTPResponder {
   init(_ storage: any ServerStorage, _ settings: ServerSettings, _ logger: Logger) {
     let metrics = ServerMetrics()
     let body = IncomingBody(
-      bytesAtWork: BytesAtWork(most: settings.maxBytesAtWork), time: settings.bodyTime)
+      bytesAtWork: BytesAtWork(maxBytes: settings.maxBytesAtWork), time: settings.bodyTime)
     self.storage = storage
     self.metrics = metrics
     self.logger = logger
     clock = settings.clock
     calls = WireCalls(body: body, clock: settings.clock, metrics: metrics)
     blobs = BlobCalls(body, settings)
-    failedLogins = FailedLogins(most: settings.maxFailedLogins)
+    failedLogins = FailedLogins(maxFailures: settings.maxFailedLogins)
   }
 
   func respond(to request: Request, context: RequestOrigin) async throws -> Response {

@@ -128,7 +128,7 @@ extension Store {
       if change == .requeued {
         try database.execute(
           sql:
-            "UPDATE remote SET cursor = NULL, mark = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
+            "UPDATE remote SET cursor = NULL, last_position = NULL, last_success = NULL, last_push = NULL, last_pull = NULL"
         )
         // What was to be fetched, or was left out, was the other logbook's.
         try database.execute(sql: "DELETE FROM download WHERE kind <> 'attachment'")
@@ -212,7 +212,7 @@ extension RemoteSetting {
     run = try row["run"]
     runID = try row["run_id"]
     cursor = try row["cursor"]
-    lastSeenPosition = try row["mark"]
+    lastSeenPosition = try row["last_position"]
     failures = try row["failures"]
     nextAttempt = try row["next_attempt"]
     lastSuccess = try row["last_success"]

@@ -8,13 +8,13 @@ struct BucketGroups {
 
   /// - Parameters:
   ///   - counts: how many items the remote has in each bucket; of an empty one there is nothing to ask for.
-  ///   - most: the most items of a group, unless one bucket alone has more.
-  init(_ buckets: Set<Int>, counts: [Int], most: Int) {
+  ///   - maxItems: the most items of a group, unless one bucket alone has more.
+  init(_ buckets: Set<Int>, counts: [Int], maxItems: Int) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {
       // A remote may report any number.
-      let count = min(counts[bucket], most)
-      if !group.isEmpty, items + count > most || group.count == Wire.maxBuckets {
+      let count = min(counts[bucket], maxItems)
+      if !group.isEmpty, items + count > maxItems || group.count == Wire.maxBuckets {
         groups.append(group)
         (group, items) = ([], 0)
       }

@@ -3,25 +3,25 @@
 /// How many bytes of a content go into one request: less on a link that breaks before they are through, more on one
 /// that holds.
 package struct PartSize: Hashable, Sendable {
-  /// The least bytes: below that the headers weigh as much.
-  package static let least = 16 << 10
-  /// The most bytes.
-  package static let most = 1 << 20
+  /// Below this size the headers weigh as much as the content.
+  package static let minBytes = 16 << 10
+  /// The largest part.
+  package static let maxBytes = 1 << 20
   /// Parts in a row that go through before the next ones are larger.
   package static let steadyParts = 8
 
   /// The size of the next part.
   package private(set) var current: Int
-  private let most: Int
+  private let maxBytes: Int
   /// Parts that went through since the last break, or since the size grew.
   private var parts = 0
 
   /// Starts between the two.
   ///
-  /// - Parameter most: fewer bytes than the most, for a remote that takes no more.
-  package init(most: Int = Self.most) {
-    self.most = min(max(1, most), Self.most)
-    current = min(self.most, Self.most / 4)
+  /// - Parameter maxBytes: a smaller limit, for a remote that takes no more.
+  package init(maxBytes: Int = Self.maxBytes) {
+    self.maxBytes = min(max(1, maxBytes), Self.maxBytes)
+    current = min(self.maxBytes, Self.maxBytes / 4)
   }
 
   /// After a part went through.
@@ -29,7 +29,7 @@ package struct PartSize: Hashable, Sendable {
     parts += 1
     guard parts >= Self.steadyParts else { return }
     parts = 0
-    current = min(most, current * 2)
+    current = min(maxBytes, current * 2)
   }
 
   /// After the connection broke. Where several parts went through before, their size is not what broke it.
@@ -43,8 +43,8 @@ package struct PartSize: Hashable, Sendable {
   /// - Returns: false when it was of the least size.
   @discardableResult
   package mutating func halve() -> Bool {
-    guard current > Self.least else { return false }
-    current = max(Self.least, current / 2)
+    guard current > Self.minBytes else { return false }
+    current = max(Self.minBytes, current / 2)
     return true
   }
 }

@@ -17,7 +17,7 @@ package struct UploadOptions: Hashable, Sendable {
   /// The most items on a page.
   package var maxChanges = 10_000
   /// The most bytes of an attachment in one request.
-  package var maxPartBytes = PartSize.most
+  package var maxPartBytes = PartSize.maxBytes
 
   /// Push and pull.
   package init() {}

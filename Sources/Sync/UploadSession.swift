@@ -72,7 +72,7 @@ package final class UploadSession {
     options.maxReadings = min(options.maxReadings, remote.batchLimits.readings)
     options.maxRecords = min(options.maxRecords, remote.batchLimits.records)
     plan = UploadPlan(options)
-    attachments = AttachmentLane(PartSize(most: options.maxPartBytes))
+    attachments = AttachmentLane(PartSize(maxBytes: options.maxPartBytes))
   }
 
   /// The step that comes next.
@@ -133,7 +133,7 @@ extension UploadSession {
     (run, damaged) = try store.sync { store in
       if options.queuesChanges { try store.queueDownload(.changes, .changed, at: now) }
       if options.fetchesHistory { try store.queueHistory(at: now) }
-      return (try store.beginRun(id: id), try store.quarantineDamagedRecords())
+      return (try store.beginRun(id: id), try store.quarantineUnreadableRecords())
     }
     summary.refused += damaged
     return .done

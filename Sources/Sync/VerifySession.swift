@@ -72,7 +72,7 @@ extension VerifySession {
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldReadings(in: buckets) }
-    for group in BucketGroups(buckets, counts: theirs.counts, most: Self.maxItems).groups {
+    for group in BucketGroups(buckets, counts: theirs.counts, maxItems: Self.maxItems).groups {
       let batch = try await readings(in: group)
       for reading in batch.readings {
         let device = batch.devices[Int(reading.device.number)]
@@ -112,7 +112,7 @@ extension VerifySession {
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldRecords(in: buckets) }
-    for group in BucketGroups(buckets, counts: theirs.counts, most: 1_000_000).groups {
+    for group in BucketGroups(buckets, counts: theirs.counts, maxItems: 1_000_000).groups {
       var page = RecordPage(records: [], hasMore: true)
       while page.hasMore {
         page = try await digests.records(in: group, after: page.records.last?.guid, run)

@@ -22,7 +22,7 @@ public struct USBBus {
     }
   }
 
-  /// Opens a device for exchanges over this link. Whoever opens it closes it; `talk` does both.
+  /// Opens a device for exchanges over this link. Whoever opens it closes it; `withTransport` does both.
   ///
   /// The kernel's driver is taken off the interfaces that the link needs, and no others.
   ///
@@ -42,7 +42,7 @@ public struct USBBus {
   /// Opens a device, does the work, and closes it in every case.
   ///
   /// - Throws: what the work throws; else what closing throws.
-  public func talk<Result>(
+  public func withTransport<Result>(
     to device: PluggedDevice, _ link: MeterLink, _ work: (any OpenTransport) throws -> Result
   ) throws -> Result {
     let transport = try open(device, link)

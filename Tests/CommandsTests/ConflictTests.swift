@@ -15,7 +15,7 @@ struct ConflictTests {
     """
   }
 
-  /// A store as a sync leaves it: 30 g were agreed on, 45 g stand here, and the remote has another state.
+  /// A store as a sync leaves it: 30 g were agreed on, 45 g are here, and the remote has another state.
   private func conflicted(
     theirs: String = state(Self.theirs, editedAt: "\"2000-01-01T00:00:00Z\"")
   ) async throws -> (program: Program, id: String) {
@@ -83,7 +83,7 @@ struct ConflictTests {
     #expect(again.status == 66 && again.errors.contains("not in conflict"), "\(again)")
   }
 
-  @Test func bothSidesAreToldAsTwoObjects() async throws {
+  @Test func bothSidesAreReportedAsTwoObjects() async throws {
     let (program, id) = try await conflicted()
     let objects = try await program.run("conflict", "resolve", id, "--keep", "both", "--json").objects()
     #expect(objects.count == 2 && objects.first?["guid"] as? String == id)
@@ -168,7 +168,7 @@ struct ConflictTests {
 
   // MARK: - What waits
 
-  @Test func conflictsAndRefusalsAreToldApartFromWhatIsPending() async throws {
+  @Test func conflictsAndRefusalsAreReportedApartFromWhatIsPending() async throws {
     let (program, id) = try await conflicted()
     let list = try await program.run("record", "list")
     #expect(list.output.hasSuffix("  (queued: conflict)\n"), "\(list.output)")

@@ -48,7 +48,7 @@ struct CrashTests {
     }
   }
 
-  /// Kills an import of a new store once its write-ahead log holds so many bytes; whether that was in mid-work.
+  /// Kills an import of a new store once its write-ahead log holds this many bytes; whether that was in mid-work.
   private static func killInWrite(_ program: Program, _ export: String, logBytes: Int) async throws -> Bool {
     let (outcome, hasGrown) = try await program.run("import", export) { process in
       let hasGrown = try await eventually(within: .seconds(60)) {

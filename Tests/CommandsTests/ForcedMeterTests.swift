@@ -63,7 +63,7 @@ import Testing
     let info = try await run("meter info \(chosen)")
     #expect(info.status == 0 && info.output.contains("1234567"), "\(info.errors)")
     #expect(try await run("meter set-clock \(chosen)").status == 0)
-    let path = program.path("talk.transcript")
+    let path = program.path("session.transcript")
     let recorded = try await run("meter record \(chosen) \(path)")
     #expect(recorded.status == 0, "\(recorded.errors)")
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -95,7 +95,7 @@ import Testing
 
   @Test func aDeviceThatIsNotThereIsUnavailable() async throws {
     try plugCable()
-    for command in ["import --meter", "meter info", "meter set-clock", "meter record talk"] {
+    for command in ["import --meter", "meter info", "meter set-clock", "meter record session"] {
       let outcome = try await run("\(command) --driver onetouch-ultraeasy --usb 067b:23a3")
       #expect(
         outcome.status == 69 && outcome.errors.contains("no device 067b:23a3 is plugged in"), "\(outcome)")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Tables of one's own at the command line: what is refused, what a refusal suggests, and whose rows are taken.
+/// A person's own tables at the command line: what is refused, what a refusal suggests, and whose rows are taken.
 @Suite(.timeLimit(.minutes(10)))
 struct GenericImportTests {
   private static let boluses = "Id,time,value, With meal\n1,2026-05-01 07:00,4.7,1\n2,2026-05-01 12:00,16,0\n"

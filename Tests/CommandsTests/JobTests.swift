@@ -5,8 +5,8 @@ import Testing
 
 /// Uploads that nobody watches, where each line is a mail, and `status --check`, which reports what they do not.
 @Suite(.timeLimit(.minutes(10))) struct JobTests {
-  /// Runs a script beside a server. `job NAME` is the upload of a cron job, `check NAME …` tells the status and the words of
-  /// what is wrong, `revoke` revokes every token, `said` tells how many lines the uploads have printed since it was last
+  /// Runs a script beside a server. `job NAME` is the upload of a cron job, `check NAME …` reports the status and the words of
+  /// what is wrong, `revoke` revokes every token, `said` reports how many lines the uploads have printed since it was last
   /// asked.
   private func script(_ text: String) async throws -> Program.Outcome {
     try await Program().shell(
@@ -226,18 +226,18 @@ import Testing
 
   // MARK: - The clock of a meter
 
-  private static let talk = URL(filePath: #filePath)
+  private static let session = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/meters/contour-constructed.transcript")
 
-  /// `read_at TIME` imports the talk with a meter that shows 2026-05-06 20:33:00, as if the computer showed TIME.
+  /// `read_at TIME` imports the session with a meter that shows 2026-05-06 20:33:00, as if the computer showed TIME.
   private func clockScript(_ text: String) async throws -> Program.Outcome {
     let program = try Program()
-    try program.write(Data(contentsOf: Self.talk), to: "talk")
+    try program.write(Data(contentsOf: Self.session), to: "session")
     return try await program.shell(
       """
       read_at() {
-        sed "s/^started .*/started 2026-05-06T$1Z/" talk >at; glucoport import --quiet --timezone ${2:-Europe/Madrid} --transcript at
+        sed "s/^started .*/started 2026-05-06T$1Z/" session >at; glucoport import --quiet --timezone ${2:-Europe/Madrid} --transcript at
       }
       check() { glucoport status --check --quiet "$@" 2>found; echo "$?" $(sed 's/^glucoport: //; s/:.*//' found); }
       sqlite3() { command sqlite3 "$XDG_DATA_HOME/glucoport/logbook.db" "$1"; }

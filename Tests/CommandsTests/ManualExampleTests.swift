@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The commands that glucoport-store(5) shows, run as they stand there.
+/// The commands that glucoport-store(5) shows, run as they are printed.
 @Suite(.timeLimit(.minutes(10)))
 struct ManualExampleTests {
   /// The example that has this text in it.

@@ -198,7 +198,7 @@ import Testing
   private func check(_ arguments: [String], _ title: String) throws {
     let page = try ManualPage("glucoport-json.5")
     var described = Set(page.variables(under: title))
-    // `show` has the members of items, and `status` and `log` hold what `import` tells.
+    // `show` has the members of items, and `status` and `log` hold what `import` reports.
     if title.contains("show") { described.formUnion(page.variables(under: "Ss Items")) }
     if title.contains("log") || title.contains("status") {
       described.formUnion(page.variables(under: "Ss import --json"))
@@ -214,7 +214,7 @@ import Testing
 }
 
 /// The names of the members of JSON, at any depth.
-private enum JSONNames {
+enum JSONNames {
   /// Objects whose names are data.
   private static let free: Set<String> = ["skipped", "not_taken", "new_by_kind", "fields"]
 
@@ -237,7 +237,7 @@ private enum JSONNames {
 }
 
 /// One page of the manual.
-private struct ManualPage {
+struct ManualPage {
   static let folder = Repository.root.appending(path: "man")
 
   let name: String
@@ -280,6 +280,13 @@ private struct ManualPage {
   /// What the items of the page's lists name with this macro.
   func items(_ macro: String) -> [String] {
     lines.filter { $0.hasPrefix(".It \(macro) ") }.flatMap { Self.arguments(of: macro, in: $0) }
+  }
+
+  /// The variables that sentences of a section name.
+  func named(under title: String) -> [String] {
+    section(title).filter { $0.hasPrefix(".Va ") }.flatMap { line in
+      line.split(separator: " ").dropFirst().filter { $0 != "," && $0 != "." }.map(String.init)
+    }
   }
 
   /// The variables that the items of a section's list name, in order.

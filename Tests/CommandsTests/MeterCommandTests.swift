@@ -86,8 +86,8 @@ import Testing
     #expect(try await run("meter", "info").status == 69)
     #expect(try await run("meter", "set-clock").status == 69)
     #expect(try await run("meter", "list").status == 0)
-    #expect(try await run("meter", "record", program.path("talk")).status == 69)
-    #expect(!FileManager.default.fileExists(atPath: program.path("talk")))
+    #expect(try await run("meter", "record", program.path("session")).status == 69)
+    #expect(!FileManager.default.fileExists(atPath: program.path("session")))
     #expect(hasNoStore)
   }
 
@@ -118,16 +118,16 @@ import Testing
   }
 
   @Test(arguments: [(Fault.Kind.unplug, 12, Int32(69)), (.silence, 6, 76)])
-  func aTalkThatFailsStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
+  func aSessionThatFailsStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
     try plug(try meter(), fault: Fault(kind, at: packet))
     let outcome = try await run("import", "--meter")
     #expect(outcome.status == status, "\(outcome.errors)")
     #expect(hasNoStore)
   }
 
-  @Test func aRecordedTalkIsImportedAsTheMeterWas() async throws {
+  @Test func aRecordedSessionIsImportedAsTheMeterWas() async throws {
     try plug(try meter())
-    let path = program.path("talk.transcript")
+    let path = program.path("session.transcript")
     let recorded = try await run("meter", "record", path)
     #expect(recorded.status == 0, "\(recorded.errors)")
     #expect(recorded.output.contains("exchanges, 3 readings"))
@@ -140,7 +140,7 @@ import Testing
     #expect(read["new"] as? Int == 0 && read["known"] as? Int == 3)
   }
 
-  @Test(arguments: ["import --meter --timezone UTC", "meter record talk.transcript"])
+  @Test(arguments: ["import --meter --timezone UTC", "meter record session.transcript"])
   func theProgressOfAReadIsShownOnATerminalOnly(_ command: String) async throws {
     try plug(try meter())
     let variables = bus.environment.map { "\($0)=\($1)" }.joined(separator: " ")
@@ -148,15 +148,15 @@ import Testing
     let clear = "\r\u{1B}[K"
     #expect(shown.output.contains("\(clear)Contour Next Link at 1-1: 3 of 3\(clear)"), "\(shown.output)")
     let quiet = try await program.shell(
-      "rm -f talk.transcript; script -qec 'env \(variables) glucoport \(command) --quiet' /dev/null")
+      "rm -f session.transcript; script -qec 'env \(variables) glucoport \(command) --quiet' /dev/null")
     #expect(quiet.status == 0 && quiet.output == "")
-    let piped = try await program.shell("rm -f talk.transcript; env \(variables) glucoport \(command)")
+    let piped = try await program.shell("rm -f session.transcript; env \(variables) glucoport \(command)")
     #expect(piped.status == 0 && piped.errors == "" && !piped.output.contains("\r"), "\(piped.errors)")
   }
 
-  @Test func anAnonymisedTalkHoldsNeitherSerialNumberNorValuesAndIsImported() async throws {
+  @Test func anAnonymisedSessionHoldsNeitherSerialNumberNorValuesAndIsImported() async throws {
     try plug(try meter())
-    let path = program.path("talk.transcript")
+    let path = program.path("session.transcript")
     let recorded = try await run("meter", "record", "--anonymise", path)
     #expect(recorded.status == 0, "\(recorded.errors)")
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -168,9 +168,9 @@ import Testing
     #expect(!(try await run("list").output.contains("187")))
   }
 
-  @Test func aTalkThatFailsLeavesItsTranscript() async throws {
+  @Test func aSessionThatFailsLeavesItsTranscript() async throws {
     try plug(try meter(), fault: Fault(.unplug, at: 12))
-    let path = program.path("talk.transcript")
+    let path = program.path("session.transcript")
     let outcome = try await run("meter", "record", path)
     #expect(outcome.status == 69)
     let text = try String(contentsOfFile: path, encoding: .utf8)

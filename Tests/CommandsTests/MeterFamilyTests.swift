@@ -16,7 +16,7 @@ import Testing
     let program = try Program()
     let memory = try Self.memory(family)
     for round in 0..<2 {
-      // Plugged in anew each time, as a cable is: some meters talk once and then no more.
+      // Plugged in again each time, as a cable is: some meters answer once and then no more.
       let bus = try SimulatedBus()
       try Self.plug(family, memory, to: bus)
       let outcome = try await program.run(

@@ -10,7 +10,7 @@ import Testing
   /// What each command of the classes `deferrable` and `local` is asked to do: its words, then the rest of the line. In
   /// an order in which each finds what it needs.
   private static let scripts: [(words: String, rest: String)] = [
-    ("import", "rows.csv --quiet"), ("import", "--transcript talk --dry-run"),
+    ("import", "rows.csv --quiet"), ("import", "--transcript session --dry-run"),
     ("record add", "note x --quiet"), ("record edit", "$guid --note y --quiet"), ("record show", "$guid"),
     ("record attach", "$guid rows.csv --quiet"), ("record attachments", "$guid"), ("record list", ""),
     ("show", "$guid"), ("show", "$file --save saved"), ("list", ""), ("list", "--days"), ("export", ""),
@@ -26,16 +26,16 @@ import Testing
     ("serve token revoke", "new --data served"),
   ]
 
-  private static let talk = URL(filePath: #filePath)
+  private static let session = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Samples/meters/contour-constructed.transcript")
 
   /// Those that open a socket, and why.
   private static let exceptions = [
     "serve": "it listens", "meter list": "libusb hears of plugged meters by a socket of the kernel",
-    "meter info": "it talks to a meter, found as by 'meter list'",
-    "meter set-clock": "it talks to a meter, found as by 'meter list'",
-    "meter record": "it talks to a meter, found as by 'meter list'",
+    "meter info": "it exchanges bytes with a meter, found as by 'meter list'",
+    "meter set-clock": "it exchanges bytes with a meter, found as by 'meter list'",
+    "meter record": "it exchanges bytes with a meter, found as by 'meter list'",
   ]
 
   @Test func everyCommandThatNeedsNoServerIsWatchedOrExcepted() {
@@ -75,7 +75,7 @@ import Testing
   /// The C library's own question to a daemon of this computer, who a user is, is no network.
   @Test func whatNeedsNoServerOpensNoSocket() async throws {
     let program = try Program()
-    try program.write(Data(contentsOf: Self.talk), to: "talk")
+    try program.write(Data(contentsOf: Self.session), to: "session")
     let outcome = try await program.shell(
       ServerScript.clients + Self.setting + """
         while read -r line; do

@@ -14,7 +14,7 @@ import Testing
 final class Program: Sendable {
   /// What a run of the binary left.
   struct Outcome: Sendable {
-    /// The exit status, as a shell tells it: 128 and the signal's number for a process that a signal ended.
+    /// The exit status, as a shell reports it: 128 and the signal's number for a process that a signal ended.
     let status: Int32
     let output: String
     let errors: String
@@ -33,11 +33,11 @@ final class Program: Sendable {
     let arguments: [String]
   }
 
-  /// The binary stands beside the test program, where the package builds both.
+  /// The binary is beside the test program, where the package builds both.
   private static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().path
 
-  /// How long a run may take when a test says nothing else. Sanitizers and busy machines are slow.
+  /// How long a run may take unless a test sets it. Sanitizers and busy machines are slow.
   static let timeLimit = Duration.seconds(90)
   private static let outputLimit = 64 << 20
 
@@ -152,7 +152,7 @@ final class Program: Sendable {
         do {
           _ = try await process.standardInputWriter.write(input)
         } catch is SubprocessError {
-          // A process that refuses its input ends before it has read all of it; its status tells.
+          // A process that refuses its input ends before it has read all of it; its status shows why.
         }
         try await process.standardInputWriter.finish()
       }

@@ -25,9 +25,9 @@ enum ServerScript {
 
     """
 
-  /// Beside it clients, each with a store of its own: `connect NAME [ROLE] [LOGBOOK]` makes its token and sets the
-  /// remote, `of NAME COMMAND…` runs the program on its store, `upload NAME …` uploads and tells the exit status,
-  /// `digest NAME` tells what the store exports.
+  /// Beside it clients, each with its own store: `connect NAME [ROLE] [LOGBOOK]` makes its token and sets the
+  /// remote, `of NAME COMMAND…` runs the program on its store, `upload NAME …` uploads and reports the exit status,
+  /// `digest NAME` reports what the store exports.
   static let clients =
     prelude + """
       of() { local name=$1; shift; GLUCOPORT_STORE=$name.db glucoport "$@"; }

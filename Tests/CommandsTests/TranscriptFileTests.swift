@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func linesAreThereAsSoonAsTheyAreWritten() throws {
-    let path = program.path("talk")
+    let path = program.path("session")
     let file = try TranscriptFile(creating: path)
     try file.write("one\n")
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "one\n")
@@ -33,20 +33,20 @@ import Testing
   }
 
   @Test func nothingIsOverwritten() throws {
-    let path = try program.write("mine", to: "talk")
+    let path = try program.write("mine", to: "session")
     #expect(category { () throws(Failure) in _ = try TranscriptFile(creating: path) } == .cannotCreate)
     #expect(try TranscriptFile.read(path) == Array("mine".utf8))
   }
 
   @Test func aFileThatIsTakenAwayIsGone() throws {
-    let path = program.path("talk")
+    let path = program.path("session")
     let file = try TranscriptFile(creating: path)
     file.remove()
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
   @Test func aFullDiskIsToldAtTheLineThatDidNotFit() throws {
-    let file = try TranscriptFile(creating: program.path("talk"))
+    let file = try TranscriptFile(creating: program.path("session"))
     try file.close()
     #expect(category { () throws(Failure) in try file.write("one\n") } == .inputOutput)
   }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// The built binary and the talk with a meter that a file holds.
+/// The built binary and the session with a meter that a file holds.
 @Suite struct TranscriptImportTests {
   private static let sample = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -21,7 +21,7 @@ import Testing
     try #require(try outcome.objects().first)
   }
 
-  @Test func aTalkIsStoredOnceWithItsMeterAndClock() async throws {
+  @Test func aSessionIsStoredOnceWithItsMeterAndClock() async throws {
     let first = try await program.run(
       "import", "--timezone", "Europe/Madrid", "--json", "--transcript", Self.sample.path)
     #expect(first.status == 0, "\(first.errors)")
@@ -40,7 +40,7 @@ import Testing
     #expect(try StoreFile(program.store).count("record") == 2)
   }
 
-  @Test func aTalkThatBreaksOffStoresNothingAndMakesNoStore() async throws {
+  @Test func aSessionThatBreaksOffStoresNothingAndMakesNoStore() async throws {
     let lines = try lines()
     // Every place between the head and the first byte of the closing handshake.
     for count in stride(from: 5, through: lines.count - 3, by: 4) {

@@ -11,8 +11,8 @@ import Testing
   private static let kills = environment["GLUCOPORT_KILLS"].flatMap { Int($0) } ?? 100
   private static let seed = environment["GLUCOPORT_KILL_SEED"].flatMap { Int($0) } ?? 20_261_121
 
-  /// An editor adds notes and edits what it added, and its own side of the records that both have; it tells what was
-  /// acknowledged. The importer tells the rows of each file that it brought in.
+  /// An editor adds notes and edits what it added, and its own side of the records that both have; it reports what was
+  /// acknowledged. The importer reports the rows of each file that it brought in.
   private static let actors = """
     edit() {
       local name=$1 field=$2 number=0 id

@@ -73,7 +73,7 @@ struct WithdrawnTests {
       #expect(try await other.run("export", "--format", form).output == export.output)
       #expect(try StoreFile(other.store).count("readings WHERE withdrawn AND value = 300") == 1)
 
-      // Without the annotation the column alone says nothing.
+      // Without the annotation the column alone has no effect.
       let readings = try await program.run("export", "--format", form, "--kind", "smbg")
       let third = try Program()
       _ = try await third.run("import", "-", "--timezone", "Asia/Tokyo", input: readings.output)

@@ -6,7 +6,7 @@ import Logbook
 
 /// What an export reader made of an input, as lines of JSON: the decisions, then every item in the input's order.
 package enum Rendering {
-  /// Options with a clock that stands still.
+  /// Options with a clock that does not move.
   package static func options(zone: String = "Europe/Madrid") throws -> ExportOptions {
     // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
     try ExportOptions(zone: LogbookZone(name: zone), now: 1_795_219_200)

@@ -49,7 +49,7 @@ import Testing
     "time,Chloride mmol/L\n2026-05-01 07:00,100\n", "time,total (mg/dL)\n2026-05-01 07:00,190\n",
     "time,glucose_pred\n2026-05-01 07:00,120\n", "time,simulated_glucose\n2026-05-01 07:00,120\n",
     "time,daily_glucose_intake_g\n2026-05-01 07:00,50\n",
-    // A column of any name tells what the values are of.
+    // A column of any name reports what the values are of.
     "Date,Time,Result,Units,Sample\n2026-03-21,12:53,5.2,mmol/L,Cholesterol\n2026-03-23,12:53,6.4,mmol/L,Glucose\n",
     "Date,Time,Result,Units,Category\n2026-03-21,12:53,1.2,mmol/L,Lactate\n",
     "time,name,value,unit\n2026-05-01 07:00,Kreatinin,1.1,mg/dL\n",
@@ -77,7 +77,7 @@ import Testing
     #expect(kinds == [true, false])
   }
 
-  /// Beside these, not even a unit of its own column makes a column of values one of glucose.
+  /// Beside these, not even its own unit column makes a column of values one of glucose.
   @Test(arguments: [
     "insulin", "Insulin Type", "bolus", "basal rate", "dose", "Dosis", "dosage", "dawka", "insuline",
     "insulina",

@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: ["1774746000", "1774746000.0", "1774746000000", "1774746000000000"])
-  func epochsInSecondsMillisecondsAndMicrosecondsAreToldApartBySize(_ time: String) throws {
+  func epochsInSecondsMillisecondsAndMicrosecondsAreReportedApartBySize(_ time: String) throws {
     let readings = try ScratchFile("time,glucose\n\(time),101\n").readings().readings
     #expect(readings.map(\.position) == [1_774_746_000_000])
   }

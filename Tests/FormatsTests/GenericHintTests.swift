@@ -8,7 +8,7 @@ import Testing
 
 /// What a refusal suggests is a complete command, and works when it is pasted.
 @Suite struct GenericHintTests {
-  /// The commands that stand in a message, as a shell parts their words.
+  /// The commands in a message, as a shell splits their words.
   private func commands(in message: String) throws -> [[String]] {
     try message.split(separator: "\n").filter { $0.hasPrefix("  glucoport import ") }.map { line in
       let shell = Process()
@@ -53,7 +53,7 @@ import Testing
   @Test(arguments: [
     ("Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,x,101,Rapid\n", 1),
     ("time,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
-    // Neither the unit nor the order of day and month can be told.
+    // Neither the unit nor the order of day and month can be determined.
     ("time,value\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 2),
     ("time,value\n03/04/2026 07:00,5.4\n03/04/2026 12:00,12.1\n", 2),
     ("time,value\n03/04/2026 07:00,5\n03/04/2026 12:00,12\n", 4),
@@ -111,7 +111,7 @@ import Testing
     "time,insulin\n2026-05-01 07:00,4\n",
     #"{"user":{"glucose":{"time":"2026-05-01T07:00:00Z","value":101,"other":"2026-05-01T07:00:00Z"}},"graph":[{"v":1}]}"#,
     "Zeitstempel,Insulin-Typ,Abgabe (E)\n2026-05-01 07:00,Normal,4.5\n",
-    // Names that no map can tell apart.
+    // Names that no map can distinguish.
     "time,value,value\n2026-05-01 07:00,101,102\n",
   ])
   func whereNamingColumnsWouldNotHelpItIsNotSuggested(_ text: String) throws {

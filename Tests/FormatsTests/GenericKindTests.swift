@@ -69,11 +69,11 @@ import Testing
     for count in 1...40 { #expect(try kind(table(Self.sticks.prefix(count))) == "smbg (inferred)") }
   }
 
-  @Test func severalDevicesInOneTableAreToldApart() throws {
+  @Test func severalDevicesInOneTableAreReportedApart() throws {
     let lines = table((0..<300).map { row in Double(row / 3 * 5 + row % 3) }).split(separator: "\n")
     let named = lines.dropFirst().enumerated().map { row, line in "\(line),Sensor \(row % 3)\n" }
     #expect(try kind("time,glucose (mg/dL),device\n" + named.joined()) == "cbg (inferred)")
-    // Two sensors that no column tells apart.
+    // Two sensors that no column distinguishes.
     let mixed: [Double] = (0..<600).map { row in Double(row / 2 * 5 + row % 2) }
     #expect(try kind(table(mixed)) == "cbg (inferred)")
   }

@@ -68,12 +68,12 @@ import Testing
       $0.rows = [RowFilter(column: "userID", value: "B2")]
     }
     #expect(one.readings.compactMap { $0.measurement.quantity?.number } == [201])
-    // Of one person the column may tell devices apart.
+    // Of one person the column may distinguish devices.
     let devices = try file.readings { $0.columns = map.merging(["device": "userID"]) { $1 } }
     #expect(devices.readings.count == 2)
   }
 
-  @Test func personsOfObjectsAreToldApartToo() throws {
+  @Test func personsOfObjectsAreReportedApartToo() throws {
     let text = """
       [{"user":{"id":1},"time":"2026-05-01T07:00:00Z","glucose":101,"unit":"mg/dL"},
        {"user":{"id":2},"time":"2026-05-01T07:00:00Z","glucose":201,"unit":"mg/dL"}]

@@ -4,7 +4,7 @@ import FormatConformance
 import Foundation
 import Testing
 
-/// Every sample gives what stands beside it. `GLUCOPORT_REWRITE_GOLDEN=1` writes the files anew, to be read and
+/// Every sample gives what is beside it. `GLUCOPORT_REWRITE_GOLDEN=1` writes the files again, to be read and
 /// committed by hand.
 @Suite struct GoldenTests {
   @Test(arguments: Repository.sampleExports)

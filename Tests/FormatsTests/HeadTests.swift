@@ -6,7 +6,7 @@ import Testing
 
 /// The first bytes of a pipe, by what its writer does.
 @Suite struct HeadTests {
-  /// A pipe whose writer gives so many bytes after so many milliseconds each time, until it has given all.
+  /// A pipe whose writer gives this many bytes after this many milliseconds each time, until it has given all.
   private final class Writer: ByteSource {
     private(set) var now = ContinuousClock.now
     private let bytes: Int

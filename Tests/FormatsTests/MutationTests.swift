@@ -7,7 +7,7 @@ import Logbook
 import SeededRandom
 import Testing
 
-/// Samples damaged at random: no damage traps or hangs the reader, and an end that is cut off adds nothing.
+/// Samples damaged at random: no damage traps or hangs the reader, and an end that is truncated adds nothing.
 ///
 /// `GLUCOPORT_FUZZ_ROUNDS` sets how many, `GLUCOPORT_FUZZ_SEED` where to begin; a failure names its seed.
 @Suite struct MutationTests {
@@ -92,7 +92,7 @@ import Testing
       let sample = samples[index]
       let length = Int.random(in: 0...sample.bytes.count, using: &generator)
       let traces = try Self.traces(sample.bytes.prefix(length), options[index])
-      // A single row has none before it that could tell a complete last cell from a cut one.
+      // A single row has none before it that could distinguish a complete last cell from a cut one.
       let added = traces.count > 1 ? traces.subtracting(wholes[index]) : []
       #expect(added.isEmpty, "seed \(seed): \(sample.path) cut to \(length) bytes adds \(added)")
     }

@@ -114,7 +114,7 @@ import Testing
     #expect(all.count == 1 && all[0].contains(#""moved in time":1"#))
   }
 
-  /// What glucoport edited of another program's treatment stands whole in it, and the rest in its own members.
+  /// What glucoport edited of another program's treatment is whole in it, and the rest in its own members.
   @Test func anothersTreatmentHoldsWhatWasEditedAndTheRest() throws {
     var state = Self.bolus
     (state.entryGuid, state.fields) = (nil, RecordFields(["units": .number(5)]))

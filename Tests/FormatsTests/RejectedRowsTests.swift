@@ -47,7 +47,7 @@ import Testing
     #expect(lines == lines.sorted() && lines.count >= 2, "\(lines)")
   }
 
-  /// Up to forty lines may stand above a header; in the middle of a file they can be another table's data.
+  /// Up to forty lines may be above a header; in the middle of a file they can be another table's data.
   @Test func rowsOfAnotherTableAboveAHeaderAreRejectedAndNotForgotten() throws {
     let libreView = try String(
       contentsOf: Repository.samples.appending(path: "libreview/libreview-mmol-en-21-columns.csv"),

@@ -7,7 +7,7 @@ import Ingest
 import Logbook
 import LogbookStore
 
-/// A store in a folder of its own, into which a test imports files.
+/// A store in its own folder, into which a test imports files.
 final class ImportBench {
   static let samples = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -18,7 +18,7 @@ import Testing
     return try bench.file("input.csv", ("time,glucose (mg/dL)\n" + lines.joined()).utf8)
   }
 
-  /// Imports until the program was asked so many times whether it is to end.
+  /// Imports until the program was asked this many times whether it is to end.
   private func run(
     _ bench: ImportBench, _ path: String, asking limit: Int, isStrict: Bool = false
   ) throws -> ImportInterruption? {

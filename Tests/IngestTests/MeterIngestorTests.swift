@@ -23,15 +23,17 @@ import Testing
   @discardableResult
   private func run(
     _ packets: [String], source: MeterSource = .meter, zone: String = "Europe/Madrid",
-    policy: ImportPolicy = ImportPolicy(), isTrusted: Bool = true, startedAt: Int64 = now
+    policy: ImportPolicy = ImportPolicy(), isTrusted: Bool = true, startedAt: Int64 = now,
+    onRejection: @escaping (Rejection, String?) throws -> Void = { _, _ in }
   ) throws -> ImportReport {
-    let replayed = ReplayedTransport(wordTalk(packets, startedAt: startedAt))
+    let replayed = ReplayedTransport(wordSession(packets, startedAt: startedAt))
     let connection = MeterConnection(replayed, model: WordDriver.models[0]) {
       startedAt + Int64(replayed.milliseconds / 1000)
     }
     let times = MeterTimes(zone: try LogbookZone(name: zone), now: isTrusted ? Self.now : nil)
     let meter = MeterIngestor(WordDriver(), connection, source: source, times: times, clock: { Self.now })
-    return try ImportSession(policy: policy, clock: { Self.now }).run(meter) { bench.store }
+    return try ImportSession(policy: policy, clock: { Self.now }, onRejection: onRejection)
+      .run(meter) { bench.store }
   }
 
   private func readings() throws -> [String] {
@@ -122,7 +124,7 @@ import Testing
     #expect(report.warnings == [])
   }
 
-  @Test(arguments: 0..<4) func aTalkThatBreaksOffStoresNothing(_ steps: Int) throws {
+  @Test(arguments: 0..<4) func aSessionThatBreaksOffStoresNothing(_ steps: Int) throws {
     let packets = [
       Self.meter, "reading smbg 2026-11-20T08:00:00 110", "note 3 2026-11-20T08:10:00 x", "broken",
     ]
@@ -154,7 +156,7 @@ import Testing
   }
 
   @Test func theStoreIsAskedForWhenEverythingIsRead() throws {
-    let replayed = ReplayedTransport(wordTalk([Self.meter]))
+    let replayed = ReplayedTransport(wordSession([Self.meter]))
     var wasAsked = false
     let connection = MeterConnection(replayed, model: WordDriver.models[0]) { Self.now }
     let times = MeterTimes(zone: try LogbookZone(name: "UTC"), now: nil)
@@ -201,8 +203,24 @@ import Testing
     #expect(try run([Self.meter, "broken", "end"], policy: limited).counts.rejected == 1)
   }
 
+  @Test func theRejectionsOfAReadThatStoresNothingAreReportedOnce() throws {
+    for limit in [0, 1] {
+      var policy = ImportPolicy()
+      policy.maxRejections = limit
+      var lines: [Int64] = []
+      let packets = [Self.meter, "reading smbg 2026-11-20T08:00:00 110", "broken", "end"]
+      do {
+        try run(packets, policy: policy) { rejection, _ in lines.append(rejection.line) }
+        #expect(limit == 1)
+      } catch is RejectedInput {
+        #expect(limit == 0)
+      }
+      #expect(lines == [7], "at most \(limit)")
+    }
+  }
+
   @Test func aTranscriptIsKeptByItsNameAndDigest() throws {
-    try run([Self.meter, "end"], source: MeterSource(name: "talk.transcript", digest: "d"))
-    #expect(try bench.rows("SELECT source, digest FROM ingest") == ["talk.transcript|d"])
+    try run([Self.meter, "end"], source: MeterSource(name: "session.transcript", digest: "d"))
+    #expect(try bench.rows("SELECT source, digest FROM ingest") == ["session.transcript|d"])
   }
 }

@@ -6,7 +6,7 @@ import LogbookStore
 import SeededRandom
 import Testing
 
-/// Readings that stand in overlapping exports, imported in any order, give one store.
+/// Readings that are in overlapping exports, imported in any order, give one store.
 @Suite struct OverlapTests {
   private struct Row {
     let time: DeviceTime

@@ -53,7 +53,7 @@ struct ReadAheadTests {
     #expect(try ahead.next(for: &batch) == nil && batch.readings.count == 10)
   }
 
-  /// The compressed bytes say only where they end that they are cut off, further in than the first batch.
+  /// The compressed bytes say only where they end that they are truncated, further in than the first batch.
   @Test func whatIsCutOffIsToldBehindTheBatchesBefore() throws {
     let bytes = try packed(Self.rows(120_000))
     let path = try bench.file("input.csv.gz", bytes.prefix(bytes.count * 4 / 5))

@@ -34,7 +34,7 @@ import Testing
     let first = desktop([(1, "2016/11/15 00:04", "6.4"), (2, "2016/11/15 00:19", "6.2")])
     try bench.run(bench.file("a.txt", first.utf8))
     let content = try bench.content()
-    // One value agrees, so that nothing but the time tells the readings apart.
+    // One value agrees, so that nothing but the time distinguishes the readings.
     let second = desktop([(1, "2018/03/01 08:00", "6.4"), (3, "2018/03/01 08:30", "7.0")])
     let path = try bench.file("b.txt", second.utf8)
     let failure = try #require(throws: Failure.self) { try bench.run(path) }

@@ -66,8 +66,8 @@ struct WordDriver: MeterDriver {
   }
 }
 
-/// A talk in words.
-func wordTalk(_ packets: [String], startedAt: Int64 = 1_795_219_200) -> Transcript {
+/// A session in words.
+func wordSession(_ packets: [String], startedAt: Int64 = 1_795_219_200) -> Transcript {
   var transcript = Transcript(driver: "word", vendorID: 0x1209, productID: 1, startedAt: startedAt)
   transcript.steps = packets.enumerated().map { index, packet in
     Transcript.Step(

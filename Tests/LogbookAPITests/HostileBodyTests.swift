@@ -21,7 +21,7 @@ import Testing
       var random = RandomBodies(seed: seed)
       for body in random.bodies() {
         #expect(takes(body.bytes, body.read), "\(body.name), seed \(seed)")
-        // Each place of short bodies, and so many of long ones that the test stays a matter of seconds.
+        // Each place of short bodies, and of long ones only as many as let the test takes only seconds.
         for length in stride(from: 0, to: body.bytes.count, by: 1 + body.bytes.count / 150) {
           #expect(
             !takes(Array(body.bytes[..<length]), body.read), "\(body.name), seed \(seed), \(length) bytes")

@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func runsThatCannotBeAreToldWhy() async throws {
+  @Test func runsThatCannotBeAreReportedWhy() async throws {
     try await Peer.with { (peer) async throws in
       let run = Peer.run
       func error(_ headers: [String], _ path: String = "/v1/changes") async throws -> (Int?, ErrorBody?) {

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func manyFailedLoginsAreToldToWaitAndAGoodTokenIsNot() async throws {
+  @Test func manyFailedLoginsAreReportedToWaitAndAGoodTokenIsNot() async throws {
     try await unchanged({ $0.maxFailedLogins = 3 }) { (peer) async throws in
       var statuses: [Int?] = []
       for _ in 0..<5 { statuses.append(try await peer.status("GET", "/v1/logbook", token: "gp_guess")) }
@@ -107,7 +107,7 @@ import Testing
 
   @Test func aBodyThatIsTooLargeIsRefusedBeforeAndBehindItsUnpacking() async throws {
     try await unchanged { (peer) async throws in
-      let large = try await peer.talk([
+      let large = try await peer.session([
         Array(
           """
           POST /v1/readings HTTP/1.1\r\nAuthorization: Bearer gp_write\r\n\(Peer.run.joined(separator: "\r\n"))\r
@@ -135,7 +135,7 @@ import Testing
         + Peer.run.joined(separator: "\r\n")
         + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
       let chunk = Array("100000\r\n".utf8) + [UInt8](repeating: 0x20, count: 1 << 20) + Array("\r\n".utf8)
-      let answer = try await peer.talk([Array(head.utf8)] + Array(repeating: chunk, count: 9))
+      let answer = try await peer.session([Array(head.utf8)] + Array(repeating: chunk, count: 9))
       #expect(answer.isEmpty || Reply(answer)?.status == 413)
     }
   }
@@ -176,7 +176,7 @@ import Testing
       let head =
         "POST /v1/readings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer gp_write\r\n"
         + Peer.run.joined(separator: "\r\n") + "\r\nContent-Type: application/json\r\n"
-      let answer = try await peer.talk([Array((head + rest).utf8)])
+      let answer = try await peer.session([Array((head + rest).utf8)])
       let text = String(decoding: answer, as: UTF8.self)
       #expect(answer.isEmpty || (400...499).contains(Reply(answer)?.status ?? 0), "\(text)")
       #expect(!text.contains("\"status\":\"ok\""), "what stands behind is no request")
@@ -188,7 +188,7 @@ import Testing
   ])
   func whatIsNoHTTPEndsTheConnection(_ text: String) async throws {
     try await unchanged({ $0.idleTime = .seconds(2) }) { (peer) async throws in
-      let answer = try await peer.talk([Array(text.utf8)])
+      let answer = try await peer.session([Array(text.utf8)])
       #expect(answer.isEmpty || (400...505).contains(Reply(answer)?.status ?? 0))
     }
   }
@@ -199,7 +199,7 @@ import Testing
   ])
   func whoSaysNothingMoreIsDisconnected(_ text: String) async throws {
     try await unchanged({ $0.idleTime = .seconds(1) }) { (peer) async throws in
-      let answer = try await peer.talk([Array(text.utf8)])
+      let answer = try await peer.session([Array(text.utf8)])
       #expect(answer.isEmpty || Reply(answer)?.status == 400)
     }
   }
@@ -212,14 +212,14 @@ import Testing
         + "\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n"
       let drops = Array(repeating: [UInt8(ascii: " ")], count: 60)
       let start = ContinuousClock.now
-      let answer = try await peer.talk([Array(head.utf8)] + drops, pauseMilliseconds: 50)
+      let answer = try await peer.session([Array(head.utf8)] + drops, pauseMilliseconds: 50)
       #expect(answer.isEmpty || Reply(answer)?.status == 408)
       #expect(ContinuousClock.now - start < .seconds(60))
     }
   }
 
   @Test func bytesAtWorkAreBoundedAndGivenBack() async throws {
-    let bytes = BytesAtWork(most: 10)
+    let bytes = BytesAtWork(maxBytes: 10)
     #expect(await bytes.take(20), "a body alone has room")
     #expect(await !bytes.take(1))
     await bytes.release(20)
@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test func failedLoginsAreForgottenAfterAMinuteAndWhenTheClockJumps() async {
-    let logins = FailedLogins(most: 1)
+    let logins = FailedLogins(maxFailures: 1)
     #expect(await logins.add("a", at: 100) == nil)
     #expect(await logins.add("b", at: 100) == nil)
     #expect(await logins.add("a", at: 130) == 30)

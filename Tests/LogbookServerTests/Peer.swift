@@ -41,7 +41,7 @@ struct Reply: Sendable {
   }
 }
 
-/// A server on a real socket, and what a client needs to talk to it.
+/// A server on a real socket, and what a client needs to reach it.
 struct Peer: Sendable {
   let port: UInt16
   let storage: EmbeddedStorage
@@ -100,7 +100,7 @@ struct Peer: Sendable {
       }
     }
     let head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
-    return Reply(try await talk([head + (body ?? [])]))
+    return Reply(try await session([head + (body ?? [])]))
   }
 
   /// The status of the answer to a request; nil where the connection was closed without one.
@@ -113,16 +113,16 @@ struct Peer: Sendable {
 
   /// Sends pieces with a pause behind each, and gives all that came until the server closed the connection.
   ///
-  /// On a thread of its own: a call that blocks would take one of the few threads that the server's tasks share.
-  func talk(_ pieces: [[UInt8]], pauseMilliseconds: UInt32 = 0) async throws -> [UInt8] {
+  /// On its own thread: a call that blocks would take one of the few threads that the server's tasks share.
+  func session(_ pieces: [[UInt8]], pauseMilliseconds: UInt32 = 0) async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread { [port] in
-        continuation.resume(with: Result { try Self.talk(port, pieces, pauseMilliseconds) })
+        continuation.resume(with: Result { try Self.session(port, pieces, pauseMilliseconds) })
       }
     }
   }
 
-  private static func talk(_ port: UInt16, _ pieces: [[UInt8]], _ pause: UInt32) throws -> [UInt8] {
+  private static func session(_ port: UInt16, _ pieces: [[UInt8]], _ pause: UInt32) throws -> [UInt8] {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in()

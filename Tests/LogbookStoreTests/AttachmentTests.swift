@@ -41,7 +41,7 @@ import Testing
     return (draft, UUID().uuidString.lowercased())
   }
 
-  /// Attaches contents, each taken in by pieces of so many bytes.
+  /// Attaches contents, each taken in by pieces of this many bytes.
   @discardableResult
   private func attach(_ contents: [UInt8]..., pieces: Int = 1000, to entry: String = entry) throws -> [String]
   {
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// A row is one aspect of one record: what is settled of one says nothing of another.
+  /// A row is one aspect of one record: settling one does not settle another.
   @Test func whatIsAcknowledgedOfARecordLeavesItsContentQueuedAndTheOtherWayRound() throws {
     let guids = try attach(Array("one".utf8), Array("other".utf8))
     let aspects = { (guid: String) in

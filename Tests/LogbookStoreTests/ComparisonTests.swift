@@ -6,7 +6,7 @@ import Testing
 
 @testable import LogbookStore
 
-/// What a store tells for a comparison, what it queues again, and how it is removed.
+/// What a store reports for a comparison, what it queues again, and how it is removed.
 @Suite struct ComparisonTests {
   private func filled() throws -> ScratchStore {
     let scratch = try ScratchStore()

@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func aTickIsKnownUnderAnotherShownTime() throws {
-    // Thirty in all, so that the moved and the new one stand in one statement of ten.
+    // Thirty in all, so that the moved and the new one are in one statement of ten.
     let ticks = (0..<29).map { Make.tick(7573 + $0 * 300, 100, at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(ticks))
     var moved = ticks

@@ -265,7 +265,7 @@ import Testing
   }
 }
 
-/// What a remote refused for good, and its release.
+/// What a remote refused permanently, and its release.
 @Suite struct QuarantineTests {
   @Test func whatIsRefusedIsCountedApartUntilItIsReleased() throws {
     let scratch = try ScratchStore()

@@ -36,7 +36,7 @@ import Testing
           UPDATE record SET version_synced = 1, base = '{}', revision = 'r1', sent = 's', sent_version = 1,
             conflict = '{}', conflict_revision = 'r2', quarantine = 'no', quarantined_version = 1
           WHERE guid = (SELECT min(guid) FROM record);
-          UPDATE remote SET cursor = 'c1', mark = 'm1', run = 4, run_id = 'x', failures = 2, next_attempt = 9000,
+          UPDATE remote SET cursor = 'c1', last_position = 'm1', run = 4, run_id = 'x', failures = 2, next_attempt = 9000,
             last_error = 'e', last_success = 8000
           """)
     }

@@ -56,7 +56,7 @@ import Testing
     var merged: [Reading] = []
     var sizes: [Int] = []
     try waiting.merge(of: [1, 2]) { batch in
-      // What stands in one place is never parted.
+      // What is in one place is never parted.
       if let last = merged.last, let first = batch.first { #expect(key(last) != key(first)) }
       merged += batch
       sizes.append(batch.count)
@@ -186,7 +186,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  @Test func readingsThatTheStoreDoesNotTakeAreTold() throws {
+  @Test func readingsThatTheStoreDoesNotTakeAreReported() throws {
     try scratch.ingest(Make.batch([Make.tick(5, 100, at: Make.noon - 90 * 86_400)]))
     try ingest { writer in
       try writer.write(scattered { Make.tick(($0 - Make.noon) / 300, 100, at: $0) })

@@ -15,7 +15,7 @@ private let c2 = "c2000000-0000-4000-8000-000000000000"
 private let p1 = "b1000000-0000-4000-8000-000000000000"
 private let n1 = "d1000000-0000-4000-8000-000000000000"
 
-/// How readings, entries and what belongs to them stand with the remote.
+/// How readings, entries and what belongs to them compare with the remote.
 @Suite struct SyncStateTests {
   private let scratch: ScratchStore
 

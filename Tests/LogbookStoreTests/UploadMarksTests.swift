@@ -82,7 +82,7 @@ import Testing
     try scratch.expectCountersEqualCount()
   }
 
-  /// The triggers that stand aside are there again, and nothing is in between when marking fails.
+  /// The triggers that were dropped are there again, and nothing is in between when marking fails.
   @Test(arguments: [few, many], [true, false])
   func theRulesOfRequeuesHoldBehindManyMarks(count: Int, fails: Bool) throws {
     struct Stopped: Error {}

@@ -6,9 +6,9 @@ package import SimulatedMeters
 package import SimulatedUSB
 import Testing
 
-/// One driver with one of its simulated meters: talks with the meter, and what is to be said of them.
+/// One driver with one of its simulated meters: sessions with the meter, and what is to be said of them.
 package struct DriverTrial: CustomTestStringConvertible, Sendable {
-  /// How a talk ended.
+  /// How a session ended.
   package struct Outcome {
     /// What the driver gave.
     package let result: Result<MeterContents, any Error>
@@ -41,9 +41,9 @@ package struct DriverTrial: CustomTestStringConvertible, Sendable {
   /// A new meter that holds this.
   package func meter(_ memory: SimulatedMemory) -> SimulatedConnection { family.make(memory) }
 
-  /// The same meter for another talk: as it is, or plugged in again where it talks once.
+  /// The same meter for another session: as it is, or plugged in again where it answers once.
   package func again(_ meter: SimulatedConnection, _ memory: SimulatedMemory) -> SimulatedConnection {
-    family.talksOnce ? family.make(memory) : meter
+    family.answersOnce ? family.make(memory) : meter
   }
 
   /// Lets the driver read the meter.
@@ -142,7 +142,7 @@ extension DriverTrial {
     memory((0..<family.capacity).map { (.smbg, .milligrams(Double(70 + $0 % 300)), []) })
   }
 
-  /// What speaks against a talk: nothing where it ended in a failure that may be, or gave all that the meter holds.
+  /// What speaks against a session: nothing where it ended in a failure that may be, or gave all that the meter holds.
   ///
   /// - Parameter mayBeWrong: whether a wrong value cannot be found out.
   package func complaint(_ outcome: Outcome, of memory: SimulatedMemory, mayBeWrong: Bool = false) -> String?
@@ -207,7 +207,7 @@ extension DriverTrial {
     return complaints
   }
 
-  /// A talk with a fault; nil where the fault lets not even the link be opened.
+  /// A session with a fault; nil where the fault lets not even the link be opened.
   package func disturbed(_ meter: SimulatedConnection, _ fault: Fault, _ exchanges: Int) throws -> Outcome? {
     do { return try read(meter, fault: fault, maxExchanges: exchanges * 20 + 200) } catch is Failure {
       return nil

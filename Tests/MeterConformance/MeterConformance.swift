@@ -5,7 +5,7 @@ package import SimulatedMeters
 import SimulatedUSB
 import Testing
 
-/// What every driver does with each of its simulated meters. A room with drivers runs it in a test of its own.
+/// What every driver does with each of its simulated meters. A room with drivers runs it in its own test.
 package struct MeterConformance: Sendable {
   /// What is asked of each driver with each meter.
   package enum Rule: String, CaseIterable, Sendable {
@@ -49,7 +49,7 @@ package struct MeterConformance: Sendable {
     trials = DriverTrial.all(drivers, with: meters)
   }
 
-  /// Checks the register: each driver has a simulated meter, an id of its own in plain letters, and devices that no other
+  /// Checks the register: each driver has a simulated meter, its own id in plain letters, and devices that no other
   /// takes unasked.
   package func checkRegister() {
     let simulated = Set(trials.map { $0.driver.id })
@@ -180,8 +180,8 @@ extension MeterConformance {
     }
     let identity = try trial.identify(trial.meter(trial.variety))
     #expect(before?.device == identity.device)
-    // A meter that talks once after it was plugged in cannot be asked again, and some are set without a word of their clock.
-    if !trial.family.talksOnce, let shown = identity.clock?.meter {
+    // A meter that answers once after it was plugged in cannot be asked again, and some are set without a word of their clock.
+    if !trial.family.answersOnce, let shown = identity.clock?.meter {
       #expect(try trial.identify(refused).clock?.meter == shown)
       #expect(try trial.identify(meter).clock?.meter.seconds == DriverTrial.noon.seconds + 86400)
     }

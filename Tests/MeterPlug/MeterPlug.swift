@@ -8,7 +8,7 @@ import SimulatedMeters
 import SimulatedUSB
 
 /// Runs a command with a simulated meter at a simulated bus, for benchmarks and for trying:
-/// `meter-plug DRIVER COUNT COMMAND...`, with so many readings in the meter.
+/// `meter-plug DRIVER COUNT COMMAND...`, with this many readings in the meter.
 ///
 /// Ends with the command's status, after a line on the standard error: packets and seconds.
 @main

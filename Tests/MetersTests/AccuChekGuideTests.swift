@@ -6,11 +6,11 @@ import Testing
 
 @testable import Meters
 
-/// The Accu-Chek Guide's messages and talks. The attributes and the segments are those of a real Guide 925 with
-/// another serial number and date; the reports and whole talks are constructed by the same rules.
+/// The Accu-Chek Guide's messages and sessions. The attributes and the segments are those of a real Guide 925 with
+/// another serial number and date; the reports and whole sessions are constructed by the same rules.
 struct AccuChekGuideTests {
   /// Real; the content begins behind the choice and its length.
-  private static let attributes = HexTalk.hex(
+  private static let attributes = HexSession.hex(
     """
     E70000D400D200A4020300CC0000000800C60928000E0006526F636865000004393235000984000A0008006019
     00000000420A4400024000092D00560003005200010000001A73657269616C2D6E756D6265723A20393235303030
@@ -19,7 +19,7 @@ struct AccuChekGuideTests {
     0200120201000804010001000220110202000200000A5A00080001000410110002
     """)
   /// Real.
-  private static let segments = HexTalk.hex(
+  private static let segments = HexSession.hex(
     """
     E70001D201D000A5020701CA00050C0D01C4000401C000000009006C0922000200000A4E001A80000001001400060002
     72700001000200080A4C0002094700020953000200000A58000C000A504D536567476C7563200A620006000000000000
@@ -73,7 +73,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func aReportTellsItsEntriesAndItsConfirmation() throws {
-    let bytes = HexTalk.hex(
+    let bytes = HexSession.hex(
       """
       E700003800360020010100300100FFFFFFFF0D21002600000000000000000002800000182026093007311200007000
       00202609301302400000B60000
@@ -85,7 +85,7 @@ struct AccuChekGuideTests {
     #expect(report.split(every: 10) == nil)
     #expect(
       DataAPDU(data.invokeID, .eventResponse, report.confirmation(handle: 0x0100)).apdu.bytes
-        == HexTalk.hex("E700001E001C0020020100160100FFFFFFFF0D21000C000000000000000000020080"))
+        == HexSession.hex("E700001E001C0020020100160100FFFFFFFF0D21000C000000000000000000020080"))
   }
 
   @Test(arguments: [
@@ -98,22 +98,22 @@ struct AccuChekGuideTests {
   }
 
   @Test func aTimeIsDecimalDigitsAndItsHundredthsAreNotLookedAt() {
-    #expect(MedicalTime.parse(HexTalk.hex("20260930073112FF"))?.text == "2026-09-30T07:31:12")
-    #expect(MedicalTime.parse(HexTalk.hex("2026093A07311200")) == nil)
-    #expect(MedicalTime.parse(HexTalk.hex("2026133007311200")) == nil)
-    #expect(MedicalTime.parse(HexTalk.hex("20260930073112")) == nil)
+    #expect(MedicalTime.parse(HexSession.hex("20260930073112FF"))?.text == "2026-09-30T07:31:12")
+    #expect(MedicalTime.parse(HexSession.hex("2026093A07311200")) == nil)
+    #expect(MedicalTime.parse(HexSession.hex("2026133007311200")) == nil)
+    #expect(MedicalTime.parse(HexSession.hex("20260930073112")) == nil)
     let time = DeviceTime(text: "2026-10-01T20:42:52")
-    #expect(time.map(MedicalTime.bytes) == HexTalk.hex("2026100120425200"))
+    #expect(time.map(MedicalTime.bytes) == HexSession.hex("2026100120425200"))
   }
 
-  // MARK: Whole talks, constructed
+  // MARK: Whole sessions, constructed
 
   private static let opening =
     [
-      HexTalk.step(
+      HexSession.step(
         .controlIn(ControlRequest(type: 0x80, request: 0, value: 0, index: 0), maxBytes: 2), .success([0, 0]))
     ]
-    + HexTalk.steps(
+    + HexSession.steps(
       """
       < E20000328000000000 01002A507900268000000080008000000000000000008000000008006019000000004240000001010000000000
       > E300002C0003507900268000000280008000000000000000800000000008123456780000000000000000000000000000
@@ -122,10 +122,10 @@ struct AccuChekGuideTests {
       """)
   private static let identity =
     opening + [
-      HexTalk.step(.send(HexTalk.hex("E700000E000C001101030006000000000000")), .success([])),
-      HexTalk.step(.receive(maxBytes: 1024), .success(answered(attributes, by: 0x11))),
+      HexSession.step(.send(HexSession.hex("E700000E000C001101030006000000000000")), .success([])),
+      HexSession.step(.receive(maxBytes: 1024), .success(answered(attributes, by: 0x11))),
     ]
-  private static let closing = HexTalk.steps(
+  private static let closing = HexSession.steps(
     """
     > E40000020000
     < E50000020000
@@ -138,18 +138,18 @@ struct AccuChekGuideTests {
 
   private static func askedForSegments(_ answer: [UInt8]) -> [Transcript.Step] {
     [
-      HexTalk.step(
-        .send(HexTalk.hex("E7000014001200120107000C01000C0D00060001000200 00")), .success([])),
-      HexTalk.step(.receive(maxBytes: 1024), .success(answer)),
+      HexSession.step(
+        .send(HexSession.hex("E7000014001200120107000C01000C0D00060001000200 00")), .success([])),
+      HexSession.step(.receive(maxBytes: 1024), .success(answer)),
     ]
   }
 
   private static func transfer(_ segment: UInt8, id: UInt8, result: UInt8 = 0) -> [Transcript.Step] {
     [
-      HexTalk.step(
+      HexSession.step(
         .send([0xE7, 0, 0, 0x10, 0, 0x0E, 0, id, 1, 7, 0, 8, 1, 0, 0x0C, 0x1C, 0, 2, 0, segment]),
         .success([])),
-      HexTalk.step(
+      HexSession.step(
         .receive(maxBytes: 1024),
         .success(
           [0xE7, 0, 0, 0x12, 0, 0x10, 0, id, 2, 7, 0, 0x0A, 1, 0, 0x0C, 0x1C, 0, 4, 0, segment, 0, result])),
@@ -160,7 +160,7 @@ struct AccuChekGuideTests {
   private static func report(
     _ segment: UInt8, id: UInt8, first: UInt8 = 0, status: UInt8 = 0xC0, _ entries: [String]
   ) -> [Transcript.Step] {
-    let bytes = entries.flatMap { HexTalk.hex($0) }
+    let bytes = entries.flatMap { HexSession.hex($0) }
     let position: [UInt8] = [0, segment, 0, 0, 0, first, 0, 0, 0, UInt8(entries.count)]
     let info = position + [status, 0] + UInt16(bytes.count).bigEndianBytes + bytes
     let event: [UInt8] =
@@ -169,16 +169,16 @@ struct AccuChekGuideTests {
       [0xE7, 0, 0, 0x1E, 0, 0x1C, 0, id, 2, 1, 0, 0x16, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0D, 0x21, 0, 0x0C]
       + position + [0, 0x80]
     return [
-      HexTalk.step(
+      HexSession.step(
         .receive(maxBytes: 1024), .success(DataAPDU(UInt16(id), .confirmedEvent, event).apdu.bytes)),
-      HexTalk.step(.send(confirmed), .success([])),
+      HexSession.step(.send(confirmed), .success([])),
     ]
   }
 
-  private static let nothingDescribed = HexTalk.hex("E700000E000C00120207000601000C0D0000")
+  private static let nothingDescribed = HexSession.hex("E700000E000C00120207000601000C0D0000")
 
   private func read(_ steps: [Transcript.Step]) throws -> MeterContents {
-    let (meter, transport) = HexTalk.meter(AccuChekGuideDriver.self, steps)
+    let (meter, transport) = HexSession.meter(AccuChekGuideDriver.self, steps)
     let contents = try AccuChekGuideDriver().read(meter)
     #expect(transport.isExhausted)
     return contents
@@ -248,7 +248,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func aMeterThatSaysNothingOfItselfIsReadAllTheSame() throws {
-    let nothing = HexTalk.steps(
+    let nothing = HexSession.steps(
       """
       > E700000E000C001101030006000000000000
       < E700000E000C001102030006000000000000
@@ -279,7 +279,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func theIdentityIsAskedForAndNothingElse() throws {
-    let (meter, transport) = HexTalk.meter(AccuChekGuideDriver.self, Self.identity + Self.closing, now: 7)
+    let (meter, transport) = HexSession.meter(AccuChekGuideDriver.self, Self.identity + Self.closing, now: 7)
     let identity = try AccuChekGuideDriver().identify(meter)
     #expect(transport.isExhausted)
     #expect(
@@ -290,10 +290,10 @@ struct AccuChekGuideTests {
   }
 
   @Test func theClockIsSetInDecimalDigits() throws {
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.identity
-        + HexTalk.steps(
+        + HexSession.steps(
           """
           > E700001A001800120107001200000C17000C202610012042520000000000
           < E700000E000C00120207000600000C170000
@@ -306,9 +306,9 @@ struct AccuChekGuideTests {
     ("a report out of order", report(0, id: 0x20, first: 5, ["202609010800000000780000"])),
     ("a report with half an entry", report(0, id: 0x20, ["2026090108000000"])),
     ("a meter that gives up", report(0, id: 0x20, status: 0x48, ["202609010800000000780000"])),
-    ("an abort", HexTalk.steps("< E60000020000")),
-    ("a message of no known type", HexTalk.steps("< E80000020000")),
-    ("silence", HexTalk.steps("!")),
+    ("an abort", HexSession.steps("< E60000020000")),
+    ("a message of no known type", HexSession.steps("< E80000020000")),
+    ("silence", HexSession.steps("!")),
   ])
   func aBrokenTransferGivesNothing(what: String, steps: [Transcript.Step]) throws {
     let broken = steps.filter { if case .receive = $0.exchange { true } else { false } }
@@ -323,7 +323,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func anotherInstanceNumberInAnAnswerIsToldAndTheReadingsStay() throws {
-    let transfer = HexTalk.steps(
+    let transfer = HexSession.steps(
       """
       > E7000010000E001301070008 01000C1C00020000
       < E700001200100013 0207000A 01000C1C 0004 0007 0000
@@ -337,7 +337,7 @@ struct AccuChekGuideTests {
 
   /// Glucose, and then meal marks that end in another way than is known.
   @Test(arguments: [
-    ("a refusal", HexTalk.steps("< E700000E000C0014 03000006 000900000000")),
+    ("a refusal", HexSession.steps("< E700000E000C0014 03000006 000900000000")),
     ("no such segment", transfer(3, id: 0x14, result: 1)), ("a busy meter", transfer(3, id: 0x14, result: 2)),
     (
       "a report out of order",
@@ -348,13 +348,13 @@ struct AccuChekGuideTests {
       "a meter that gives up",
       transfer(3, id: 0x14) + report(3, id: 0x21, status: 0x48, ["20260930073112007254"])
     ),
-    ("a message of no known type", HexTalk.steps("< E80000020000")), ("silence", HexTalk.steps("!")),
-    ("an abort", HexTalk.steps("< E60000020000")),
+    ("a message of no known type", HexSession.steps("< E80000020000")), ("silence", HexSession.steps("!")),
+    ("an abort", HexSession.steps("< E60000020000")),
   ])
   func mealMarksThatCannotBeReadCostNoGlucose(what: String, steps: [Transcript.Step]) throws {
     let asked = Self.transfer(3, id: 0x14).prefix(1)
     let came = steps.filter { if case .receive = $0.exchange { true } else { false } }
-    let (meter, _) = HexTalk.meter(
+    let (meter, _) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
         + Self.transfer(0, id: 0x13) + Self.report(0, id: 0x20, ["202609300731120000700000"]) + asked + came
@@ -369,18 +369,18 @@ struct AccuChekGuideTests {
   /// A person can plug it in again, and what is stored without marks gets none later.
   @Test(arguments: [TransportError.unplugged, .interrupted])
   func aLostConnectionIsNoDeviation(error: TransportError) throws {
-    let (meter, _) = HexTalk.meter(
+    let (meter, _) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.identity + Self.askedForSegments(Self.answered(Self.segments, by: 0x12))
         + Self.transfer(0, id: 0x13) + Self.report(0, id: 0x20, ["202609300731120000700000"])
-        + Self.transfer(3, id: 0x14).prefix(1) + [HexTalk.step(.receive(maxBytes: 1024), .failure(error))])
+        + Self.transfer(3, id: 0x14).prefix(1) + [HexSession.step(.receive(maxBytes: 1024), .failure(error))])
     #expect(throws: Failure.self) { try AccuChekGuideDriver().read(meter) }
   }
 
   @Test func aMemoryThatIsDescribedInAnotherWayIsReadForItsGlucose() throws {
     // The list of segments is cut.
-    let cut = Self.answered(HexTalk.hex("E700001400120012 0207000C 01000C0D0006 0004 01C0 0000"), by: 0x12)
-    let refused = HexTalk.hex("E700000E000C0012 03000006 000900000000")
+    let cut = Self.answered(HexSession.hex("E700001400120012 0207000C 01000C0D0006 0004 01C0 0000"), by: 0x12)
+    let refused = HexSession.hex("E700000E000C0012 03000006 000900000000")
     for answer in [cut, refused] {
       let contents = try read(
         Self.identity + Self.askedForSegments(answer) + Self.transfer(0, id: 0x13)
@@ -390,7 +390,7 @@ struct AccuChekGuideTests {
   }
 
   @Test func aSegmentWithAnEntryMapOfAnotherFormIsLeftOut() throws {
-    // The map of the meal marks says that it has more fields than stand in it.
+    // The map of the meal marks says that it has more fields than are in it.
     var bytes = Self.answered(Self.segments, by: 0x12)
     let map = try #require(
       bytes.indices.dropLast(3).first { Array(bytes[$0..<$0 + 4]) == [0x72, 0x48, 0x00, 0x04] })
@@ -405,10 +405,10 @@ struct AccuChekGuideTests {
   }
 
   @Test func afterAFailureTheAssociationIsReleased() throws {
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       AccuChekGuideDriver.self,
       Self.opening
-        + HexTalk.steps(
+        + HexSession.steps(
           """
           > E700000E000C001101030006000000000000
           < E700000E000C009901030006000000000000

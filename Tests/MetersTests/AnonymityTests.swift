@@ -42,7 +42,7 @@ struct AnonymityTests {
     return contents
   }
 
-  @Test(arguments: able) func anAnonymisedTalkTellsTheSameOfAnybodyElse(trial: DriverTrial) throws {
+  @Test(arguments: able) func anAnonymisedSessionShowsTheSameOfAnybodyElse(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let before = try Self.replay(trial, original)
     let transcript = try original.anonymised(by: trial.driver)
@@ -60,13 +60,13 @@ struct AnonymityTests {
     #expect(after.rejections.isEmpty && after.skipped == before.skipped)
   }
 
-  @Test(arguments: able) func talksThatDifferInThePersonAloneBecomeTheSame(trial: DriverTrial) throws {
+  @Test(arguments: able) func sessionsThatDifferInThePersonAloneBecomeTheSame(trial: DriverTrial) throws {
     let talks = try [false, true].map { try Self.record(trial, Self.memory(trial, isOther: $0)) }
     #expect(talks[0] != talks[1])
     #expect(try talks[0].anonymised(by: trial.driver) == talks[1].anonymised(by: trial.driver))
   }
 
-  @Test(arguments: able) func aTalkWithADamagedPartIsRefusedOrGivesTheSame(trial: DriverTrial) throws {
+  @Test(arguments: able) func aSessionWithADamagedPartIsRefusedOrGivesTheSame(trial: DriverTrial) throws {
     let original = try Self.record(trial, Self.memory(trial, isOther: false))
     let clean = try original.anonymised(by: trial.driver)
     var random = SeededGenerator(seed: 11)
@@ -77,7 +77,7 @@ struct AnonymityTests {
       packet[Int.random(in: 0..<packet.count, using: &random)] ^= 0x20
       broken.steps[step].result = .success(packet)
       guard let anonymous = try? broken.anonymised(by: trial.driver) else { continue }
-      // What was turned stands behind a payload, or where nothing is measured.
+      // What was turned is behind a payload, or where nothing is measured.
       let differing = zip(anonymous.steps, clean.steps).filter { $0.0 != $0.1 }
       #expect(differing.count <= 1)
     }

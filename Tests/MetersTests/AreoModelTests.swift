@@ -23,13 +23,13 @@ struct AreoModelTests {
     SimulatedItem(kind, at: try #require(DeviceTime(text: time)), measurement, marks: marks)
   }
 
-  private static func controlIn(_ meter: SimulatedAreo, _ bytes: [UInt8]) -> String {
+  private static func exchange(_ meter: SimulatedAreo, _ bytes: [UInt8]) -> String {
     String(decoding: meter.take(bytes, line: SimulatedAreo.settings), as: UTF8.self)
   }
 
   @Test func itTellsWhichItIs() {
     #expect(
-      Self.controlIn(SimulatedAreo(Self.memory()), [0xA2])
+      Self.exchange(SimulatedAreo(Self.memory()), [0xA2])
         == "[\r\n0000000000000,58,59,      DEMOSN, B.0\r\nE6\r\n]\r\n")
   }
 
@@ -38,12 +38,12 @@ struct AreoModelTests {
       try Self.item("2024-06-09T18:12", .low(below: nil, .milligramsPerDecilitre)),
       try Self.item("2024-01-01T08:00", .value(Quantity(94, .milligramsPerDecilitre)), .beforeMeal),
     ]
-    let text = Self.controlIn(SimulatedAreo(Self.memory(items)), [0x80])
+    let text = Self.exchange(SimulatedAreo(Self.memory(items)), [0x80])
     #expect(text.hasPrefix("[\r\nGlu, 5.2,mmol/L,02,240101,0800\r\nGlu,  LO,mmol/L,00,240609,1812\r\n"))
-    let milligrams = Self.controlIn(
+    let milligrams = Self.exchange(
       SimulatedAreo(Self.memory(items, .milligramsPerDecilitre), isGK: true), [0x80])
     #expect(milligrams.contains("Glu,  94, mg/dL,02,240101,0800\r\n"))
-    let plain = Self.controlIn(SimulatedAreo(Self.memory(items, .milligramsPerDecilitre)), [0x80])
+    let plain = Self.exchange(SimulatedAreo(Self.memory(items, .milligramsPerDecilitre)), [0x80])
     #expect(plain.contains("Glu,  94,mg/dL,02,240101,0800\r\n"))
   }
 
@@ -53,9 +53,9 @@ struct AreoModelTests {
       try Self.item("2024-01-01T08:00", .value(Quantity(0.2, .millimolesPerLitre)), kind: .ketone),
     ]
     #expect(
-      Self.controlIn(SimulatedAreo(Self.memory(items), isGK: true), [0xA8])
+      Self.exchange(SimulatedAreo(Self.memory(items), isGK: true), [0xA8])
         == "[\r\nKet, 0.2,mmol/L,00,240101,0800\r\nKet,  HI,mmol/L,00,240609,1812\r\nF0\r\n]\r\n")
-    #expect(Self.controlIn(SimulatedAreo(Self.memory(items)), [0xA8]) == "")
+    #expect(Self.exchange(SimulatedAreo(Self.memory(items)), [0xA8]) == "")
     #expect(SimulatedAreo.holdsWithKetones(items[0]))
     #expect(!SimulatedAreo.holds(items[0]))
   }
@@ -71,13 +71,13 @@ struct AreoModelTests {
 
   @Test func theClockIsSetByABlockWithItsSumInUpperCase() {
     let meter = SimulatedAreo(Self.memory())
-    #expect(Self.controlIn(meter, Array(Self.setting.prefix(9))) == "")
-    #expect(Self.controlIn(meter, Array(Self.setting.dropFirst(9))) == "P")
+    #expect(Self.exchange(meter, Array(Self.setting.prefix(9))) == "")
+    #expect(Self.exchange(meter, Array(Self.setting.dropFirst(9))) == "P")
     #expect(meter.memory.clock.text == "2024-02-29T15:30:00")
     var wrong = Self.setting
     wrong[17] = 0x61
-    #expect(Self.controlIn(meter, wrong) == "F")
-    #expect(Self.controlIn(meter, [0xA2]).hasPrefix("["))
+    #expect(Self.exchange(meter, wrong) == "F")
+    #expect(Self.exchange(meter, [0xA2]).hasPrefix("["))
   }
 
   @Test func anotherSpeedOrParityGivesNothing() {

@@ -15,31 +15,32 @@ import Testing
   ]
 
   private func read(_ transcript: Transcript) throws -> MeterContents {
-    let replayed = try ReplayedTalk(transcript, ContourDriver.self)
+    let replayed = try ReplayedSession(transcript, ContourDriver.self)
     let contents = try ContourDriver().read(replayed.connection)
     #expect(replayed.transport.isExhausted)
     return contents
   }
 
-  private func talk(_ records: [String], serial: String = "6201- C36847^0000-") -> Transcript {
+  private func session(_ records: [String], serial: String = "6201- C36847^0000-") -> Transcript {
     let settings = "A=1^C=41^U=0^V=20600"
-    var talk = ContourTranscript(opening: [])
+    var session = ContourTranscript(opening: [])
     let header = ContourTranscript.header(settings, count: records.count).replacing(
       "6201- C36847^0000-", with: serial)
-    talk.meter([ContourTranscript.eot] + ContourTranscript.frame(1, header) + [ContourTranscript.enq])
-    talk.exchange(ContourTranscript.ack, ContourTranscript.frame(1, header))
-    talk.exchange(ContourTranscript.ack, ContourTranscript.frame(2, "P|1"))
+    session.meter([ContourTranscript.eot] + ContourTranscript.frame(1, header) + [ContourTranscript.enq])
+    session.exchange(ContourTranscript.ack, ContourTranscript.frame(1, header))
+    session.exchange(ContourTranscript.ack, ContourTranscript.frame(2, "P|1"))
     for (index, record) in records.enumerated() {
-      talk.exchange(ContourTranscript.ack, ContourTranscript.frame(3 + index, record))
+      session.exchange(ContourTranscript.ack, ContourTranscript.frame(3 + index, record))
     }
-    talk.exchange(ContourTranscript.ack, ContourTranscript.frame(3 + records.count, "L|1||N", isLast: true))
-    talk.exchange(ContourTranscript.ack, [ContourTranscript.eot])
-    return talk.transcript
+    session.exchange(
+      ContourTranscript.ack, ContourTranscript.frame(3 + records.count, "L|1||N", isLast: true))
+    session.exchange(ContourTranscript.ack, [ContourTranscript.eot])
+    return session.transcript
   }
 
-  @Test func theTalkStillReadsAndKeepsTimesAndMarks() throws {
-    let before = try read(talk(Self.records))
-    let after = try read(try ContourDriver.anonymise(talk(Self.records)))
+  @Test func theSessionStillReadsAndKeepsTimesAndMarks() throws {
+    let before = try read(session(Self.records))
+    let after = try read(try ContourDriver.anonymise(session(Self.records)))
     #expect(after.identity.device.serial == "6201- 000000")
     #expect(before.readings.count == 3 && after.readings.count == 3)
     #expect(after.readings.map(\.deviceTime) == before.readings.map(\.deviceTime))
@@ -50,58 +51,58 @@ import Testing
     #expect(after.rejections == before.rejections)
   }
 
-  @Test func talksThatDifferInThePersonAloneBecomeTheSame() throws {
+  @Test func sessionsThatDifferInThePersonAloneBecomeTheSame() throws {
     let others = [
       "R|1|^^^Glucose|398|mg/dL^P||B||202605040712", "R|2|^^^Insulin|12|1^||||202605041345",
       "R|3|^^^Glucose|20|mg/dL^P||<||202605051530", "R|4|^^^Glucose|9.9|mmol/L^P||A||202605051830",
       "R|5|^^^Carb|7|2^||||202605051831",
     ]
     #expect(
-      try ContourDriver.anonymise(talk(Self.records))
-        == ContourDriver.anonymise(talk(others, serial: "6201- X99999^0000-")))
+      try ContourDriver.anonymise(session(Self.records))
+        == ContourDriver.anonymise(session(others, serial: "6201- X99999^0000-")))
   }
 
   @Test func whatStandsBehindAReportsPayloadGoesToo() throws {
-    var leaking = talk(Self.records)
+    var leaking = session(Self.records)
     let last = try #require(leaking.steps.lastIndex { $0.exchange == .receive(maxBytes: 64) })
     var report = try leaking.steps[last].result.get()
     report.replaceSubrange(60..<64, with: Array("112|".utf8))
     leaking.steps[last].result = .success(report)
-    #expect(try ContourDriver.anonymise(leaking) == ContourDriver.anonymise(talk(Self.records)))
+    #expect(try ContourDriver.anonymise(leaking) == ContourDriver.anonymise(session(Self.records)))
   }
 
   @Test func aPatientsNameIsNotUnderstoodAndRefused() {
-    var talk = ContourTranscript(opening: [])
-    talk.exchange(ContourTranscript.ack, ContourTranscript.frame(2, "P|1||||Smith^Anna"))
-    #expect(throws: Failure.self) { try ContourDriver.anonymise(talk.transcript) }
+    var session = ContourTranscript(opening: [])
+    session.exchange(ContourTranscript.ack, ContourTranscript.frame(2, "P|1||||Smith^Anna"))
+    #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
   }
 
   @Test(arguments: ["Q|1", "R|1", "X", "H|1"]) func aRecordOfAnotherSortIsRefused(_ record: String) {
-    var talk = ContourTranscript(opening: [])
-    talk.exchange(ContourTranscript.ack, ContourTranscript.frame(2, record))
-    #expect(throws: Failure.self) { try ContourDriver.anonymise(talk.transcript) }
+    var session = ContourTranscript(opening: [])
+    session.exchange(ContourTranscript.ack, ContourTranscript.frame(2, record))
+    #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
   }
 
   @Test func aDamagedFrameOrReportIsRefused() {
     var frame = ContourTranscript.frame(3, Self.records[0])
     frame[20] ^= 1
-    var talk = ContourTranscript(opening: [])
-    talk.exchange(ContourTranscript.ack, frame)
-    #expect(throws: Failure.self) { try ContourDriver.anonymise(talk.transcript) }
+    var session = ContourTranscript(opening: [])
+    session.exchange(ContourTranscript.ack, frame)
+    #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
     var other = ContourTranscript(opening: [])
     other.raw([1, 2, 3])
     #expect(throws: Failure.self) { try ContourDriver.anonymise(other.transcript) }
   }
 
   @Test func aCommandToTheMeterIsRefused() {
-    var talk = ContourTranscript(opening: [])
-    talk.host("W|D|260506|\r")
-    #expect(throws: Failure.self) { try ContourDriver.anonymise(talk.transcript) }
+    var session = ContourTranscript(opening: [])
+    session.host("W|D|260506|\r")
+    #expect(throws: Failure.self) { try ContourDriver.anonymise(session.transcript) }
   }
 
   @Test func noTranscriptMakesItTrap() {
     var random = SeededGenerator(seed: 7)
-    let original = talk(Self.records)
+    let original = session(Self.records)
     for _ in 0..<500 {
       var broken = original
       let step = Int.random(in: 0..<broken.steps.count, using: &random)

@@ -6,30 +6,32 @@ import Testing
 
 @testable import Meters
 
-/// Whole talks with a Contour.
+/// Whole sessions with a Contour.
 struct ContourDriverTests {
-  private typealias Talk = ContourTranscript
+  private typealias Session = ContourTranscript
 
-  private func read(_ talk: ContourTranscript, now: Int64 = 0) throws -> MeterContents {
-    let replayed = try ReplayedTalk(talk.transcript, ContourDriver.self, now: now)
+  private func read(_ session: ContourTranscript, now: Int64 = 0) throws -> MeterContents {
+    let replayed = try ReplayedSession(session.transcript, ContourDriver.self, now: now)
     let contents = try ContourDriver().read(replayed.connection)
     #expect(replayed.transport.isExhausted)
     return contents
   }
 
-  private func failure(_ talk: ContourTranscript) throws -> Failure? {
-    let replayed = try ReplayedTalk(talk.transcript, ContourDriver.self)
+  private func failure(_ session: ContourTranscript) throws -> Failure? {
+    let replayed = try ReplayedSession(session.transcript, ContourDriver.self)
     let failure = #expect(throws: Failure.self) { _ = try ContourDriver().read(replayed.connection) }
     #expect(replayed.transport.isExhausted)
     return failure
   }
 
-  /// A talk up to where the meter sends its first result.
+  /// A session up to where the meter sends its first result.
   private func begun(count: Int = 1) -> ContourTranscript {
-    var talk = Talk(opening: [[Talk.eot] + Talk.frame(1, Talk.header(count: count)) + [Talk.enq]])
-    talk.exchange(Talk.ack, Talk.frame(1, Talk.header(processing: "P", count: count)))
-    talk.exchange(Talk.ack, Talk.frame(2, "P|1"))
-    return talk
+    var session = Session(opening: [
+      [Session.eot] + Session.frame(1, Session.header(count: count)) + [Session.enq]
+    ])
+    session.exchange(Session.ack, Session.frame(1, Session.header(processing: "P", count: count)))
+    session.exchange(Session.ack, Session.frame(2, "P|1"))
+    return session
   }
 
   private func reading(
@@ -43,14 +45,14 @@ struct ContourDriverTests {
   @Test func anEmptyMeterIsReadAsARealOneWas() throws {
     let tail =
       #"Bayer7390^01.26\01.05\02.06.20^7390-2902076^7393A|A=1^C=03^G=0^I=0200^R=0^S=1^U=0^V=20600^X=070070070070180130180250^Y=360126090050099050300089^Z=1|0|||||"#
-    var talk = Talk(opening: [
-      [Talk.eot] + Talk.printed(#"1H|\^&||FrqvFW|"# + tail + "|1|201302020341", "C0") + [Talk.enq]
+    var session = Session(opening: [
+      [Session.eot] + Session.printed(#"1H|\^&||FrqvFW|"# + tail + "|1|201302020341", "C0") + [Session.enq]
     ])
-    talk.exchange(Talk.ack, Talk.printed(#"1H|\^&||Jwi9Rs|"# + tail + "P|1|201302020341", "FC"))
-    talk.exchange(Talk.ack, Talk.printed("2P|1", "53"))
-    talk.exchange(Talk.ack, Talk.printed("3L|1||N", "82", isLast: true))
-    talk.exchange(Talk.ack, [Talk.eot])
-    let contents = try read(talk, now: 1_359_776_400)
+    session.exchange(Session.ack, Session.printed(#"1H|\^&||Jwi9Rs|"# + tail + "P|1|201302020341", "FC"))
+    session.exchange(Session.ack, Session.printed("2P|1", "53"))
+    session.exchange(Session.ack, Session.printed("3L|1||N", "82", isLast: true))
+    session.exchange(Session.ack, [Session.eot])
+    let contents = try read(session, now: 1_359_776_400)
     #expect(
       contents.identity.device
         == Device(vendor: "Ascensia", model: "Contour USB", serial: "7390-2902076", format: "contour"))
@@ -60,18 +62,18 @@ struct ContourDriverTests {
     #expect(contents.readings.isEmpty && contents.rejections.isEmpty && contents.warnings.isEmpty)
   }
 
-  @Test func aTalkThatAnotherProgramRecordedIsReadAndItsMissingResultsAreTold() throws {
-    // The meter had 2000 results; its author cut the talk after the first.
+  @Test func aSessionThatAnotherProgramRecordedIsReadAndItsMissingResultsAreReported() throws {
+    // The meter had 2000 results; its author cut the session after the first.
     let header =
       #"H|\^&||NIylNt|Bayer7390^01.24\01.04\09.02.20^7390-2408612^7403-|A=1^C=63^G=1^I=0200^R=0^S=1^U=1^V=10600^X=070070070070180130150250^Y=360126090050099050300089^Z=1|2000|||||P|1|201708222058"#
-    var talk = Talk(opening: [[Talk.enq]])
-    talk.exchange(Talk.ack, Talk.frame(1, header))
-    talk.silence()
-    talk.exchange(Talk.ack, Talk.printed("2P|1", "53"))
-    talk.exchange(Talk.ack, Talk.printed("3R|1|^^^Glucose|10.9|mmol/L^P||A||201504171154", "EC"))
-    talk.exchange(Talk.ack, Talk.printed("4L|1||N", "83", isLast: true))
-    talk.exchange(Talk.ack, [Talk.eot])
-    let contents = try read(talk)
+    var session = Session(opening: [[Session.enq]])
+    session.exchange(Session.ack, Session.frame(1, header))
+    session.silence()
+    session.exchange(Session.ack, Session.printed("2P|1", "53"))
+    session.exchange(Session.ack, Session.printed("3R|1|^^^Glucose|10.9|mmol/L^P||A||201504171154", "EC"))
+    session.exchange(Session.ack, Session.printed("4L|1||N", "83", isLast: true))
+    session.exchange(Session.ack, [Session.eot])
+    let contents = try read(session)
     #expect(contents.readings.count == 1)
     #expect(contents.readings.first?.measurement == .value(Quantity(10.9, .millimolesPerLitre)))
     #expect(contents.readings.first?.deviceTime.text == "2015-04-17T11:54:00")
@@ -81,42 +83,42 @@ struct ContourDriverTests {
 
   @Test func aHeaderThatIsAlreadyTheSecondOneIsFollowedByItsRecords() throws {
     // A Contour Next USB: the first ACK is answered by another ENQ, and NAK by the header once more.
-    let header = Talk.frame(1, Talk.header(processing: "P"))
-    var talk = Talk(opening: [[Talk.eot] + header + [Talk.enq]])
-    talk.exchange(Talk.ack, [Talk.enq])
-    talk.exchange(Talk.ack, [Talk.enq])
-    talk.silence()
-    talk.exchange(Talk.nak, header)
-    talk.exchange(Talk.ack, Talk.frame(2, "P|1"))
-    talk.exchange(Talk.ack, Talk.frame(3, "L|1||N", isLast: true))
-    talk.exchange(Talk.ack, [Talk.eot])
-    #expect(try read(talk).identity.device.serial == "6201- C36847")
+    let header = Session.frame(1, Session.header(processing: "P"))
+    var session = Session(opening: [[Session.eot] + header + [Session.enq]])
+    session.exchange(Session.ack, [Session.enq])
+    session.exchange(Session.ack, [Session.enq])
+    session.silence()
+    session.exchange(Session.nak, header)
+    session.exchange(Session.ack, Session.frame(2, "P|1"))
+    session.exchange(Session.ack, Session.frame(3, "L|1||N", isLast: true))
+    session.exchange(Session.ack, [Session.eot])
+    #expect(try read(session).identity.device.serial == "6201- C36847")
   }
 
   @Test func anENQInAReportOfItsOwnBelongsToTheHeader() throws {
-    var talk = Talk(opening: [[Talk.eot] + Talk.frame(1, Talk.header()), [Talk.enq]])
-    talk.exchange(Talk.ack, Talk.frame(1, Talk.header(processing: "P")))
-    talk.exchange(Talk.ack, Talk.frame(2, "P|1"))
-    talk.exchange(Talk.ack, Talk.frame(3, "L|1||N", isLast: true))
-    talk.exchange(Talk.ack, [Talk.eot])
-    #expect(try read(talk).readings.isEmpty)
+    var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()), [Session.enq]])
+    session.exchange(Session.ack, Session.frame(1, Session.header(processing: "P")))
+    session.exchange(Session.ack, Session.frame(2, "P|1"))
+    session.exchange(Session.ack, Session.frame(3, "L|1||N", isLast: true))
+    session.exchange(Session.ack, [Session.eot])
+    #expect(try read(session).readings.isEmpty)
   }
 
-  @Test func aMeterThatRestsInTheMiddleOfATalkIsWokenByAnotherByte() throws {
-    var talk = ContourTranscript(opening: [])
-    talk.silence()
-    talk.silence()
-    talk.host("X")
-    talk.meter([Talk.eot] + Talk.frame(1, Talk.header()) + [Talk.enq])
-    talk.host([Talk.eot])
-    let replayed = try ReplayedTalk(talk.transcript, ContourDriver.self)
+  @Test func aMeterThatRestsInTheMiddleOfASessionIsWokenByAnotherByte() throws {
+    var session = ContourTranscript(opening: [])
+    session.silence()
+    session.silence()
+    session.host("X")
+    session.meter([Session.eot] + Session.frame(1, Session.header()) + [Session.enq])
+    session.host([Session.eot])
+    let replayed = try ReplayedSession(session.transcript, ContourDriver.self)
     #expect(try ContourDriver().identify(replayed.connection).firmware == "01.22 01.13")
     #expect(replayed.transport.isExhausted)
   }
 
   @Test func unitsMarksAndLimitsAreKeptAsTheMeterHasThem() throws {
     let contents = try read(
-      Talk.whole([
+      Session.whole([
         reading("102", "mg/dL", markers: "M0/T1", at: "201402052135"),
         reading("7.9", "mmol/L", markers: "B", at: "20140205213601"),
         reading("601", "mg/dL", markers: ">/A", at: "201402052137"),
@@ -142,7 +144,7 @@ struct ContourDriverTests {
 
   @Test func aMeterThatTellsNoRangeLeavesTheLimitsOpen() throws {
     let contents = try read(
-      Talk.whole(
+      Session.whole(
         [reading("0.5", "mmol/L", markers: "<"), reading("33.4", "mmol/L", markers: ">")], settings: "A=1"))
     #expect(
       contents.readings.map(\.measurement) == [
@@ -152,7 +154,7 @@ struct ContourDriverTests {
 
   @Test func theDiaryOfTheMeterBecomesRecords() throws {
     let contents = try read(
-      Talk.whole([
+      Session.whole([
         "R|12|^^^Carb|8|3^||||201404021053", "R|13|^^^Carb|2|2^||||201404021054",
         "R|14|^^^Carb|45|1^||||201404021055", "R|15|^^^Carb|9|0^||||201404021056",
         "R|16|^^^Insulin|80|1^||||201404021057", "R|17|^^^Insulin|125|2^||||201404021058",
@@ -171,13 +173,13 @@ struct ContourDriverTests {
 
   @Test func readingsBehindAClockThatWasSetBackAreMarked() throws {
     let times = ["201404021000", "201404021100", "201404021030", "201404021059", "201404021101"]
-    let contents = try read(Talk.whole(times.map { reading("100", "mg/dL", at: $0) }))
+    let contents = try read(Session.whole(times.map { reading("100", "mg/dL", at: $0) }))
     #expect(contents.readings.map(\.marks) == [[], [], .clockSetBack, .clockSetBack, []])
   }
 
   @Test func aResultThatCannotBeUnderstoodIsRejectedWithItsNumber() throws {
     let contents = try read(
-      Talk.whole([
+      Session.whole([
         reading("100", "mg/dL"), reading("100", "mg/dL", at: "201302310733"), reading("1o0", "mg/dL"),
         reading("100", "g/L"), "R|5|^^^Carb||1^||||201404021053", "R|6|^^^Insulin|x|1^||||201404021053", "R",
       ]))
@@ -188,119 +190,119 @@ struct ContourDriverTests {
   }
 
   @Test func aDamagedFrameIsAskedForAgain() throws {
-    var talk = begun()
-    let record = Talk.frame(3, reading("100", "mg/dL"))
-    talk.exchange(Talk.ack, Talk.printed("3R|1|^^^Glucose|100|mg/dL^P||||201302050733", "00"))
-    talk.silence()
-    talk.host([Talk.nak])
-    talk.raw(Array("ABC".utf8))
-    talk.silence()
-    talk.exchange(Talk.nak, record)
-    talk.exchange(Talk.ack, record)
-    talk.exchange(Talk.ack, Talk.frame(4, "L|1||N", isLast: true))
-    talk.exchange(Talk.ack, [Talk.eot])
-    #expect(try read(talk).readings.count == 1)
+    var session = begun()
+    let record = Session.frame(3, reading("100", "mg/dL"))
+    session.exchange(Session.ack, Session.printed("3R|1|^^^Glucose|100|mg/dL^P||||201302050733", "00"))
+    session.silence()
+    session.host([Session.nak])
+    session.raw(Array("ABC".utf8))
+    session.silence()
+    session.exchange(Session.nak, record)
+    session.exchange(Session.ack, record)
+    session.exchange(Session.ack, Session.frame(4, "L|1||N", isLast: true))
+    session.exchange(Session.ack, [Session.eot])
+    #expect(try read(session).readings.count == 1)
   }
 
-  @Test func aFrameThatStaysDamagedEndsTheTalk() throws {
-    var talk = begun()
-    talk.host([Talk.ack])
+  @Test func aFrameThatStaysDamagedEndsTheSession() throws {
+    var session = begun()
+    session.host([Session.ack])
     for _ in 0..<6 {
-      talk.meter(Talk.printed("3R|1|", "00"))
-      talk.silence()
-      talk.host([Talk.nak])
+      session.meter(Session.printed("3R|1|", "00"))
+      session.silence()
+      session.host([Session.nak])
     }
-    talk.meter(Talk.printed("3R|1|", "00"))
-    talk.host([Talk.eot])
-    let failure = try failure(talk)
+    session.meter(Session.printed("3R|1|", "00"))
+    session.host([Session.eot])
+    let failure = try failure(session)
     #expect(failure?.category == .protocolViolation)
     #expect(failure?.message.contains("it came damaged 6 times") == true)
   }
 
   @Test func aMemoryThatEndsEarlyOrWithoutItsCodeIsNotTaken() throws {
     var early = begun()
-    early.exchange(Talk.ack, [Talk.eot])
-    early.host([Talk.eot])
+    early.exchange(Session.ack, [Session.eot])
+    early.host([Session.eot])
     #expect(try failure(early)?.message.contains("before its last record") == true)
     var aborted = begun()
-    aborted.exchange(Talk.ack, Talk.frame(3, "L|1||E", isLast: true))
-    aborted.host([Talk.eot])
+    aborted.exchange(Session.ack, Session.frame(3, "L|1||E", isLast: true))
+    aborted.host([Session.eot])
     #expect(try failure(aborted)?.message.contains("before it was whole") == true)
   }
 
-  @Test func aMissingFrameEndsTheTalk() throws {
-    var talk = begun()
-    talk.exchange(Talk.ack, Talk.frame(4, reading("100", "mg/dL")))
-    talk.host([Talk.eot])
-    #expect(try failure(talk)?.message == "reading frame 3: the meter left a frame out; retry")
+  @Test func aMissingFrameEndsTheSession() throws {
+    var session = begun()
+    session.exchange(Session.ack, Session.frame(4, reading("100", "mg/dL")))
+    session.host([Session.eot])
+    #expect(try failure(session)?.message == "reading frame 3: the meter left a frame out; retry")
   }
 
-  @Test func silenceAndUnpluggingAreTold() throws {
+  @Test func silenceAndUnpluggingAreReported() throws {
     var silent = begun()
-    silent.host([Talk.ack])
+    silent.host([Session.ack])
     silent.silence()
     silent.silence()
-    silent.host([Talk.nak])
+    silent.host([Session.nak])
     silent.silence()
-    silent.host([Talk.eot])
+    silent.host([Session.eot])
     #expect(try failure(silent)?.message.contains("the meter did not answer in time") == true)
     var unplugged = begun()
-    unplugged.host([Talk.ack])
+    unplugged.host([Session.ack])
     unplugged.fail(.unplugged)
-    unplugged.host([Talk.eot])
+    unplugged.host([Session.eot])
     #expect(try failure(unplugged)?.category == .unavailable)
   }
 
   @Test func aMeterThatSaysNothingAtAllIsGivenUp() throws {
-    var talk = ContourTranscript(opening: [])
-    talk.silence()
-    talk.silence()
-    talk.host("X")
-    talk.silence()
-    talk.silence()
-    talk.host([Talk.ack])
-    talk.silence()
-    talk.silence()
-    talk.host([Talk.eot])
-    #expect(try failure(talk)?.message.contains("no header was received") == true)
+    var session = ContourTranscript(opening: [])
+    session.silence()
+    session.silence()
+    session.host("X")
+    session.silence()
+    session.silence()
+    session.host([Session.ack])
+    session.silence()
+    session.silence()
+    session.host([Session.eot])
+    #expect(try failure(session)?.message.contains("no header was received") == true)
   }
 
   @Test func aMeterThatAnswersNothingAfterItsLastRecordHasBeenRead() throws {
-    var talk = begun(count: 0)
-    talk.exchange(Talk.ack, Talk.frame(3, "L|1||N", isLast: true))
-    talk.host([Talk.ack])
-    talk.silence()
-    talk.exchange(Talk.nak, [Talk.eot])
-    #expect(try read(talk).warnings.isEmpty)
+    var session = begun(count: 0)
+    session.exchange(Session.ack, Session.frame(3, "L|1||N", isLast: true))
+    session.host([Session.ack])
+    session.silence()
+    session.exchange(Session.nak, [Session.eot])
+    #expect(try read(session).warnings.isEmpty)
   }
 
   @Test func theClockIsSetByTheCommandsOfTheSheet() throws {
-    var talk = Talk(opening: [[Talk.eot] + Talk.frame(1, Talk.header()) + [Talk.enq]])
+    var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()) + [Session.enq]])
     // A header that was queued before is answered by a second NAK.
-    talk.exchange(Talk.nak, Talk.frame(1, Talk.header()))
-    talk.exchange(Talk.nak, [Talk.eot])
-    talk.exchange(Talk.enq, [Talk.ack])
+    session.exchange(Session.nak, Session.frame(1, Session.header()))
+    session.exchange(Session.nak, [Session.eot])
+    session.exchange(Session.enq, [Session.ack])
     for text in ["W|", "D|", "190626|\r", "W|", "T|", "1103|\r"] {
-      talk.host(text)
-      talk.meter([Talk.ack])
+      session.host(text)
+      session.meter([Session.ack])
     }
-    talk.host([Talk.eot])
-    let replayed = try ReplayedTalk(talk.transcript, ContourDriver.self)
+    session.host([Session.eot])
+    let replayed = try ReplayedSession(session.transcript, ContourDriver.self)
     let time = try #require(DeviceTime(text: "2019-06-26T11:03:20"))
     try ContourDriver().setClock(replayed.connection, to: time)
     #expect(replayed.transport.isExhausted)
   }
 
   @Test func aPairedPumpKeepsTheClock() throws {
-    var talk = Talk(opening: [[Talk.eot] + Talk.frame(1, Talk.header()) + [Talk.enq]])
-    talk.exchange(Talk.nak, [Talk.eot])
-    talk.exchange(Talk.enq, [Talk.ack])
-    for (text, answer) in [("W|", Talk.ack), ("D|", Talk.ack), ("190626|\r", Talk.nak)] {
-      talk.host(text)
-      talk.meter([answer])
+    var session = Session(opening: [[Session.eot] + Session.frame(1, Session.header()) + [Session.enq]])
+    session.exchange(Session.nak, [Session.eot])
+    session.exchange(Session.enq, [Session.ack])
+    for (text, answer) in [("W|", Session.ack), ("D|", Session.ack), ("190626|\r", Session.nak)] {
+      session.host(text)
+      session.meter([answer])
     }
-    talk.host([Talk.eot])
-    let replayed = try ReplayedTalk(talk.transcript, ContourDriver.self)
+    session.host([Session.eot])
+    let replayed = try ReplayedSession(session.transcript, ContourDriver.self)
     let time = try #require(DeviceTime(text: "2019-06-26T11:03:20"))
     let failure = #expect(throws: Failure.self) {
       try ContourDriver().setClock(replayed.connection, to: time)
@@ -312,16 +314,16 @@ struct ContourDriverTests {
 
   @Test func changedReportsNeverMakeTheDriverTrap() throws {
     var generator = SeededGenerator(seed: 7)
-    let talk = Talk.whole((0..<12).map { _ in reading("100", "mg/dL", markers: "A/S") })
+    let session = Session.whole((0..<12).map { _ in reading("100", "mg/dL", markers: "A/S") })
     for _ in 0..<200 {
-      var changed = talk.transcript
+      var changed = session.transcript
       let index = Int.random(in: 0..<changed.steps.count, using: &generator)
       if case .success(var bytes) = changed.steps[index].result, !bytes.isEmpty {
         let place = Int.random(in: 0..<bytes.count, using: &generator)
         bytes[place] = UInt8.random(in: 0...255, using: &generator)
         changed.steps[index].result = .success(bytes)
       }
-      let replayed = try ReplayedTalk(changed, ContourDriver.self)
+      let replayed = try ReplayedSession(changed, ContourDriver.self)
       do {
         #expect(try ContourDriver().read(replayed.connection).readings.count <= 12)
       } catch is Failure {

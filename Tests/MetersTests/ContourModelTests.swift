@@ -23,7 +23,7 @@ struct ContourModelTests {
   }
 
   /// Sends bytes and gives the payload of all reports that come, and their sizes.
-  private static func talk(_ meter: SimulatedContour, _ bytes: [UInt8], usesNext: Bool = false)
+  private static func session(_ meter: SimulatedContour, _ bytes: [UInt8], usesNext: Bool = false)
     -> (bytes: [UInt8], sizes: [Int])
   {
     let (out, into): (UInt8, UInt8) = usesNext ? (0x04, 0x83) : (0x01, 0x81)
@@ -42,7 +42,7 @@ struct ContourModelTests {
 
   @Test func theHeaderOfAContourUSBComesAsOneMessageBetweenEOTAndENQ() throws {
     let meter = SimulatedContour(try Self.memory())
-    let (bytes, sizes) = Self.talk(meter, [0x58])
+    let (bytes, sizes) = Self.session(meter, [0x58])
     #expect(bytes.first == 0x04 && bytes[1] == 0x02 && bytes.last == 0x05)
     #expect(sizes.dropLast().allSatisfy { $0 == 60 } && sizes.count == 4)
     let text = Self.text(bytes)
@@ -51,29 +51,30 @@ struct ContourModelTests {
   }
 
   @Test func theNextLinkSendsENQInAReportOfItsOwn() throws {
-    let (bytes, sizes) = Self.talk(SimulatedContour(try Self.memory(), variant: .nextLink), [0x04])
+    let (bytes, sizes) = Self.session(SimulatedContour(try Self.memory(), variant: .nextLink), [0x04])
     #expect(sizes.last == 1 && bytes.last == 0x05)
     #expect(!Self.text(bytes).contains("^V="))
   }
 
   @Test func theNextUSBSaysPInTheFirstHeaderAndENQToTheFirstACK() throws {
     let meter = SimulatedContour(try Self.memory(), variant: .nextUSB)
-    #expect(Self.text(Self.talk(meter, [0x04], usesNext: true).bytes).contains("|0|||||P|1|20190922130455"))
-    #expect(Self.talk(meter, [0x06], usesNext: true).bytes == [0x05])
-    #expect(Self.text(Self.talk(meter, [0x15], usesNext: true).bytes).hasPrefix("\u{2}1H|"))
-    #expect(Self.text(Self.talk(meter, [0x06], usesNext: true).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
+    #expect(
+      Self.text(Self.session(meter, [0x04], usesNext: true).bytes).contains("|0|||||P|1|20190922130455"))
+    #expect(Self.session(meter, [0x06], usesNext: true).bytes == [0x05])
+    #expect(Self.text(Self.session(meter, [0x15], usesNext: true).bytes).hasPrefix("\u{2}1H|"))
+    #expect(Self.text(Self.session(meter, [0x06], usesNext: true).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
   }
 
   @Test func anEmptyMeterGivesTheSessionOfTheCapture() throws {
     let meter = SimulatedContour(try Self.memory())
-    let first = Self.talk(meter, [0x04]).bytes
-    let second = Self.talk(meter, [0x06]).bytes
+    let first = Self.session(meter, [0x04]).bytes
+    let second = Self.session(meter, [0x06]).bytes
     #expect(Self.text(second).contains("|0|||||P|1|201909221304"))
     #expect(first[8..<14] != second[8..<14], "each header has another password")
-    #expect(Self.text(Self.talk(meter, [0x06]).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
-    #expect(Self.text(Self.talk(meter, [0x06]).bytes) == "\u{2}3L|1||N\r\u{3}82\r\n")
-    #expect(Self.text(Self.talk(meter, [0x15]).bytes) == "\u{2}3L|1||N\r\u{3}82\r\n", "NAK repeats")
-    #expect(Self.talk(meter, [0x06]).bytes == [0x04])
+    #expect(Self.text(Self.session(meter, [0x06]).bytes) == "\u{2}2P|1\r\u{17}53\r\n")
+    #expect(Self.text(Self.session(meter, [0x06]).bytes) == "\u{2}3L|1||N\r\u{3}82\r\n")
+    #expect(Self.text(Self.session(meter, [0x15]).bytes) == "\u{2}3L|1||N\r\u{3}82\r\n", "NAK repeats")
+    #expect(Self.session(meter, [0x06]).bytes == [0x04])
   }
 
   @Test func recordsReadLikeTheRealOnes() throws {
@@ -86,9 +87,9 @@ struct ContourModelTests {
       try Self.item("2015-05-26T11:52:00", .high(above: 600, .milligramsPerDecilitre), .beforeMeal),
     ]
     let meter = SimulatedContour(memory, variant: .nextUSB)
-    _ = Self.talk(meter, [0x04], usesNext: true)
-    _ = Self.talk(meter, [0x06], usesNext: true)
-    let frames = (0..<8).map { _ in Self.text(Self.talk(meter, [0x06], usesNext: true).bytes) }
+    _ = Self.session(meter, [0x04], usesNext: true)
+    _ = Self.session(meter, [0x06], usesNext: true)
+    let frames = (0..<8).map { _ in Self.text(Self.session(meter, [0x06], usesNext: true).bytes) }
     #expect(frames[2].hasPrefix("\u{2}3R|1|^^^Glucose|101|mg/dL^P||C/M0/T1||201402052134\r\u{17}"))
     #expect(
       frames[3] == "\u{2}4R|2|^^^Glucose|102|mg/dL^P||M0/T1||201402052135\r\u{17}26\r\n", "a real frame")
@@ -105,8 +106,8 @@ struct ContourModelTests {
       try Self.item("2013-02-08T10:17:00", .value(Quantity(10.9, .millimolesPerLitre)), .fasting)
     }
     let meter = SimulatedContour(memory, variant: .nextUSB)
-    for byte in [0x04, 0x06, 0x06, 0x06] as [UInt8] { _ = Self.talk(meter, [byte], usesNext: true) }
-    let frames = (0..<11).map { _ in Self.talk(meter, [0x06], usesNext: true) }
+    for byte in [0x04, 0x06, 0x06, 0x06] as [UInt8] { _ = Self.session(meter, [byte], usesNext: true) }
+    let frames = (0..<11).map { _ in Self.session(meter, [0x06], usesNext: true) }
     #expect(
       Self.text(frames[10].bytes)
         == "\u{2}5R|11|^^^Glucose|10.9|mmol/L^P||F/M0/T1||201302081017\r\u{17}7E\r\n",
@@ -118,24 +119,24 @@ struct ContourModelTests {
     var memory = try Self.memory()
     memory.items = [try Self.item("2026-01-25T08:55:19", .value(Quantity(126, .milligramsPerDecilitre)))]
     let generation = SimulatedContour(memory, variant: .nextGeneration)
-    #expect(Self.text(Self.talk(generation, [0x04]).bytes).contains("|1||||||1|20190922130455|\r"))
-    _ = Self.talk(generation, [0x06])
-    _ = Self.talk(generation, [0x06])
+    #expect(Self.text(Self.session(generation, [0x04]).bytes).contains("|1||||||1|20190922130455|\r"))
+    _ = Self.session(generation, [0x06])
+    _ = Self.session(generation, [0x06])
     #expect(
-      Self.text(Self.talk(generation, [0x06]).bytes).contains(
+      Self.text(Self.session(generation, [0x06]).bytes).contains(
         "R|1|^^^Glucose|126|mg/dL^P||T0||20260125085519\r"))
     let one = SimulatedContour(memory, variant: .nextOne)
-    for byte in [0x04, 0x06, 0x06, 0x06, 0x06] as [UInt8] { _ = Self.talk(one, [byte]) }
-    #expect(Self.talk(one, [0x06]).bytes.isEmpty)
-    #expect(Self.talk(one, [0x15]).bytes == [0x04])
+    for byte in [0x04, 0x06, 0x06, 0x06, 0x06] as [UInt8] { _ = Self.session(one, [byte]) }
+    #expect(Self.session(one, [0x06]).bytes.isEmpty)
+    #expect(Self.session(one, [0x15]).bytes == [0x04])
   }
 
   @Test func theClockIsReadAndSetInCommandMode() throws {
     let meter = SimulatedContour(try Self.memory())
-    _ = Self.talk(meter, [0x58])
-    #expect(Self.talk(meter, [0x15]).bytes == [0x04])
-    #expect(Self.talk(meter, [0x05]).bytes == [0x06])
-    func command(_ text: String) -> String { Self.text(Self.talk(meter, Array(text.utf8)).bytes) }
+    _ = Self.session(meter, [0x58])
+    #expect(Self.session(meter, [0x15]).bytes == [0x04])
+    #expect(Self.session(meter, [0x05]).bytes == [0x06])
+    func command(_ text: String) -> String { Self.text(Self.session(meter, Array(text.utf8)).bytes) }
     #expect(command("R|") == "\u{6}")
     #expect(command("D|") == "D|190922|\r\n\u{6}")
     #expect(command("R|\r") == "\u{6}")
@@ -144,15 +145,15 @@ struct ContourModelTests {
     #expect([command("W|"), command("T|"), command("0907|\r")] == ["\u{6}", "\u{6}", "\u{6}"])
     #expect(meter.memory.clock.text == "2026-11-21T09:07:00")
     #expect([command("W|"), command("Q|")] == ["\u{6}", "\u{15}"], "a reader must not bridge to the pump")
-    #expect(Self.talk(meter, [0x0D, 0x04]).bytes == [0x05])
+    #expect(Self.session(meter, [0x0D, 0x04]).bytes == [0x05])
   }
 
   @Test func aClockThatBelongsToThePumpIsRefused() throws {
     let meter = SimulatedContour(try Self.memory(), variant: .nextLink)
     meter.isPairedWithPump = true
-    for byte in [0x04, 0x15, 0x05] as [UInt8] { _ = Self.talk(meter, [byte]) }
-    _ = Self.talk(meter, Array("W|".utf8))
-    #expect(Self.talk(meter, Array("D|".utf8)).bytes == [0x15])
+    for byte in [0x04, 0x15, 0x05] as [UInt8] { _ = Self.session(meter, [byte]) }
+    _ = Self.session(meter, Array("W|".utf8))
+    #expect(Self.session(meter, Array("D|".utf8)).bytes == [0x15])
   }
 
   @Test(arguments: SimulatedContour.Variant.allCases)
@@ -175,6 +176,6 @@ struct ContourModelTests {
         SimulatedItem(at: time, .value(Quantity(100, .milligramsPerDecilitre)), marks: .bedtime)))
     var memory = try Self.memory()
     memory.items = [SimulatedItem(.ketone, at: time, .value(Quantity(1, .millimolesPerLitre)))]
-    #expect(Self.text(Self.talk(SimulatedContour(memory), [0x04]).bytes).contains("|0||||||1|"))
+    #expect(Self.text(Self.session(SimulatedContour(memory), [0x04]).bytes).contains("|0||||||1|"))
   }
 }

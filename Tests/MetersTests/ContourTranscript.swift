@@ -4,7 +4,7 @@ import Logbook
 
 @testable import Meters
 
-/// Builds talks with a Contour from the texts of its records.
+/// Builds sessions with a Contour from the texts of its records.
 struct ContourTranscript {
   var transcript = Transcript(driver: "contour", vendorID: 0x1A79, productID: 0x7410, startedAt: 0)
 
@@ -13,7 +13,7 @@ struct ContourTranscript {
   static let ack: UInt8 = 0x06
   static let nak: UInt8 = 0x15
 
-  /// A talk that begins with silence, which every talk waits for, and then wakes the meter.
+  /// A session that begins with silence, which every session waits for, and then wakes the meter.
   init(opening answers: [[UInt8]]) {
     silence()
     host([Self.eot])
@@ -71,23 +71,23 @@ struct ContourTranscript {
     transcript.steps.append(Transcript.Step(milliseconds: 0, exchange: exchange, result: result))
   }
 
-  /// A talk in which the meter holds these records, one to a frame.
+  /// A session in which the meter holds these records, one to a frame.
   static func whole(_ records: [String], settings: String = "A=1^C=41^U=0^V=20600") -> ContourTranscript {
     let count = records.count
-    var talk = ContourTranscript(opening: [
+    var session = ContourTranscript(opening: [
       [eot] + frame(1, header(settings, count: count)) + [enq]
     ])
-    talk.exchange(ack, frame(1, header(settings, processing: "P", count: count)))
-    talk.exchange(ack, frame(2, "P|1"))
-    for (index, record) in records.enumerated() { talk.exchange(ack, frame(3 + index, record)) }
-    talk.exchange(ack, frame(3 + count, "L|1||N", isLast: true))
-    talk.exchange(ack, [eot])
-    return talk
+    session.exchange(ack, frame(1, header(settings, processing: "P", count: count)))
+    session.exchange(ack, frame(2, "P|1"))
+    for (index, record) in records.enumerated() { session.exchange(ack, frame(3 + index, record)) }
+    session.exchange(ack, frame(3 + count, "L|1||N", isLast: true))
+    session.exchange(ack, [eot])
+    return session
   }
 }
 
-/// A driver's talk that is answered from a transcript.
-struct ReplayedTalk {
+/// A driver's session that is answered from a transcript.
+struct ReplayedSession {
   let transport: ReplayedTransport
   let connection: MeterConnection
 

@@ -22,17 +22,18 @@ struct DexcomG4Tests {
     return SheetFrame.page(0, revision: 1, number: number, [SheetFrame.record(record)])
   }
 
-  /// The front of every talk: offset and system time as recorded, the texts constructed.
-  private static func identified(_ firmware: String = g4) -> WrittenTalk {
-    var talk = WrittenTalk()
-    talk.controlIn("01 06 00 0A 5E 65", [UInt8](printed: "01 06 00 01 35 D4"))
-    talk.controlIn("01 06 00 0B 7F 75", SheetFrame.packet(1, Array(firmware.utf8)))
-    talk.controlIn("01 07 00 10 00 0F F8", SheetFrame.packet(1, [UInt8](printed: "00 00 00 00 01 00 00 00")))
-    talk.controlIn(
+  /// The front of every session: offset and system time as recorded, the texts constructed.
+  private static func identified(_ firmware: String = g4) -> WrittenSession {
+    var session = WrittenSession()
+    session.exchange("01 06 00 0A 5E 65", [UInt8](printed: "01 06 00 01 35 D4"))
+    session.exchange("01 06 00 0B 7F 75", SheetFrame.packet(1, Array(firmware.utf8)))
+    session.exchange(
+      "01 07 00 10 00 0F F8", SheetFrame.packet(1, [UInt8](printed: "00 00 00 00 01 00 00 00")))
+    session.exchange(
       SheetFrame.packet(0x11, [UInt8](printed: "00 01 00 00 00 01")), SheetFrame.packet(1, textPage(1)))
-    talk.controlIn("01 06 00 1D 88 07", [UInt8](printed: "01 0A 00 01 B7 9D FF FF 57 99"))
-    talk.controlIn("01 06 00 22 34 C0", [UInt8](printed: "01 0A 00 01 C9 C5 D7 08 A0 9E"))
-    return talk
+    session.exchange("01 06 00 1D 88 07", [UInt8](printed: "01 0A 00 01 B7 9D FF FF 57 99"))
+    session.exchange("01 06 00 22 34 C0", [UInt8](printed: "01 0A 00 01 C9 C5 D7 08 A0 9E"))
+    return session
   }
 
   private static func pages(_ partition: UInt8, _ first: UInt8, _ pages: [[UInt8]]) -> (
@@ -52,16 +53,18 @@ struct DexcomG4Tests {
   private static let empty = SheetFrame.packet(1, [UInt8](printed: "FF*8"))
 
   /// The ranges, then the pages: five of the history, which need two answers, and one each of the others.
-  private static func memory(_ history: [[UInt8]]) -> WrittenTalk {
-    var talk = identified()
-    talk.controlIn("01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: "03 00 00 00 07 00 00 00")))
-    talk.controlIn("01 07 00 10 0A 45 59", SheetFrame.packet(1, [UInt8](printed: "22 00 00 00 22 00 00 00")))
-    talk.controlIn(
+  private static func memory(_ history: [[UInt8]]) -> WrittenSession {
+    var session = identified()
+    session.exchange(
+      "01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: "03 00 00 00 07 00 00 00")))
+    session.exchange(
+      "01 07 00 10 0A 45 59", SheetFrame.packet(1, [UInt8](printed: "22 00 00 00 22 00 00 00")))
+    session.exchange(
       SheetFrame.packet(0x10, [11]), SheetFrame.packet(1, [UInt8](printed: "09 00 00 00 09 00 00 00")))
     let (first, second) = (Array(history.prefix(4)), Array(history.dropFirst(4)))
     for (number, part) in [(3, first), (7, second)] as [(UInt8, [[UInt8]])] {
       let (request, answer) = pages(4, number, part)
-      talk.controlIn(request, answer)
+      session.exchange(request, answer)
     }
     let calibration = [UInt8](printed: "D6 C1 D7 08 8C 5F D7 08 55 00 B8 C1 D7 08 A7 5F")
     let insulin = [UInt8](printed: "A6 5F D7 08 5C FD D6 08 02 00 50 FD D6 08 5E 01 00 00 FC FF")
@@ -70,9 +73,9 @@ struct DexcomG4Tests {
     {
       let page = SheetFrame.page(partition, revision: 1, number: number, [record])
       let (request, answer) = pages(partition, number, [page])
-      talk.controlIn(request, answer)
+      session.exchange(request, answer)
     }
-    return talk
+    return session
   }
 
   private static func history(_ number: UInt8, _ records: [[UInt8]]) -> [UInt8] {
@@ -127,11 +130,11 @@ struct DexcomG4Tests {
   }
 
   @Test func anEmptyReceiverOfALaterKindIsAskedForItsOtherHistoryToo() throws {
-    var talk = Self.identified("<FirmwareHeader ProductId=\"OrionReceiver\" FirmwareVersion=\"5\"/>")
+    var session = Self.identified("<FirmwareHeader ProductId=\"OrionReceiver\" FirmwareVersion=\"5\"/>")
     for partition in [4, 18, 10, 11] as [UInt8] {
-      talk.controlIn(SheetFrame.packet(0x10, [partition]), Self.empty)
+      session.exchange(SheetFrame.packet(0x10, [partition]), Self.empty)
     }
-    let transport = talk.replayed
+    let transport = session.replayed
     let contents = try DexcomG4Driver().read(Self.connection(transport))
     #expect(transport.isExhausted)
     #expect(contents.readings.isEmpty)
@@ -139,19 +142,19 @@ struct DexcomG4Tests {
   }
 
   @Test func anAnswerInPiecesIsCollectedAndADamagedOneAskedAgain() throws {
-    var talk = WrittenTalk()
-    talk.add(.discard)
-    talk.send([UInt8](printed: "01 06 00 0A 5E 65"))
-    talk.receive([UInt8](printed: "01 06 00 01"))
-    talk.receive([UInt8](printed: "35 D5"))
-    var hopeless = talk
-    talk.add(.discard)
-    talk.send([UInt8](printed: "01 06 00 0A 5E 65"))
-    talk.receive([0x00])
-    for byte in [UInt8](printed: "01 06 00 01 35 D4") { talk.receive([byte]) }
-    for step in Self.identified().steps.dropFirst(3) { talk.add(step.exchange, step.result) }
-    #expect(try DexcomG4Driver().identify(Self.connection(talk.replayed)).device.serial == "SM00000001")
-    for _ in 0..<2 { hopeless.controlIn("01 06 00 0A 5E 65", [UInt8](printed: "01 06 00 01 35 D5")) }
+    var session = WrittenSession()
+    session.add(.discard)
+    session.send([UInt8](printed: "01 06 00 0A 5E 65"))
+    session.receive([UInt8](printed: "01 06 00 01"))
+    session.receive([UInt8](printed: "35 D5"))
+    var hopeless = session
+    session.add(.discard)
+    session.send([UInt8](printed: "01 06 00 0A 5E 65"))
+    session.receive([0x00])
+    for byte in [UInt8](printed: "01 06 00 01 35 D4") { session.receive([byte]) }
+    for step in Self.identified().steps.dropFirst(3) { session.add(step.exchange, step.result) }
+    #expect(try DexcomG4Driver().identify(Self.connection(session.replayed)).device.serial == "SM00000001")
+    for _ in 0..<2 { hopeless.exchange("01 06 00 0A 5E 65", [UInt8](printed: "01 06 00 01 35 D5")) }
     let transport = hopeless.replayed
     let failure = #expect(throws: Failure.self) {
       try DexcomG4Driver().identify(Self.connection(transport))
@@ -164,10 +167,10 @@ struct DexcomG4Tests {
     ("DA 04 00 00 D9 04 00 00", "impossible range"), ("00 00 00 00 00 FF 00 00", "impossible range"),
     ("00 00", "too short"),
   ]) func anImpossibleRangeIsRefused(printed: String, words: String) {
-    var talk = Self.identified()
-    talk.controlIn("01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: printed)))
+    var session = Self.identified()
+    session.exchange("01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: printed)))
     let failure = #expect(throws: Failure.self) {
-      _ = try DexcomG4Driver().read(Self.connection(talk.replayed))
+      _ = try DexcomG4Driver().read(Self.connection(session.replayed))
     }
     #expect(failure?.message.contains(words) == true)
   }
@@ -176,22 +179,25 @@ struct DexcomG4Tests {
     ([history(4, [])], "another page"), ([Array(history(3, []).dropLast())], "another number of bytes"),
     ([SheetFrame.page(10, revision: 1, number: 3, [])], "another page"),
   ]) func anotherPageThanTheOneAskedForIsRefused(pages: [[UInt8]], words: String) {
-    var talk = Self.identified()
-    talk.controlIn("01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: "03 00 00 00 03 00 00 00")))
-    for partition in [10, 11] as [UInt8] { talk.controlIn(SheetFrame.packet(0x10, [partition]), Self.empty) }
-    talk.controlIn(
+    var session = Self.identified()
+    session.exchange(
+      "01 07 00 10 04 8B B8", SheetFrame.packet(1, [UInt8](printed: "03 00 00 00 03 00 00 00")))
+    for partition in [10, 11] as [UInt8] {
+      session.exchange(SheetFrame.packet(0x10, [partition]), Self.empty)
+    }
+    session.exchange(
       SheetFrame.packet(0x11, [UInt8](printed: "04 03 00 00 00 01")), SheetFrame.packet(1, pages[0]))
     let failure = #expect(throws: Failure.self) {
-      _ = try DexcomG4Driver().read(Self.connection(talk.replayed))
+      _ = try DexcomG4Driver().read(Self.connection(session.replayed))
     }
     #expect(failure?.message.contains(words) == true)
   }
 
   @Test func refusalsAndFailedExchangesSayWhatWasBeingDone() {
-    var talk = WrittenTalk()
-    talk.controlIn("01 06 00 0A 5E 65", SheetFrame.packet(7))
+    var session = WrittenSession()
+    session.exchange("01 06 00 0A 5E 65", SheetFrame.packet(7))
     let refused = #expect(throws: Failure.self) {
-      try DexcomG4Driver().identify(Self.connection(talk.replayed))
+      try DexcomG4Driver().identify(Self.connection(session.replayed))
     }
     #expect(refused?.message == "asking which receiver it is: the receiver refused: it is in another mode")
     var silent = Self.identified()
@@ -207,28 +213,28 @@ struct DexcomG4Tests {
   /// Constructed: minus seven hours.
   @Test func theClockIsSetByTheOffsetOfTheDisplayAlone() throws {
     let time = try #require(DeviceTime(text: "2013-09-13T19:43:21"))
-    var talk = WrittenTalk()
-    talk.controlIn("01 06 00 22 34 C0", [UInt8](printed: "01 0A 00 01 C9 C5 D7 08 A0 9E"))
-    talk.controlIn("01 0A 00 1E 90 9D FF FF 97 9E", [UInt8](printed: "01 06 00 01 35 D4"))
-    var wrong = talk
-    talk.controlIn("01 06 00 1D 88 07", SheetFrame.packet(1, [UInt8](printed: "90 9D FF FF")))
-    let transport = talk.replayed
+    var session = WrittenSession()
+    session.exchange("01 06 00 22 34 C0", [UInt8](printed: "01 0A 00 01 C9 C5 D7 08 A0 9E"))
+    session.exchange("01 0A 00 1E 90 9D FF FF 97 9E", [UInt8](printed: "01 06 00 01 35 D4"))
+    var wrong = session
+    session.exchange("01 06 00 1D 88 07", SheetFrame.packet(1, [UInt8](printed: "90 9D FF FF")))
+    let transport = session.replayed
     try DexcomG4Driver().setClock(Self.connection(transport), to: time)
     #expect(transport.isExhausted)
-    wrong.controlIn("01 06 00 1D 88 07", [UInt8](printed: "01 0A 00 01 B7 9D FF FF 57 99"))
+    wrong.exchange("01 06 00 1D 88 07", [UInt8](printed: "01 0A 00 01 B7 9D FF FF 57 99"))
     #expect(throws: Failure.self) {
       try DexcomG4Driver().setClock(Self.connection(wrong.replayed), to: time)
     }
   }
 }
 
-extension WrittenTalk {
-  fileprivate mutating func controlIn(_ request: String, _ answer: [UInt8]) {
-    controlIn([UInt8](printed: request), answer)
+extension WrittenSession {
+  fileprivate mutating func exchange(_ request: String, _ answer: [UInt8]) {
+    exchange([UInt8](printed: request), answer)
   }
 
   /// A request, and its answer in transfers of 64 bytes.
-  fileprivate mutating func controlIn(_ request: [UInt8], _ answer: [UInt8]) {
+  fileprivate mutating func exchange(_ request: [UInt8], _ answer: [UInt8]) {
     add(.discard)
     send(request)
     for start in stride(from: 0, to: answer.count, by: 64) {

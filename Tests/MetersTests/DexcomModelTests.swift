@@ -25,15 +25,15 @@ struct DexcomModelTests {
     return SimulatedDexcomG4(memory, events: events, isNoisy: isNoisy, isReworked: isReworked)
   }
 
-  private func controlIn(_ receiver: SimulatedDexcomG4, _ request: [UInt8]) -> [UInt8] {
+  private func exchange(_ receiver: SimulatedDexcomG4, _ request: [UInt8]) -> [UInt8] {
     #expect(receiver.take(request, endpoint: 2))
     var answer: [UInt8] = []
     while case .data(let bytes) = receiver.give(endpoint: 0x83, maxBytes: 64) { answer += bytes }
     return answer
   }
 
-  private func controlIn(_ receiver: SimulatedDexcomG4, _ code: UInt8, _ payload: [UInt8] = []) -> [UInt8] {
-    controlIn(receiver, SimulatedDexcomG4.packet((code, payload)))
+  private func exchange(_ receiver: SimulatedDexcomG4, _ code: UInt8, _ payload: [UInt8] = []) -> [UInt8] {
+    exchange(receiver, SimulatedDexcomG4.packet((code, payload)))
   }
 
   /// Requests and answers of the recorded session.
@@ -50,7 +50,7 @@ struct DexcomModelTests {
     ("01 06 00 1F CA 27", "01 0A 00 01 9D 07 4E 01 A7 5A"),
   ])
   func theReceiverAnswersAsTheRecordedOne(_ request: String, answer: String) {
-    #expect(controlIn(receiver(), hex(request)) == hex(answer))
+    #expect(exchange(receiver(), hex(request)) == hex(answer))
   }
 
   @Test func theCRCsOfTheSheetAgree() {
@@ -65,8 +65,8 @@ struct DexcomModelTests {
       SimulatedItem(
         at: time("2013-09-13T19:27:08"), .value(Quantity(85, .milligramsPerDecilitre)), marks: .calibration),
     ])
-    #expect(controlIn(receiver, 0x10, [4]).dropFirst(4).prefix(8) == hex("DA 04 00 00 DA 04 00 00")[...])
-    let page = Array(controlIn(receiver, 0x11, [4] + hex("DA 04 00 00 01")).dropFirst(4).dropLast(2))
+    #expect(exchange(receiver, 0x10, [4]).dropFirst(4).prefix(8) == hex("DA 04 00 00 DA 04 00 00")[...])
+    let page = Array(exchange(receiver, 0x11, [4] + hex("DA 04 00 00 01")).dropFirst(4).dropLast(2))
     #expect(page.count == 528)
     #expect(Array(page[4..<10]) == hex("02 00 00 00 04 02"))
     #expect(littleEndianNumber(page[26..<28]) == Int(crcCCITT(page[..<26], from: 0)))
@@ -74,8 +74,8 @@ struct DexcomModelTests {
       Array(page[28..<41]) == hex("EC 9E D7 08 A2 3C D7 08 58 00 14 D2 30"))
     #expect(Array(page[41..<54]) == hex("18 A0 D7 08 CE 3D D7 08 59 00 14 23 54"))
     #expect(page[54...].allSatisfy { $0 == 0xFF })
-    #expect(controlIn(receiver, 0x12, [4] + hex("DA 04 00 00")).dropFirst(4).dropLast(2) == page[..<28])
-    let meter = controlIn(receiver, 0x11, [10] + hex("20 00 00 00 01"))
+    #expect(exchange(receiver, 0x12, [4] + hex("DA 04 00 00")).dropFirst(4).dropLast(2) == page[..<28])
+    let meter = exchange(receiver, 0x11, [10] + hex("20 00 00 00 01"))
     #expect(Array(meter[32..<46]) == hex("D6 C1 D7 08 8C 5F D7 08 55 00 D6 C1 D7 08"))
   }
 
@@ -87,14 +87,14 @@ struct DexcomModelTests {
         .value(Quantity(100, .milligramsPerDecilitre)))
     }
     let receiver = receiver(items)
-    #expect(controlIn(receiver, 0x10, [4]).dropFirst(4).prefix(8) == hex("DA 04 00 00 DC 04 00 00")[...])
-    let answer = controlIn(receiver, 0x11, [4] + hex("DA 04 00 00 03"))
+    #expect(exchange(receiver, 0x10, [4]).dropFirst(4).prefix(8) == hex("DA 04 00 00 DC 04 00 00")[...])
+    let answer = exchange(receiver, 0x11, [4] + hex("DA 04 00 00 03"))
     #expect(answer.count == 6 + 3 * 528)
     #expect(littleEndianNumber(answer[8..<12]) == 38)
     #expect(littleEndianNumber(answer[(4 + 2 * 528)..<(8 + 2 * 528)]) == (1242 + 2) * 38)
-    #expect(controlIn(receiver, 0x11, [4] + hex("DA 04 00 00 04")) == SimulatedDexcomG4.packet((4, [])))
-    #expect(controlIn(receiver, 0x11, [4] + hex("DA 04 00 00 05"))[3] == 4)
-    #expect(controlIn(receiver, 0x11, [4])[3] == 4)
+    #expect(exchange(receiver, 0x11, [4] + hex("DA 04 00 00 04")) == SimulatedDexcomG4.packet((4, [])))
+    #expect(exchange(receiver, 0x11, [4] + hex("DA 04 00 00 05"))[3] == 4)
+    #expect(exchange(receiver, 0x11, [4])[3] == 4)
   }
 
   @Test func limitsSpecialValuesAndTwinsStandAsTheSheetHasThem() {
@@ -104,7 +104,7 @@ struct DexcomModelTests {
         SimulatedItem(.cbg, at: time("2013-09-13T10:05"), .high(above: 400, .milligramsPerDecilitre)),
         estimate("2013-09-13T09:10", 120),
       ], isNoisy: true)
-    let page = Array(controlIn(receiver, 0x11, [4] + hex("DA 04 00 00 01")).dropFirst(4))
+    let page = Array(exchange(receiver, 0x11, [4] + hex("DA 04 00 00 01")).dropFirst(4))
     let records = (0..<7).map { Array(page[(28 + $0 * 13)..<(41 + $0 * 13)]) }
     #expect(records.map { littleEndianNumber($0[8..<10]) & 0x3FF } == [39, 46, 401, 408, 120, 127, 5])
     #expect(records.map { $0[9] & 0x80 != 0 } == [false, true, false, true, false, true, false])
@@ -120,29 +120,29 @@ struct DexcomModelTests {
     let event = SimulatedDexcomG4.Event(
       type: 2, at: time("2013-09-13T12:28:12"), happened: time("2013-09-13T12:28:00"), value: 350)
     let receiver = receiver(events: [event], isReworked: true)
-    let page = controlIn(receiver, 0x11, [11] + hex("02 00 00 00 01"))
+    let page = exchange(receiver, 0x11, [11] + hex("02 00 00 00 01"))
     #expect(Array(page[32..<52]) == hex("A6 5F D7 08 5C FD D6 08 02 00 50 FD D6 08 5E 01 00 00 FC FF"))
-    #expect(controlIn(receiver, 0x10, [0]).dropFirst(4).prefix(8) == hex("00 00 00 00 01 00 00 00")[...])
-    let maker = controlIn(receiver, 0x11, [0] + hex("01 00 00 00 01"))
+    #expect(exchange(receiver, 0x10, [0]).dropFirst(4).prefix(8) == hex("00 00 00 00 01 00 00 00")[...])
+    let maker = exchange(receiver, 0x11, [0] + hex("01 00 00 00 01"))
     #expect(String(decoding: maker, as: UTF8.self).contains("SerialNumber=\"SM12345678\""))
-    #expect(String(decoding: controlIn(receiver, 0x0B), as: UTF8.self).contains("ProductId='G4Receiver'"))
+    #expect(String(decoding: exchange(receiver, 0x0B), as: UTF8.self).contains("ProductId='G4Receiver'"))
     #expect(
-      String(decoding: controlIn(receiver, 0x0F), as: UTF8.self).contains(
+      String(decoding: exchange(receiver, 0x0F), as: UTF8.self).contains(
         "Name='EGVData' Id='4' RecordRevision='2'"))
   }
 
   @Test func wrongRequestsAreRefusedAndTheClockIsSet() {
     let receiver = receiver()
-    #expect(controlIn(receiver, hex("01 06 00 0A 5E 66"))[3] == 2)
-    #expect(controlIn(receiver, hex("00 00 01 05 00 0A"))[3] == 2)
-    #expect(controlIn(receiver, 0x77)[3] == 3)
-    #expect(controlIn(receiver, 0x0A, [1])[3] == 4)
-    #expect(controlIn(receiver, 0x10, [99])[3] == 4)
-    #expect(controlIn(receiver, hex("FF FF 01 06 00")).isEmpty)
-    #expect(controlIn(receiver, hex("0A 5E 65")) == hex("01 06 00 01 35 D4"))
-    #expect(controlIn(receiver, hex("01 0A 00 1E 90 9D FF FF 97 9E")) == hex("01 06 00 01 35 D4"))
+    #expect(exchange(receiver, hex("01 06 00 0A 5E 66"))[3] == 2)
+    #expect(exchange(receiver, hex("00 00 01 05 00 0A"))[3] == 2)
+    #expect(exchange(receiver, 0x77)[3] == 3)
+    #expect(exchange(receiver, 0x0A, [1])[3] == 4)
+    #expect(exchange(receiver, 0x10, [99])[3] == 4)
+    #expect(exchange(receiver, hex("FF FF 01 06 00")).isEmpty)
+    #expect(exchange(receiver, hex("0A 5E 65")) == hex("01 06 00 01 35 D4"))
+    #expect(exchange(receiver, hex("01 0A 00 1E 90 9D FF FF 97 9E")) == hex("01 06 00 01 35 D4"))
     #expect(receiver.displayOffset == -25200 && !receiver.wasHarmed)
-    #expect(controlIn(receiver, 0x2D)[3] == 1)
+    #expect(exchange(receiver, 0x2D)[3] == 1)
     #expect(receiver.wasHarmed)
   }
 

@@ -18,7 +18,7 @@ struct FATImage: SectorSource {
   private let clusterCount: Int
   private var next = 2
 
-  /// An empty file system of 12, 16 or 32 bits, behind so many sectors of a partition table.
+  /// An empty file system of 12, 16 or 32 bits, behind this many sectors of a partition table.
   init(width: Int, behind start: Int = 0, sectorsPerCluster: Int = 2) {
     self.width = width
     self.start = start

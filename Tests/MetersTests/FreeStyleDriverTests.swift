@@ -5,46 +5,46 @@ import Testing
 
 @testable import Meters
 
-/// Whole talks with FreeStyle meters.
+/// Whole sessions with FreeStyle meters.
 struct FreeStyleDriverTests {
   private static let products: [String: UInt16] = [
     "freestyle-libre": 0x3650, "freestyle-neo": 0x3850, "freestyle-insulinx": 0x3450,
   ]
 
   private func read(
-    _ driver: any MeterDriver.Type, _ talk: FreeStyleTranscript, product: UInt16? = nil
+    _ driver: any MeterDriver.Type, _ session: FreeStyleTranscript, product: UInt16? = nil
   ) throws -> MeterContents {
-    let replayed = try ReplayedTalk(
-      talk.transcript, driver, product: product ?? Self.products[driver.id], now: 77)
+    let replayed = try ReplayedSession(
+      session.transcript, driver, product: product ?? Self.products[driver.id], now: 77)
     let contents = try driver.init().read(replayed.connection)
     #expect(replayed.transport.isExhausted)
     return contents
   }
 
-  private func failure(_ talk: FreeStyleTranscript) throws -> Failure? {
-    let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
+  private func failure(_ session: FreeStyleTranscript) throws -> Failure? {
+    let replayed = try ReplayedSession(session.transcript, FreeStyleNeoDriver.self, product: 0x3850)
     let failure = #expect(throws: Failure.self) { _ = try FreeStyleNeoDriver().read(replayed.connection) }
     #expect(replayed.transport.isExhausted)
     return failure
   }
 
-  /// A talk in which a Neo or an InsuLinx holds these rows.
+  /// A session in which a Neo or an InsuLinx holds these rows.
   private func results(_ rows: [String], serial: String = "JAGT241-U6242") -> FreeStyleTranscript {
-    var talk = FreeStyleTranscript()
-    talk.identify("$serlnum?", serial)
-    talk.command("$result?")
-    talk.answer(FreeStyleTranscript.table(rows))
-    return talk
+    var session = FreeStyleTranscript()
+    session.identify("$serlnum?", serial)
+    session.command("$result?")
+    session.answer(FreeStyleTranscript.table(rows))
+    return session
   }
 
   private func libre(history: [String] = [], results: [String] = []) -> FreeStyleTranscript {
-    var talk = FreeStyleTranscript()
-    talk.identify("$sn?", "JCMT123-A0001")
-    talk.command("$history?")
-    talk.answer(FreeStyleTranscript.table(history))
-    talk.command("$arresult?")
-    talk.answer(FreeStyleTranscript.table(results))
-    return talk
+    var session = FreeStyleTranscript()
+    session.identify("$sn?", "JCMT123-A0001")
+    session.command("$history?")
+    session.answer(FreeStyleTranscript.table(history))
+    session.command("$arresult?")
+    session.answer(FreeStyleTranscript.table(results))
+    return session
   }
 
   private func glucose(_ number: Double) -> Measurement { .value(Quantity(number, .milligramsPerDecilitre)) }
@@ -104,18 +104,18 @@ struct FreeStyleDriverTests {
 
   /// The rows have the form of a recorded session; numbers, times and values are other ones.
   @Test func theStripTestsOfANeoAreReadFromTheirWholeRow() throws {
-    var talk = FreeStyleTranscript()
-    talk.controlIn("$serlnum?", "LXXX123S45678")
-    talk.controlIn("$swver?", "1.19 May 30 2014")
-    talk.controlIn("$date?", "3,5,17")
-    talk.controlIn("$time?", "18,56")
-    talk.command("$result?")
-    talk.answer(
+    var session = FreeStyleTranscript()
+    session.exchange("$serlnum?", "LXXX123S45678")
+    session.exchange("$swver?", "1.19 May 30 2014")
+    session.exchange("$date?", "3,5,17")
+    session.exchange("$time?", "18,56")
+    session.command("$result?")
+    session.answer(
       FreeStyleTranscript.table([
         "6,71,3,4,17,0,43,1,3,4,17,0,41", "6,69,3,4,17,0,41,1,3,3,17,23,41",
         "7,42,3,2,17,13,14,1,131,0,1,0,1,66,1,0,0,0,1", "7,41,3,2,17,7,5,1,98,0,0,0,1,66,1,0,0,0,1",
       ]), piece: 62)
-    let contents = try read(FreeStyleNeoDriver.self, talk)
+    let contents = try read(FreeStyleNeoDriver.self, session)
     #expect(contents.identity.device.serial == "LXXX123S45678")
     #expect(contents.identity.firmware == "1.19 May 30 2014")
     #expect(contents.identity.clock?.meter.text == "2017-03-05T18:56:00")
@@ -331,70 +331,70 @@ struct FreeStyleDriverTests {
   }
 
   @Test func aLibreProIsSpokenToAsTheMakerDoes() throws {
-    var talk = FreeStyleTranscript()
-    talk.textType = 0x21
-    talk.identify("$sn?", "JCMT123-A0001")
+    var session = FreeStyleTranscript()
+    session.textType = 0x21
+    session.identify("$sn?", "JCMT123-A0001")
     for command in ["$history?", "$arresult?"] {
-      talk.command(command)
-      talk.answer(FreeStyleTranscript.table([]))
+      session.command(command)
+      session.answer(FreeStyleTranscript.table([]))
     }
-    #expect(try read(FreeStyleLibreDriver.self, talk, product: 0x3670).readings.isEmpty)
+    #expect(try read(FreeStyleLibreDriver.self, session, product: 0x3670).readings.isEmpty)
   }
 
   @Test func aLostClockIsNoClock() throws {
-    var talk = FreeStyleTranscript()
-    talk.controlIn("$serlnum?", "JAGT241-U6242")
-    talk.controlIn("$swver?", "1.17 May 14 2014")
-    talk.controlIn("$date?", "255,255,255")
-    talk.controlIn("$time?", "255,255")
-    let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
+    var session = FreeStyleTranscript()
+    session.exchange("$serlnum?", "JAGT241-U6242")
+    session.exchange("$swver?", "1.17 May 14 2014")
+    session.exchange("$date?", "255,255,255")
+    session.exchange("$time?", "255,255")
+    let replayed = try ReplayedSession(session.transcript, FreeStyleNeoDriver.self, product: 0x3850)
     let identity = try FreeStyleNeoDriver().identify(replayed.connection)
     #expect(identity.clock == nil && identity.firmware == "1.17 May 14 2014")
   }
 
-  @Test func whatAnEarlierTalkLeftIsDroppedBeforeTheFirstCommand() throws {
-    var talk = FreeStyleTranscript(begun: false)
-    talk.meter([0x60, 7] + Array("\r\nCKSM:".utf8))
-    talk.silence()
-    talk.host([0x01, 0x00])
-    talk.meter([0x22, 0x01, 0x05])
-    talk.meter([0x71, 0x01, 0x01])
-    talk.identify("$serlnum?", "A")
-    talk.command("$result?")
-    talk.answer(FreeStyleTranscript.table([]), piece: 5)
-    #expect(try read(FreeStyleNeoDriver.self, talk).identity.device.serial == "A")
+  @Test func whatAnEarlierSessionLeftIsDroppedBeforeTheFirstCommand() throws {
+    var session = FreeStyleTranscript(begun: false)
+    session.meter([0x60, 7] + Array("\r\nCKSM:".utf8))
+    session.silence()
+    session.host([0x01, 0x00])
+    session.meter([0x22, 0x01, 0x05])
+    session.meter([0x71, 0x01, 0x01])
+    session.identify("$serlnum?", "A")
+    session.command("$result?")
+    session.answer(FreeStyleTranscript.table([]), piece: 5)
+    #expect(try read(FreeStyleNeoDriver.self, session).identity.device.serial == "A")
   }
 
   @Test func aTableWithALostReportIsAskedForAgain() throws {
-    var talk = FreeStyleTranscript()
-    talk.identify("$serlnum?", "A")
+    var session = FreeStyleTranscript()
+    session.identify("$serlnum?", "A")
     let table = FreeStyleTranscript.table(["7,4,7,18,17,9,4,1,105,0,1", "7,3,7,18,17,9,3,1,100,0,1"])
-    talk.command("$result?")
-    talk.answer(Array(table.dropFirst(20)))
-    talk.silence()
-    talk.command("$result?")
-    talk.answer(Array(table.dropLast(3)))
-    talk.silence()
-    talk.silence()
-    talk.command("$result?")
-    talk.answer(table, piece: 13)
-    #expect(try read(FreeStyleNeoDriver.self, talk).readings.count == 2)
+    session.command("$result?")
+    session.answer(Array(table.dropFirst(20)))
+    session.silence()
+    session.command("$result?")
+    session.answer(Array(table.dropLast(3)))
+    session.silence()
+    session.silence()
+    session.command("$result?")
+    session.answer(table, piece: 13)
+    #expect(try read(FreeStyleNeoDriver.self, session).readings.count == 2)
   }
 
   @Test func aTableThatStaysDamagedIsNotTaken() throws {
-    var talk = FreeStyleTranscript()
-    talk.identify("$serlnum?", "A")
+    var session = FreeStyleTranscript()
+    session.identify("$serlnum?", "A")
     for _ in 1...3 {
-      talk.command("$result?")
-      talk.answer(Array("7,1\r\n1,00000000\r\nCKSM:00000000\r\nCMD OK\r\n".utf8))
-      talk.silence()
+      session.command("$result?")
+      session.answer(Array("7,1\r\n1,00000000\r\nCKSM:00000000\r\nCMD OK\r\n".utf8))
+      session.silence()
     }
     #expect(
-      try failure(talk)?.message
+      try failure(session)?.message
         == "asking for result: the answer came damaged 3 times; plug the meter into another socket and retry")
   }
 
-  @Test func silenceUnpluggingAndRefusalAreTold() throws {
+  @Test func silenceUnpluggingAndRefusalAreReported() throws {
     var silent = FreeStyleTranscript()
     silent.command("$serlnum?")
     silent.silence()
@@ -416,11 +416,11 @@ struct FreeStyleDriverTests {
     #expect(try failure(mute)?.category == .protocolViolation)
   }
 
-  @Test func aReaderThatWantsAnEncryptedTalkSaysSo() throws {
-    var talk = FreeStyleTranscript()
-    talk.command("$serlnum?")
-    talk.meter([0x33, 0x01, 0x15])
-    #expect(try failure(talk)?.message.contains("encrypted") == true)
+  @Test func aReaderThatWantsAnEncryptedSessionSaysSo() throws {
+    var session = FreeStyleTranscript()
+    session.command("$serlnum?")
+    session.meter([0x33, 0x01, 0x15])
+    #expect(try failure(session)?.message.contains("encrypted") == true)
     var unknown = FreeStyleTranscript(begun: false)
     unknown.silence()
     unknown.host([0x01, 0x00])
@@ -431,26 +431,26 @@ struct FreeStyleDriverTests {
   }
 
   @Test func theClockIsSetByTheCommandsOfTheSheet() throws {
-    var talk = FreeStyleTranscript()
+    var session = FreeStyleTranscript()
     for command in ["$date,8,27,14", "$time,13,40"] {
-      talk.command(command)
-      talk.answer(Array("CKSM:00000000\r\nCMD OK\r\n".utf8))
+      session.command(command)
+      session.answer(Array("CKSM:00000000\r\nCMD OK\r\n".utf8))
     }
     let time = try #require(DeviceTime(text: "2014-08-27T13:40:59"))
     for driver in [FreeStyleLibreDriver.self, FreeStyleNeoDriver.self, FreeStyleInsuLinxDriver.self]
       as [any MeterDriver.Type]
     {
-      let replayed = try ReplayedTalk(talk.transcript, driver, product: Self.products[driver.id])
+      let replayed = try ReplayedSession(session.transcript, driver, product: Self.products[driver.id])
       try driver.init().setClock(replayed.connection, to: time)
       #expect(replayed.transport.isExhausted)
     }
   }
 
   @Test func aClockThatCannotBeSetIsTold() throws {
-    var talk = FreeStyleTranscript()
-    talk.command("$date,8,27,14")
-    talk.answer(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8))
-    let replayed = try ReplayedTalk(talk.transcript, FreeStyleNeoDriver.self, product: 0x3850)
+    var session = FreeStyleTranscript()
+    session.command("$date,8,27,14")
+    session.answer(Array("CKSM:00000000\r\nCMD Fail!\r\n".utf8))
+    let replayed = try ReplayedSession(session.transcript, FreeStyleNeoDriver.self, product: 0x3850)
     let time = try #require(DeviceTime(text: "2014-08-27T13:40:59"))
     let old = try #require(DeviceTime(text: "1999-01-01"))
     for time in [time, old] {

@@ -26,7 +26,8 @@ struct FreeStyleModelTests {
   }
 
   /// Sends a frame through the control endpoint and gives what comes, keep-alives left out.
-  private static func talk(_ meter: SimulatedFreeStyle, _ type: UInt8, _ content: String = "") -> [[UInt8]] {
+  private static func session(_ meter: SimulatedFreeStyle, _ type: UInt8, _ content: String = "") -> [[UInt8]]
+  {
     let frame = [type, UInt8(content.utf8.count)] + Array(content.utf8)
     let report = ControlRequest(type: 0x21, request: 0x09, value: 0x0200, index: 0)
     let padded = frame + [UInt8](repeating: 0xCD, count: 64 - frame.count)
@@ -44,7 +45,7 @@ struct FreeStyleModelTests {
   }
 
   private static func command(_ meter: SimulatedFreeStyle, _ text: String) -> String {
-    let frames = talk(meter, 0x60, text)
+    let frames = session(meter, 0x60, text)
     #expect(frames.allSatisfy { $0[0] == 0x60 })
     return String(decoding: frames.flatMap { $0[2..<2 + Int($0[1])] }, as: UTF8.self)
   }
@@ -54,16 +55,16 @@ struct FreeStyleModelTests {
     packing: SimulatedFreeStyle.Packing = .lines
   ) -> SimulatedFreeStyle {
     let meter = SimulatedFreeStyle(memory, variant: variant, packing: packing)
-    _ = talk(meter, 0x01)
+    _ = session(meter, 0x01)
     return meter
   }
 
   @Test func theDescriptorsAreThoseOfARealInsuLinx() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), variant: .insuLinx)
-    #expect(meter.deviceDescriptor == HexTalk.hex("12 01 10 01 00 00 00 40 61 1a 50 34 00 01 01 02 00 01"))
+    #expect(meter.deviceDescriptor == HexSession.hex("12 01 10 01 00 00 00 40 61 1a 50 34 00 01 01 02 00 01"))
     #expect(
       meter.configurationDescriptor
-        == HexTalk.hex(
+        == HexSession.hex(
           "09 02 22 00 01 01 03 c0 32 09 04 00 00 01 03 00 00 04 09 21 10 10 00 01 22 23 00 07 05 81 03 40 00 02"
         ))
     let withOut = SimulatedFreeStyle(try Self.memory(), hasOutEndpoint: true).configurationDescriptor
@@ -72,14 +73,14 @@ struct FreeStyleModelTests {
 
   @Test func theStartSequenceIsThatOfTheCapture() throws {
     let meter = SimulatedFreeStyle(try Self.memory(), variant: .insuLinx)
-    #expect(Self.talk(meter, 0x04).first?.prefix(3) == [0x34, 0x01, 0x0C])
+    #expect(Self.session(meter, 0x04).first?.prefix(3) == [0x34, 0x01, 0x0C])
     #expect(
-      Self.talk(meter, 0x05).first?.prefix(16)
-        == HexTalk.hex("06 0e 4a 41 47 54 32 34 31 2d 55 36 32 34 32 00")[...])
-    #expect(Self.talk(meter, 0x15).first?.prefix(7) == HexTalk.hex("35 05 31 2e 34 30 00")[...])
-    #expect(Self.talk(meter, 0x60, "$date?\r\n").first?.prefix(3) == [0x30, 0x01, 0x85])
-    #expect(Self.talk(meter, 0x01).first?.prefix(3) == [0x71, 0x01, 0x01])
-    #expect(Self.talk(meter, 0x99).first?.prefix(3) == [0x30, 0x01, 0x85])
+      Self.session(meter, 0x05).first?.prefix(16)
+        == HexSession.hex("06 0e 4a 41 47 54 32 34 31 2d 55 36 32 34 32 00")[...])
+    #expect(Self.session(meter, 0x15).first?.prefix(7) == HexSession.hex("35 05 31 2e 34 30 00")[...])
+    #expect(Self.session(meter, 0x60, "$date?\r\n").first?.prefix(3) == [0x30, 0x01, 0x85])
+    #expect(Self.session(meter, 0x01).first?.prefix(3) == [0x71, 0x01, 0x01])
+    #expect(Self.session(meter, 0x99).first?.prefix(3) == [0x30, 0x01, 0x85])
   }
 
   @Test func commandsCarryTheChecksumsOfTheCapture() throws {
@@ -174,9 +175,9 @@ struct FreeStyleModelTests {
     memory.items = try (0..<20).map {
       try Self.item(.smbg, "2014-08-26T10:\(10 + $0):00", Self.value(Double(70 + $0)))
     }
-    let full = Self.talk(Self.started(memory, .insuLinx, packing: .full), 0x60, "$result?\r\n")
+    let full = Self.session(Self.started(memory, .insuLinx, packing: .full), 0x60, "$result?\r\n")
     #expect(full.dropLast().allSatisfy { $0[1] == 62 })
-    let lines = Self.talk(Self.started(memory, .insuLinx), 0x60, "$result?\r\n")
+    let lines = Self.session(Self.started(memory, .insuLinx), 0x60, "$result?\r\n")
     #expect(lines.count >= 21)
     func text(_ frames: [[UInt8]]) -> [UInt8] { frames.flatMap { $0[2..<2 + Int($0[1])] } }
     #expect(text(full) == text(lines))

@@ -84,7 +84,7 @@ struct FreeStyleReplyTests {
   }
 
   @Test func aReportEndsWhereItsLengthSays() {
-    // Recorded from an InsuLinx: behind three bytes stands what an earlier report left.
+    // Recorded from an InsuLinx: behind three bytes is what an earlier report left.
     let stale = [0x22, 0x01, 0x03] + Array("2=1,Coup de pompe\r\n2,1,0,0,0,1,0,177,0,0\r\nF FF\r\n".utf8)
     #expect(FreeStyleReport(stale) == FreeStyleReport(0x22, [0x03]))
     #expect(FreeStyleReport([0x60]) == nil)

@@ -4,12 +4,12 @@ import Logbook
 
 @testable import Meters
 
-/// Builds talks with a FreeStyle meter from the texts that go both ways.
+/// Builds sessions with a FreeStyle meter from the texts that go both ways.
 struct FreeStyleTranscript {
   var transcript = Transcript(driver: "freestyle", vendorID: 0x1A61, productID: 0, startedAt: 0)
   var textType: UInt8 = 0x60
 
-  /// A talk that has begun.
+  /// A session that has begun.
   init(begun: Bool = true) {
     guard begun else { return }
     silence()
@@ -50,7 +50,7 @@ struct FreeStyleTranscript {
     host([textType, UInt8(bytes.count)] + bytes)
   }
 
-  /// The reply in reports of so many bytes, with a keep-alive before it.
+  /// The reply in reports of this many bytes, with a keep-alive before it.
   mutating func answer(_ reply: [UInt8], piece: Int = 62) {
     meter([0x22, 0x01, 0x03])
     for start in stride(from: 0, to: reply.count, by: piece) {
@@ -59,17 +59,17 @@ struct FreeStyleTranscript {
     }
   }
 
-  mutating func controlIn(_ text: String, _ message: String) {
+  mutating func exchange(_ text: String, _ message: String) {
     command(text)
     answer(Self.reply(Array("\(message)\r\n".utf8)))
   }
 
   /// What every driver asks first.
   mutating func identify(_ serialCommand: String, _ serial: String) {
-    controlIn(serialCommand, serial)
-    controlIn("$swver?", "1.40\r\n0")
-    controlIn("$date?", "8,27,14")
-    controlIn("$time?", "13,22")
+    exchange(serialCommand, serial)
+    exchange("$swver?", "1.40\r\n0")
+    exchange("$date?", "8,27,14")
+    exchange("$time?", "13,22")
   }
 
   private mutating func step(_ exchange: LinkOperation, _ result: Result<[UInt8], TransportError>) {

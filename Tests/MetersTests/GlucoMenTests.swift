@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// The GlucoMen areo's blocks, lines and talks. The blocks with stated check digits are those of another program's
+/// The GlucoMen areo's blocks, lines and sessions. The blocks with stated check digits are those of another program's
 /// tests, made up by its author; no capture is public.
 struct GlucoMenTests {
   private static let information = "0000000000000,58,59,      DEMOSN, B.0"
@@ -15,7 +15,7 @@ struct GlucoMenTests {
     "Glu,  LO,mmol/L,00,250603,1232",
   ]
   private static let ketones = ["Ket, 0.2,mmol/L,00,240101,0800", "Ket,  HI,mmol/L,00,240609,1812"]
-  private static let nothing = HexTalk.hex("5B 0D 0A 90 3D 0D 0A 5D 0D 0A")
+  private static let nothing = HexSession.hex("5B 0D 0A 90 3D 0D 0A 5D 0D 0A")
 
   @Test func theCheckValueOfTheChecksum() { #expect(GlucoMenBlock.checksum("123456789".utf8) == 0xA1) }
 
@@ -33,8 +33,8 @@ struct GlucoMenTests {
 
   @Test func thePairOfBytesWithoutCheckDigitsIsAnEmptyMemory() {
     #expect(GlucoMenBlock(parsing: Self.nothing) == .empty)
-    #expect(GlucoMenBlock(parsing: HexTalk.hex("5B 0D 0A")) == nil)
-    #expect(GlucoMenBlock(parsing: HexTalk.hex("5B 0D 0A 0D 0A 5D 0D 0A")) == .broken)
+    #expect(GlucoMenBlock(parsing: HexSession.hex("5B 0D 0A")) == nil)
+    #expect(GlucoMenBlock(parsing: HexSession.hex("5B 0D 0A 0D 0A 5D 0D 0A")) == .broken)
   }
 
   @Test func everyLineIsAReadingInItsOwnUnit() throws {
@@ -94,15 +94,15 @@ struct GlucoMenTests {
     #expect(GlucoMenLine(parsing: line) == .skipped("measurement of the type '\(name)'"))
   }
 
-  // MARK: Whole talks, constructed
+  // MARK: Whole sessions, constructed
 
   private static func asked(_ byte: UInt8, _ pieces: [[UInt8]]) -> [Transcript.Step] {
-    [HexTalk.step(.discard, .success([])), HexTalk.step(.send([byte]), .success([]))]
-      + pieces.map { HexTalk.step(.receive(maxBytes: 4096), .success($0)) }
+    [HexSession.step(.discard, .success([])), HexSession.step(.send([byte]), .success([]))]
+      + pieces.map { HexSession.step(.receive(maxBytes: 4096), .success($0)) }
   }
 
   private static func read(_ steps: [Transcript.Step], model: Int) throws -> MeterContents {
-    let transport = HexTalk.replay(steps)
+    let transport = HexSession.replay(steps)
     let meter = MeterConnection(transport, model: GlucoMenDriver.models[model]) { 1_800_000_000 }
     let contents = try GlucoMenDriver().read(meter)
     #expect(transport.isExhausted)
@@ -129,12 +129,12 @@ struct GlucoMenTests {
   /// That a GK gives its ketones rests on a single source.
   @Test func aMeterThatDoesNotKnowKetonesIsReadForItsGlucose() throws {
     let glucose = Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose + ["Glu,5.2,mmol/L,x,240101,0900"])])
-    let silence = Self.asked(0xA8, []) + [HexTalk.step(.receive(maxBytes: 4096), .failure(.timedOut))]
+    let silence = Self.asked(0xA8, []) + [HexSession.step(.receive(maxBytes: 4096), .failure(.timedOut))]
     let contents = try Self.read(Self.identity + glucose + silence + silence + silence, model: 1)
     #expect(contents.readings.count == 5)
     #expect(contents.skipped == ["ketones that cannot be read": 1])
     #expect(contents.warnings.count == 2)
-    let gone = Self.asked(0xA8, []) + [HexTalk.step(.receive(maxBytes: 4096), .failure(.unplugged))]
+    let gone = Self.asked(0xA8, []) + [HexSession.step(.receive(maxBytes: 4096), .failure(.unplugged))]
     #expect {
       try Self.read(Self.identity + glucose + gone, model: 1)
     } throws: {
@@ -153,7 +153,7 @@ struct GlucoMenTests {
     let contents = try Self.read(
       Self.identity + Self.asked(0x80, [broken])
         + Self.asked(0x80, [Array(GlucoMenBlock.bytes(Self.glucose)[..<50])])
-        + [HexTalk.step(.receive(maxBytes: 4096), .failure(.timedOut))]
+        + [HexSession.step(.receive(maxBytes: 4096), .failure(.timedOut))]
         + Self.asked(0x80, [GlucoMenBlock.bytes(Self.glucose)]), model: 0)
     #expect(contents.readings.count == 4)
   }
@@ -171,10 +171,10 @@ struct GlucoMenTests {
 
   @Test(arguments: [("50", true), ("46", false)])
   func theClockIsSetOrRefused(answer: String, isDone: Bool) throws {
-    let (meter, _) = HexTalk.meter(
+    let (meter, _) = HexSession.meter(
       GlucoMenDriver.self,
-      [HexTalk.step(.discard, .success([]))]
-        + HexTalk.steps(
+      [HexSession.step(.discard, .success([]))]
+        + HexSession.steps(
           """
           > C2 A1 5B 0D 0A 32 34 30 32 32 39 31 35 33 30 0D 0A 41 36 0D 0A 5D 0D 0A
           < \(answer)

@@ -65,7 +65,7 @@ struct LifeScanModelTests {
   }
 
   /// Writes a request to a mailbox and reads the answer from it.
-  private func controlIn(_ disk: SimulatedOneTouchDisk, _ request: String, sector: UInt8 = 3) throws
+  private func exchange(_ disk: SimulatedOneTouchDisk, _ request: String, sector: UInt8 = 3) throws
     -> [UInt8]
   {
     let bytes = hex(request)
@@ -83,18 +83,18 @@ struct LifeScanModelTests {
     let disk = SimulatedOneTouchDisk(
       memory([strip("2021-08-12T13:48:25", 50)], serial: "ZAHLGH6C"), model: .verioFlex)
     #expect(
-      try controlIn(disk, "02 0a 00 04 e6 02 00 03 a0 39")
+      try exchange(disk, "02 0a 00 04 e6 02 00 03 a0 39")
         == hex("02 1a 00 04 06 5a 00 41 00 48 00 4c 00 47 00 48 00 36 00 43 00 00 00 03 7c 69"))
     #expect(
-      try controlIn(disk, "02 0a 00 04 e6 02 01 03 91 0a")
+      try exchange(disk, "02 0a 00 04 e6 02 01 03 91 0a")
         == hex("02 1e 00 04 06 56 00 65 00 72 00 69 00 6f 00 20 00 46 00 6c 00 65 00 78 00 00 00 03 e2 ee"))
-    #expect(try controlIn(disk, "02 09 00 04 20 02 03 f9 c3") == hex("02 0c 00 04 06 73 06 84 2e 03 59 e0"))
-    #expect(try controlIn(disk, "02 09 00 03 27 00 03 26 71") == hex("02 0a 00 03 06 01 00 03 ce 83"))
+    #expect(try exchange(disk, "02 09 00 04 20 02 03 f9 c3") == hex("02 0c 00 04 06 73 06 84 2e 03 59 e0"))
+    #expect(try exchange(disk, "02 09 00 03 27 00 03 26 71") == hex("02 0a 00 03 06 01 00 03 ce 83"))
     // The recorded record has id 22 and stood before fourteen others; the rest is the same.
-    let record = try controlIn(disk, "02 0c 00 04 31 02 00 00 00 03 a9 55")
+    let record = try exchange(disk, "02 0c 00 04 31 02 00 00 00 03 a9 55")
     #expect(record[10...20] == hex("29 e3 a7 28 32 00 00 00 93 0b 00")[...])
     #expect(Array(record[..<10]) == hex("02 18 00 04 06 00 00 00 09 00"))
-    #expect(try controlIn(disk, "02 0c 00 03 31 02 01 00 00 03 59 3a") == OneTouchFrame([3, 7]).bytes)
+    #expect(try exchange(disk, "02 0c 00 03 31 02 01 00 00 03 59 3a") == OneTouchFrame([3, 7]).bytes)
   }
 
   @Test func theUnitIsAskedInASectorOfItsOwn() throws {
@@ -102,15 +102,15 @@ struct LifeScanModelTests {
     held.unit = .millimolesPerLitre
     let disk = SimulatedOneTouchDisk(held)
     #expect(
-      try controlIn(disk, "02 09 00 04 04 00 03 9d ff", sector: 4)
+      try exchange(disk, "02 09 00 04 04 00 03 9d ff", sector: 4)
         == hex("02 0c 00 03 06 01 00 00 00 03 f2 45"))
     #expect(
-      try controlIn(disk, "02 08 00 03 04 03 8a 22", sector: 4) == hex("02 0c 00 03 06 01 00 00 00 03 f2 45"))
-    #expect(try controlIn(disk, "02 09 00 03 04 00 03 b0 ae", sector: 3) == hex("02 08 00 03 09 03 d6 54"))
-    #expect(try controlIn(disk, "02 09 00 03 04 00 03 b0 af", sector: 4) == hex("02 08 00 03 09 03 d6 54"))
+      try exchange(disk, "02 08 00 03 04 03 8a 22", sector: 4) == hex("02 0c 00 03 06 01 00 00 00 03 f2 45"))
+    #expect(try exchange(disk, "02 09 00 03 04 00 03 b0 ae", sector: 3) == hex("02 08 00 03 09 03 d6 54"))
+    #expect(try exchange(disk, "02 09 00 03 04 00 03 b0 af", sector: 4) == hex("02 08 00 03 09 03 d6 54"))
     let unset = SimulatedOneTouchDisk(memory(serial: "A"))
     #expect(
-      try controlIn(unset, "02 09 00 03 04 00 03 b0 ae", sector: 4)
+      try exchange(unset, "02 09 00 03 04 00 03 b0 ae", sector: 4)
         == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
   }
 
@@ -121,24 +121,24 @@ struct LifeScanModelTests {
       strip("2024-01-02T03:04:05", 112, marks: [.controlSolution, .beforeMeal]),
     ]
     let disk = SimulatedOneTouchDisk(memory(items, serial: "A"), model: .selectPlus)
-    let newest = try controlIn(disk, "02 0c 00 03 31 02 00 00 00 03 ed 4c")
+    let newest = try exchange(disk, "02 0c 00 03 31 02 00 00 00 03 ed 4c")
     #expect(Array(newest[5...20]) == hex("02 00 01 0b 00 a5 39 26 2d 70 00 01 00 93 0b 00"))
-    #expect(try controlIn(disk, "02 0c 00 03 31 02 01 00 00 03 59 3a")[14...15] == [0x59, 0x02])
+    #expect(try exchange(disk, "02 0c 00 03 31 02 01 00 00 03 59 3a")[14...15] == [0x59, 0x02])
     #expect(
       !SimulatedOneTouchDisk.holds(SimulatedItem(.ketone, at: time("2024-01-01"), items[0].measurement)))
     #expect(!SimulatedOneTouchDisk.holds(strip("2024-01-01", 700)))
     let verio = SimulatedOneTouchDisk(memory(items, serial: "A"), model: .verio)
-    #expect(try controlIn(verio, "02 0c 00 03 31 02 00 00 00 03 ed 4c")[16] == 0)
+    #expect(try exchange(verio, "02 0c 00 03 31 02 00 00 00 03 ed 4c")[16] == 0)
   }
 
   @Test func theClockIsSetAndTheMemoryErasedOnCommand() throws {
     let disk = SimulatedOneTouchDisk(memory(serial: "A"))
-    #expect(try controlIn(disk, "02 0c 00 04 20 01 a5 39 26 2d 03 00 00") == hex("02 08 00 03 09 03 d6 54"))
+    #expect(try exchange(disk, "02 0c 00 04 20 01 a5 39 26 2d 03 00 00") == hex("02 08 00 03 09 03 d6 54"))
     let set = OneTouchFrame([4, 0x20, 0x01] + hex("a5 39 26 2d")).bytes.map { String($0, radix: 16) }
-    #expect(try controlIn(disk, set.joined(separator: " ")) == hex("02 08 00 04 06 03 78 c1"))
+    #expect(try exchange(disk, set.joined(separator: " ")) == hex("02 08 00 04 06 03 78 c1"))
     #expect(disk.clock == time("2024-01-02T03:04:05") && !disk.wasErased)
     let erase = OneTouchFrame([3, 0x1A]).bytes.map { String($0, radix: 16) }
-    #expect(try controlIn(disk, erase.joined(separator: " ")) == hex("02 08 00 03 06 03 e8 44"))
+    #expect(try exchange(disk, erase.joined(separator: " ")) == hex("02 08 00 03 06 03 e8 44"))
     #expect(disk.wasErased)
   }
 
@@ -182,42 +182,42 @@ struct LifeScanModelTests {
     let meter = SimulatedVerioIQ(
       memory([strip("2024-01-02T03:04:05", 112, marks: .controlSolution), item], serial: "TGKHQ0M9"))
     let line = LineSettings(baud: 38400)
-    func controlIn(_ text: String) -> [UInt8] { meter.take(hex(text), line: line) }
+    func exchange(_ text: String) -> [UInt8] { meter.take(hex(text), line: line) }
     #expect(
-      controlIn("02 0a 00 03 0b 01 02 03 2a dc") == hex("02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84"))
-    #expect(controlIn("02 0a 00 04 0b 00 02 03 ce 8c").prefix(5) == hex("02 11 00 04 06")[...])
-    #expect(controlIn("02 09 00 03 0d 01 03 10 03") == OneTouchFrame([3, 6, 4] + "1.23".utf8 + [0]).bytes)
+      exchange("02 0a 00 03 0b 01 02 03 2a dc") == hex("02 11 00 03 06 54 47 4b 48 51 30 4d 39 00 03 85 84"))
+    #expect(exchange("02 0a 00 04 0b 00 02 03 ce 8c").prefix(5) == hex("02 11 00 04 06")[...])
+    #expect(exchange("02 09 00 03 0d 01 03 10 03") == OneTouchFrame([3, 6, 4] + "1.23".utf8 + [0]).bytes)
     // As long as the answer of a recorded meter.
-    let name = controlIn("02 08 00 04 06 03 78 c1")
+    let name = exchange("02 08 00 04 06 03 78 c1")
     #expect(name.count == 34 && name.starts(with: [2, 0x22, 0, 4, 6] + Array("VerioIQ".utf8) + [0]))
-    #expect(controlIn("02 0a 00 03 09 02 02 03 12 68") == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
-    #expect(controlIn("02 09 00 03 27 00 03 26 71") == OneTouchFrame([3, 6, 2, 0]).bytes)
+    #expect(exchange("02 0a 00 03 09 02 02 03 12 68") == hex("02 0c 00 03 06 00 00 00 00 03 a3 ef"))
+    #expect(exchange("02 09 00 03 27 00 03 26 71") == OneTouchFrame([3, 6, 2, 0]).bytes)
     #expect(
-      controlIn("02 0a 00 03 21 00 00 03 9d d2")
+      exchange("02 0a 00 03 21 00 00 03 9d d2")
         == hex("02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab"))
     #expect(
-      controlIn("02 0a 00 03 21 01 00 03 ad e5")
+      exchange("02 0a 00 03 21 01 00 03 ad e5")
         == hex("02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01"))
-    #expect(controlIn("02 0a 00 03 21 01 00 03 ad e6").isEmpty)
+    #expect(exchange("02 0a 00 03 21 01 00 03 ad e6").isEmpty)
     #expect(meter.take(hex("02 09 00 03 27 00 03 26 71"), line: LineSettings(baud: 9600)).isEmpty)
-    #expect(controlIn("00 ff 02 09").isEmpty)
-    #expect(controlIn("00 03 27 00 03 26 71").count == 10)
+    #expect(exchange("00 ff 02 09").isEmpty)
+    #expect(exchange("00 03 27 00 03 26 71").count == 10)
   }
 
   @Test func anOldUltraAnswersInTheFormsOfTheRecordedOne() {
     var held = memory([strip("2014-08-09T17:21:48", 104)], serial: "ABC1DE2FT", clock: "2014-08-12T15:40:16")
     held.firmware = "P02.00.01"
     let meter = SimulatedUltra2(held, model: .ultra)
-    func controlIn(_ command: String) -> String {
+    func exchange(_ command: String) -> String {
       String(
         decoding: meter.take([0x11, 0x0D] + Array(command.utf8), line: LineSettings(baud: 9600)),
         as: UTF8.self)
     }
     // The version's line is the same on every meter with this software.
-    #expect(controlIn("DM?") == "?P02.00.01   /  /   034C\r\n")
-    #expect(controlIn("DM@").hasPrefix("@ \"ABC1DE2FT\" "))
-    #expect(controlIn("DMF").hasPrefix("F \"TUE\",\"08/12/14\",\"15:40:16   \" "))
-    let dump = controlIn("DMP").split(separator: "\r\n")
+    #expect(exchange("DM?") == "?P02.00.01   /  /   034C\r\n")
+    #expect(exchange("DM@").hasPrefix("@ \"ABC1DE2FT\" "))
+    #expect(exchange("DMF").hasPrefix("F \"TUE\",\"08/12/14\",\"15:40:16   \" "))
+    let dump = exchange("DMP").split(separator: "\r\n")
     #expect(dump.count == 2 && dump[0].hasPrefix("P 001,\"ABC1DE2FT\",\"MG/DL \" "))
     #expect(dump.last?.hasPrefix("P \"SAT\",\"08/09/14\",\"17:21:48   \",\"  104 \", 00 ") == true)
   }
@@ -305,7 +305,7 @@ struct LifeScanModelTests {
     #expect(SimulatedUltra2.line(text) == "\(text) \(sum)\r\n")
   }
 
-  private func controlIn(_ meter: SimulatedUltra2, _ command: String) -> String {
+  private func exchange(_ meter: SimulatedUltra2, _ command: String) -> String {
     let bytes = [0x11, 0x0D] + Array(command.utf8)
     return String(decoding: meter.take(bytes, line: LineSettings(baud: 9600)), as: UTF8.self)
   }
@@ -318,7 +318,7 @@ struct LifeScanModelTests {
           strip("2024-01-02T03:04:05", 112, marks: .controlSolution),
           strip("2024-01-02T03:04:05", 112, marks: .afterMeal),
         ], serial: "ABCDE123Y"), damaged: [3])
-    let lines = controlIn(meter, "DMP\r").split(separator: "\r\n").map(String.init)
+    let lines = exchange(meter, "DMP\r").split(separator: "\r\n").map(String.init)
     #expect(
       lines == [
         SimulatedUltra2.line(#"P 004,"ABCDE123Y","MG/DL ""#).dropLast().description,
@@ -329,7 +329,7 @@ struct LifeScanModelTests {
         #"P "WED","11/10/10","01:46:00   ","  076 ","N","00", 00 099C"#,
       ])
     #expect(
-      controlIn(SimulatedUltra2(memory(serial: "ABCDE123Y")), "DMP")
+      exchange(SimulatedUltra2(memory(serial: "ABCDE123Y")), "DMP")
         == "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
   }
 
@@ -342,15 +342,15 @@ struct LifeScanModelTests {
       serial: "ABCDE123Y")
     held.unit = .millimolesPerLitre
     let meter = SimulatedUltra2(held, ignoresFirstCommand: true)
-    #expect(controlIn(meter, "DM@\r").isEmpty)
-    #expect(controlIn(meter, "DM@\r") == "@ \"ABCDE123Y\" 02E2\r\n")
-    #expect(controlIn(meter, "DMSU?") == "SU?,\"MMOL/L\" 0307\r\n")
-    #expect(controlIn(meter, "DMT08/03/13 22:12").isEmpty)
-    #expect(controlIn(meter, ":00\r\n") == "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")
-    #expect(controlIn(meter, "DMF") == "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
-    #expect(controlIn(meter, "DMP").contains(#"P "FRI","07/14/17","10:10:53   "," HIGH ","B","00", 00 "#))
+    #expect(exchange(meter, "DM@\r").isEmpty)
+    #expect(exchange(meter, "DM@\r") == "@ \"ABCDE123Y\" 02E2\r\n")
+    #expect(exchange(meter, "DMSU?") == "SU?,\"MMOL/L\" 0307\r\n")
+    #expect(exchange(meter, "DMT08/03/13 22:12").isEmpty)
+    #expect(exchange(meter, ":00\r\n") == "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")
+    #expect(exchange(meter, "DMF") == "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    #expect(exchange(meter, "DMP").contains(#"P "FRI","07/14/17","10:10:53   "," HIGH ","B","00", 00 "#))
     #expect(!meter.wasErased)
-    #expect(controlIn(meter, "xxDMZ") == "Z 005A\r\n")
+    #expect(exchange(meter, "xxDMZ") == "Z 005A\r\n")
     #expect(meter.wasErased)
     #expect(meter.take(Array("DM?".utf8), line: LineSettings(baud: 38400)).isEmpty)
   }

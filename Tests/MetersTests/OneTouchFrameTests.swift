@@ -107,7 +107,7 @@ struct OneTouchRecordTests {
     #expect(OneTouchRecord(disk: data)?.measurement == measurement)
   }
 
-  /// Constructed, with the codes that one source tells.
+  /// Constructed, with the codes that one source reports.
   @Test(arguments: [
     (
       "02 10 02 05 06 25 7d 93 65 ff ff 00 00 03 69 fa", Measurement.high(above: 600, .milligramsPerDecilitre)

@@ -19,28 +19,28 @@ struct OneTouchVerioIQTests {
     ([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 02 00")),
   ]
 
-  private static func connection(_ talk: WrittenTalk) -> MeterConnection {
-    MeterConnection(talk.replayed, model: OneTouchVerioIQDriver.models[0], now: { 1_727_089_139 })
+  private static func connection(_ session: WrittenSession) -> MeterConnection {
+    MeterConnection(session.replayed, model: OneTouchVerioIQDriver.models[0], now: { 1_727_089_139 })
   }
 
-  private static func identified() -> WrittenTalk {
-    var talk = WrittenTalk()
-    for (request, answer) in identifying { talk.controlIn(request, answer) }
-    return talk
+  private static func identified() -> WrittenSession {
+    var session = WrittenSession()
+    for (request, answer) in identifying { session.exchange(request, answer) }
+    return session
   }
 
   @Test func theMemoryIsReadInPiecesOfAnySize() throws {
-    var talk = Self.identified()
+    var session = Self.identified()
     let normal = [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 00 00 00 00 03 9a ab")
-    talk.add(.discard)
-    talk.send([UInt8](printed: "02 0a 00 03 21 00 00 03 9d d2"))
+    session.add(.discard)
+    session.send([UInt8](printed: "02 0a 00 03 21 00 00 03 9d d2"))
     // Noise, then a frame byte by byte.
-    talk.receive([0x00, 0xFF])
-    for byte in normal { talk.receive([byte]) }
-    talk.controlIn(
+    session.receive([0x00, 0xFF])
+    for byte in normal { session.receive([byte]) }
+    session.exchange(
       [UInt8](printed: "02 0a 00 03 21 01 00 03 ad e5"),
       [UInt8](printed: "02 12 00 03 06 a5 39 26 2d 70 00 01 00 00 00 03 cb 01"))
-    let contents = try OneTouchVerioIQDriver().read(Self.connection(talk))
+    let contents = try OneTouchVerioIQDriver().read(Self.connection(session))
     #expect(
       contents.identity.device
         == Device(
@@ -53,16 +53,16 @@ struct OneTouchVerioIQTests {
   /// The requests are those of a recorded session of the maker's program, and so is the form of the answers; numbers,
   /// times and values are other ones.
   @Test func aSessionOfTheRecordedFormIsRead() throws {
-    var talk = WrittenTalk()
+    var session = WrittenSession()
     // A version of 17 characters with its date, and a serial number of eight.
-    talk.controlIn(
+    session.exchange(
       [UInt8](printed: "02 09 00 03 0d 01 03 10 03"),
       SheetFrame.frame("03 06 11 30 32 2e 30 31 2e 30 30 20 30 34 2f 31 37 2f 31 34 00"))
-    talk.controlIn(
+    session.exchange(
       [UInt8](printed: "02 0a 00 03 0b 01 02 03 2a dc"),
       SheetFrame.frame("03 06 41 42 43 44 45 46 47 48 00"))
-    talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 f8 7c 1c"))
-    talk.controlIn([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 03 00"))
+    session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 f8 7c 1c"))
+    session.exchange([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 03 00"))
     for (request, answer) in [
       ("02 0a 00 03 21 00 00 03 9d d2", "03 06 0d bd 7c 1c 5a 00 00 01 00 00"),
       ("02 0a 00 03 21 01 00 03 ad e5", "03 06 c2 8e 7c 1c 91 00 00 02 00 00"),
@@ -70,14 +70,14 @@ struct OneTouchVerioIQTests {
     ] {
       // A lone STX, then pieces of at most eight bytes.
       let frame = SheetFrame.frame(answer)
-      talk.add(.discard)
-      talk.send([UInt8](printed: request))
-      talk.receive([0x02])
+      session.add(.discard)
+      session.send([UInt8](printed: request))
+      session.receive([0x02])
       for start in stride(from: 1, to: frame.count, by: 8) {
-        talk.receive(Array(frame[start..<min(start + 8, frame.count)]))
+        session.receive(Array(frame[start..<min(start + 8, frame.count)]))
       }
     }
-    let contents = try OneTouchVerioIQDriver().read(Self.connection(talk))
+    let contents = try OneTouchVerioIQDriver().read(Self.connection(session))
     #expect(contents.identity.device.serial == "ABCDEFGH")
     #expect(contents.identity.firmware == "02.01.00 04/17/14")
     #expect(contents.readings.compactMap(\.measurement.quantity?.number) == [93, 145, 90])
@@ -97,16 +97,16 @@ struct OneTouchVerioIQTests {
   }
 
   @Test func damageAndSilenceAreAskedAgain() throws {
-    var talk = WrittenTalk()
+    var session = WrittenSession()
     var damaged = Self.versionAnswer
     damaged[6] ^= 1
-    talk.controlIn(Self.versionRequest, damaged)
-    talk.add(.discard)
-    talk.send(Self.versionRequest)
-    talk.receive(.timedOut)
-    var silent = talk
-    for (request, answer) in Self.identifying { talk.controlIn(request, answer) }
-    #expect(try OneTouchVerioIQDriver().identify(Self.connection(talk)).count == 2)
+    session.exchange(Self.versionRequest, damaged)
+    session.add(.discard)
+    session.send(Self.versionRequest)
+    session.receive(.timedOut)
+    var silent = session
+    for (request, answer) in Self.identifying { session.exchange(request, answer) }
+    #expect(try OneTouchVerioIQDriver().identify(Self.connection(session)).count == 2)
     silent.add(.discard)
     silent.send(Self.versionRequest)
     silent.receive(.timedOut)
@@ -117,28 +117,28 @@ struct OneTouchVerioIQTests {
   }
 
   @Test func noiseWithoutEndIsGivenUp() {
-    var talk = WrittenTalk()
+    var session = WrittenSession()
     for _ in 0..<3 {
-      talk.add(.discard)
-      talk.send(Self.versionRequest)
-      for _ in 0..<5 { talk.receive([UInt8](repeating: 0x55, count: 250)) }
+      session.add(.discard)
+      session.send(Self.versionRequest)
+      for _ in 0..<5 { session.receive([UInt8](repeating: 0x55, count: 250)) }
     }
     let failure = #expect(throws: Failure.self) {
-      try OneTouchVerioIQDriver().identify(Self.connection(talk))
+      try OneTouchVerioIQDriver().identify(Self.connection(session))
     }
     #expect(failure?.message.contains("damaged") == true)
   }
 
   @Test func theClockIsSetAndReadBack() throws {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
-    var talk = WrittenTalk()
-    talk.controlIn(SheetFrame.frame("03 20 01 73 06 84 2e"), SheetFrame.frame("03 06"))
-    talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 74 06 84 2e"))
-    try OneTouchVerioIQDriver().setClock(Self.connection(talk), to: time)
+    var session = WrittenSession()
+    session.exchange(SheetFrame.frame("03 20 01 73 06 84 2e"), SheetFrame.frame("03 06"))
+    session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 74 06 84 2e"))
+    try OneTouchVerioIQDriver().setClock(Self.connection(session), to: time)
   }
 }
 
-/// A OneTouch UltraEasy, after the recording of a talk with the maker's program.
+/// A OneTouch UltraEasy, after the recording of a session with the maker's program.
 struct OneTouchUltraEasyTests {
   private static let reset = (
     request: [UInt8](printed: "02 06 08 03 c2 62"), answer: [UInt8](printed: "02 06 0c 03 06 ae")
@@ -173,26 +173,26 @@ struct OneTouchUltraEasyTests {
       ),
     ]
 
-  private static func opened() -> WrittenTalk {
-    var talk = WrittenTalk()
-    talk.open()
-    return talk
+  private static func opened() -> WrittenSession {
+    var session = WrittenSession()
+    session.open()
+    return session
   }
 
-  private static func talked(_ range: Range<Int>) -> WrittenTalk {
-    var talk = opened()
-    talk.exchange(numbered, range)
-    return talk
+  private static func recorded(_ range: Range<Int>) -> WrittenSession {
+    var session = opened()
+    session.exchange(numbered, range)
+    return session
   }
 
   private static func connection(_ transport: ReplayedTransport) -> MeterConnection {
     MeterConnection(transport, model: OneTouchUltraEasyDriver.models[0], now: { 1_315_255_574 })
   }
 
-  @Test func theRecordedTalkGivesItsThreeReadings() throws {
-    var talk = Self.talked(0..<7)
-    talk.open()
-    let transport = talk.replayed
+  @Test func theRecordedSessionGivesItsThreeReadings() throws {
+    var session = Self.recorded(0..<7)
+    session.open()
+    let transport = session.replayed
     let contents = try OneTouchUltraEasyDriver().read(Self.connection(transport))
     #expect(transport.isExhausted)
     #expect(
@@ -211,28 +211,28 @@ struct OneTouchUltraEasyTests {
   }
 
   @Test func afterDamageTheLinkIsResetAndTheCommandSaidAgain() throws {
-    var talk = Self.talked(0..<1)
+    var session = Self.recorded(0..<1)
     // The acknowledgement has the number of another frame.
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: Self.numbered[1].request))
-    talk.receive([UInt8](printed: "02 06 06 03 cd 41"))
-    talk.open()
+    session.receive(.timedOut)
+    session.send([UInt8](printed: Self.numbered[1].request))
+    session.receive([UInt8](printed: "02 06 06 03 cd 41"))
+    session.open()
     // With the numbers of a fresh link: as recorded elsewhere in the same log.
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: "02 12 00 05 0b 02 00*9 03 19 e7"))
-    talk.receive([UInt8](printed: "02 06 06 03 cd 41 02 11 02 05 06 43 47 57 41 31 45 35 43 52 03 b5 5b"))
-    talk.send([UInt8](printed: "02 06 07 03 fc 72"))
+    session.receive(.timedOut)
+    session.send([UInt8](printed: "02 12 00 05 0b 02 00*9 03 19 e7"))
+    session.receive([UInt8](printed: "02 06 06 03 cd 41 02 11 02 05 06 43 47 57 41 31 45 35 43 52 03 b5 5b"))
+    session.send([UInt8](printed: "02 06 07 03 fc 72"))
     // The clock as recorded.
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: "02 0d 03 05 20 02 00 00 00 00 03 a8 4c"))
-    talk.receive([UInt8](printed: "02 06 05 03 9e 14 02 0c 01 05 06 16 35 65 4e 03 7e 0e"))
-    talk.send([UInt8](printed: "02 06 04 03 af 27"))
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: "02 0a 00 05 1f 00 02 03") + SheetFrame.frame("05 1f 00 02").suffix(2))
-    talk.receive([UInt8](printed: "02 06 06 03 cd 41") + SheetFrame.frame("05 0f 00 00", link: 2))
-    talk.send([UInt8](printed: "02 06 07 03 fc 72"))
-    talk.open()
-    let transport = talk.replayed
+    session.receive(.timedOut)
+    session.send([UInt8](printed: "02 0d 03 05 20 02 00 00 00 00 03 a8 4c"))
+    session.receive([UInt8](printed: "02 06 05 03 9e 14 02 0c 01 05 06 16 35 65 4e 03 7e 0e"))
+    session.send([UInt8](printed: "02 06 04 03 af 27"))
+    session.receive(.timedOut)
+    session.send([UInt8](printed: "02 0a 00 05 1f 00 02 03") + SheetFrame.frame("05 1f 00 02").suffix(2))
+    session.receive([UInt8](printed: "02 06 06 03 cd 41") + SheetFrame.frame("05 0f 00 00", link: 2))
+    session.send([UInt8](printed: "02 06 07 03 fc 72"))
+    session.open()
+    let transport = session.replayed
     let identity = try OneTouchUltraEasyDriver().identify(Self.connection(transport))
     #expect(identity.device.serial == "CGWA1E5CR")
     #expect(identity.count == 0)
@@ -240,14 +240,15 @@ struct OneTouchUltraEasyTests {
   }
 
   @Test func anAnswerWithAnotherNumberIsNotTaken() {
-    var talk = Self.opened()
+    var session = Self.opened()
     for _ in 0..<3 {
-      talk.receive(.timedOut)
-      talk.send([UInt8](printed: Self.numbered[0].request))
-      talk.receive([UInt8](printed: "02 06 06 03 cd 41") + SheetFrame.frame("05 06 04 31 2e 30 30", link: 3))
-      talk.open()
+      session.receive(.timedOut)
+      session.send([UInt8](printed: Self.numbered[0].request))
+      session.receive(
+        [UInt8](printed: "02 06 06 03 cd 41") + SheetFrame.frame("05 06 04 31 2e 30 30", link: 3))
+      session.open()
     }
-    let transport = talk.replayed
+    let transport = session.replayed
     let failure = #expect(throws: Failure.self) {
       try OneTouchUltraEasyDriver().identify(Self.connection(transport))
     }
@@ -256,13 +257,13 @@ struct OneTouchUltraEasyTests {
   }
 
   @Test func aSilentMeterFailsAfterThreeResets() {
-    var talk = WrittenTalk()
+    var session = WrittenSession()
     for _ in 0..<4 {
-      talk.add(.discard)
-      talk.send(Self.reset.request)
-      talk.receive(.timedOut)
+      session.add(.discard)
+      session.send(Self.reset.request)
+      session.receive(.timedOut)
     }
-    let transport = talk.replayed
+    let transport = session.replayed
     let failure = #expect(throws: Failure.self) {
       try OneTouchUltraEasyDriver().identify(Self.connection(transport))
     }
@@ -271,12 +272,12 @@ struct OneTouchUltraEasyTests {
   }
 
   @Test func afterAnInterruptionTheLinkIsClosed() {
-    var talk = Self.talked(0..<4)
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: Self.numbered[4].request))
-    talk.receive(.interrupted)
-    talk.open()
-    let transport = talk.replayed
+    var session = Self.recorded(0..<4)
+    session.receive(.timedOut)
+    session.send([UInt8](printed: Self.numbered[4].request))
+    session.receive(.interrupted)
+    session.open()
+    let transport = session.replayed
     let failure = #expect(throws: Failure.self) {
       _ = try OneTouchUltraEasyDriver().read(Self.connection(transport))
     }
@@ -285,43 +286,43 @@ struct OneTouchUltraEasyTests {
   }
 
   @Test func aCountBeyondTheMemoryIsRefused() {
-    var talk = Self.talked(0..<3)
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: Self.numbered[3].request))
-    talk.receive([UInt8](printed: "02 06 05 03 9e 14") + SheetFrame.frame("05 0f 01 02", link: 1))
-    talk.send([UInt8](printed: "02 06 04 03 af 27"))
-    talk.open()
+    var session = Self.recorded(0..<3)
+    session.receive(.timedOut)
+    session.send([UInt8](printed: Self.numbered[3].request))
+    session.receive([UInt8](printed: "02 06 05 03 9e 14") + SheetFrame.frame("05 0f 01 02", link: 1))
+    session.send([UInt8](printed: "02 06 04 03 af 27"))
+    session.open()
     #expect(throws: Failure.self) {
-      try OneTouchUltraEasyDriver().identify(Self.connection(talk.replayed))
+      try OneTouchUltraEasyDriver().identify(Self.connection(session.replayed))
     }
   }
 
   /// Constructed.
   @Test func theClockIsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2024-01-02T03:04:05"))
-    var talk = Self.opened()
-    talk.receive(.timedOut)
-    talk.send([UInt8](printed: "02 0d 00 05 20 01 25 7d 93 65 03 aa 2a"))
-    talk.receive([UInt8](printed: "02 06 06 03 cd 41 02 0c 02 05 06 25 7d 93 65 03 86 44"))
-    talk.send([UInt8](printed: "02 06 07 03 fc 72"))
-    talk.open()
-    let transport = talk.replayed
+    var session = Self.opened()
+    session.receive(.timedOut)
+    session.send([UInt8](printed: "02 0d 00 05 20 01 25 7d 93 65 03 aa 2a"))
+    session.receive([UInt8](printed: "02 06 06 03 cd 41 02 0c 02 05 06 25 7d 93 65 03 86 44"))
+    session.send([UInt8](printed: "02 06 07 03 fc 72"))
+    session.open()
+    let transport = session.replayed
     try OneTouchUltraEasyDriver().setClock(Self.connection(transport), to: time)
     #expect(transport.isExhausted)
   }
 }
 
-extension WrittenTalk {
+extension WrittenSession {
   /// A request and its answer on a line without acknowledgements.
-  fileprivate mutating func controlIn(_ request: [UInt8], _ answer: [UInt8]) {
+  fileprivate mutating func exchange(_ request: [UInt8], _ answer: [UInt8]) {
     add(.discard)
     send(request)
     receive(answer)
   }
 
-  /// The reset that opens and ends a talk.
+  /// The reset that opens and ends a session.
   fileprivate mutating func open() {
-    controlIn([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
+    exchange([UInt8](printed: "02 06 08 03 c2 62"), [UInt8](printed: "02 06 0c 03 06 ae"))
   }
 
   fileprivate mutating func exchange(

@@ -116,12 +116,12 @@ struct OneTouchUltra2Tests {
   }
 
   /// Version and serial number as recorded; the sum of the clock is constructed.
-  private static func identified() -> WrittenTalk {
-    var talk = WrittenTalk()
-    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.controlIn("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
-    talk.controlIn("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
-    return talk
+  private static func identified() -> WrittenSession {
+    var session = WrittenSession()
+    session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    session.exchange("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    session.exchange("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    return session
   }
 
   private static let dump =
@@ -131,10 +131,10 @@ struct OneTouchUltra2Tests {
     + "P \"SAT\",\"03/21/15\",\"16:39:46   \",\"  176 \",\"N\",\"02\", 00 09C1\r\n"
 
   @Test func theRecordedDumpGivesItsReadingsAndRemarks() throws {
-    var talk = Self.identified()
-    talk.controlIn("DMP", String(Self.dump.prefix(20)))
-    talk.receive(Array(Self.dump.utf8.dropFirst(20)))
-    let transport = talk.replayed
+    var session = Self.identified()
+    session.exchange("DMP", String(Self.dump.prefix(20)))
+    session.receive(Array(Self.dump.utf8.dropFirst(20)))
+    let transport = session.replayed
     let contents = try OneTouchUltra2Driver().read(Self.connection(transport))
     #expect(transport.isExhausted)
     #expect(
@@ -156,31 +156,31 @@ struct OneTouchUltra2Tests {
     #expect(contents.records.allSatisfy { $0.kind == .note })
   }
 
-  /// The last letter of the serial number alone tells the model.
+  /// The last letter of the serial number alone reports the model.
   @Test(arguments: [
     ("ABC123DEY", "OneTouch Ultra2"), ("ABC123DET", "OneTouch Ultra"), ("ABC123DV", "OneTouch UltraLink"),
     ("ABC123DEX", "OneTouch Ultra, Ultra2 or UltraLink"), ("Y", "OneTouch Ultra2"),
   ])
   func theSerialNumberTellsTheModel(serial: String, model: String) throws {
-    var talk = WrittenTalk()
-    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.controlIn("DM@", Self.line("@ \"\(serial)\""))
-    talk.controlIn("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
-    #expect(try OneTouchUltra2Driver().identify(Self.connection(talk.replayed)).device.model == model)
+    var session = WrittenSession()
+    session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    session.exchange("DM@", Self.line("@ \"\(serial)\""))
+    session.exchange("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    #expect(try OneTouchUltra2Driver().identify(Self.connection(session.replayed)).device.model == model)
   }
 
   /// The lines have the form of a recorded session; numbers, times and values are other ones.
   @Test func anOldUltraIsRead() throws {
-    var talk = WrittenTalk()
-    talk.controlIn("DM?", Self.line("?P02.00.01   /  /  "))
-    talk.controlIn("DM@", Self.line("@ \"ABC1DE2FT\""))
-    talk.controlIn("DMF", Self.line("F \"WED\",\"09/10/14\",\"16:20:31   \""))
-    talk.controlIn(
+    var session = WrittenSession()
+    session.exchange("DM?", Self.line("?P02.00.01   /  /  "))
+    session.exchange("DM@", Self.line("@ \"ABC1DE2FT\""))
+    session.exchange("DMF", Self.line("F \"WED\",\"09/10/14\",\"16:20:31   \""))
+    session.exchange(
       "DMP",
       Self.line("P 002,\"ABC1DE2FT\",\"MG/DL \"")
         + Self.line("P \"TUE\",\"09/09/14\",\"18:01:12   \",\"  104 \", 00")
         + Self.line("P \"MON\",\"09/08/14\",\" 7:01:12   \",\"C 115 \", 00"))
-    let transport = talk.replayed
+    let transport = session.replayed
     let contents = try OneTouchUltra2Driver().read(Self.connection(transport))
     #expect(transport.isExhausted)
     #expect(contents.identity.device.model == "OneTouch Ultra")
@@ -193,12 +193,12 @@ struct OneTouchUltra2Tests {
   }
 
   @Test func aClockThatShowsNoTimeIsToldAndTheReadingsStay() throws {
-    var talk = WrittenTalk()
-    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.controlIn("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
-    talk.controlIn("DMF", Self.line("F \"   \",\"  /  /  \",\"  :  :     \""))
-    talk.controlIn("DMP", Self.dump)
-    let contents = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
+    var session = WrittenSession()
+    session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    session.exchange("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    session.exchange("DMF", Self.line("F \"   \",\"  /  /  \",\"  :  :     \""))
+    session.exchange("DMP", Self.dump)
+    let contents = try OneTouchUltra2Driver().read(Self.connection(session.replayed))
     #expect(contents.readings.count == 3 && contents.identity.clock == nil)
     #expect(contents.warnings == ["the meter's clock is not set"])
   }
@@ -211,37 +211,38 @@ struct OneTouchUltra2Tests {
   }
 
   @Test func aLostFirstCommandAndAMeterThatIsNotReadyAreAskedAgain() throws {
-    var talk = WrittenTalk()
-    talk.controlIn("DM?", nil)
-    talk.receive(.timedOut)
-    talk.controlIn("DM?", "\0")
-    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BE\r\n")
-    talk.controlIn("DM?", "?P02.00.00 01/18/08 03BD\r\n")
-    talk.controlIn("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
-    talk.controlIn("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
-    #expect(try OneTouchUltra2Driver().identify(Self.connection(talk.replayed)).device.serial == "HAXGR4PV")
+    var session = WrittenSession()
+    session.exchange("DM?", nil)
+    session.receive(.timedOut)
+    session.exchange("DM?", "\0")
+    session.exchange("DM?", "?P02.00.00 01/18/08 03BE\r\n")
+    session.exchange("DM?", "?P02.00.00 01/18/08 03BD\r\n")
+    session.exchange("DM@", "@ \"HAXGR4PV\" 02F8\r\n")
+    session.exchange("DMF", "F \"SAT\",\"08/03/13\",\"22:12:00   \" 05FA\r\n")
+    #expect(
+      try OneTouchUltra2Driver().identify(Self.connection(session.replayed)).device.serial == "HAXGR4PV")
   }
 
   @Test func aSilentMeterFailsAfterFiveTries() {
-    var talk = WrittenTalk()
+    var session = WrittenSession()
     for _ in 0..<5 {
-      talk.controlIn("DM?", nil)
-      talk.receive(.timedOut)
+      session.exchange("DM?", nil)
+      session.receive(.timedOut)
     }
-    let transport = talk.replayed
+    let transport = session.replayed
     #expect(throws: Failure.self) { try OneTouchUltra2Driver().identify(Self.connection(transport)) }
     #expect(transport.isExhausted)
   }
 
   @Test func aDumpWithADamagedLineIsTakenAgainAsAWhole() throws {
-    var talk = Self.identified()
-    talk.controlIn("DMP", Self.dump.replacing("  105 ", with: "  106 "))
-    talk.receive(.timedOut)
-    var hopeless = talk
-    talk.controlIn("DMP", Self.dump)
-    #expect(try OneTouchUltra2Driver().read(Self.connection(talk.replayed)).readings.count == 3)
+    var session = Self.identified()
+    session.exchange("DMP", Self.dump.replacing("  105 ", with: "  106 "))
+    session.receive(.timedOut)
+    var hopeless = session
+    session.exchange("DMP", Self.dump)
+    #expect(try OneTouchUltra2Driver().read(Self.connection(session.replayed)).readings.count == 3)
     for _ in 0..<2 {
-      hopeless.controlIn("DMP", Self.dump.replacing("  105 ", with: "  106 "))
+      hopeless.exchange("DMP", Self.dump.replacing("  105 ", with: "  106 "))
       hopeless.receive(.timedOut)
     }
     let transport = hopeless.replayed
@@ -253,21 +254,21 @@ struct OneTouchUltra2Tests {
   }
 
   @Test func aDumpThatStopsIsNotTakenInPart() {
-    var talk = Self.identified()
-    talk.controlIn("DMP", String(Self.dump.prefix(160)))
-    talk.receive(.timedOut)
+    var session = Self.identified()
+    session.exchange("DMP", String(Self.dump.prefix(160)))
+    session.receive(.timedOut)
     let failure = #expect(throws: Failure.self) {
-      _ = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
+      _ = try OneTouchUltra2Driver().read(Self.connection(session.replayed))
     }
     #expect(failure?.message.hasPrefix("reading record 3 of 3: ") == true)
   }
 
-  @Test func anEmptyMemoryAndDamagedRecordsAreTold() throws {
-    var talk = Self.identified()
-    talk.controlIn("DMP", "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
-    #expect(try OneTouchUltra2Driver().read(Self.connection(talk.replayed)).readings.isEmpty)
+  @Test func anEmptyMemoryAndDamagedRecordsAreReported() throws {
+    var session = Self.identified()
+    session.exchange("DMP", "P 000,\"ABCDE123Y\",\"MG/DL \" 0591\r\n")
+    #expect(try OneTouchUltra2Driver().read(Self.connection(session.replayed)).readings.isEmpty)
     var damaged = Self.identified()
-    damaged.controlIn(
+    damaged.exchange(
       "DMP",
       Self.line("P 002,\"ABCDE123Y\",\"MG/DL \"")
         + "P \"TUE\",\"01/02/24\",\"03:04:05   \",\"  112?\",\"A\",\"11\", 00 09BB\r\n"
@@ -278,21 +279,21 @@ struct OneTouchUltra2Tests {
   }
 
   @Test func aMeterOfTheProfileFamilyIsRefused() {
-    var talk = Self.identified()
-    talk.controlIn("DMP", Self.line("P 001,\"ABCDE123Y\",\"MG/DL \",\"ENGL. \",\"M.D.Y. \""))
+    var session = Self.identified()
+    session.exchange("DMP", Self.line("P 001,\"ABCDE123Y\",\"MG/DL \",\"ENGL. \",\"M.D.Y. \""))
     let failure = #expect(throws: Failure.self) {
-      _ = try OneTouchUltra2Driver().read(Self.connection(talk.replayed))
+      _ = try OneTouchUltra2Driver().read(Self.connection(session.replayed))
     }
     #expect(failure?.message.contains("Profile") == true)
   }
 
   @Test func theClockIsSetAndTheAnswerChecked() throws {
     let time = try #require(DeviceTime(text: "2013-08-03T22:12:00"))
-    var talk = WrittenTalk()
-    talk.controlIn("DMT08/03/13 22:12:00", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")
-    try OneTouchUltra2Driver().setClock(Self.connection(talk.replayed), to: time)
-    var wrong = WrittenTalk()
-    wrong.controlIn("DMT08/03/13 22:12:00", Self.line("T \"SAT\",\"08/03/13\",\"21:12:00   \""))
+    var session = WrittenSession()
+    session.exchange("DMT08/03/13 22:12:00", "T \"SAT\",\"08/03/13\",\"22:12:00   \" 0608\r\n")
+    try OneTouchUltra2Driver().setClock(Self.connection(session.replayed), to: time)
+    var wrong = WrittenSession()
+    wrong.exchange("DMT08/03/13 22:12:00", Self.line("T \"SAT\",\"08/03/13\",\"21:12:00   \""))
     #expect(throws: Failure.self) {
       try OneTouchUltra2Driver().setClock(Self.connection(wrong.replayed), to: time)
     }
@@ -305,9 +306,9 @@ struct OneTouchUltra2Tests {
   }
 }
 
-extension WrittenTalk {
+extension WrittenSession {
   /// A command, and what comes of it at once; nil for nothing.
-  fileprivate mutating func controlIn(_ command: String, _ answer: String?) {
+  fileprivate mutating func exchange(_ command: String, _ answer: String?) {
     add(.discard)
     send([0x11, 0x0D] + Array(command.utf8) + [0x0D])
     if let answer { receive(Array(answer.utf8)) }

@@ -29,10 +29,10 @@ struct OneTouchVerioTests {
   private static let label =
     [UInt8](printed: "00*43") + Array("LIFESCAN   FAT16".utf8) + [UInt8](printed: "00*453")
 
-  private static func begun() -> WrittenTalk {
-    var talk = WrittenTalk()
-    talk.add(inquiry, .success(inquired))
-    return talk
+  private static func begun() -> WrittenSession {
+    var session = WrittenSession()
+    session.add(inquiry, .success(inquired))
+    return session
   }
 
   /// An answer to INQUIRY with this product, and a version of its firmware.
@@ -65,10 +65,10 @@ struct OneTouchVerioTests {
     ([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 02 00")),
   ]
 
-  private static func identified() -> WrittenTalk {
-    var talk = begun()
-    for (request, answer) in identifying { talk.controlIn(request, answer) }
-    return talk
+  private static func identified() -> WrittenSession {
+    var session = begun()
+    for (request, answer) in identifying { session.exchange(request, answer) }
+    return session
   }
 
   private static func connection(_ transport: ReplayedTransport) -> MeterConnection {
@@ -76,12 +76,12 @@ struct OneTouchVerioTests {
   }
 
   @Test func theWholeMemoryIsReadWithTheMetersOwnNames() throws {
-    var talk = Self.identified()
-    talk.controlIn([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
-    talk.controlIn(
+    var session = Self.identified()
+    session.exchange([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
+    session.exchange(
       [UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"),
       [UInt8](printed: "02 18 00 03 06 00 00 00 17 00 a5 39 26 2d 70 00 01 00 00 0b 00 03 c9 08"))
-    let transport = talk.replayed
+    let transport = session.replayed
     let contents = try OneTouchVerioDriver().read(Self.connection(transport))
     #expect(transport.isExhausted)
     #expect(
@@ -100,19 +100,19 @@ struct OneTouchVerioTests {
   }
 
   @Test func anEmptyMeterHasContentsWithoutReadings() throws {
-    var talk = Self.begun()
-    for (request, answer) in Self.identifying.dropLast() { talk.controlIn(request, answer) }
-    talk.controlIn([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
-    let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    var session = Self.begun()
+    for (request, answer) in Self.identifying.dropLast() { session.exchange(request, answer) }
+    session.exchange([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
+    let contents = try OneTouchVerioDriver().read(Self.connection(session.replayed))
     #expect(contents.readings.isEmpty)
     #expect(contents.identity.count == 0)
   }
 
   @Test func aRecordOfAnotherFormIsRejectedByItsNumberAndTheOthersStay() throws {
-    var talk = Self.identified()
-    talk.controlIn([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
-    talk.controlIn([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
-    let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    var session = Self.identified()
+    session.exchange([UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c"), Self.record)
+    session.exchange([UInt8](printed: "02 0c 00 03 31 02 01 00 00 03 59 3a"), SheetFrame.frame("03 06 01 02"))
+    let contents = try OneTouchVerioDriver().read(Self.connection(session.replayed))
     #expect(contents.readings.count == 1)
     #expect(contents.rejections.map(\.line) == [2])
   }
@@ -127,11 +127,11 @@ struct OneTouchVerioTests {
       (inquired(product: "MSC Device"), label),
     ] as [([UInt8], [UInt8]?)])
   func aMeterIsKnownByItsVendorAndProduct(inquired: [UInt8], label: [UInt8]?) throws {
-    var talk = WrittenTalk()
-    talk.add(Self.inquiry, .success(inquired))
-    if let label { talk.add(Self.reading(0), .success(label)) }
-    for (request, answer) in Self.identifying { talk.controlIn(request, answer) }
-    let transport = talk.replayed
+    var session = WrittenSession()
+    session.add(Self.inquiry, .success(inquired))
+    if let label { session.add(Self.reading(0), .success(label)) }
+    for (request, answer) in Self.identifying { session.exchange(request, answer) }
+    let transport = session.replayed
     #expect(try OneTouchVerioDriver().identify(Self.connection(transport)).device.serial == "ZAHLGH6C")
     #expect(transport.isExhausted)
   }
@@ -148,14 +148,14 @@ struct OneTouchVerioTests {
     ]
   }()
 
-  /// Nothing is written: a write would be another exchange than the written talk has.
+  /// Nothing is written: a write would be another exchange than the written session has.
   @Test(arguments: otherDisks.indices)
   func anotherDiskIsRefusedBeforeAnythingIsWritten(index: Int) throws {
     let (inquired, label) = Self.otherDisks[index]
-    var talk = WrittenTalk()
-    talk.add(Self.inquiry, .success(inquired))
-    if let label { talk.add(Self.reading(0), .success(label)) }
-    let transport = talk.replayed
+    var session = WrittenSession()
+    session.add(Self.inquiry, .success(inquired))
+    if let label { session.add(Self.reading(0), .success(label)) }
+    let transport = session.replayed
     let failure = #expect(throws: Failure.self) {
       _ = try OneTouchVerioDriver().read(Self.connection(transport))
     }
@@ -164,7 +164,7 @@ struct OneTouchVerioTests {
   }
 
   @Test func aModelThatIsNoDiskOfTheMakerIsNotEvenAsked() {
-    let transport = WrittenTalk().replayed
+    let transport = WrittenSession().replayed
     for model in [
       MeterModel("a stick", vendorID: 0x0951, productID: 0x1666, link: .disk),
       MeterModel("a line", vendorID: 0x2766, productID: 0, link: .hid),
@@ -177,29 +177,29 @@ struct OneTouchVerioTests {
   }
 
   @Test func aSectorThatStillHoldsTheRequestIsReadAgain() throws {
-    var talk = Self.begun()
-    talk.add(Self.writing(3, Self.serialRequest))
-    talk.add(Self.reading(3), .success(Self.sector(Self.serialRequest)))
-    talk.add(Self.reading(3), .success(Self.sector(Self.serialAnswer)))
-    for (request, answer) in Self.identifying.dropFirst() { talk.controlIn(request, answer) }
+    var session = Self.begun()
+    session.add(Self.writing(3, Self.serialRequest))
+    session.add(Self.reading(3), .success(Self.sector(Self.serialRequest)))
+    session.add(Self.reading(3), .success(Self.sector(Self.serialAnswer)))
+    for (request, answer) in Self.identifying.dropFirst() { session.exchange(request, answer) }
     #expect(
-      try OneTouchVerioDriver().identify(Self.connection(talk.replayed)).device.serial == "ZAHLGH6C")
+      try OneTouchVerioDriver().identify(Self.connection(session.replayed)).device.serial == "ZAHLGH6C")
   }
 
   @Test func aDamagedOrRefusedAnswerIsAskedForAgainAndThenFails() throws {
     var damaged = Self.serialAnswer
     damaged[7] ^= 1
-    var talk = Self.begun()
-    talk.controlIn(Self.serialRequest, damaged)
-    talk.add(Self.writing(3, Self.serialRequest))
-    talk.add(Self.reading(3), .failure(.stalled))
-    var good = talk
-    good.controlIn(Self.serialRequest, Self.serialAnswer)
-    for (request, answer) in Self.identifying.dropFirst() { good.controlIn(request, answer) }
+    var session = Self.begun()
+    session.exchange(Self.serialRequest, damaged)
+    session.add(Self.writing(3, Self.serialRequest))
+    session.add(Self.reading(3), .failure(.stalled))
+    var good = session
+    good.exchange(Self.serialRequest, Self.serialAnswer)
+    for (request, answer) in Self.identifying.dropFirst() { good.exchange(request, answer) }
     #expect(
       try OneTouchVerioDriver().identify(Self.connection(good.replayed)).device.serial == "ZAHLGH6C")
-    talk.controlIn(Self.serialRequest, damaged)
-    let transport = talk.replayed
+    session.exchange(Self.serialRequest, damaged)
+    let transport = session.replayed
     let failure = #expect(throws: Failure.self) {
       try OneTouchVerioDriver().identify(Self.connection(transport))
     }
@@ -210,12 +210,12 @@ struct OneTouchVerioTests {
   @Test(arguments: [
     (TransportError.timedOut, FailureCategory.protocolViolation), (.unplugged, .unavailable),
     (.interrupted, .temporary),
-  ]) func aFailedExchangeEndsTheTalk(error: TransportError, category: FailureCategory) {
-    var talk = Self.identified()
-    talk.add(
+  ]) func aFailedExchangeEndsTheSession(error: TransportError, category: FailureCategory) {
+    var session = Self.identified()
+    session.add(
       Self.writing(3, [UInt8](printed: "02 0c 00 03 31 02 00 00 00 03 ed 4c")), .failure(error))
     let failure = #expect(throws: Failure.self) {
-      _ = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+      _ = try OneTouchVerioDriver().read(Self.connection(session.replayed))
     }
     #expect(failure?.category == category)
     #expect(failure?.message.hasPrefix("reading record 1 of 2: ") == true)
@@ -223,19 +223,19 @@ struct OneTouchVerioTests {
 
   @Test func theClockIsSetAndReadBack() throws {
     let time = try #require(DeviceTime(text: "2024-09-23T10:58:59"))
-    var talk = Self.begun()
-    talk.controlIn(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
-    let wrong = talk
-    talk.controlIn(
+    var session = Self.begun()
+    session.exchange(SheetFrame.frame("03 20 01 73 06 84 2e"), [UInt8](printed: "02 08 00 04 06 03 78 c1"))
+    let wrong = session
+    session.exchange(
       [UInt8](printed: "02 09 00 03 20 02 03 d4 92"),
       [UInt8](printed: "02 0c 00 04 06 73 06 84 2e 03 59 e0"))
-    try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
+    try OneTouchVerioDriver().setClock(Self.connection(session.replayed), to: time)
     // An earlier time, and one eleven seconds later.
     for shown in ["03 06 73 06 84 2d", "03 06 7e 06 84 2e"] {
-      var talk = wrong
-      talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame(shown))
+      var session = wrong
+      session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame(shown))
       #expect(throws: Failure.self) {
-        try OneTouchVerioDriver().setClock(Self.connection(talk.replayed), to: time)
+        try OneTouchVerioDriver().setClock(Self.connection(session.replayed), to: time)
       }
     }
     #expect(throws: Failure.self) {
@@ -245,19 +245,19 @@ struct OneTouchVerioTests {
   }
 
   @Test func aClockThatWasNeverSetIsToldAndComparedWithNothing() throws {
-    var talk = Self.begun()
-    for (request, answer) in Self.identifying.dropLast(2) { talk.controlIn(request, answer) }
-    talk.controlIn([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))
-    talk.controlIn([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
-    let contents = try OneTouchVerioDriver().read(Self.connection(talk.replayed))
+    var session = Self.begun()
+    for (request, answer) in Self.identifying.dropLast(2) { session.exchange(request, answer) }
+    session.exchange([UInt8](printed: "02 09 00 03 20 02 03 d4 92"), SheetFrame.frame("03 06 00 00 00 00"))
+    session.exchange([UInt8](printed: "02 09 00 03 27 00 03 26 71"), SheetFrame.frame("03 06 00 00"))
+    let contents = try OneTouchVerioDriver().read(Self.connection(session.replayed))
     #expect(contents.identity.clock == nil)
     #expect(contents.warnings == ["the meter's clock is not set"])
   }
 }
 
-extension WrittenTalk {
+extension WrittenSession {
   /// A request in the general sector and the answer to it.
-  fileprivate mutating func controlIn(_ request: [UInt8], _ answer: [UInt8]) {
+  fileprivate mutating func exchange(_ request: [UInt8], _ answer: [UInt8]) {
     let padded = { (frame: [UInt8]) in frame + [UInt8](repeating: 0, count: 512 - frame.count) }
     add(.commandWriting([0x2A, 0, 0, 0, 0, 3, 0, 0, 1, 0], padded(request)))
     add(.command([0x28, 0, 0, 0, 0, 3, 0, 0, 1, 0], reads: 512), .success(padded(answer)))

@@ -16,8 +16,8 @@ extension [UInt8] {
   }
 }
 
-/// The steps of a talk, written down by a test.
-struct WrittenTalk {
+/// The steps of a session, written down by a test.
+struct WrittenSession {
   private(set) var steps: [Transcript.Step] = []
 
   mutating func add(_ exchange: LinkOperation, _ result: Result<[UInt8], TransportError> = .success([])) {
@@ -30,7 +30,7 @@ struct WrittenTalk {
 
   mutating func receive(_ error: TransportError) { add(.receive(maxBytes: 64), .failure(error)) }
 
-  /// A transport that replays the talk.
+  /// A transport that replays the session.
   var replayed: ReplayedTransport {
     var transcript = Transcript(driver: "", vendorID: 0, productID: 0, startedAt: 0)
     transcript.steps = steps

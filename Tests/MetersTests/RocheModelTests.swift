@@ -31,7 +31,7 @@ struct RocheModelTests {
   }
 
   /// Sends bytes and gives what comes.
-  private static func controlIn(_ meter: SimulatedRochePHDC, _ bytes: [UInt8]) -> [UInt8] {
+  private static func exchange(_ meter: SimulatedRochePHDC, _ bytes: [UInt8]) -> [UInt8] {
     #expect(meter.take(bytes, endpoint: 0x01))
     return next(meter)
   }
@@ -46,8 +46,8 @@ struct RocheModelTests {
   {
     let meter = try meter(items, describesItself: describesItself)
     _ = next(meter)
-    _ = controlIn(meter, accept)
-    #expect(controlIn(meter, [UInt8](printed: configured)) == [])
+    _ = exchange(meter, accept)
+    #expect(exchange(meter, [UInt8](printed: configured)) == [])
     #expect(meter.state == .operating)
     return meter
   }
@@ -59,7 +59,7 @@ struct RocheModelTests {
     #expect(request.starts(with: [UInt8](printed: "E2 00 00 32 80 00 00 00 00 01 00 2A")))
     #expect(Self.next(meter) == [])
     #expect(
-      Self.controlIn(meter, Self.accept)
+      Self.exchange(meter, Self.accept)
         == [UInt8](
           printed: "E7 00 00 3A 00 38 00 A4 01 01 00 32 00 00 FF FF FF FF 0D 1C 00 28 40 00 00 02 00 22 "
             + "00 06 00 01 00 01 00 06 09 2F 00 02 71 44 00 3D 00 05 00 02 00 0C 09 21 00 02 01 00 09 51 00 02 00 04"
@@ -69,7 +69,7 @@ struct RocheModelTests {
   /// Of a real Guide.
   @Test func itsAttributesAreThoseOfARealMeter() throws {
     let meter = try Self.operating()
-    let answer = Self.controlIn(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 A4 01 03 00 06 00*6"))
+    let answer = Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 A4 01 03 00 06 00*6"))
     #expect(
       answer
         == [UInt8](
@@ -90,7 +90,7 @@ struct RocheModelTests {
     var items = [first] + [SimulatedItem](repeating: first, count: 574)
     items += try [SimulatedItem](repeating: Self.item("2025-01-02T08:00:00", 100), count: 62) + [last]
     let meter = try Self.operating(items)
-    let answer = Self.controlIn(
+    let answer = Self.exchange(
       meter, [UInt8](printed: "E7 00 00 14 00 12 00 A5 01 07 00 0C 00 05 0C 0D 00 06 00 01 00 02 00 00"))
     #expect(answer.count == 470)
     #expect(
@@ -118,7 +118,7 @@ struct RocheModelTests {
       Self.item("2026-09-30T21:45:03", 151),
     ])
     #expect(
-      Self.controlIn(meter, [UInt8](printed: "E7 00 00 10 00 0E 00 13 01 07 00 08 00 05 0C 1C 00 02 00 00"))
+      Self.exchange(meter, [UInt8](printed: "E7 00 00 10 00 0E 00 13 01 07 00 08 00 05 0C 1C 00 02 00 00"))
         == [UInt8](printed: "E7 00 00 12 00 10 00 13 02 07 00 0A 00 05 0C 1C 00 04 00 00 00 00"))
     #expect(
       Self.next(meter)
@@ -127,7 +127,7 @@ struct RocheModelTests {
             "E7 00 00 38 00 36 00 A5 01 01 00 30 00 05 FF FF FF FF 0D 21 00 26 00 00 00 00 00 00 00 00 00 02 "
             + "80 00 00 18 20 26 09 30 07 31 12 00 00 70 00 00 20 26 09 30 13 02 40 00 00 B6 00 00"))
     #expect(Self.next(meter) == [])
-    let second = Self.controlIn(
+    let second = Self.exchange(
       meter,
       [UInt8](
         printed:
@@ -136,8 +136,8 @@ struct RocheModelTests {
     #expect(
       second.dropFirst(22).elementsEqual(
         [UInt8](printed: "00 00 00 00 00 02 00 00 00 01 40 00 00 0C 20 26 09 30 21 45 03 00 00 97 00 00")))
-    // Without the mark for a confirmation the talk ends.
-    let abort = Self.controlIn(
+    // Without the mark for a confirmation the session ends.
+    let abort = Self.exchange(
       meter,
       [UInt8](
         printed:
@@ -153,7 +153,7 @@ struct RocheModelTests {
       Self.item("2026-09-30T08:00:00", 100, .controlSolution),
     ])
     let answers: [(UInt8?, ArraySlice<UInt8>)] = ([0, 1, 2, 3, 4] as [UInt8]).map { segment in
-      let result = Self.controlIn(
+      let result = Self.exchange(
         meter, [UInt8](printed: "E7 00 00 10 00 0E 00 13 01 07 00 08 00 05 0C 1C 00 02 00") + [segment])
       let report = Self.next(meter)
       return (result.last, report.dropFirst(36))
@@ -170,17 +170,17 @@ struct RocheModelTests {
       SimulatedItem(at: time, .high(above: nil, .milligramsPerDecilitre)),
       SimulatedItem(at: time, .low(below: nil, .milligramsPerDecilitre)),
     ])
-    _ = Self.controlIn(meter, [UInt8](printed: "E7 00 00 10 00 0E 00 13 01 07 00 08 00 05 0C 1C 00 02 00 00"))
+    _ = Self.exchange(meter, [UInt8](printed: "E7 00 00 10 00 0E 00 13 01 07 00 08 00 05 0C 1C 00 02 00 00"))
     let report = Self.next(meter)
     #expect(report[32] == 0xC0)
     #expect(Array(report[44..<46]) == [0x07, 0xFE])
     #expect(Array(report[56..<58]) == [0x08, 0x02])
   }
 
-  @Test func theClockIsSetByTheMessageOfARealTalk() throws {
+  @Test func theClockIsSetByTheMessageOfARealSession() throws {
     let meter = try Self.operating()
     #expect(
-      Self.controlIn(
+      Self.exchange(
         meter,
         [UInt8](
           printed: "E7 00 00 1A 00 18 00 13 01 07 00 12 00 00 0C 17 00 0C 20 26 10 01 20 42 52 00 00 00 00 00"
@@ -192,29 +192,29 @@ struct RocheModelTests {
   @Test func aMeterThatDescribesNothingAnswersWithoutContent() throws {
     let meter = try Self.operating(describesItself: false)
     #expect(
-      Self.controlIn(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 11 01 03 00 06 00*6"))
+      Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 11 01 03 00 06 00*6"))
         == [UInt8](printed: "E7 00 00 0E 00 0C 00 11 02 03 00 06 00*6"))
     #expect(
-      Self.controlIn(
+      Self.exchange(
         meter, [UInt8](printed: "E7 00 00 14 00 12 00 12 01 07 00 0C 00 05 0C 0D 00 06 00 01 00 02 00 00"))
         == [UInt8](printed: "E7 00 00 0E 00 0C 00 12 02 07 00 06 00 05 0C 0D 00 00"))
   }
 
-  @Test func aReleaseEndsTheTalkAndAMeterLeftPluggedInIsSilent() throws {
+  @Test func aReleaseEndsTheSessionAndAMeterLeftPluggedInIsSilent() throws {
     let meter = try Self.operating()
     #expect(
-      Self.controlIn(meter, [UInt8](printed: "E4 00 00 02 00 00")) == [UInt8](printed: "E5 00 00 02 00 00"))
-    #expect(Self.controlIn(meter, Self.accept) == [])
+      Self.exchange(meter, [UInt8](printed: "E4 00 00 02 00 00")) == [UInt8](printed: "E5 00 00 02 00 00"))
+    #expect(Self.exchange(meter, Self.accept) == [])
     let silent = SimulatedRochePHDC(SimulatedMemory(clock: DeviceTime(seconds: 0)), isLeftPlugged: true)
     #expect(Self.next(silent) == [])
-    #expect(Self.controlIn(silent, Self.accept) == [])
+    #expect(Self.exchange(silent, Self.accept) == [])
   }
 
   @Test func whatIsOutOfOrderAborts() throws {
     let meter = try Self.meter()
     _ = Self.next(meter)
     #expect(
-      Self.controlIn(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 11 01 03 00 06 00*6")).starts(with: [
+      Self.exchange(meter, [UInt8](printed: "E7 00 00 0E 00 0C 00 11 01 03 00 06 00*6")).starts(with: [
         0xE6, 0x00,
       ])
     )

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated TaiDoc meter. No talk with a real one is public: but for the times and two packets, what is expected is
+/// The simulated TaiDoc meter. No session with a real one is public: but for the times and two packets, what is expected is
 /// constructed from other programs' rules.
 struct TaiDocModelTests {
   private static func meter(
@@ -37,7 +37,7 @@ struct TaiDocModelTests {
   }
 
   /// Sends a packet and gives the bytes that come, whatever the reports.
-  private static func controlIn(_ meter: SimulatedTaiDoc, _ printed: String) -> [UInt8] {
+  private static func exchange(_ meter: SimulatedTaiDoc, _ printed: String) -> [UInt8] {
     let packet = [UInt8](printed: printed)
     #expect(meter.take([UInt8(packet.count)] + packet, endpoint: 0x02))
     var bytes: [UInt8] = []
@@ -57,7 +57,7 @@ struct TaiDocModelTests {
     ("51 27 00 00 00 00 A3 1B", "51 27 AB 89 67 45 A5 FD"),
     ("51 22 00 00 00 00 A3 16", "51 22 00 00 00 00 A5 18"),
   ]) func aCommandIsAnswered(request: String, answer: String) throws {
-    #expect(Self.controlIn(try Self.meter(), request) == [UInt8](printed: answer))
+    #expect(Self.exchange(try Self.meter(), request) == [UInt8](printed: answer))
   }
 
   /// As another program's tests have them.
@@ -66,7 +66,7 @@ struct TaiDocModelTests {
     ("2019-08-04T13:37", "04 27 25 0D"),
   ]) func aTimeIsAWordAMinuteAndAnHour(time: String, printed: String) throws {
     let meter = try Self.meter([Self.item(time, Self.milligrams(100))])
-    #expect(Self.controlIn(meter, "51 25 00 00 00 00 A3 19")[2..<6].elementsEqual([UInt8](printed: printed)))
+    #expect(Self.exchange(meter, "51 25 00 00 00 00 A3 19")[2..<6].elementsEqual([UInt8](printed: printed)))
   }
 
   @Test func theFirstRecordIsTheNewestAndItsValueTellsMealAndKind() throws {
@@ -77,19 +77,19 @@ struct TaiDocModelTests {
       Self.item(time, .high(above: nil, .milligramsPerDecilitre)),
       Self.item(time, Self.milligrams(112), .beforeMeal),
     ])
-    #expect(Self.controlIn(meter, "51 2B 00 00 00 00 A3 1F") == [UInt8](printed: "51 2B 04 00 03 00 A5 28"))
-    #expect(Self.controlIn(meter, "51 26 00 00 00 00 A3 1A") == [UInt8](printed: "51 26 70 00 00 40 A5 CC"))
-    #expect(Self.controlIn(meter, "51 26 01 00 00 00 A3 1B") == [UInt8](printed: "51 26 59 02 00 00 A5 77"))
+    #expect(Self.exchange(meter, "51 2B 00 00 00 00 A3 1F") == [UInt8](printed: "51 2B 04 00 03 00 A5 28"))
+    #expect(Self.exchange(meter, "51 26 00 00 00 00 A3 1A") == [UInt8](printed: "51 26 70 00 00 40 A5 CC"))
+    #expect(Self.exchange(meter, "51 26 01 00 00 00 A3 1B") == [UInt8](printed: "51 26 59 02 00 00 A5 77"))
     #expect(
-      Self.controlIn(meter, "51 26 02 00 00 00 A3 1C")[2..<6].elementsEqual([UInt8](printed: "2C 01 00 1C")))
-    #expect(Self.controlIn(meter, "51 26 03 00 00 00 A3 1D") == [UInt8](printed: "51 26 69 00 00 C0 A5 45"))
-    #expect(Self.controlIn(meter, "51 26 04 00 00 00 A3 1E") == [])
+      Self.exchange(meter, "51 26 02 00 00 00 A3 1C")[2..<6].elementsEqual([UInt8](printed: "2C 01 00 1C")))
+    #expect(Self.exchange(meter, "51 26 03 00 00 00 A3 1D") == [UInt8](printed: "51 26 69 00 00 C0 A5 45"))
+    #expect(Self.exchange(meter, "51 26 04 00 00 00 A3 1E") == [])
   }
 
   @Test func theFirstAnswerMayBeThatItHasWoken() throws {
     let meter = try Self.meter(wakesFirst: true)
-    #expect(Self.controlIn(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 54 00 00 00 00 A5 4A"))
-    #expect(Self.controlIn(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 24 77 42 00 00 A5 D3"))
+    #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 54 00 00 00 00 A5 4A"))
+    #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [UInt8](printed: "51 24 77 42 00 00 A5 D3"))
   }
 
   @Test func anAnswerComesInReportsOfAnySize() throws {
@@ -102,20 +102,20 @@ struct TaiDocModelTests {
 
   @Test(arguments: ["51 24 00 00 00 00 A3 19", "51 24 00 00 00 00 A5 1A", "51 99 00 00 00 00 A3 8D"])
   func whatIsWrongIsNotAnswered(printed: String) throws {
-    #expect(Self.controlIn(try Self.meter(), printed) == [])
+    #expect(Self.exchange(try Self.meter(), printed) == [])
   }
 
   @Test func noiseBeforeAPacketIsSkipped() throws {
-    #expect(Self.controlIn(try Self.meter(), "00 51 24 00 00 00 00 A3 18").count == 8)
+    #expect(Self.exchange(try Self.meter(), "00 51 24 00 00 00 00 A3 18").count == 8)
   }
 
   @Test func anotherSpeedOrALineThatIsOffGivesNothing() throws {
     let meter = try Self.meter()
     Self.set(meter, [UInt8](printed: "50 00 00 25 80 00 00 03 00"))
-    #expect(Self.controlIn(meter, "51 24 00 00 00 00 A3 18") == [])
+    #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [])
     Self.set(meter, [UInt8](printed: "50 00 00 4B 00 00 00 03 00"))
     Self.set(meter, [0x41, 0x00])
-    #expect(Self.controlIn(meter, "51 24 00 00 00 00 A3 18") == [])
+    #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [])
     #expect(!Self.set(meter, [0x99, 0x00]))
     #expect(!meter.take([64] + [UInt8](repeating: 0, count: 64), endpoint: 0x02))
   }
@@ -133,11 +133,11 @@ struct TaiDocModelTests {
 
   @Test func aSetClockAnErasureAndAPowerOffAreObeyed() throws {
     let meter = try Self.meter()
-    #expect(Self.controlIn(meter, "51 33 21 26 0E 15 A3 91") == [UInt8](printed: "51 33 21 26 0E 15 A5 93"))
+    #expect(Self.exchange(meter, "51 33 21 26 0E 15 A3 91") == [UInt8](printed: "51 33 21 26 0E 15 A5 93"))
     #expect(meter.memory.clock.text == "2019-01-01T21:14:00")
-    #expect(Self.controlIn(meter, "51 52 00 00 00 00 A3 46") == [])
+    #expect(Self.exchange(meter, "51 52 00 00 00 00 A3 46") == [])
     #expect(meter.wasErased)
-    #expect(Self.controlIn(meter, "51 50 00 00 00 00 A3 44").count == 8)
-    #expect(Self.controlIn(meter, "51 24 00 00 00 00 A3 18") == [])
+    #expect(Self.exchange(meter, "51 50 00 00 00 00 A3 44").count == 8)
+    #expect(Self.exchange(meter, "51 24 00 00 00 00 A3 18") == [])
   }
 }

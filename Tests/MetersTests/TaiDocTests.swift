@@ -6,7 +6,7 @@ import Testing
 
 @testable import Meters
 
-/// TaiDoc's packets, records and talks. The connect and power-off packets and the three times are those of two
+/// TaiDoc's packets, records and sessions. The connect and power-off packets and the three times are those of two
 /// programs' tests; everything else is constructed, since no capture is public.
 struct TaiDocTests {
   @Test(arguments: [
@@ -15,16 +15,16 @@ struct TaiDocTests {
     (0x2B, "51 2B 00 00 00 00 A3 1F"),
   ])
   func aRequestEndsInItsSum(command: Int, bytes: String) {
-    #expect(TaiDocPacket(UInt8(command)).bytes(from: .host) == HexTalk.hex(bytes))
+    #expect(TaiDocPacket(UInt8(command)).bytes(from: .host) == HexSession.hex(bytes))
   }
 
   @Test func thePlaceOfARecordIsItsNumberWithTheLowByteFirst() {
     #expect(
-      TaiDocPacket(0x25, [0x2C, 0x01, 0, 0]).bytes(from: .host) == HexTalk.hex("51 25 2C 01 00 00 A3 46"))
+      TaiDocPacket(0x25, [0x2C, 0x01, 0, 0]).bytes(from: .host) == HexSession.hex("51 25 2C 01 00 00 A3 46"))
   }
 
   @Test func anAnswerIsFoundBehindNoiseAndBrokenPackets() {
-    var bytes = HexTalk.hex("00 51 51 24 77 42 00 00 A5 D4 51 24 77 42 00 00 A5 D3 51 26")
+    var bytes = HexSession.hex("00 51 51 24 77 42 00 00 A5 D4 51 24 77 42 00 00 A5 D3 51 26")
     #expect(TaiDocPacket.next(in: &bytes) == TaiDocPacket(0x24, [0x77, 0x42, 0, 0]))
     #expect(TaiDocPacket.next(in: &bytes) == nil)
     #expect(bytes == [0x51, 0x26])
@@ -36,11 +36,11 @@ struct TaiDocTests {
   ])
   func aTimeIsADateWordAMinuteAndAnHour(data: String, text: String) throws {
     let time = try #require(DeviceTime(text: text))
-    #expect(TaiDocRecord.time(HexTalk.hex(data)) == time)
-    #expect(TaiDocRecord.data(time) == HexTalk.hex(data))
+    #expect(TaiDocRecord.time(HexSession.hex(data)) == time)
+    #expect(TaiDocRecord.data(time) == HexSession.hex(data))
   }
 
-  private static let time = HexTalk.hex("04 27 25 0D")
+  private static let time = HexSession.hex("04 27 25 0D")
 
   private static func reading(_ kind: ReadingKind, _ measurement: Measurement, _ marks: ReadingMarks = [])
     -> TaiDocRecord
@@ -71,43 +71,44 @@ struct TaiDocTests {
     ("00 00 00 00", .rejected("the value is zero")),
   ])
   func aValueTellsItsKindItsMealAndItsLimits(data: String, record: TaiDocRecord) {
-    #expect(TaiDocRecord(time: Self.time, value: HexTalk.hex(data)) == record)
+    #expect(TaiDocRecord(time: Self.time, value: HexSession.hex(data)) == record)
   }
 
   @Test func bloodPressureIsCountedAndAnImpossibleTimeIsRejected() {
-    let value = HexTalk.hex("70 00 00 00")
-    #expect(TaiDocRecord(time: HexTalk.hex("04 27 A5 0D"), value: value) == .skipped("blood pressure"))
+    let value = HexSession.hex("70 00 00 00")
+    #expect(TaiDocRecord(time: HexSession.hex("04 27 A5 0D"), value: value) == .skipped("blood pressure"))
     #expect(
-      TaiDocRecord(time: HexTalk.hex("00 27 25 0D"), value: value) == .rejected("invalid time")
+      TaiDocRecord(time: HexSession.hex("00 27 25 0D"), value: value) == .rejected("invalid time")
     )
   }
 
-  // MARK: Whole talks, constructed
+  // MARK: Whole sessions, constructed
 
-  private static func talk(_ pairs: [(String, String)]) -> [Transcript.Step] {
+  private static func session(_ pairs: [(String, String)]) -> [Transcript.Step] {
     pairs.flatMap { asked, answered in
-      let (request, answer) = (HexTalk.hex(asked), HexTalk.hex(answered))
+      let (request, answer) = (HexSession.hex(asked), HexSession.hex(answered))
       return [
-        HexTalk.step(.send(TaiDocPacket(request[0], Array(request[1...])).bytes(from: .host)), .success([])),
-        HexTalk.step(
+        HexSession.step(
+          .send(TaiDocPacket(request[0], Array(request[1...])).bytes(from: .host)), .success([])),
+        HexSession.step(
           .receive(maxBytes: 64), .success(TaiDocPacket(answer[0], Array(answer[1...])).bytes(from: .meter))),
       ]
     }
   }
 
-  private static let discard = HexTalk.step(.discard, .success([]))
+  private static let discard = HexSession.step(.discard, .success([]))
   private static let identity =
     [discard]
-    + talk([
+    + session([
       ("24 00000000", "24 77420000"), ("27 00000000", "27 12345678"), ("28 00000000", "28 9ABCDEF0"),
       ("23 00000000", "23 0427250D"),
     ])
 
   @Test func everyRecordIsReadNewestFirst() throws {
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TaiDocDriver.self,
       Self.identity
-        + Self.talk([
+        + Self.session([
           ("2B 00000000", "2B 03000300"), ("25 00000000", "25 0427250D"), ("26 00000000", "26 70000040"),
           ("25 01000000", "25 21260E15"), ("26 01000000", "26 2C01001C"), ("25 02000000", "25 21240E15"),
           ("26 02000000", "26 00000000"),
@@ -126,41 +127,41 @@ struct TaiDocTests {
   }
 
   @Test func anEmptyMeterIsAnEmptySuccess() throws {
-    let (meter, _) = HexTalk.meter(
-      TaiDocDriver.self, Self.identity + Self.talk([("2B 00000000", "2B 0000FFFF")]))
+    let (meter, _) = HexSession.meter(
+      TaiDocDriver.self, Self.identity + Self.session([("2B 00000000", "2B 0000FFFF")]))
     #expect(try TaiDocDriver().read(meter).readings.isEmpty)
   }
 
   @Test func aRequestIsRepeatedWhereTheMeterHasOnlyJustWoken() throws {
     let woken = [
       Self.discard,
-      HexTalk.step(.send(HexTalk.hex("51 24 00 00 00 00 A3 18")), .success([])),
-      HexTalk.step(.receive(maxBytes: 64), .success(HexTalk.hex("51 54 00 00"))),
-      HexTalk.step(.receive(maxBytes: 64), .success(HexTalk.hex("00 00 A5 4A"))),
+      HexSession.step(.send(HexSession.hex("51 24 00 00 00 00 A3 18")), .success([])),
+      HexSession.step(.receive(maxBytes: 64), .success(HexSession.hex("51 54 00 00"))),
+      HexSession.step(.receive(maxBytes: 64), .success(HexSession.hex("00 00 A5 4A"))),
     ]
-    let (meter, transport) = HexTalk.meter(TaiDocDriver.self, woken + Self.identity)
+    let (meter, transport) = HexSession.meter(TaiDocDriver.self, woken + Self.identity)
     #expect(try TaiDocDriver().identify(meter).device.model == "TD-4277")
     #expect(transport.isExhausted)
   }
 
   @Test func aBrokenAnswerIsAskedForAgain() throws {
     let broken = [
-      HexTalk.step(.send(HexTalk.hex("51 2B 00 00 00 00 A3 1F")), .success([])),
-      HexTalk.step(.receive(maxBytes: 64), .success(HexTalk.hex("51 2B 03 00 03 00 A5 28"))),
-      HexTalk.step(.receive(maxBytes: 64), .failure(.timedOut)), Self.discard,
+      HexSession.step(.send(HexSession.hex("51 2B 00 00 00 00 A3 1F")), .success([])),
+      HexSession.step(.receive(maxBytes: 64), .success(HexSession.hex("51 2B 03 00 03 00 A5 28"))),
+      HexSession.step(.receive(maxBytes: 64), .failure(.timedOut)), Self.discard,
     ]
-    let (meter, transport) = HexTalk.meter(
-      TaiDocDriver.self, Self.identity + broken + Self.talk([("2B 00000000", "2B 00000000")]))
+    let (meter, transport) = HexSession.meter(
+      TaiDocDriver.self, Self.identity + broken + Self.session([("2B 00000000", "2B 00000000")]))
     #expect(try TaiDocDriver().read(meter).identity.count == 0)
     #expect(transport.isExhausted)
   }
 
   @Test func aMeterThatStaysSilentFailsAfterFourTries() {
     let silence = [
-      Self.discard, HexTalk.step(.send(HexTalk.hex("51 24 00 00 00 00 A3 18")), .success([])),
-      HexTalk.step(.receive(maxBytes: 64), .failure(.timedOut)),
+      Self.discard, HexSession.step(.send(HexSession.hex("51 24 00 00 00 00 A3 18")), .success([])),
+      HexSession.step(.receive(maxBytes: 64), .failure(.timedOut)),
     ]
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TaiDocDriver.self, [silence, silence, silence, silence].flatMap(\.self))
     #expect {
       try TaiDocDriver().identify(meter)
@@ -171,19 +172,20 @@ struct TaiDocTests {
   }
 
   @Test func theClockIsSetAndItsEchoCompared() throws {
-    let wake = [Self.discard] + Self.talk([("24 00000000", "24 77420000")])
+    let wake = [Self.discard] + Self.session([("24 00000000", "24 77420000")])
     let time = try #require(DeviceTime(text: "2019-08-04T13:37:00"))
-    let (meter, transport) = HexTalk.meter(
-      TaiDocDriver.self, wake + Self.talk([("33 0427250D", "33 0427250D")]))
+    let (meter, transport) = HexSession.meter(
+      TaiDocDriver.self, wake + Self.session([("33 0427250D", "33 0427250D")]))
     try TaiDocDriver().setClock(meter, to: time)
     #expect(transport.isExhausted)
-    let (other, _) = HexTalk.meter(TaiDocDriver.self, wake + Self.talk([("33 0427250D", "33 0427240D")]))
+    let (other, _) = HexSession.meter(
+      TaiDocDriver.self, wake + Self.session([("33 0427250D", "33 0427240D")]))
     #expect(throws: Failure.self) { try TaiDocDriver().setClock(other, to: time) }
   }
 
   @Test func anyBytesAreARecordOrNone() {
     var random = SeededGenerator(seed: 4277)
-    let bytes = HexTalk.hex("51 24 77 42 00 00 A5 D3 51 26 70 00 00 40 A5 CC 51 25 04 27 25 0D A5 78")
+    let bytes = HexSession.hex("51 24 77 42 00 00 A5 D3 51 26 70 00 00 40 A5 CC 51 25 04 27 25 0D A5 78")
     for _ in 0..<5000 {
       var changed = random.mutated(bytes)
       let count = changed.count

@@ -64,7 +64,7 @@ struct ToyDriver: MeterDriver {
   static let models = [MeterModel("Toy", vendorID: 0x1234, productID: 0x5678, link: .hid)]
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
-    try Toy.identity(Toy.controlIn(0, meter, isCareful: true), meter)
+    try Toy.identity(Toy.exchange(0, meter, isCareful: true), meter)
   }
 
   func read(_ meter: MeterConnection) throws -> MeterContents { try Toy.read(meter, isCareful: true) }
@@ -98,10 +98,10 @@ struct StubbornToyDriver: MeterDriver {
 
 private enum Toy {
   static func read(_ meter: MeterConnection, isCareful: Bool) throws -> MeterContents {
-    let first = try controlIn(0, meter, isCareful: isCareful)
+    let first = try exchange(0, meter, isCareful: isCareful)
     var contents = MeterContents(identity(first, meter))
     for number in 0..<(Int(first[5]) | Int(first[6]) << 8) {
-      let item = try controlIn(number + 1, meter, isCareful: isCareful)
+      let item = try exchange(number + 1, meter, isCareful: isCareful)
       let level = Int(item[5]) | Int(item[6]) << 8
       let unit = GlucoseUnit.milligramsPerDecilitre
       let measurement: Measurement =
@@ -122,7 +122,7 @@ private enum Toy {
       clock: meter.compareClock(time(answer)))
   }
 
-  static func controlIn(_ number: Int, _ meter: MeterConnection, isCareful: Bool) throws -> [UInt8] {
+  static func exchange(_ number: Int, _ meter: MeterConnection, isCareful: Bool) throws -> [UInt8] {
     do throws(TransportError) {
       if isCareful { _ = try meter.perform(.discard, within: 0) }
       try meter.send([UInt8(number & 0xFF), UInt8(number >> 8)])

@@ -4,7 +4,7 @@ import Logbook
 import SimulatedMeters
 import Testing
 
-/// The simulated TRUE METRIX beside a recorded talk with the maker's program.
+/// The simulated TRUE METRIX beside a recorded session with the maker's program.
 struct TrueMetrixModelTests {
   private static func meter(_ items: [SimulatedItem] = []) throws -> SimulatedTrueMetrix {
     var memory = SimulatedMemory(clock: try #require(DeviceTime(text: "2021-12-08T16:07:56")))
@@ -23,7 +23,7 @@ struct TrueMetrixModelTests {
   }
 
   /// Sends a text and gives what comes, joined.
-  private static func controlIn(_ meter: SimulatedTrueMetrix, _ text: String) -> String {
+  private static func exchange(_ meter: SimulatedTrueMetrix, _ text: String) -> String {
     #expect(meter.take([0xA0, UInt8(text.utf8.count)] + Array(text.utf8), endpoint: 0x01))
     var bytes: [UInt8] = []
     while case .data(let report) = meter.give(endpoint: 0x81, maxBytes: 64) {
@@ -41,8 +41,8 @@ struct TrueMetrixModelTests {
     ("(I)9A\r", "(iMR2)8B\r\n"), ("(T)A5", "(t560716081221)2C\r\n"), ("(_)B0", "(_)B0\r\n"),
   ]) func anAwakeMeterAnswers(command: String, answer: String) throws {
     let meter = try Self.meter()
-    #expect(Self.controlIn(meter, "(^)AF") == "(^*)D9\r\n")
-    #expect(Self.controlIn(meter, command) == answer)
+    #expect(Self.exchange(meter, "(^)AF") == "(^*)D9\r\n")
+    #expect(Self.exchange(meter, command) == answer)
   }
 
   /// Recorded: the six newest of 95.
@@ -52,8 +52,8 @@ struct TrueMetrixModelTests {
       Self.item("2021-12-07T10:12", 123, .afterMeal), Self.item("2021-12-08T05:22", 158, .beforeMeal),
       Self.item("2021-12-08T09:59", 155, .afterMeal), Self.item("2021-12-08T15:02", 105, .beforeMeal),
     ])
-    _ = Self.controlIn(meter, "(^)AF")
-    let lines = Self.controlIn(meter, "(ZG1)23").split(separator: "\r\n")
+    _ = Self.exchange(meter, "(^)AF")
+    let lines = Self.exchange(meter, "(ZG1)23").split(separator: "\r\n")
     #expect(lines.count == 7)
     #expect(
       lines.prefix(6) == [
@@ -64,13 +64,13 @@ struct TrueMetrixModelTests {
     let sum = texts.reduce(0) { $0 + $1.utf8.reduce(0) { $0 + Int($1) } }
     let digits = String(sum, radix: 16, uppercase: true)
     #expect(lines[6].hasPrefix("(x1" + String(repeating: "0", count: 4 - digits.count) + digits + ")"))
-    #expect(Self.controlIn(meter, "(G)98").hasPrefix("(g5C3355DE06901)"))
+    #expect(Self.exchange(meter, "(G)98").hasPrefix("(g5C3355DE06901)"))
   }
 
   @Test func anEmptyMemoryHasOnlyTheSum() throws {
     let meter = try Self.meter()
-    _ = Self.controlIn(meter, "(^)AF")
-    #expect(Self.controlIn(meter, "(G)98") == "(x10000)BA\r\n")
+    _ = Self.exchange(meter, "(^)AF")
+    #expect(Self.exchange(meter, "(G)98") == "(x10000)BA\r\n")
   }
 
   @Test func beyondTheRangeIsANumberThere() throws {
@@ -79,35 +79,35 @@ struct TrueMetrixModelTests {
       SimulatedItem(at: time, .low(below: nil, .milligramsPerDecilitre)),
       SimulatedItem(at: time, .high(above: nil, .milligramsPerDecilitre)),
     ])
-    _ = Self.controlIn(meter, "(^)AF")
-    let text = Self.controlIn(meter, "(G)98")
+    _ = Self.exchange(meter, "(^)AF")
+    let text = Self.exchange(meter, "(G)98")
     #expect(text.contains("(g5C3355DE25900)"))
     #expect(text.contains("(g5C3355DE01300)"))
   }
 
   @Test func aSleepingMeterIsSilentAndTellsItsModelUnaskedAfterAPowerOff() throws {
     let meter = try Self.meter()
-    #expect(Self.controlIn(meter, "(I)9A") == "")
-    #expect(Self.controlIn(meter, "(_)B0") == "(_)B0\r\n")
-    #expect(Self.controlIn(meter, "(^)AF") == "(^*)D9\r\n(iMR2)8B\r\n")
-    #expect(Self.controlIn(meter, "(^)AF") == "(^*)D9\r\n")
+    #expect(Self.exchange(meter, "(I)9A") == "")
+    #expect(Self.exchange(meter, "(_)B0") == "(_)B0\r\n")
+    #expect(Self.exchange(meter, "(^)AF") == "(^*)D9\r\n(iMR2)8B\r\n")
+    #expect(Self.exchange(meter, "(^)AF") == "(^*)D9\r\n")
   }
 
   @Test func wrongSumsTheDocksReportsAndAnEmptyDockGiveNothing() throws {
     let meter = try Self.meter()
-    _ = Self.controlIn(meter, "(^)AF")
-    #expect(Self.controlIn(meter, "(I)9B") == "")
+    _ = Self.exchange(meter, "(^)AF")
+    #expect(Self.exchange(meter, "(I)9B") == "")
     #expect(meter.take([0xA1, 0x01, 0x05], endpoint: 0x01))
-    #expect(Self.controlIn(meter, "(I)9A") == "(iMR2)8B\r\n")
+    #expect(Self.exchange(meter, "(I)9A") == "(iMR2)8B\r\n")
     meter.isDocked = false
-    #expect(Self.controlIn(meter, "(I)9A") == "")
+    #expect(Self.exchange(meter, "(I)9A") == "")
   }
 
   @Test func theClockIsSet() throws {
     let meter = try Self.meter()
-    _ = Self.controlIn(meter, "(^)AF")
-    #expect(Self.controlIn(meter, "(Q00000031022220)4E") == "")
-    #expect(Self.controlIn(meter, "(Q01020304052220)57") == "(q*)EC\r\n")
+    _ = Self.exchange(meter, "(^)AF")
+    #expect(Self.exchange(meter, "(Q00000031022220)4E") == "")
+    #expect(Self.exchange(meter, "(Q01020304052220)57") == "(q*)EC\r\n")
     #expect(meter.memory.clock.text == "2022-05-04T03:02:01")
   }
 }

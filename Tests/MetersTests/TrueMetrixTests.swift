@@ -9,7 +9,7 @@ import Testing
 
 @testable import Meters
 
-/// The TRUE METRIX's messages and records, from a capture of the vendor's program; whole talks are put together from
+/// The TRUE METRIX's messages and records, from a capture of the vendor's program; whole sessions are put together from
 /// them.
 struct TrueMetrixTests {
   private static func messages(_ text: String) -> [TrueMetrixMessage] {
@@ -85,11 +85,11 @@ struct TrueMetrixTests {
     #expect(throws: TrueMetrixRejection.self) { try TrueMetrixRecord.parse(text).get() }
   }
 
-  // MARK: Whole talks
+  // MARK: Whole sessions
 
   private static func report(_ text: some StringProtocol) -> Transcript.Step {
     let bytes = [UInt8(text.utf8.count)] + Array(text.utf8)
-    return HexTalk.step(
+    return HexSession.step(
       .receive(maxBytes: 64), .success(bytes + [UInt8](repeating: 0x41, count: 64 - bytes.count)))
   }
 
@@ -104,7 +104,7 @@ struct TrueMetrixTests {
 
   private static func sent(_ content: String) -> Transcript.Step {
     let message = TrueMetrixMessage.bytes(content)
-    return HexTalk.step(.send([0xA0, UInt8(message.count)] + message), .success([]))
+    return HexSession.step(.send([0xA0, UInt8(message.count)] + message), .success([]))
   }
 
   /// An answer; its line end stays in the report behind, which a driver does not wait for.
@@ -117,13 +117,13 @@ struct TrueMetrixTests {
       }
   }
 
-  private static let silence = HexTalk.step(.receive(maxBytes: 64), .failure(.timedOut))
+  private static let silence = HexSession.step(.receive(maxBytes: 64), .failure(.timedOut))
   private static let identity =
     [report("(iMR2)8B"), silence] + pair("^", "^*") + pair("I", "iMR2") + pair("Z1", "z1T08269395")
     + pair("V", "v2.53") + pair("T", "t560716081221")
 
   @Test func everyRecordIsReadAndTheSumChecked() throws {
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       Self.identity + [Self.sent("G")]
         + Self.comes(["g5C3355DE06901", "g5C3353BF09B02", "g5C3355DE06903", "g5C3355DE06905", "x10A80"])
@@ -150,7 +150,7 @@ struct TrueMetrixTests {
   /// The vendor's own program does not ask for the clock.
   @Test func aMeterThatDoesNotTellItsClockIsReadAllTheSame() throws {
     let asked = [Self.sent("T"), Self.silence]
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       Array(Self.identity.dropLast(Self.pair("T", "t560716081221").count)) + asked + asked + asked
         + [Self.sent("G")] + Self.comes(["g5C3355DE06901", "x1029C"]) + [Self.sent("_")])
@@ -179,7 +179,7 @@ struct TrueMetrixTests {
 
   @Test func aDownloadWithAnotherSumIsRepeatedAndThenFails() throws {
     let download = [Self.sent("G")] + Self.comes(["g5C3355DE06901", "x10000"])
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       Self.identity + download + [Self.silence] + download + [Self.silence] + download + [Self.sent("_")])
     #expect {
@@ -191,14 +191,14 @@ struct TrueMetrixTests {
   }
 
   @Test func anEmptyMeterIsAnEmptySuccess() throws {
-    let (meter, _) = HexTalk.meter(
+    let (meter, _) = HexSession.meter(
       TrueMetrixDriver.self, Self.identity + [Self.sent("G")] + Self.comes(["x10000"]) + [Self.sent("_")])
     #expect(try TrueMetrixDriver().read(meter).readings.isEmpty)
   }
 
   @Test func aDockWithoutAMeterSaysSo() {
     let attempt = [Self.sent("^"), Self.silence]
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self, [Self.silence] + attempt + attempt + attempt + [Self.sent("_")])
     #expect {
       try TrueMetrixDriver().identify(meter)
@@ -209,7 +209,7 @@ struct TrueMetrixTests {
   }
 
   @Test func theClockIsSetAsTheVendorsProgramDoesIt() throws {
-    let (meter, transport) = HexTalk.meter(
+    let (meter, transport) = HexSession.meter(
       TrueMetrixDriver.self,
       [Self.silence] + Self.pair("^", "^*") + Self.pair("P41", "p*") + Self.pair("Q56071608122120", "q*")
         + [Self.sent("_")])
@@ -231,7 +231,7 @@ struct TrueMetrixTests {
 
 /// A dock whose meter greets late, in a time that passes only while somebody waits.
 private final class SlowDock: Transport {
-  /// How often the meter was switched off, which makes it begin to wake anew.
+  /// How often the meter was switched off, which makes it begin to wake again.
   private(set) var powerOffs = 0
 
   private let host: SimulatedHost

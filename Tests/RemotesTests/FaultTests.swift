@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// What can happen to an exchange, each as the kind of failure that tells the caller what to do.
+/// What can happen to an exchange, each as the kind of failure from which the caller knows what to do.
 @Suite(.timeLimit(.minutes(10)))
 struct FaultTests {
   private static let head = "HTTP/1.1 200 OK\r\n"

@@ -54,7 +54,7 @@ func ask<Value: Sendable>(
   }
 }
 
-/// The error with which the remote tells of an answer to the request for the logbook.
+/// The error that the remote makes of an answer to the request for the logbook.
 func problem(
   _ limits: ExchangeLimits = ExchangeLimits(), _ script: @escaping ScriptedServer.Script
 ) async throws -> ServiceError {

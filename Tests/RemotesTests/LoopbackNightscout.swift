@@ -15,7 +15,7 @@ final class LoopbackNightscout: Sendable {
 
   var url: String { site.url }
 
-  /// - Parameter frozenAt: where the server's clock stands still, in milliseconds; nil for one that runs.
+  /// - Parameter frozenAt: where the server's clock does not move, in milliseconds; nil for one that runs.
   init(frozenAt: Int64? = nil) throws {
     site = try NightscoutStandIn(frozenAt: frozenAt)
     writer = site.addSubject("writer", rights: Self.rights)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Remotes
 
-/// What acts on a site after glucoport wrote there, and what stands there beside the documents of others.
+/// What acts on a site after glucoport wrote there, and what is there beside the documents of others.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutActingTests {
   private static let clock: Int64 = 1_800_000_000_000

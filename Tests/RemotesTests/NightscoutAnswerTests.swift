@@ -69,7 +69,7 @@ struct NightscoutAnswerTests {
     expectDone(write)
   }
 
-  /// A right that is missing is the site's to tell; what a proxy forbids may be allowed by the site.
+  /// A right that is missing is the site's to report; what a proxy forbids may be allowed by the site.
   @Test(arguments: Write.allCases)
   func aProxyThatForbidsAWriteIsNotTakenForAMissingRight(_ write: Write) async throws {
     let base = try await prepare(write)
@@ -88,7 +88,7 @@ struct NightscoutAnswerTests {
 
   private static let batch = Sample.batch(30)
 
-  /// What stands on the site before the write, as a revision; nil for nothing.
+  /// What is on the site before the write, as a revision; nil for nothing.
   private func prepare(_ write: Write) async throws -> String? {
     switch write {
     case .reading, .manyReadings, .creation: return nil
@@ -200,7 +200,7 @@ struct NightscoutAnswerTests {
   ])
   func whatIsNoListIsAViolationAndRefusesNoItem(_ fault: NightscoutFault) async throws {
     for collection in ["entries", "treatments"] {
-      // Twice: fewer documents are asked for where a site does not give so many.
+      // Twice: fewer documents are asked for where a site does not give this many.
       site.plan(fault, times: 2) { $0.method == "GET" && $0.path.hasPrefix("/api/v3/\(collection)?") }
       await expectViolation(fault) { remote in
         if collection == "entries" {

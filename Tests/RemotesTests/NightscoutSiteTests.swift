@@ -127,7 +127,7 @@ struct NightscoutSiteTests {
     }
     let third = try await pull(second.cursor)
     #expect(third.records.map(\.state.fields["units"]) == [.number(5)])
-    // Another treatment stands before, so that autoprune did not take it.
+    // Another treatment is in front, so that autoprune did not take it.
     phone.addTreatment(["eventType": "Note", "notes": "old", "created_at": "2026-01-01T00:00:00.000Z"])
     #expect(phone.deleteTreatment(Login.logbookID))
     let fourth = try await pull(third.cursor)
@@ -195,7 +195,7 @@ struct NightscoutSiteTests {
     let base = try #require(try await push(NightscoutPushTests.change(state))?.acceptedRevision)
     var moved = state
     moved.deviceTime = DeviceTime(seconds: moved.deviceTime.seconds - 600)
-    // Another program's event stands at the time to which it goes.
+    // Another program's event is at the time to which it goes.
     loopback.site.actAsPhoneApp().addTreatment([
       "eventType": "Correction Bolus", "insulin": 1,
       "created_at": .string(NightscoutTime.utcText(NightscoutTreatment.milliseconds(moved))),

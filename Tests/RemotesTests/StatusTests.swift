@@ -32,7 +32,7 @@ struct StatusTests {
     (500, nil, "serverFailure"), (507, nil, "serverFailure"), (502, nil, "unavailable"),
     (504, nil, "unavailable"), (408, nil, "unavailable"), (400, nil, "protocolViolation"),
     (404, .notFound, "protocolViolation"), (410, nil, "protocolViolation"),
-    // A word under a status that is not its own says nothing.
+    // A word under a status that is not its own has no meaning.
     (500, .nodeReused, "serverFailure"), (502, .positionUnknown, "unavailable"),
     (409, .badRequest, "protocolViolation"), (400, .login, "protocolViolation"),
   ])

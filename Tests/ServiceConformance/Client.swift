@@ -50,7 +50,7 @@ package struct Client: Sendable {
     return revision
   }
 
-  /// The next page, behind which the cursor stands then; nil when nothing changed.
+  /// The next page, behind which the cursor is then; nil when nothing changed.
   package mutating func pull(limit: Int = Wire.maxReadings) async throws -> ChangePage? {
     let page = try await service.changes(after: cursor, limit: limit, run)
     if let page { cursor = page.cursor }

@@ -19,7 +19,7 @@ enum OrderRules {
     var numbers: [Int] = []
   }
 
-  /// Writes readings of its own and of others, and edits the same few records as everybody.
+  /// Writes its own readings and those of others, and edits the same few records as everybody.
   private static func write(
     _ client: Client, _ number: Int, _ guids: [String], _ generator: SeededGenerator
   ) async throws {
@@ -145,7 +145,7 @@ enum OrderRules {
       try await there.push(Sample.history(1, device: Sample.meter))
       let pages = try await here.pullAll()
       #expect(pages.map { $0.readings.readings.count } == [0, 1] && pages[0].hasMore)
-      // Its own one stands behind six full pages.
+      // Its own one is behind six full pages.
       #expect(
         try await there.pullAll().map { $0.readings.readings.count } == Array(repeating: 10_000, count: 6) + [
           0

@@ -116,7 +116,7 @@ enum RecordRules {
           == [.conflict(revision: revision, state: Sample.note("two"), isBaseKnown: false)])
       let third = Sample.change(guid, 3, on: revision, Sample.note("one"))
       let last = try await here.revision(third)
-      // Its content is that of the record again, so that it is accepted; what stands for version 3 stays.
+      // Its content is that of the record again, so that it is accepted; what is kept for version 3 stays.
       #expect(try await here.push(first) == [.accepted(revision: last)])
       _ = try await there.revision(Sample.change(guid, 1, on: last, Sample.note("theirs")))
       #expect(try await here.push(third) == [.accepted(revision: last)])

@@ -7,7 +7,7 @@ package enum Sample {
   package static let sensor = Device(vendor: "Abbott", model: "Libre 3", serial: "S-1", format: "libreview")
   package static let meter = Device(vendor: "", model: "Meter", format: "generic")
 
-  /// Sensor history of so many readings, five minutes apart.
+  /// Sensor history of this many readings, five minutes apart.
   package static func history(_ count: Int, from first: Int = 0, device: Device = sensor) -> ReadingBatch {
     let readings = (first..<first + count).map { number in
       reading(at: 1_700_000_000 + Int64(number) * 300, Double(40 + number % 360))

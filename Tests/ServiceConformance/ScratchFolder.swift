@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// A folder of its own, which goes with this value.
+/// Its own folder, which is removed with this value.
 package final class ScratchFolder: Sendable {
   package let url = FileManager.default.temporaryDirectory.appending(
     path: "glucoport-server-\(UUID().uuidString)")

@@ -18,7 +18,7 @@ package struct OpenStorage: Sendable {
 
 /// A kind of storage, as its test gives it to the rules.
 package struct StorageBench: Sendable {
-  /// Starts the storage on what is in a folder, or anew in an empty one, for so many bytes of content in a logbook.
+  /// Starts the storage on what is in a folder, or from the start in an empty one, for this many bytes of content in a logbook.
   package let start: @Sendable (_ folder: String, _ maxContentBytes: Int64) async throws -> OpenStorage
 
   package init(

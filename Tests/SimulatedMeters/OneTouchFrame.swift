@@ -40,7 +40,7 @@ package enum OneTouchStatus {
 }
 
 /// The frames in a stream of bytes from a serial line. Bytes before a frame are dropped, and so is a frame with a
-/// wrong CRC: the sheet tells no answer to it.
+/// wrong CRC: the sheet reports no answer to it.
 struct OneTouchFrameStream {
   private var bytes: [UInt8] = []
 
@@ -75,7 +75,7 @@ extension SimulatedItem {
   /// 0 without a mark, 1 before and 2 after a meal.
   var oneTouchMeal: UInt8 { marks.contains(.beforeMeal) ? 1 : marks.contains(.afterMeal) ? 2 : 0 }
 
-  /// What Verio meters are said to hold: below 20 stands for LO and above 600 for HI; which number, no source tells.
+  /// What Verio meters are said to hold: below 20 means LO and above 600 means HI; no source says which number.
   var verioGlucose: UInt16 {
     switch measurement {
     case .low: 19

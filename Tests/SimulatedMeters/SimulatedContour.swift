@@ -4,8 +4,8 @@ package import Logbook
 
 /// A meter of Ascensia's Contour family: ASTM frames in HID reports of 64 bytes.
 ///
-/// Open in the facts, and chosen here: what stands in the HID report descriptor, the endpoints of the storage
-/// interface, the number printed for LO and HI (one step beyond the range), that a mark of LO, HI or control stands
+/// Open in the facts, and chosen here: what is in the HID report descriptor, the endpoints of the storage
+/// interface, the number printed for LO and HI (one step beyond the range), that a mark of LO, HI or control is
 /// behind the meal mark, and that a command which is not known is answered by NAK.
 package final class SimulatedContour: SimulatedMeter {
   /// The models that differ in what goes over the wire.

@@ -4,11 +4,11 @@ package import Logbook
 
 /// A Dexcom G4 receiver: packets over a serial line of the communications class, records in pages.
 package final class SimulatedDexcomG4: SimulatedMeter {
-  /// Something that the wearer told the receiver.
+  /// Something that the wearer entered in the receiver.
   package struct Event: Sendable {
     package var type: UInt8
     package var subtype: UInt8
-    /// When it was told.
+    /// When it was entered.
     package var deviceTime: DeviceTime
     /// When it happened, as typed.
     package var happened: DeviceTime
@@ -40,7 +40,7 @@ package final class SimulatedDexcomG4: SimulatedMeter {
   private static let systemOffset: Int64 = 0x0789_BE2C
 
   /// - Parameters:
-  ///   - events: what the wearer told.
+  ///   - events: what the wearer entered.
   ///   - isNoisy: whether the sensor's memory also holds what is no reading: special values, and twins that were
   ///     only shown.
   ///   - isReworked: whether an older page of the maker's data names another serial number.

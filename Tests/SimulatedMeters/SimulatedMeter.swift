@@ -62,7 +62,7 @@ package protocol SimulatedMeter: AnyObject {
   func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> ControlAnswer
   /// One packet to an OUT endpoint; false stalls it.
   func take(_ packet: [UInt8], endpoint: UInt8) -> Bool
-  /// One transfer from an IN endpoint, of at most so many bytes.
+  /// One transfer from an IN endpoint, of at most this many bytes.
   func give(endpoint: UInt8, maxBytes: Int) -> PacketAnswer
 }
 

@@ -11,14 +11,14 @@ package enum SimulatedConnection {
 package struct SimulatedFamily: Sendable, CustomStringConvertible {
   /// The driver's id.
   package let driver: String
-  /// What tells several meters of one driver apart.
+  /// What distinguishes several meters of one driver.
   package let variant: String
   /// How many readings its memory holds, or as many of them as a test has time for.
   package let capacity: Int
   /// Whether a turned bit of a reading is found out; a protocol without checksums leaves that to the USB.
   package let hasChecksums: Bool
-  /// Whether the meter talks once after it was plugged in, and then no more.
-  package let talksOnce: Bool
+  /// Whether the meter answers once after it was plugged in, and then no more.
+  package let answersOnce: Bool
   /// Whether the meter can hold an item.
   package let holds: @Sendable (SimulatedItem) -> Bool
   /// A meter that holds this.
@@ -26,7 +26,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
 
   package init(
     _ driver: String, variant: String = "", capacity: Int = 300, hasChecksums: Bool = true,
-    talksOnce: Bool = false,
+    answersOnce: Bool = false,
     holds: @escaping @Sendable (SimulatedItem) -> Bool,
     make: @escaping @Sendable (SimulatedMemory) -> SimulatedConnection
   ) {
@@ -34,7 +34,7 @@ package struct SimulatedFamily: Sendable, CustomStringConvertible {
     self.variant = variant
     self.capacity = capacity
     self.hasChecksums = hasChecksums
-    self.talksOnce = talksOnce
+    self.answersOnce = answersOnce
     self.holds = holds
     self.make = make
   }
@@ -70,12 +70,13 @@ package enum SimulatedRegister {
       .line(SimulatedUltra2($0, model: .ultra))
     },
     SimulatedFamily("onetouch-ultraeasy", holds: SimulatedUltraEasy.holds) { .line(SimulatedUltraEasy($0)) },
-    SimulatedFamily("accu-chek-guide", hasChecksums: false, talksOnce: true, holds: SimulatedRochePHDC.holds)
-    {
+    SimulatedFamily(
+      "accu-chek-guide", hasChecksums: false, answersOnce: true, holds: SimulatedRochePHDC.holds
+    ) {
       .usb(SimulatedRochePHDC($0))
     },
     SimulatedFamily(
-      "accu-chek-guide", variant: "0 for every part", hasChecksums: false, talksOnce: true,
+      "accu-chek-guide", variant: "0 for every part", hasChecksums: false, answersOnce: true,
       holds: SimulatedRochePHDC.holds
     ) {
       .usb(SimulatedRochePHDC($0, namesInstances: false))

@@ -132,7 +132,7 @@ extension SimulatedUltra2 {
       }.joined()
   }
 
-  /// Six characters. How LO looks is not known; below 20 stands for it.
+  /// Six characters. How LO looks is not known; a number below 20 means LO.
   private func result(_ item: SimulatedItem, _ isDamaged: Bool) -> String {
     let control = item.marks.contains(.controlSolution) ? "C" : " "
     let end = isDamaged ? "?" : " "

@@ -30,7 +30,7 @@ package final class SimulatedUltraEasy: SimulatedLine {
     items = memory.items.filter(Self.holds).reversed()
   }
 
-  /// Whether the memory has a place for it. Control tests are not sent, which a single source tells.
+  /// Whether the memory has a place for it. Control tests are not sent, which a single source reports.
   package static func holds(_ item: SimulatedItem) -> Bool { item.isStrip(marks: []) }
 
   /// The serial number as it goes over the line: always nine characters.

@@ -28,7 +28,7 @@ package final class DeviceServer: @unchecked Sendable {
   /// The kernel's drivers by interface, at this moment.
   package var boundDrivers: [UInt8: String] { lock.withLock { bound } }
   /// Packets that went either way.
-  package var steps: Int { lock.withLock { device.talk.steps } }
+  package var steps: Int { lock.withLock { device.session.steps } }
 
   package func stop() { socket?.stop() }
 

@@ -3,7 +3,7 @@
 /// What goes wrong between a meter and the host, once, at one packet.
 package struct Fault: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// A bit of the byte that stands so far into the packet, as a part of a thousand.
+    /// A bit of the byte that is so far into the packet, as a part of a thousand.
     case corrupt(place: Int)
     /// Only the first half comes.
     case shorten
@@ -43,8 +43,8 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where a talk is, and what its fault does there.
-package struct FaultyTalk {
+/// Where a session is, and what its fault does there.
+package struct FaultySession {
   /// What becomes of the packet that is about to come.
   enum Coming: Hashable {
     case whole, damaged, twice, stalled, never

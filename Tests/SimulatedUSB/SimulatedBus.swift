@@ -20,7 +20,7 @@ package final class SimulatedBus {
     var template = Array("/tmp/gpXXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
     root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Also for a program under test that runs as somebody else: the library makes a socket of its own here.
+    // Also for a program under test that runs as somebody else: the library makes its own socket here.
     chmod(root, 0o777)
     try folder("sys/bus/usb/devices")
     try folder("dev/bus/usb/001")

@@ -15,16 +15,16 @@ package enum WireAnswer: Hashable, Sendable {
 /// A meter at a plug: standard requests are answered from its descriptors, and faults happen to its packets.
 package final class SimulatedDevice {
   package let meter: any SimulatedMeter
-  package private(set) var talk: FaultyTalk
+  package private(set) var session: FaultySession
 
   private var again: [UInt8: [UInt8]] = [:]
 
   package init(_ meter: any SimulatedMeter, fault: Fault? = nil) {
     self.meter = meter
-    talk = FaultyTalk(fault)
+    session = FaultySession(fault)
   }
 
-  package var isGone: Bool { talk.isUnplugged }
+  package var isGone: Bool { session.isUnplugged }
 
   package var vendorID: UInt16 { word(meter.deviceDescriptor, 8) }
   package var productID: UInt16 { word(meter.deviceDescriptor, 10) }
@@ -45,13 +45,13 @@ package final class SimulatedDevice {
   /// What the meter itself answers.
   private func asked(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> WireAnswer {
     let isRead = request.type & 0x80 != 0
-    let coming = isRead ? talk.coming() : .whole
+    let coming = isRead ? session.coming() : .whole
     if coming == .stalled { return .stall }
     if coming == .never { return .nothing }
     switch meter.control(request, maxBytes: maxBytes, data: data) {
-    case .data(let bytes): return .data(Array(talk.arrive(bytes, coming).prefix(maxBytes)))
+    case .data(let bytes): return .data(Array(session.arrive(bytes, coming).prefix(maxBytes)))
     case .accepted:
-      talk.countStep()
+      session.countStep()
       return isRead ? .data([]) : .accepted
     case .stall: return .stall
     }
@@ -60,19 +60,19 @@ package final class SimulatedDevice {
   package func take(_ packet: [UInt8], endpoint: UInt8) -> WireAnswer {
     guard !isGone else { return .gone }
     guard meter.take(packet, endpoint: endpoint) else { return .stall }
-    talk.countStep()
+    session.countStep()
     return .accepted
   }
 
   package func give(endpoint: UInt8, maxBytes: Int) -> WireAnswer {
     guard !isGone else { return .gone }
     if let packet = again.removeValue(forKey: endpoint) { return .data(packet) }
-    let coming = talk.coming()
+    let coming = session.coming()
     if coming == .stalled { return .stall }
     if coming == .never { return .nothing }
     switch meter.give(endpoint: endpoint, maxBytes: maxBytes) {
     case .data(let bytes):
-      let packet = talk.arrive(bytes, coming)
+      let packet = session.arrive(bytes, coming)
       if coming == .twice { again[endpoint] = packet }
       return .data(packet)
     case .nothing: return .nothing

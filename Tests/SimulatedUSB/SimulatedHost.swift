@@ -11,7 +11,7 @@ package final class SimulatedHost: Transport {
 
   private let maxExchanges: Int
   private let transport: any OpenTransport
-  private let counts: () -> FaultyTalk
+  private let counts: () -> FaultySession
 
   /// - Parameter maxExchanges: a driver that asks for more fails, and one that goes on all the same ends the test run,
   ///   because it would never end by itself.
@@ -21,7 +21,7 @@ package final class SimulatedHost: Transport {
     let device = SimulatedDevice(meter, fault: fault)
     self.maxExchanges = maxExchanges
     transport = try LinkTransport.open(link, over: SimulatedPort(device))
-    counts = { device.talk }
+    counts = { device.session }
   }
 
   /// A meter behind a serial line.
@@ -31,7 +31,7 @@ package final class SimulatedHost: Transport {
     let end = SimulatedLineEnd(line, settings, fault: fault)
     self.maxExchanges = maxExchanges
     transport = end
-    counts = { end.talk }
+    counts = { end.session }
   }
 
   /// Whether the driver asked for more exchanges than it may.

@@ -6,7 +6,7 @@ import USBTransport
 
 /// The host's end of a simulated serial line.
 final class SimulatedLineEnd: OpenTransport {
-  private(set) var talk: FaultyTalk
+  private(set) var session: FaultySession
 
   private let line: any SimulatedLine
   private var settings: LineSettings
@@ -15,14 +15,14 @@ final class SimulatedLineEnd: OpenTransport {
   init(_ line: any SimulatedLine, _ settings: LineSettings, fault: Fault?) {
     self.line = line
     self.settings = settings
-    talk = FaultyTalk(fault)
+    session = FaultySession(fault)
   }
 
   func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    guard !talk.isUnplugged else { throw .unplugged }
+    guard !session.isUnplugged else { throw .unplugged }
     switch exchange {
     case .send(let bytes):
-      talk.countStep()
+      session.countStep()
       answer(line.take(bytes, line: settings))
     case .receive(let maxBytes):
       guard !unread.isEmpty else { throw .timedOut }
@@ -41,9 +41,9 @@ final class SimulatedLineEnd: OpenTransport {
   /// A serial line cannot stall: the answer is lost instead.
   private func answer(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
-    let coming = talk.coming()
+    let coming = session.coming()
     if coming == .never || coming == .stalled { return }
-    let packet = talk.arrive(bytes, coming)
+    let packet = session.arrive(bytes, coming)
     unread += coming == .twice ? packet + packet : packet
   }
 }

@@ -12,7 +12,7 @@ final class SocketServer: @unchecked Sendable {
   private let serve: @Sendable (Int32) -> Void
   private var connections: Set<Int32> = []
 
-  /// - Parameter serve: talks over a connection until it ends; it is closed then.
+  /// - Parameter serve: answers over a connection until it ends; it is closed then.
   init(at path: String, serve: @escaping @Sendable (Int32) -> Void) throws {
     listener = try Self.listen(at: path)
     self.serve = serve

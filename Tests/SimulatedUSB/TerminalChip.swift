@@ -3,7 +3,7 @@
 import Logbook
 import SimulatedMeters
 
-/// A chip behind which a serial line is; the kernel's driver talks to it, and nobody else.
+/// A chip behind which a serial line is; the kernel's driver exchanges bytes with it, and nobody else.
 final class TerminalChip: SimulatedMeter {
   let deviceDescriptor: [UInt8]
   let configurationDescriptor: [UInt8] = [

@@ -2,7 +2,7 @@
 
 import LogbookStore
 
-/// The connections to one store: each role has one of its own, as it would have a process. Opened where it is needed.
+/// The connections to one store: each role has its own, as a process would have. Opened where it is needed.
 final class Connections {
   let path: String
   private var stores: [StoreRole: Store] = [:]

@@ -3,7 +3,7 @@
 package import Logbook
 import SeededRandom
 
-/// How badly the network and the server behave: once in so many requests; 0 for never.
+/// How badly the network and the server behave: one in this many requests; 0 for never.
 package struct Weather: Sendable {
   /// Requests that never arrive.
   package var drops = 0
@@ -78,10 +78,10 @@ package actor FaultyRemote: LogbookService {
   /// Sets pages of this size; without, they have one to five items.
   package func setPage(_ size: Int) { maxChanges = size }
 
-  /// Refuses for good what this gives a reason for.
+  /// Refuses permanently what this gives a reason for.
   package func refuse(_ refusal: (@Sendable (RecordState) -> String?)?) { self.refusal = refusal }
 
-  /// Refuses for good the readings that this gives a reason for.
+  /// Refuses permanently the readings that this gives a reason for.
   package func refuseReadings(_ refusal: (@Sendable (Reading) -> String?)?) { readingRefusal = refusal }
 
   /// Lets these things happen during the next requests, one in each, behind the server's work.
@@ -90,7 +90,7 @@ package actor FaultyRemote: LogbookService {
   /// Ends the next requests like this; nil lets one pass.
   package func script(_ errors: ServiceError?...) { scripted += errors }
 
-  /// Refuses for good the contents that this gives a reason for.
+  /// Refuses permanently the contents that this gives a reason for.
   package func refuseContents(_ refusal: (@Sendable (AttachmentContent) -> String?)?) {
     contentRefusal = refusal
   }
@@ -101,7 +101,7 @@ package actor FaultyRemote: LogbookService {
   /// Carries out the next request, and loses its answer.
   package func loseNextAnswer() { loseAnswer(behind: 0) }
 
-  /// Carries out so many requests and a further one, and loses its answer.
+  /// Carries out this many requests and a further one, and loses its answer.
   package func loseAnswer(behind requests: Int) { answersBeforeLoss = requests }
 
   /// Lets the next requests end as they do.

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// What people did, kept outside of every store: each value that an edit writes is a word that stands nowhere else,
-/// so that it can be told whether the edit is still there.
+/// What people did, kept outside of every store: each value that an edit writes is a word that is nowhere else,
+/// so that a test finds whether the edit is still there.
 ///
 /// A word may vanish only by somebody who saw it: an edit that replaced it, a deletion, a resolution, a restore.
 struct Ledger {

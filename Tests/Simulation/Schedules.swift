@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// Runs many worlds, each from a seed of its own.
+/// Runs many worlds, each from its own seed.
 package enum Schedules {
   /// How much happens in one world before it comes to rest.
   package static let steps = 20
 
-  /// Runs one world on a stage on which so many others played before; gives what was broken, nil for nothing, and all
+  /// Runs one world on a stage on which this many others played before; gives what was broken, nil for nothing, and all
   /// that happened.
   package static func journal(
     seed: UInt64, behind others: UInt64, _ template: Template, steps: Int = steps, on kind: HostKind = .server

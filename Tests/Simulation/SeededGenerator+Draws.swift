@@ -3,7 +3,7 @@
 import SeededRandom
 
 extension SeededGenerator {
-  /// True once in so many times.
+  /// True one time in this many.
   mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 
   /// A UUID in lower case.

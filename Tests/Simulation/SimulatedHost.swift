@@ -7,7 +7,7 @@ package import LogbookStore
 package protocol SimulatedHost: AnyObject, Sendable {
   /// How a node's store keeps it.
   var access: RemoteAccess { get }
-  /// What the logbook is, as a login is told.
+  /// What the logbook is, as a login sees it.
   func logbook() async throws -> RemoteLogbook
   /// A way to it on which nothing goes wrong but what the host itself lets go wrong: what it offers at each request.
   func connection() -> @Sendable () -> any LogbookService

@@ -32,7 +32,7 @@ package final class SimulatedNode {
     ids = SeededGenerator(seed: seed)
   }
 
-  /// An installation with a store of its own, connected to a server.
+  /// An installation with its own store, connected to a server.
   package convenience init(
     _ template: Template, path: String, _ server: SimulatedServer, _ remote: FaultyRemote, seed: UInt64
   ) async throws {
@@ -76,7 +76,7 @@ package final class SimulatedNode {
     read = nil
   }
 
-  /// Ends the upload and opens its connection anew, as after a crash: what was not committed is gone.
+  /// Ends the upload and opens its connection again, as after a crash: what was not committed is gone.
   package func reopen() {
     session = nil
     connections.close(.sync)
@@ -148,7 +148,7 @@ package final class SimulatedNode {
     return StatementFault(try connections.store(role), at: place)
   }
 
-  /// Lets the records be read anew, behind a write through `sync()`.
+  /// Lets the records be read again, behind a write through `sync()`.
   func forgetRead() { read = nil }
 
   /// Every record as the store has it, by id.

@@ -6,7 +6,7 @@ import LogbookAPI
 package import LogbookStore
 import ServerStore
 
-/// A server's real storage in a folder of its own, which can be restarted, copied and put back.
+/// A server's real storage in its own folder, which can be restarted, copied and put back.
 package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   // Safe: the world does one thing at a time, and changes the storage only between requests.
   private(set) var storage: EmbeddedStorage
@@ -82,7 +82,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
     { self.service }
   }
 
-  /// What the logbook is, as a login is told.
+  /// What the logbook is, as a login sees it.
   package func logbook() async throws -> RemoteLogbook { try await service.logbook() }
 
   /// Everything that the logbook holds.

@@ -13,7 +13,7 @@ package enum HostKind: String, Sendable {
   case site
 }
 
-/// A Nightscout site as nodes reach it: the real remote, over a network that fails, to a site that stands in.
+/// A Nightscout site as nodes reach it: the real remote, over a network that fails, to a site that is a stand-in.
 final class SimulatedSite: SimulatedHost {
   /// Some hours behind the events of a world, which the sweep of two days sees for as long as a world lasts.
   static let start: Int64 = 1_700_020_000_000
@@ -69,7 +69,7 @@ final class SimulatedSite: SimulatedHost {
 
   func digests() async throws -> IdentityDigests { try await observer().readingDigests(Self.observing) }
 
-  /// An installation anew: no token that was given out is good any longer.
+  /// A new installation: no token that was given out is good any longer.
   func restart() async throws { site.redeploy() }
 
   /// A site that was put back does not say so, so that nothing can be promised.
@@ -101,7 +101,7 @@ final class SimulatedSite: SimulatedHost {
     try RemoteRegister.remote("nightscout", login, over: transport)
   }
 
-  /// No key and no record stands in two valid documents.
+  /// No key and no record is in two valid documents.
   private func checkNothingTwice() throws {
     for collection in ["entries", "treatments"] {
       let valid = site.documents(collection).filter { $0["isValid"] != false }
@@ -115,7 +115,7 @@ final class SimulatedSite: SimulatedHost {
   }
 }
 
-/// The remote of one node. Each run logs in anew, as its process would.
+/// The remote of one node. Each run logs in again, as its process would.
 private actor SiteRemote: LogbookService {
   private let make: @Sendable () throws -> any LogbookService
   private var current: (run: String, remote: any LogbookService)?

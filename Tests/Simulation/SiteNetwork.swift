@@ -30,7 +30,7 @@ package struct SiteWire: HTTPTransport {
 /// The network between nodes and a site: single requests, of which several make one call of the remote, go wrong. The
 /// site's clock goes on with each.
 actor SiteNetwork: HTTPTransport {
-  /// One request in so many does not arrive, loses its answer, arrives late or twice, or meets a failing site.
+  /// One request in this many does not arrive, loses its answer, arrives late or twice, or meets a failing site.
   private static let trouble = 8
 
   /// What happened between two requests and could not.

@@ -5,7 +5,7 @@ import GRDBSQLite
 import LogbookStore
 
 /// One statement of a connection that fails, as when the disk does. What was committed stays; a failing COMMIT has
-/// committed, and nobody knows.
+/// committed, and the caller does not know.
 final class StatementFault {
   /// Whether the statement came and failed.
   private(set) var hasStruck = false

@@ -24,7 +24,7 @@ extension World {
     try ingest(batch, node)
   }
 
-  /// An export of a diary with rows of its own ids, made at some time: older and newer ones come in any order.
+  /// An export of a diary with rows that have their own ids, made at some time: older and newer ones come in any order.
   func importDiary(_ node: SimulatedNode) throws {
     if random.once(in: 2) { exportTime += 1 }
     let made = Int64.random(in: max(1, exportTime - 2)...exportTime, using: &random)

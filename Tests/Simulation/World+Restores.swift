@@ -32,7 +32,7 @@ extension World {
       isServerRestored = true
       mayLackContents = true
       tombstones = []
-      // Contents are no changes, so that no position tells of them: who restores a server says so.
+      // Contents are no changes, so that no position shows them: who restores a server says so.
       for node in nodes { try node.sync().requeueContents() }
       try await forgetWhatIsNowhere()
     case 5 where serverCount == 1:

@@ -53,7 +53,7 @@ extension World {
     }
   }
 
-  /// A site tells of its deletions by what is missing. Who has not sent a record yet, or imports its row later, makes it
+  /// A site shows its deletions by what is missing. Who has not sent a record yet, or imports its row later, makes it
   /// again where API v1 left nothing of it, as the manual page says.
   private func noteDeletions(_ records: [RemoteRecord]) throws {
     let live = Set(records.map(\.guid))

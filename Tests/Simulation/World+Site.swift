@@ -48,7 +48,7 @@ extension World {
     let isTaken = site.site.documents("treatments").contains {
       $0["created_at"]?.text == time && $0["eventType"]?.text == event
     }
-    // Of one kind and time API v1 keeps one treatment, and replaces what stands there.
+    // Of one kind and time API v1 keeps one treatment, and replaces what is there.
     guard !isTaken else { return }
     let word = ledger.word(for: "")
     var treatment: TestServers.NightscoutDocument = [

@@ -39,7 +39,7 @@ extension World {
     do {
       try await session.compare()
     } catch let error as ServiceError where error == .nodeReused {
-      // A copy of its store went on under its id. An upload gives one of them an id of its own.
+      // A copy of its store went on under its id. An upload gives one of them its own id.
       _ = try await uploadFindsNothing(node)
       try await session.compare()
     }

@@ -38,7 +38,7 @@ final class World {
   let kind: HostKind
   /// Whether contents may be gone that were nowhere else.
   var mayLackContents = false
-  /// Whether the server refuses some records for good.
+  /// Whether the server refuses some records permanently.
   let isPicky: Bool
   private let isStormy: Bool
   /// What happened, for who reads a failing seed.
@@ -62,7 +62,7 @@ final class World {
     }
   }
 
-  /// Lets so many things happen, then brings everybody to rest and compares.
+  /// Lets this many things happen, then brings everybody to rest and compares.
   func run(steps: Int) async throws {
     for _ in 0..<steps {
       try await happen()
@@ -82,7 +82,7 @@ final class World {
     try stage.host(kind, number, seed: random.next(), isStormy: isStormy)
   }
 
-  /// A way to the server. A picky one refuses, for good, every content that ends in a 7, and some readings.
+  /// A way to the server. A picky one refuses, permanently, every content that ends in a 7, and some readings.
   func makeRemote() async -> FaultyRemote {
     let remote = FaultyRemote(server, seed: random.next(), weather)
     if isPicky {
@@ -135,7 +135,7 @@ final class World {
     }
   }
 
-  /// Runs a command of a person, of which a statement fails now and then: it did all that it was told to, or nothing.
+  /// Runs a command of a person, of which a statement fails now and then: it did all that it was asked to, or nothing.
   private func command(_ node: SimulatedNode, _ role: StoreRole, _ work: () throws -> Void) throws {
     guard let place = drawFault() else { return try work() }
     let (records, known) = (try node.records(), (ledger, tombstones, broughtBack))

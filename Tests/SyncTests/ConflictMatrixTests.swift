@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// While a person decided, the other side went on.
+  /// While a person decided, the remote went on.
   @Test(arguments: Remote.allCases)
   func aResolutionOnAnOlderBaseIsAnEditLikeAnyOther(remote: Remote) async throws {
     let scene = try await Scene()

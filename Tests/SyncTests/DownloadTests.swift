@@ -127,7 +127,7 @@ private actor PartsRemote: LogbookService, PartService {
     return store
   }
 
-  /// Readings of a day so many days ago, and a note.
+  /// Readings of a day this many days ago, and a note.
   private func fill(_ name: String, days: [Int64], perDay: Int64 = 3) async throws {
     let sync = try await store(name)
     let importer = try Store(path: sync.path, role: .importer)
@@ -197,7 +197,7 @@ private actor PartsRemote: LogbookService, PartService {
     // begin, three empty pushes, logbook, changes, records, recent, and the first page of the history.
     try await upload(b, steps: 9)
     #expect(try held(b) == 10)
-    // What is old and comes meanwhile does not stand behind the place at which the history goes on, but in the changes.
+    // What is old and comes meanwhile is not behind the place at which the history goes on, but in the changes.
     try await fill("c", days: [250], perDay: 4)
     let (ending, _) = try await upload(b)
     #expect(ending == .complete)

@@ -85,7 +85,7 @@ import Testing
     #expect(try copy.text(guid, "a") == "by the original")
   }
 
-  /// Neither is told that the other bears its id: the restored server has forgotten the runs of the one, and the
+  /// Neither learns that the other has its id: the restored server has forgotten the runs of the one, and the
   /// position of the other.
   @Test func aCopiedStoreMissesNothingWhenTheServerIsRestoredToo() async throws {
     let scene = try await Scene()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Sync
 
-/// Requests that the server carried out, and nobody knows.
+/// Requests that the server carried out without the client knowing.
 @Suite struct LostAnswerTests {
   @Test func aLostAnswerIsNoConflictWithOneself() async throws {
     let scene = try await Scene()

@@ -27,7 +27,7 @@ import Testing
     #expect(try scene.b.records().values.map(\.isPending) == [false])
   }
 
-  /// No state is known that both agreed on, so nobody knows which of the two came later.
+  /// No state is known that both agreed on, so it is unknown which of the two came later.
   @Test func oneRowWithTwoContentsInTwoStoresIsAConflict() async throws {
     let scene = try await Scene()
     try scene.a.importDiary(carbs: 30, generatedAt: 5)
@@ -119,7 +119,7 @@ import Testing
     #expect(try scene.a.record(guid).version == 6 && scene.a.record(guid).versionSynced == 6)
   }
 
-  /// What a node knows of its own sync is nobody else's.
+  /// What a node knows about its own sync is its own.
   @Test func nothingOfTheStateOfSyncIsSent() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

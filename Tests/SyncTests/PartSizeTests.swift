@@ -13,7 +13,7 @@ import Testing
     size.succeed()
     #expect(size.current == first * 2)
     for _ in 0..<100 { size.succeed() }
-    #expect(size.current == PartSize.most)
+    #expect(size.current == PartSize.maxBytes)
   }
 
   @Test func aLinkThatBreaksBeforeAPartIsThroughCarriesSmallerOnes() {
@@ -24,7 +24,7 @@ import Testing
       sizes.append(size.current)
     }
     #expect(sizes.prefix(4) == [128 << 10, 64 << 10, 32 << 10, 16 << 10])
-    #expect(sizes.last == PartSize.least)
+    #expect(sizes.last == PartSize.minBytes)
   }
 
   @Test func aBreakBehindSeveralPartsSaysNothingOfTheirSize() {
@@ -40,8 +40,8 @@ import Testing
   @Test func aPartOfTheLeastSizeIsNotHalved() {
     var size = PartSize()
     while size.halve() {}
-    #expect(size.current == PartSize.least)
-    var small = PartSize(most: 100)
+    #expect(size.current == PartSize.minBytes)
+    var small = PartSize(maxBytes: 100)
     #expect(small.current == 100 && !small.halve())
     for _ in 0..<100 { small.succeed() }
     #expect(small.current == 100)

@@ -107,7 +107,7 @@ import Testing
       ])
   }
 
-  /// Seven accepted, two merged and sent again, one refused for good.
+  /// Seven accepted, two merged and sent again, one refused permanently.
   @Test func ofABatchOnlyWhatWasAcknowledgedAdvances() async throws {
     let scene = try await Scene()
     let guids = try (0..<10).map { try scene.a.add(["a": "\($0)", "b": "0"]) }

@@ -109,7 +109,7 @@ import Testing
     #expect(summary.pushedReadings == 2 && summary.pulledReadings == 2 && summary.disputedReadings == 0)
   }
 
-  /// A meter counts its readings, so that their places say nothing of times.
+  /// A meter counts its readings, so that their places do not depend on times.
   @Test func ticksAreFoundByTheirTimes() async throws {
     scene.addEntries(Self.values(50))
     let own = SiteScene.sensor(Self.values(50).map(Double.init)).enumerated().map { place, reading in

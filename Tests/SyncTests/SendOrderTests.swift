@@ -43,7 +43,7 @@ import Testing
     try node.delete(guid(1, 2))
   }
 
-  /// - Parameter order: puts the changes into the order in which each goes up in a request of its own.
+  /// - Parameter order: puts the changes into the order in which each goes up in its own request.
   private func outcome(_ order: ([RecordChange]) -> [RecordChange]) async throws -> Outcome {
     let scene = try await Scene()
     try Self.fill(scene.a)

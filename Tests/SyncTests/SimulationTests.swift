@@ -9,7 +9,7 @@ import Testing
     #expect(broken == nil, "\(broken ?? "")")
   }
 
-  /// What Nightscout cannot promise is told in glucoport-nightscout(7), and not asked for here.
+  /// What Nightscout cannot promise is described in glucoport-nightscout(7), and not asked for here.
   @Test func everyRuleHoldsInSeededSchedulesOverANightscoutSite() async throws {
     let broken = try await Schedules.firstBroken(1..<41, Template(), steps: 20, on: .site)
     #expect(broken == nil, "\(broken ?? "")")

@@ -94,7 +94,7 @@ final class SiteScene {
 
   // MARK: Uploads
 
-  /// The site as a process of its own reaches it, with a login of its own.
+  /// The site as its own process reaches it, with its own login.
   func remote() throws -> any LogbookService {
     let login = RemoteLogin(
       address: try RemoteAddress("http://localhost", allowsPlainHTTP: false),

@@ -249,12 +249,12 @@ import Testing
   @Test func groupsOfBucketsAreBoundedByTheirItemsAndLeaveOutEmptyOnes() {
     var counts = [Int](repeating: 0, count: IdentityDigests.bucketCount)
     for (bucket, count) in [1: 4, 2: 4, 3: 9, 4: 50, 5: .max, 6: 1] { counts[bucket] = count }
-    let groups = BucketGroups([1, 2, 3, 4, 5, 6, 7, 8], counts: counts, most: 10).groups
+    let groups = BucketGroups([1, 2, 3, 4, 5, 6, 7, 8], counts: counts, maxItems: 10).groups
     #expect(groups == [[1, 2], [3], [4], [5], [6]])
     let many = BucketGroups(
-      Set(0..<4096), counts: [Int](repeating: 1, count: 4096), most: 100_000
+      Set(0..<4096), counts: [Int](repeating: 1, count: 4096), maxItems: 100_000
     ).groups
     #expect(many.count == 8 && many.allSatisfy { $0.count == 512 })
-    #expect(BucketGroups([], counts: counts, most: 10).groups.isEmpty)
+    #expect(BucketGroups([], counts: counts, maxItems: 10).groups.isEmpty)
   }
 }

@@ -9,7 +9,7 @@ import Synchronization
   import Musl
 #endif
 
-/// A link on loopback that passes bytes on to another port, slowly, and drops every connection after so many of them.
+/// A link on loopback that passes bytes on to another port, slowly, and drops every connection after this many of them.
 package final class CuttingProxy: Sendable {
   package let port: UInt16
   private let listener: Int32

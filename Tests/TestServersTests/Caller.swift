@@ -2,14 +2,14 @@
 
 import TestServers
 
-/// Somebody who calls a site, each time over a connection of its own.
+/// Somebody who calls a site, each time over its own connection.
 struct Caller: Sendable {
   static let start: Int64 = 1_780_000_000_000
 
   let site: NightscoutStandIn
   let headers: [String]
 
-  /// A site whose clock stands, and a caller with all rights to entries and treatments.
+  /// A site whose clock does not move, and a caller with all rights to entries and treatments.
   static func uploader(_ change: (inout NightscoutSettings) -> Void = { _ in }) throws -> Caller {
     let site = try site(change)
     return try Caller(site, rights: ["api:entries,treatments:create,read,update,delete"])
@@ -27,7 +27,7 @@ struct Caller: Sendable {
     self.headers = headers
   }
 
-  /// A subject of its own, by v3.
+  /// Its own subject, by v3.
   init(_ site: NightscoutStandIn, rights: [String], name: String = "uploader") throws {
     let token = site.addSubject(name, rights: rights)
     let answer = try Caller(site, headers: []).get("/api/v2/authorization/request/\(token)")

@@ -5,7 +5,7 @@ import TestServers
 
 /// One request to a site and the answer of the real server 15.0.7, in other words and with other values.
 ///
-/// What stands in braces is filled in: `{jwt full}`, `{token full}` and `{digits full}` are the credentials of a role,
+/// What is in braces is filled in: `{jwt full}`, `{token full}` and `{digits full}` are the credentials of a role,
 /// `{sha1}`, `{SHA1}`, `{sha512}` and `{secret}` those of the site, `{id 12}` is the twelfth key of the real database,
 /// `{tag}` the last ETag, `{now}` the second of the clock, `{later}` that of 8 h later, `{any}` whatever comes, and
 /// `{about 1.5}` a number that rounds to it.
@@ -27,11 +27,11 @@ struct Exchange: Sendable {
   /// 0 where no answer comes.
   let status: Int
   let answerHeaders: [String: String]
-  /// The whole answer; nil where it was none, or is told by `part`.
+  /// The whole answer; nil where it was none, or is given by `part`.
   let answer: DocumentValue?
   /// Some members of the answer.
   let part: DocumentValue?
-  /// How long the list is of which only the first items are told.
+  /// How long the list is of which only the first items are given.
   let count: Int?
   /// Whether the answer comes late, for wrong credentials before.
   let isLate: Bool
@@ -41,7 +41,7 @@ struct Exchange: Sendable {
     let place: String
   }
 
-  /// - Parameter time: the clock of the exchange before, where this one tells none.
+  /// - Parameter time: the clock of the exchange before, where this one states none.
   init(_ line: NightscoutDocument, place: String, after time: Int64) throws {
     guard let ask = line["ask"]?.text, let status = line["is"]?.whole,
       let space = ask.firstIndex(of: " ")

@@ -123,11 +123,11 @@ extension ExchangeSite {
   func differences(_ reply: Reply, _ isLate: Bool, from exchange: Exchange) -> [String] {
     var found: [String] = []
     if reply.status != exchange.status { found.append("status \(reply.status) for \(exchange.status)") }
-    // A busy machine answers late, too: only who is told of an address is measured.
+    // A busy machine answers late, too: only an answer that names an address is measured.
     let isMeasured = exchange.isLate || exchange.headers["X-Forwarded-For"] != nil
     if isMeasured, isLate != exchange.isLate { found.append(isLate ? "late" : "not late") }
     for name in ["last-modified", "location", "etag", "content-encoding", "content-type"] {
-      // Where some members are told alone, the tag of the whole is not.
+      // Where only some members are recorded, the tag of the whole is not.
       if name == "etag", exchange.part != nil { continue }
       let (given, wanted) = (reply.headers[name], header(name, exchange))
       let isEqual = wanted == "{tag}" ? given?.hasPrefix("W/\"") ?? false : given == wanted
@@ -183,7 +183,7 @@ extension ExchangeSite {
     }
   }
 
-  /// Whether a value is what braces tell.
+  /// Whether a value is what the braces name.
   private func isEqual(_ given: DocumentValue?, _ text: String, _ time: Int64) -> Bool {
     let words = text.dropFirst().dropLast().split(separator: " ").map(String.init)
     switch words.first {

@@ -8,11 +8,11 @@ import Testing
 ///
 /// Nothing differs but what is not compared, each with its reason:
 /// - `Vary`, which no client of ours looks at;
-/// - the words of pages for paths that nobody serves, and the stack of the server's own errors, which tell of its files;
+/// - the words of pages for paths that nobody serves, and the stack of the server's own errors, which describe its files;
 /// - the version of the database, and the settings within `status`, which are each site's own;
 /// - of a refused bulk write all but code and index, for the words are the database's;
-/// - the tag of `properties` and `ddata`, of which the recordings tell some members alone;
-/// - whether an answer is late, but for those that tell an address, because a busy machine is late, too.
+/// - the tag of `properties` and `ddata`, of which the recordings hold only some members;
+/// - whether an answer is late, but for those that name an address, because a busy machine is late, too.
 @Suite(.timeLimit(.minutes(10)))
 struct NightscoutExchangeTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(

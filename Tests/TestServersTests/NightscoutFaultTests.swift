@@ -3,7 +3,7 @@
 import TestServers
 import Testing
 
-/// What goes wrong on the way, as planned, and what a test is told of it afterwards.
+/// What goes wrong on the way, as planned, and what a test learns of it afterwards.
 @Suite(.timeLimit(.minutes(5)))
 struct NightscoutFaultTests {
   private static let entries = "/api/v3/entries"

@@ -17,7 +17,7 @@ struct NightscoutMemoryTests {
     return Draft.note(identifier, at: Caller.start - minutesAgo * Self.minute, fields.merging(more) { $1 })
   }
 
-  /// A site that has seen as many treatments as make it read only the last minutes anew.
+  /// A site that has seen as many treatments as make it read again only the last minutes.
   private func busySite() throws -> Caller {
     let caller = try Caller.uploader()
     let phone = caller.site.actAsPhoneApp()
@@ -98,7 +98,7 @@ struct NightscoutMemoryTests {
     #expect([created, try caller.get("/api/v3/entries").status] == statuses)
   }
 
-  /// Such a body has codes of its own, which short ones do not.
+  /// Such a body has its own codes, which short ones do not.
   @Test func aBodyThatIsPackedWithCodesOfItsOwnIsTaken() throws {
     let caller = try Caller.uploader()
     let packed =

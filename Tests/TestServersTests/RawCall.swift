@@ -15,7 +15,7 @@ struct Reply {
   /// By lower-case name.
   var headers: [String: String] = [:]
   var body: [UInt8] = []
-  /// The body, where it is said to be JSON and stands there as it is.
+  /// The body, where it is said to be JSON and is there as it is.
   var json: DocumentValue?
 
   var text: String { String(decoding: body, as: UTF8.self) }
@@ -69,7 +69,7 @@ final class RawConnection {
     }
   }
 
-  /// Waits until the other side closes; false if it does not in time.
+  /// Waits until the remote closes; false if it does not in time.
   func isClosedByServer() -> Bool {
     var byte: UInt8 = 0
     return recv(descriptor, &byte, 1, 0) == 0

@@ -25,7 +25,7 @@ struct USBGuest {
       }
     }
     do {
-      try trial.unplugInMidTalk()
+      try trial.unplugInMidSession()
     } catch {
       failures += 1
       say("FAILED unplugging: \((error as? GuestFailure)?.reason ?? "\(error)")")
@@ -77,7 +77,7 @@ struct GuestTrial {
   }
 
   /// The plug is pulled while a meter is read: nothing is stored, and the binary ends.
-  func unplugInMidTalk() throws {
+  func unplugInMidSession() throws {
     let family = SimulatedRegister.all[0]
     let memory = Self.memory(family)
     let make: @Sendable () -> SimulatedDevice = {
@@ -93,7 +93,7 @@ struct GuestTrial {
     guard run.status == 69, !FileManager.default.fileExists(atPath: "/tmp/unplugged.db") else {
       throw GuestFailure(reason: "status \(run.status), \(run.output) \(run.errors)")
     }
-    say("ok unplugging in mid-talk: \(run.errors.trimmingCharacters(in: .newlines))")
+    say("ok unplugging in mid-session: \(run.errors.trimmingCharacters(in: .newlines))")
   }
 }
 

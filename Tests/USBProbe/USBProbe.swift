@@ -6,7 +6,7 @@ import USBTransport
 
 /// Lists the bus (`list`), or does exchanges with one device: `1A79:7410 hid send=58 receive=64@200`.
 ///
-/// Each exchange gives one line: what came as hexadecimal digits, or the error. A failure is a line of its own.
+/// Each exchange gives one line: what came as hexadecimal digits, or the error. A failure is its own line.
 @main
 struct USBProbe {
   static func main() {
@@ -15,7 +15,7 @@ struct USBProbe {
       let arguments = Array(CommandLine.arguments.dropFirst())
       let bus = USBBus(isInterrupted: { SignalFlag.isRaised })
       if arguments == ["list"] { return try list(bus) }
-      try talk(bus, arguments)
+      try session(bus, arguments)
     } catch let failure as Failure {
       say("failure \(failure.category): \(failure.message)")
     } catch {
@@ -34,7 +34,7 @@ struct USBProbe {
     }
   }
 
-  private static func talk(_ bus: USBBus, _ arguments: [String]) throws {
+  private static func session(_ bus: USBBus, _ arguments: [String]) throws {
     guard arguments.count >= 2, let link = link(arguments[1]) else {
       throw Failure(.usage, "usage: usb-probe list | IDS LINK STEP...")
     }
@@ -42,7 +42,7 @@ struct USBProbe {
       "\(hex($0.vendorID)):\(hex($0.productID))" == arguments[0]
     }
     guard let device else { throw Failure(.unavailable, "no such device") }
-    try bus.talk(to: device, link) { transport in
+    try bus.withTransport(to: device, link) { transport in
       for argument in arguments.dropFirst(2) {
         guard let step = ProbeStep(argument) else { throw Failure(.usage, "no step: \(argument)") }
         do throws(TransportError) {

@@ -57,7 +57,7 @@ struct BusTests {
     #expect(server.boundDrivers == [0: "usbhid"])
   }
 
-  @Test func theKernelsDriverComesBackAlsoWhenTheTalkFails() throws {
+  @Test func theKernelsDriverComesBackAlsoWhenTheSessionFails() throws {
     let bus = try SimulatedBus()
     let server = try bus.plug(SimulatedDevice(EchoMeter.hid()), drivers: [KernelDriver("usbhid", [0])])
     #expect(

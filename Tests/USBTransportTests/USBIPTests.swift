@@ -16,7 +16,7 @@ struct USBIPTests {
       try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
       let (own, device) = (ends[0], ends[1])
       end = own
-      // A server that says nothing ends a test instead of holding it.
+      // A server that is silent ends a test instead of holding it.
       var limit = timeval(tv_sec: 10, tv_usec: 0)
       setsockopt(own, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
       Thread.detachNewThread {

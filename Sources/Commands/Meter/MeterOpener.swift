@@ -97,7 +97,7 @@ extension MeterOpener {
   ) throws -> Result {
     SignalFlag.watch()
     do {
-      return try bus.talk(to: meter.device, meter.model.link) { transport in
+      return try bus.withTransport(to: meter.device, meter.model.link) { transport in
         let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
         // A signal ends it early, and then the next exchange.
         connection.pause = { usleep(UInt32($0) * 1000) }

@@ -46,7 +46,7 @@ enum ClarityEvent {
 /// The event types that an input has named so far, so that each is understood once.
 struct ClarityEventTypes {
   /// More types than Clarity has: what comes beyond is counted under one name.
-  private static let most = 32
+  private static let maxKnown = 32
 
   private var known: [(name: [UInt8], event: ClarityEvent)] = []
 
@@ -57,7 +57,7 @@ struct ClarityEventTypes {
   private mutating func find(_ type: Field) -> ClarityEvent {
     for (name, event) in known where type.hasSameBytes(as: name) { return event }
     let event = ClarityEvent(type.folded)
-    if known.count < Self.most { known.append((Array(type.bytes), event)) }
+    if known.count < Self.maxKnown { known.append((Array(type.bytes), event)) }
     return event
   }
 

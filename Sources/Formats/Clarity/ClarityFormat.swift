@@ -226,7 +226,7 @@ extension ClarityFormat {
           marks: isBehind ? .clockSetBack : [], line: row.line))
     }
     guard let number = Self.wholeNumber(tick) else {
-      return out.reject(row, "the transmitter time is not a whole number")
+      return out.reject(row, "invalid transmitter time; expected a whole number such as 1234567")
     }
     out.add(
       Reading(

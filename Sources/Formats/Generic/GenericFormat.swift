@@ -174,7 +174,7 @@ struct GenericFormat: ExportFormat {
     switch cell {
     case .measurement(let measurement):
       guard let (time, tick) = position(row, outcome) else {
-        return out.reject(row, "the record number is not a whole number")
+        return out.reject(row, "invalid record number; expected a whole number such as 1234")
       }
       var reading = Reading(
         device: device(of: row, in: &out), kind: word.kind, at: time.deviceTime, placement: out.place(time),
@@ -234,10 +234,10 @@ extension GenericFormat {
   private func readDiary(_ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector) {
     guard let (time, _) = position(row, outcome) else { return }
     let owner = row[columns[.serial]].isEmpty ? row[columns[.device]].text : row[columns[.serial]].text
-    func amount(_ role: GenericRole, upTo most: Double) -> Double? {
+    func amount(_ role: GenericRole, upTo limit: Double) -> Double? {
       let cell = row[columns[role]]
       if cell.isEmpty { return nil }
-      guard let number = cell.number(units.mark), (0...most).contains(number) else {
+      guard let number = cell.number(units.mark), (0...limit).contains(number) else {
         out.reject(row, "the amount of \(role.name) is not a plausible number")
         return nil
       }

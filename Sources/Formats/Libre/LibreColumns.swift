@@ -86,6 +86,10 @@ struct LibreColumns {
   /// The bit of one column.
   @inline(__always) func bit(_ column: Int) -> UInt64 { column >= 0 ? 1 << UInt64(column) : 0 }
 
+  /// Why a row of another type is rejected.
+  static let unknownType =
+    "unknown record type; expected a number from 0 (sensor history) to 6 (change of the clock)"
+
   /// The columns that rows of this type fill; nil for a type that Abbott's exports do not have. A note may be in any
   /// row.
   func own(_ type: UInt8) -> UInt64? {

@@ -66,7 +66,7 @@ struct LibreDesktopFormat: ExportFormat {
     guard hasHeader, type.count == 1, type[0] &- 0x30 <= 9 else { return readOther(row) }
     if row.isUnterminated, header.mayBeCut(row) { return .cut }
     guard let id = row[0].integer, id >= 0 else {
-      out.reject(row, "the ID is not a whole number")
+      out.reject(row, "invalid ID in the first column; expected a whole number such as 12345")
       return .data
     }
     guard let time = row[header.columns.time].yearFirstTime else {
@@ -79,7 +79,7 @@ struct LibreDesktopFormat: ExportFormat {
     }
     let filled = header.filled(row, into: &out)
     guard let own = header.columns.own(type[0]) else {
-      out.reject(row, "unknown record type")
+      out.reject(row, LibreColumns.unknownType)
       return .data
     }
     guard filled & ~own == 0, row.count <= 64 || row.isEmpty(from: 64) else {

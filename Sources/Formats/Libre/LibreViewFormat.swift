@@ -202,7 +202,7 @@ extension LibreViewFormat {
   ) {
     let columns = header.columns
     guard let own = columns.own(type) else {
-      return out.reject(row, "unknown record type")
+      return out.reject(row, LibreColumns.unknownType)
     }
     let spill = findSpill(row, type)
     if case .unreadable = spill { return out.reject(row, "a decimal comma became a column separator") }

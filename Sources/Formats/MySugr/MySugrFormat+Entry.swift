@@ -113,13 +113,13 @@ extension MySugrFormat {
 
   private mutating func readExercise(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     var fields: [String: FieldValue] = [:]
-    for (name, column, most) in [
+    for (name, column, limit) in [
       ("minutes", Column.minutes, Self.maxMinutes),
       ("steps", Column.steps, PlausibleAmounts.steps.upperBound),
     ] {
       let cell = row[column].trimmed
       if cell.isEmpty { continue }
-      guard let number = number(cell), (0...most).contains(number) else {
+      guard let number = number(cell), (0...limit).contains(number) else {
         return out.reject(row, "the \(name) of exercise are not a number, or too large")
       }
       fields[name] = .number(number)

@@ -37,11 +37,11 @@ private struct TimeScanner {
   @inline(__always) var isAtEnd: Bool { position >= field.count }
   @inline(__always) var byte: UInt8 { position < field.count ? field[position] : 0 }
 
-  /// The number of one to `most` digits here.
-  @inline(__always) mutating func number(most: Int) -> Int? {
+  /// The number of one to `maxDigits` digits here.
+  @inline(__always) mutating func number(maxDigits: Int) -> Int? {
     var value = 0
     let start = position
-    while position < field.count, position - start < most {
+    while position < field.count, position - start < maxDigits {
       let digit = field[position] &- 0x30
       guard digit <= 9 else { break }
       value = value * 10 + Int(digit)
@@ -58,21 +58,21 @@ private struct TimeScanner {
 
   /// `h:mm`, `hh:mm:ss`, with dots in place of colons, a fraction of a second that is dropped, and AM or PM.
   mutating func timeOfDay() -> (hour: Int, minute: Int, second: Int, hasHalfDay: Bool)? {
-    guard var hour = number(most: 2) else { return nil }
+    guard var hour = number(maxDigits: 2) else { return nil }
     let sign = byte
     guard sign == UInt8(ascii: ":") || sign == UInt8(ascii: ".") else { return nil }
     position += 1
     let start = position
-    guard let minute = number(most: 2), position - start == 2 else { return nil }
+    guard let minute = number(maxDigits: 2), position - start == 2 else { return nil }
     var second = 0
     if byte == sign, position + 1 < field.count {
       position += 1
       let start = position
-      guard let value = number(most: 2), position - start == 2 else { return nil }
+      guard let value = number(maxDigits: 2), position - start == 2 else { return nil }
       second = value
       if sign == UInt8(ascii: ":"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: ",") {
         position += 1
-        guard number(most: 9) != nil else { return nil }
+        guard number(maxDigits: 9) != nil else { return nil }
       }
     }
     let rest = position
@@ -119,12 +119,13 @@ extension Field {
   /// seconds and their fraction optional, and `Z`, `+0100` or `+01:00` behind it.
   var yearFirstTime: ShownTime? {
     var scanner = TimeScanner(self)
-    guard let year = scanner.number(most: 4), scanner.position == 4 else { return nil }
+    guard let year = scanner.number(maxDigits: 4), scanner.position == 4 else { return nil }
     let separator = scanner.byte
     guard separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/") || separator == UInt8(ascii: ".")
     else { return nil }
     scanner.position += 1
-    guard let month = scanner.number(most: 2), scanner.take(separator), let day = scanner.number(most: 2)
+    guard let month = scanner.number(maxDigits: 2), scanner.take(separator),
+      let day = scanner.number(maxDigits: 2)
     else { return nil }
     let parting = scanner.byte
     guard parting == UInt8(ascii: "T") || parting == UInt8(ascii: "t") || parting == UInt8(ascii: " ") else {
@@ -148,11 +149,11 @@ extension Field {
     let sign = scanner.byte
     guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return nil }
     scanner.position += 1
-    guard let hours = scanner.number(most: 2), scanner.position == 3 else { return nil }
+    guard let hours = scanner.number(maxDigits: 2), scanner.position == 3 else { return nil }
     var minutes = 0
     if !scanner.isAtEnd {
       _ = scanner.take(UInt8(ascii: ":"))
-      guard count - scanner.position == 2, let value = scanner.number(most: 2), scanner.isAtEnd else {
+      guard count - scanner.position == 2, let value = scanner.number(maxDigits: 2), scanner.isAtEnd else {
         return nil
       }
       minutes = value
@@ -179,14 +180,14 @@ extension Field {
   /// The date written with the year last, and how many bytes it takes.
   var openDate: (first: Int, second: Int, year: Int, separator: UInt8, length: Int)? {
     var scanner = TimeScanner(self)
-    guard let first = scanner.number(most: 2) else { return nil }
+    guard let first = scanner.number(maxDigits: 2) else { return nil }
     let separator = scanner.byte
     guard separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/") || separator == UInt8(ascii: ".")
     else { return nil }
     scanner.position += 1
-    guard let second = scanner.number(most: 2), scanner.take(separator) else { return nil }
+    guard let second = scanner.number(maxDigits: 2), scanner.take(separator) else { return nil }
     let start = scanner.position
-    guard var year = scanner.number(most: 4) else { return nil }
+    guard var year = scanner.number(maxDigits: 4) else { return nil }
     switch scanner.position - start {
     case 4: break
     case 2 where year < 70: year += 2000

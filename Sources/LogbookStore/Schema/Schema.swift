@@ -60,7 +60,7 @@ enum Schema {
       run INTEGER NOT NULL DEFAULT 0 CHECK (run >= 0),
       run_id TEXT,
       cursor TEXT,
-      mark TEXT,
+      last_position TEXT,
       failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
       next_attempt INTEGER,
       last_success INTEGER,

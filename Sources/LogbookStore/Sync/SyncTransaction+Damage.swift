@@ -2,13 +2,14 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 extension SyncTransaction {
   /// Quarantines the records of which the store cannot read what was sent, agreed on or in conflict, as after a damage
   /// to its file. What cannot be read is removed with that, so that an edit or a retry sends the record as it is.
   ///
   /// - Returns: how many records there were.
-  package func quarantineDamagedRecords() throws -> Int {
+  package func quarantineUnreadableRecords() throws -> Int {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
@@ -18,9 +19,9 @@ extension SyncTransaction {
           SELECT guid, sent, base, conflict FROM record INDEXED BY record_conflicted WHERE conflict IS NOT NULL
           """))
     var damaged: [(guid: String, damages: [SyncTexts.Damage])] = []
-    while let row = try rows.next() {
-      let damages = SyncTexts(sent: row[1], base: row[2], conflict: row[3]).damages
-      if !damages.isEmpty { damaged.append((row[0], damages)) }
+    while let row = try rows.next().map({ StoredRow($0, of: "record") }) {
+      let damages = SyncTexts(sent: try row[1], base: try row[2], conflict: try row[3]).damages
+      if !damages.isEmpty { damaged.append((try row[0], damages)) }
     }
     for (guid, damages) in damaged { try quarantine(guid, damages) }
     return damaged.count

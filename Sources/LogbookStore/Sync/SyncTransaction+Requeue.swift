@@ -37,7 +37,7 @@ extension SyncTransaction {
     try database.executeCached(
       sql: "UPDATE record SET version_synced = version - 1 WHERE version_synced = version")
     try AttachmentQueue.requeueAll(database)
-    try database.executeCached(sql: "UPDATE remote SET cursor = NULL, mark = NULL")
+    try database.executeCached(sql: "UPDATE remote SET cursor = NULL, last_position = NULL")
     return count
   }
 

@@ -48,7 +48,7 @@ extension SyncTransaction {
   package func currentRun() throws -> RunStamp {
     guard
       let row = try Row.fetchOne(
-        database.cachedStatement(sql: "SELECT node, run, run_id, logbook, mark FROM remote"))
+        database.cachedStatement(sql: "SELECT node, run, run_id, logbook, last_position FROM remote"))
     else { throw Failure(.configuration, "there is no remote; 'glucoport remote set' names one") }
     let stored = StoredRow(row, of: "remote")
     return RunStamp(
@@ -60,7 +60,8 @@ extension SyncTransaction {
   package func setLastSeenPosition(_ position: String?) throws {
     guard let position else { return }
     try database.executeCached(
-      sql: "UPDATE remote SET mark = ? WHERE mark IS NOT ?", arguments: [position, position])
+      sql: "UPDATE remote SET last_position = ? WHERE last_position IS NOT ?",
+      arguments: [position, position])
   }
 
   /// How far the remote's changes have been pulled; nil for not at all.

@@ -42,7 +42,7 @@ struct AccuChekSession {
   /// Asks for all that the meter says of itself.
   mutating func device() throws -> MedicalDevice {
     let doing = "asking the meter for its identity"
-    let answer = try controlIn(.get, [0, 0, 0, 0, 0, 0], answer: .getResponse, doing: doing)
+    let answer = try request(.get, [0, 0, 0, 0, 0, 0], answer: .getResponse, doing: doing)
     return try Self.parse(doing) { () throws(MalformedAPDU) in try MedicalDevice(parsing: answer) }
   }
 
@@ -101,7 +101,7 @@ struct AccuChekSession {
 
   /// Sets the clock.
   mutating func setClock(_ time: DeviceTime) throws {
-    _ = try controlIn(
+    _ = try request(
       .confirmedAction, [0, 0, 0x0C, 0x17, 0x00, 0x0C] + MedicalTime.bytes(time) + [0, 0, 0, 0],
       answer: .actionResponse, doing: "setting the meter's clock")
   }
@@ -150,7 +150,7 @@ extension AccuChekSession {
 
   /// Asks for a segment; whether anything follows.
   fileprivate mutating func startTransfer(_ segment: MemorySegment, doing: String) throws -> Bool {
-    let answer = try controlIn(
+    let answer = try request(
       .confirmedAction, store.bigEndianBytes + [0x0C, 0x1C, 0x00, 0x02] + segment.instance.bigEndianBytes,
       answer: .actionResponse, doing: doing)
     let (instance, result) = try Self.parse(doing) { () throws(MalformedAPDU) in
@@ -171,7 +171,7 @@ extension AccuChekSession {
   }
 
   /// Sends a request and gives the content of its answer.
-  fileprivate mutating func controlIn(
+  fileprivate mutating func request(
     _ choice: DataAPDU.Choice, _ content: [UInt8], answer: DataAPDU.Choice, doing: String
   ) throws -> [UInt8] {
     let came = try self.answer(choice, content, doing: doing)

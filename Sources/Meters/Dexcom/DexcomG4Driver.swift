@@ -35,16 +35,16 @@ struct DexcomG4Driver: MeterDriver {
   }
 
   func read(_ meter: MeterConnection) throws -> MeterContents {
-    let talk = DexcomSession(meter)
-    let (identity, hasBackfill) = try identify(meter, talk)
+    let session = DexcomSession(meter)
+    let (identity, hasBackfill) = try identify(meter, session)
     try meter.onIdentity(identity)
     let partitions: [DexcomPartition] = [.sensor] + (hasBackfill ? [.backfill] : []) + [.calibration, .event]
-    let ranges = try partitions.map { ($0, try talk.range($0)) }
+    let ranges = try partitions.map { ($0, try session.range($0)) }
     let total = ranges.reduce(0) { $0 + ($1.1?.count ?? 0) }
     var memory = DexcomMemory()
     var done = 0
     for case (let partition, let range?) in ranges {
-      let pages = try talk.pages(range, partition) {
+      let pages = try session.pages(range, partition) {
         done += 1
         meter.onProgress(done, total)
       }
@@ -55,13 +55,13 @@ struct DexcomG4Driver: MeterDriver {
 
   func setClock(_ meter: MeterConnection, to time: DeviceTime) throws {
     let doing = "setting the receiver's clock"
-    let talk = DexcomSession(meter)
-    let system = try talk.number(.systemTime, UInt32.self, doing: doing)
+    let session = DexcomSession(meter)
+    let system = try session.number(.systemTime, UInt32.self, doing: doing)
     guard let offset = Int32(exactly: time.seconds - DexcomRecord.epoch - Int64(system)) else {
       throw Failure(.usage, "\(doing): the receiver cannot show this time")
     }
-    _ = try talk.controlIn(.setDisplayOffset, offset.littleEndianBytes, doing: doing)
-    guard try talk.number(.displayOffset, Int32.self, doing: doing) == offset else {
+    _ = try session.request(.setDisplayOffset, offset.littleEndianBytes, doing: doing)
+    guard try session.number(.displayOffset, Int32.self, doing: doing) == offset else {
       throw Failure(.protocolViolation, "\(doing): the receiver shows another time than the one that was set")
     }
   }
@@ -69,27 +69,27 @@ struct DexcomG4Driver: MeterDriver {
 
 extension DexcomG4Driver {
   private func identify(
-    _ meter: MeterConnection, _ talk: DexcomSession
+    _ meter: MeterConnection, _ session: DexcomSession
   ) throws -> (identity: MeterIdentity, hasBackfill: Bool) {
     let doing = "asking which receiver it is"
-    _ = try talk.controlIn(.ping, doing: doing)
-    let firmware = DexcomText(try talk.controlIn(.firmwareHeader, doing: doing))
+    _ = try session.request(.ping, doing: doing)
+    let firmware = DexcomText(try session.request(.firmwareHeader, doing: doing))
     let product = firmware["ProductId"] ?? ""
     let device = Device(
       vendor: "Dexcom", model: Self.products[product] ?? firmware["ProductName"] ?? "Receiver",
-      serial: try serialNumber(talk, doing: doing), format: Self.id)
+      serial: try serialNumber(session, doing: doing), format: Self.id)
     var identity = MeterIdentity(device: device, firmware: firmware["FirmwareVersion"] ?? "")
-    let offset = try talk.number(.displayOffset, Int32.self, doing: "reading the clock")
-    let system = try talk.number(.systemTime, UInt32.self, doing: "reading the clock")
+    let offset = try session.number(.displayOffset, Int32.self, doing: "reading the clock")
+    let system = try session.number(.systemTime, UInt32.self, doing: "reading the clock")
     identity.clock = meter.compareClock(
       DeviceTime(seconds: Int64(system) + Int64(offset) + DexcomRecord.epoch))
     return (identity, product == "ScoutReceiver" || product == "OrionReceiver")
   }
 
   /// The serial number on the last page of the maker's text: a receiver that was repaired has several.
-  private func serialNumber(_ talk: DexcomSession, doing: String) throws -> String {
-    guard let last = try talk.range(.manufacturing)?.upperBound,
-      let page = try talk.pages(last...last, .manufacturing, onPage: {}).first,
+  private func serialNumber(_ session: DexcomSession, doing: String) throws -> String {
+    guard let last = try session.range(.manufacturing)?.upperBound,
+      let page = try session.pages(last...last, .manufacturing, onPage: {}).first,
       let record = page?.records(length: 500).first, let record,
       let serial = DexcomText(record.dropFirst(8))["SerialNumber"]
     else { throw Failure(.protocolViolation, "\(doing): the receiver reports no serial number") }

@@ -32,7 +32,7 @@ final class DexcomSession {
   init(_ meter: MeterConnection) { self.meter = meter }
 
   /// Gives a command, again where the answer is damaged, and gives the payload of the answer.
-  func controlIn(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
+  func request(_ command: Command, _ payload: [UInt8] = [], doing: String) throws -> [UInt8] {
     do {
       for _ in 0..<Self.attempts {
         // What an interrupted session left may still arrive.
@@ -50,7 +50,7 @@ final class DexcomSession {
 
   /// Asks for one number.
   func number<Number: FixedWidthInteger>(_ command: Command, _: Number.Type, doing: String) throws -> Number {
-    guard let number = try controlIn(command, doing: doing).littleEndian(Number.self, at: 0) else {
+    guard let number = try request(command, doing: doing).littleEndian(Number.self, at: 0) else {
       throw Failure(.protocolViolation, "\(doing): the receiver's answer is too short")
     }
     return number
@@ -59,7 +59,7 @@ final class DexcomSession {
   /// The first and last page of a part of the memory; nil for an empty one.
   func range(_ partition: DexcomPartition) throws -> ClosedRange<UInt32>? {
     let doing = "asking for the size of the receiver's memory"
-    let answer = try controlIn(.pageRange, [partition.rawValue], doing: doing)
+    let answer = try request(.pageRange, [partition.rawValue], doing: doing)
     guard let first = answer.littleEndian(UInt32.self, at: 0),
       let last = answer.littleEndian(UInt32.self, at: 4)
     else { throw Failure(.protocolViolation, "\(doing): the receiver's answer is too short") }
@@ -80,7 +80,7 @@ final class DexcomSession {
       let count = min(Self.pagesAtOnce, range.upperBound - first + 1)
       let doing = "reading page \(first) of part \(partition.rawValue) of the memory"
       let payload = [partition.rawValue] + first.littleEndianBytes + [UInt8(truncatingIfNeeded: count)]
-      let answer = try controlIn(.pages, payload, doing: doing)
+      let answer = try request(.pages, payload, doing: doing)
       guard answer.count == Int(count) * DexcomPage.size else {
         throw Failure(.protocolViolation, "\(doing): the receiver sent another number of bytes")
       }

@@ -65,7 +65,7 @@ struct FreeStyleMeter {
     for command in [
       "$date,\(parts.month),\(parts.day),\(parts.year - 2000)", "$time,\(parts.hour),\(parts.minute)",
     ] {
-      guard try session.controlOut(command) else {
+      guard try session.perform(command) else {
         throw Failure(.protocolViolation, "setting the clock: the meter refuses it")
       }
     }
@@ -80,11 +80,11 @@ extension FreeStyleMeter {
   }
 
   private func identity(_ session: FreeStyleSession, _ meter: MeterConnection) throws -> MeterIdentity {
-    guard let serial = try session.controlIn(serialCommand), !serial.isEmpty else {
+    guard let serial = try session.request(serialCommand), !serial.isEmpty else {
       throw Failure(
         .protocolViolation, "asking for the serial number: the meter returned none; is it the right driver?")
     }
-    let firmware = try session.controlIn("$swver?") ?? ""
+    let firmware = try session.request("$swver?") ?? ""
     let clock = try clock(session)
     return MeterIdentity(
       device: Device(vendor: "Abbott", model: meter.model.name, serial: serial, format: driver),
@@ -93,7 +93,7 @@ extension FreeStyleMeter {
 
   /// The clock; nil where it was lost, which the meter shows by 255 in every field.
   private func clock(_ session: FreeStyleSession) throws -> DeviceTime? {
-    guard let date = try session.controlIn("$date?"), let time = try session.controlIn("$time?") else {
+    guard let date = try session.request("$date?"), let time = try session.request("$time?") else {
       return nil
     }
     return FreeStyleRow(Array("\(date),\(time)".utf8)[...]).time(0)

@@ -36,8 +36,8 @@ final class FreeStyleSession {
   }
 
   /// The first line of the answer to a question; nil where the meter refuses it.
-  func controlIn(_ command: String) throws -> String? {
-    let message = try controlIn(command) { $0 }
+  func request(_ command: String) throws -> String? {
+    let message = try request(command) { $0 }
     return message.map { message in
       let line = message.split(separator: 0x0D, maxSplits: 1, omittingEmptySubsequences: false)[0]
       return String(decoding: line, as: UTF8.self)
@@ -45,15 +45,15 @@ final class FreeStyleSession {
   }
 
   /// The rows of a table; nil where the meter refuses.
-  func dump(_ command: String) throws -> [FreeStyleRow]? { try controlIn(command, FreeStyleDump.init)?.rows }
+  func dump(_ command: String) throws -> [FreeStyleRow]? { try request(command, FreeStyleDump.init)?.rows }
 
   /// Gives a command that answers nothing; false where the meter refuses.
-  func controlOut(_ command: String) throws -> Bool { try controlIn(command) { $0 } != nil }
+  func perform(_ command: String) throws -> Bool { try request(command) { $0 } != nil }
 }
 
 extension FreeStyleSession {
   /// The answer to a command, asked again where it came damaged; nil where the meter refuses.
-  private func controlIn<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
+  private func request<Answer>(_ command: String, _ read: ([UInt8]) -> Answer?) throws -> Answer? {
     let doing = "asking for \(command.filter { $0.isLetter })"
     for _ in 1...Self.maxTries {
       try send(FreeStyleReport(textType, Array("\(command)\r\n".utf8)), doing)

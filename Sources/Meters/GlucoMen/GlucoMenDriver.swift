@@ -25,7 +25,7 @@ struct GlucoMenDriver: MeterDriver {
 
   func identify(_ meter: MeterConnection) throws -> MeterIdentity {
     let doing = "asking the meter for its identity"
-    let fields = try controlIn(0xA2, meter, doing: doing).first.map(GlucoMenLine.fields) ?? []
+    let fields = try request(0xA2, meter, doing: doing).first.map(GlucoMenLine.fields) ?? []
     guard fields.count == 5 else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer has an unknown form")
     }
@@ -37,7 +37,7 @@ struct GlucoMenDriver: MeterDriver {
   func read(_ meter: MeterConnection) throws -> MeterContents {
     var contents = MeterContents(try identify(meter))
     try meter.onIdentity(contents.identity)
-    var lines = try controlIn(0x80, meter, doing: "reading the meter's glucose")
+    var lines = try request(0x80, meter, doing: "reading the meter's glucose")
     if case .cdc = meter.model.link { lines += try ketones(meter, &contents) }
     var unmarked = 0
     for (index, line) in lines.enumerated() {
@@ -79,7 +79,7 @@ extension GlucoMenDriver {
   /// The lines of the ketones. That a meter gives them rests on a single source: one that does not is read all the same.
   private func ketones(_ meter: MeterConnection, _ contents: inout MeterContents) throws -> [String] {
     do {
-      return try controlIn(0xA8, meter, doing: "reading the meter's ketones")
+      return try request(0xA8, meter, doing: "reading the meter's ketones")
     } catch let failure as Failure where failure.category == .protocolViolation {
       contents.warnings.append("the ketones were left out: \(failure.message)")
       contents.skipped["ketones that cannot be read", default: 0] += 1
@@ -88,7 +88,7 @@ extension GlucoMenDriver {
   }
 
   /// Sends a request, again where the answer is broken, and gives the lines of the answer.
-  private func controlIn(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
+  private func request(_ request: UInt8, _ meter: MeterConnection, doing: String) throws -> [String] {
     do throws(TransportError) {
       for attempt in 0..<Self.tries {
         _ = try meter.perform(.discard, within: 1000)

@@ -46,7 +46,7 @@ struct OneTouchDisk {
   }
 
   /// Asks, and gives the data behind the status.
-  func controlIn(_ payload: [UInt8], at sector: Sector = .general, doing: String) throws -> [UInt8] {
+  func request(_ payload: [UInt8], at sector: Sector = .general, doing: String) throws -> [UInt8] {
     let request = OneTouchFrame(payload: payload).bytes
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
@@ -62,7 +62,7 @@ struct OneTouchDisk {
 
   /// Asks for a text in UTF-16 that ends with a zero.
   func text(_ selector: UInt8, doing: String) throws -> String {
-    let data = try controlIn([0x03, 0xE6, 0x02, selector], doing: doing)
+    let data = try request([0x03, 0xE6, 0x02, selector], doing: doing)
     let units = stride(from: 0, to: data.count, by: 2).map { data.littleEndian(UInt16.self, at: $0) ?? 0 }
     let characters = units.prefix { $0 != 0 }.map { UInt8(exactly: $0) ?? 0 }
     guard units.last == 0, characters.count + 1 == units.count, let text = characters.printableText else {

@@ -27,7 +27,7 @@ final class OneTouchStopAndWait {
   init(_ meter: MeterConnection) { line = OneTouchSerialLine(meter) }
 
   /// Asks, from a fresh link again where the answer is damaged or does not come, and gives the answer's payload.
-  func controlIn(_ payload: [UInt8], doing: String) throws -> OneTouchFrame {
+  func request(_ payload: [UInt8], doing: String) throws -> OneTouchFrame {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
       do {

@@ -20,13 +20,13 @@ struct OneTouchUltra2Driver: MeterDriver {
   }
 
   func read(_ meter: MeterConnection) throws -> MeterContents {
-    let talk = Ultra2Session(meter)
-    let identity = try identify(meter, talk)
+    let session = Ultra2Session(meter)
+    let identity = try identify(meter, session)
     try meter.onIdentity(identity)
     let doing = "reading the records"
     var lines: [String]?
     for _ in 0..<Self.dumpAttempts where lines == nil {
-      lines = try dump(meter, talk, doing: doing)
+      lines = try dump(meter, session, doing: doing)
     }
     guard let lines else {
       throw Failure(.protocolViolation, "\(doing): lines of the meter's answer are damaged; retry")
@@ -43,7 +43,7 @@ struct OneTouchUltra2Driver: MeterDriver {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let date = [parts.month, parts.day, parts.year - 2000].map(two).joined(separator: "/")
     let clock = [parts.hour, parts.minute, parts.second].map(two).joined(separator: ":")
-    let answer = try Ultra2Session(meter).controlIn("T\(date) \(clock)", starting: "T ", doing: doing)
+    let answer = try Ultra2Session(meter).request("T\(date) \(clock)", starting: "T ", doing: doing)
     guard let shown = Self.time(answer), abs(shown.seconds - time.seconds) <= 10 else {
       throw Failure(.protocolViolation, "\(doing): the meter shows another time than the one that was set")
     }
@@ -51,17 +51,17 @@ struct OneTouchUltra2Driver: MeterDriver {
 }
 
 extension OneTouchUltra2Driver {
-  private func identify(_ meter: MeterConnection, _ talk: Ultra2Session) throws -> MeterIdentity {
-    let version = try talk.controlIn("?", starting: "?", doing: "asking for the firmware's version")
+  private func identify(_ meter: MeterConnection, _ session: Ultra2Session) throws -> MeterIdentity {
+    let version = try session.request("?", starting: "?", doing: "asking for the firmware's version")
     let doing = "asking for the serial number"
-    let serial = Ultra2Line.quoted(try talk.controlIn("@", starting: "@ ", doing: doing))
+    let serial = Ultra2Line.quoted(try session.request("@", starting: "@ ", doing: doing))
     guard let serial, serial.count == 1, !serial[0].isEmpty else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is not a serial number")
     }
     var identity = MeterIdentity(
       device: Device(vendor: "LifeScan", model: Self.model(serial[0]), serial: serial[0], format: Self.id),
       firmware: String(version.dropFirst().prefix { $0 != " " }))
-    let clock = try talk.controlIn("F", starting: "F ", doing: "reading the clock")
+    let clock = try session.request("F", starting: "F ", doing: "reading the clock")
     identity.clock = Self.time(clock).map(meter.compareClock)
     return identity
   }
@@ -79,8 +79,8 @@ extension OneTouchUltra2Driver {
   }
 
   /// The lines of the memory, newest first; nil where one is damaged.
-  private func dump(_ meter: MeterConnection, _ talk: Ultra2Session, doing: String) throws -> [String]? {
-    let header = try talk.controlIn("P", starting: "P ", doing: doing)
+  private func dump(_ meter: MeterConnection, _ session: Ultra2Session, doing: String) throws -> [String]? {
+    let header = try session.request("P", starting: "P ", doing: doing)
     guard let fields = Ultra2Line.quoted(header), let count = Int(header.dropFirst(2).prefix { $0 != "," }),
       (0...999).contains(count)
     else { throw Failure(.protocolViolation, "\(doing): the meter's answer has no count") }
@@ -91,8 +91,8 @@ extension OneTouchUltra2Driver {
     }
     var lines: [String] = []
     for index in 0..<count {
-      guard let line = try talk.line(doing: "reading record \(index + 1) of \(count)") else {
-        try talk.drain(doing: doing)
+      guard let line = try session.line(doing: "reading record \(index + 1) of \(count)") else {
+        try session.drain(doing: doing)
         return nil
       }
       lines.append(line)

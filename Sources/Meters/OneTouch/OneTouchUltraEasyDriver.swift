@@ -29,7 +29,7 @@ struct OneTouchUltraEasyDriver: MeterDriver {
     let count = identity.count ?? 0
     let records = try (0..<count).map { index in
       let doing = "reading record \(index + 1) of \(count)"
-      let data = try link.controlIn(Self.record(UInt16(truncatingIfNeeded: index)), doing: doing).answer(
+      let data = try link.request(Self.record(UInt16(truncatingIfNeeded: index)), doing: doing).answer(
         doing: doing)
       meter.onProgress(index + 1, count)
       return OneTouchRecord(ultraEasy: data)
@@ -42,7 +42,7 @@ struct OneTouchUltraEasyDriver: MeterDriver {
     let seconds = try OneTouchClock.seconds(time, since: 0, doing: doing)
     let link = OneTouchStopAndWait(meter)
     defer { link.close() }
-    let shown = try link.controlIn([0x05, 0x20, 0x01] + seconds.littleEndianBytes, doing: doing).answer(
+    let shown = try link.request([0x05, 0x20, 0x01] + seconds.littleEndianBytes, doing: doing).answer(
       doing: doing)
     try OneTouchClock.check(shown, was: seconds, doing: doing)
   }
@@ -51,8 +51,8 @@ struct OneTouchUltraEasyDriver: MeterDriver {
 extension OneTouchUltraEasyDriver {
   private func identify(_ meter: MeterConnection, _ link: OneTouchStopAndWait) throws -> MeterIdentity {
     let doing = "asking which meter it is"
-    let version = try link.controlIn([0x05, 0x0D, 0x02], doing: doing).answer(doing: doing)
-    let serial = try link.controlIn([0x05, 0x0B, 0x02] + [UInt8](repeating: 0, count: 9), doing: doing)
+    let version = try link.request([0x05, 0x0D, 0x02], doing: doing).answer(doing: doing)
+    let serial = try link.request([0x05, 0x0B, 0x02] + [UInt8](repeating: 0, count: 9), doing: doing)
       .answer(doing: doing)
     // Version and date are in one text, and the length before it counts both.
     guard version.count >= 10, let firmware = version[1..<10].printableText, let serial = serial.printableText
@@ -60,7 +60,7 @@ extension OneTouchUltraEasyDriver {
     var identity = MeterIdentity(
       device: Device(vendor: "LifeScan", model: "OneTouch UltraEasy", serial: serial, format: Self.id),
       firmware: firmware)
-    let clock = try link.controlIn([0x05, 0x20, 0x02, 0, 0, 0, 0], doing: "reading the clock")
+    let clock = try link.request([0x05, 0x20, 0x02, 0, 0, 0, 0], doing: "reading the clock")
       .answer(doing: "reading the clock")
     identity.clock = try OneTouchClock.shown(clock, since: 0).map(meter.compareClock)
     identity.count = try count(link)
@@ -69,7 +69,7 @@ extension OneTouchUltraEasyDriver {
 
   private func count(_ link: OneTouchStopAndWait) throws -> Int {
     let doing = "asking for the number of records"
-    let answer = try link.controlIn(Self.record(Self.behindLast), doing: doing).payload
+    let answer = try link.request(Self.record(Self.behindLast), doing: doing).payload
     guard answer.count == 4, answer[1] == 0x0F, let count = answer.littleEndian(UInt16.self, at: 2),
       count <= Self.behindLast
     else { throw Failure(.protocolViolation, "\(doing): the meter's answer is not a count") }

@@ -31,7 +31,7 @@ struct OneTouchVerioDriver: MeterDriver {
     try meter.onIdentity(identity)
     let count = identity.count ?? 0
     let records = try (0..<count).map { index in
-      let data = try disk.controlIn(
+      let data = try disk.request(
         [0x03, 0x31, 0x02] + UInt16(truncatingIfNeeded: index).littleEndianBytes + [0],
         doing: "reading record \(index + 1) of \(count)")
       meter.onProgress(index + 1, count)
@@ -44,8 +44,8 @@ struct OneTouchVerioDriver: MeterDriver {
     let doing = "setting the meter's clock"
     let disk = try OneTouchDisk(meter)
     let seconds = try OneTouchClock.seconds(time, since: OneTouchRecord.epoch, doing: doing)
-    _ = try disk.controlIn([0x03, 0x20, 0x01] + seconds.littleEndianBytes, doing: doing)
-    let shown = try disk.controlIn([0x03, 0x20, 0x02], doing: doing)
+    _ = try disk.request([0x03, 0x20, 0x01] + seconds.littleEndianBytes, doing: doing)
+    let shown = try disk.request([0x03, 0x20, 0x02], doing: doing)
     try OneTouchClock.check(shown, was: seconds, doing: doing)
   }
 }
@@ -60,10 +60,10 @@ extension OneTouchVerioDriver {
         vendor: "LifeScan", model: model.hasPrefix("OneTouch") ? model : "OneTouch " + model, serial: serial,
         format: Self.id),
       firmware: firmware)
-    let clock = try disk.controlIn([0x03, 0x20, 0x02], doing: "reading the clock")
+    let clock = try disk.request([0x03, 0x20, 0x02], doing: "reading the clock")
     identity.clock = try OneTouchClock.shown(clock, since: OneTouchRecord.epoch).map(meter.compareClock)
     let doing = "asking for the number of records"
-    guard let count = try disk.controlIn([0x03, 0x27, 0x00], doing: doing).littleEndian(UInt16.self, at: 0)
+    guard let count = try disk.request([0x03, 0x27, 0x00], doing: doing).littleEndian(UInt16.self, at: 0)
     else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is too short")
     }

@@ -27,7 +27,7 @@ struct OneTouchVerioIQDriver: MeterDriver {
     try meter.onIdentity(identity)
     let count = identity.count ?? 0
     let records = try (0..<count).map { index in
-      let data = try controlIn(
+      let data = try request(
         [0x03, 0x21] + UInt16(truncatingIfNeeded: index).littleEndianBytes, line,
         doing: "reading record \(index + 1) of \(count)")
       meter.onProgress(index + 1, count)
@@ -40,26 +40,26 @@ struct OneTouchVerioIQDriver: MeterDriver {
     let doing = "setting the meter's clock"
     let line = OneTouchSerialLine(meter)
     let seconds = try OneTouchClock.seconds(time, since: OneTouchRecord.epoch, doing: doing)
-    _ = try controlIn([0x03, 0x20, 0x01] + seconds.littleEndianBytes, line, doing: doing)
-    let shown = try controlIn([0x03, 0x20, 0x02], line, doing: doing)
+    _ = try request([0x03, 0x20, 0x01] + seconds.littleEndianBytes, line, doing: doing)
+    let shown = try request([0x03, 0x20, 0x02], line, doing: doing)
     try OneTouchClock.check(shown, was: seconds, doing: doing)
   }
 }
 
 extension OneTouchVerioIQDriver {
   private func identify(_ meter: MeterConnection, _ line: OneTouchSerialLine) throws -> MeterIdentity {
-    let version = try controlIn([0x03, 0x0D, 0x01], line, doing: "asking for the firmware's version")
-    let serial = try controlIn([0x03, 0x0B, 0x01, 0x02], line, doing: "asking for the serial number")
+    let version = try request([0x03, 0x0D, 0x01], line, doing: "asking for the firmware's version")
+    let serial = try request([0x03, 0x0B, 0x01, 0x02], line, doing: "asking for the serial number")
     guard let firmware = version.dropFirst().prefix(Int(version.first ?? 0)).printableText,
       serial.last == 0, let serial = serial.dropLast().printableText
     else { throw Failure(.protocolViolation, "asking which meter it is: the meter's answer is not text") }
     var identity = MeterIdentity(
       device: Device(vendor: "LifeScan", model: "OneTouch Verio IQ", serial: serial, format: Self.id),
       firmware: firmware)
-    let clock = try controlIn([0x03, 0x20, 0x02], line, doing: "reading the clock")
+    let clock = try request([0x03, 0x20, 0x02], line, doing: "reading the clock")
     identity.clock = try OneTouchClock.shown(clock, since: OneTouchRecord.epoch).map(meter.compareClock)
     let doing = "asking for the number of records"
-    guard let count = try controlIn([0x03, 0x27, 0x00], line, doing: doing).littleEndian(UInt16.self, at: 0)
+    guard let count = try request([0x03, 0x27, 0x00], line, doing: doing).littleEndian(UInt16.self, at: 0)
     else {
       throw Failure(.protocolViolation, "\(doing): the meter's answer is too short")
     }
@@ -68,7 +68,7 @@ extension OneTouchVerioIQDriver {
   }
 
   /// Asks, again where the answer is damaged or does not come, and gives the data behind the status.
-  private func controlIn(_ payload: [UInt8], _ line: OneTouchSerialLine, doing: String) throws -> [UInt8] {
+  private func request(_ payload: [UInt8], _ line: OneTouchSerialLine, doing: String) throws -> [UInt8] {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
       do {

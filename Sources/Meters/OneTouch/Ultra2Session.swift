@@ -25,7 +25,7 @@ final class Ultra2Session {
   /// Gives a command, again where no good answer comes, and gives the text of the first line.
   ///
   /// - Parameter start: how the answer begins.
-  func controlIn(_ command: String, starting start: String, doing: String) throws -> String {
+  func request(_ command: String, starting start: String, doing: String) throws -> String {
     var fault = Failure(.protocolViolation, "\(doing): the meter's answer is damaged; retry")
     for _ in 0..<Self.attempts {
       do {

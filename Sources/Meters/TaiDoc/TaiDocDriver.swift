@@ -28,7 +28,7 @@ struct TaiDocDriver: MeterDriver {
     let line = TaiDocLine(meter)
     var identity = try identify(line, meter)
     try meter.onIdentity(identity)
-    let answer = try line.controlIn(.count, doing: "asking the meter for the number of its records")
+    let answer = try line.request(.count, doing: "asking the meter for the number of its records")
     let count = Int(answer[0]) | Int(answer[1]) << 8
     identity.count = count
     var contents = MeterContents(identity)
@@ -36,8 +36,8 @@ struct TaiDocDriver: MeterDriver {
     for index in 0..<count {
       let doing = "reading record \(index + 1) of \(count)"
       let place = [UInt8(index & 0xFF), UInt8(index >> 8), 0, 0]
-      let time = try line.controlIn(.recordTime, place, doing: doing)
-      let value = try line.controlIn(.recordValue, place, doing: doing)
+      let time = try line.request(.recordTime, place, doing: doing)
+      let value = try line.request(.recordValue, place, doing: doing)
       contents.take(TaiDocRecord(time: time, value: value), number: index + 1)
       meter.onProgress(index + 1, count)
     }
@@ -56,7 +56,7 @@ struct TaiDocDriver: MeterDriver {
     }
     let line = TaiDocLine(meter)
     try line.wake()
-    guard try line.controlIn(.setClock, data, doing: doing) == data else {
+    guard try line.request(.setClock, data, doing: doing) == data else {
       throw Failure(.protocolViolation, "\(doing): the meter answered with another time")
     }
   }
@@ -66,9 +66,9 @@ extension TaiDocDriver {
   private func identify(_ line: TaiDocLine, _ meter: MeterConnection) throws -> MeterIdentity {
     let doing = "asking the meter for its identity"
     let model = try line.wake()
-    let second = try line.controlIn(.serialSecondHalf, doing: doing)
-    let first = try line.controlIn(.serialFirstHalf, doing: doing)
-    let clock = TaiDocRecord.time(try line.controlIn(.clock, doing: "asking the meter for its clock"))
+    let second = try line.request(.serialSecondHalf, doing: doing)
+    let first = try line.request(.serialFirstHalf, doing: doing)
+    let clock = TaiDocRecord.time(try line.request(.clock, doing: "asking the meter for its clock"))
     return MeterIdentity(
       device: Device(
         vendor: "TaiDoc", model: "TD-\(Self.digits([model[1], model[0]]))",
@@ -113,10 +113,10 @@ private struct TaiDocLine {
 
   /// Asks for the model until the meter is awake.
   @discardableResult
-  func wake() throws -> [UInt8] { try controlIn(.model, tries: 4, doing: "waking the meter") }
+  func wake() throws -> [UInt8] { try request(.model, tries: 4, doing: "waking the meter") }
 
   /// Sends a request, again where no good answer comes, and gives the answer's data.
-  func controlIn(
+  func request(
     _ command: Command, _ data: [UInt8] = [0, 0, 0, 0], tries: Int = 3, doing: String
   ) throws -> [UInt8] {
     let request = TaiDocPacket(command.rawValue, data)

@@ -8,7 +8,9 @@ extension Transcript {
 
   /// The transcript that this text holds.
   ///
-  /// - Parameter name: the file's name, for messages.
+  /// - Parameters:
+  ///   - bytes: the whole file.
+  ///   - name: the file's name, for messages.
   /// - Throws: `Failure` of `.badInput` with `name:line:` for anything that glucoport-transcript(5) does not describe.
   public init(bytes: [UInt8], named name: String) throws(Failure) {
     var reader = TranscriptReader(name: name)

@@ -34,7 +34,7 @@ struct TrueMetrixDock {
   /// Asks for something, again where no good answer comes.
   ///
   /// - Returns: the answer without the characters by which it is known.
-  func controlIn(_ request: String, answer: String, doing: String) throws -> String {
+  func request(_ request: String, answer: String, doing: String) throws -> String {
     guard let content = try askIfKnown(request, answer: answer, doing: doing) else {
       throw Failure(
         .protocolViolation,

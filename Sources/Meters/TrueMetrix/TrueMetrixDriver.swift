@@ -60,8 +60,8 @@ struct TrueMetrixDriver: MeterDriver {
     let p = time.parts
     let digits = [p.second, p.minute, p.hour, p.day, p.month, p.year % 100, p.year / 100]
       .map { ($0 < 10 ? "0" : "") + String($0) }.joined()
-    _ = try dock.controlIn("P41", answer: "p*", doing: doing)
-    _ = try dock.controlIn("Q" + digits, answer: "q*", doing: doing)
+    _ = try dock.request("P41", answer: "p*", doing: doing)
+    _ = try dock.request("Q" + digits, answer: "q*", doing: doing)
   }
 }
 
@@ -69,9 +69,9 @@ extension TrueMetrixDriver {
   private func identify(_ dock: TrueMetrixDock, _ meter: MeterConnection) throws -> MeterIdentity {
     let doing = "asking the meter for its identity"
     try dock.wake()
-    let model = try dock.controlIn("I", answer: "i", doing: doing)
-    let serial = try dock.controlIn("Z1", answer: "z1", doing: doing)
-    let version = try dock.controlIn("V", answer: "v", doing: doing)
+    let model = try dock.request("I", answer: "i", doing: doing)
+    let serial = try dock.request("Z1", answer: "z1", doing: doing)
+    let version = try dock.request("V", answer: "v", doing: doing)
     let clock = try dock.askIfKnown("T", answer: "t", doing: "asking the meter for its clock")
     return MeterIdentity(
       device: Device(vendor: "Trividia", model: Self.product(model), serial: serial, format: Self.id),

@@ -20,8 +20,10 @@ enum TokenCommand {
 
   private static func output(of command: String) async -> Result<[UInt8], Failure> {
     do {
+      // The system's shell, whatever the variable PATH finds first.
+      let shell = try await Executable.name("sh").resolveExecutablePath(in: .custom(["PATH": "/bin"]))
       let result = try await Subprocess.run(
-        .name("sh"), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
+        .path(shell), arguments: ["-c", command], output: .bytes(limit: TokenSource.maxBytes),
         error: .currentStandardError)
       let words =
         switch result.terminationStatus {
@@ -51,6 +53,8 @@ enum TokenCommand {
   /// The run was interrupted, or the command ended first and nobody asks for this.
   private static let interrupted = Failure(.temporary, "the token command was interrupted")
 
+  /// The deadline. It is as late as the pool of threads that all tasks share is busy; in the program nothing occupies
+  /// that pool, and a thread of its own would need a lock to end the command.
   private static func failure(after limit: Duration) async -> Result<[UInt8], Failure> {
     do {
       try await Task.sleep(for: limit)

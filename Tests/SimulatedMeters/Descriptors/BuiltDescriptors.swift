@@ -7,7 +7,7 @@ enum BuiltDescriptors {
     var address: UInt8
     var type: UInt8
     var size: UInt8
-    /// What stands behind the endpoint's own descriptor.
+    /// What is behind the endpoint's own descriptor.
     var extra: [UInt8] = []
 
     var bytes: [UInt8] {
@@ -40,7 +40,7 @@ enum BuiltDescriptors {
       + body
   }
 
-  /// The descriptor of a HID interface, whose report descriptor has so many bytes.
+  /// The descriptor of a HID interface, whose report descriptor has this many bytes.
   static func hid(reportBytes: Int) -> [UInt8] {
     [9, 0x21, 0x11, 0x01, 0, 1, 0x22] + little(UInt16(reportBytes))
   }
@@ -49,7 +49,7 @@ enum BuiltDescriptors {
 }
 
 extension [UInt8] {
-  /// Takes at most so many bytes from the front.
+  /// Takes at most this many bytes from the front.
   mutating func takeFirst(_ maxBytes: Int) -> [UInt8] {
     let taken = Array(prefix(maxBytes))
     removeFirst(taken.count)

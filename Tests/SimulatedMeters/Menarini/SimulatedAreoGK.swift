@@ -2,7 +2,7 @@
 
 package import Logbook
 
-/// A Menarini GlucoMen areo GK with a plug of its own: the areo's talk over the communications class.
+/// A Menarini GlucoMen areo GK with its own plug: the areo's session over the communications class.
 ///
 /// Chosen where nothing is known: the endpoints [?], and that its line's settings mean nothing to it [C].
 package final class SimulatedAreoGK: SimulatedMeter {

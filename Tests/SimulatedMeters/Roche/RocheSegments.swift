@@ -47,7 +47,7 @@ struct RocheSegment {
 }
 
 extension RocheSegment {
-  /// What a real meter tells of a segment without entries: the start of 2014.
+  /// What a real meter reports for a segment without entries: the start of 2014.
   private static let never: [UInt8] = [0x20, 0x14, 0x01, 0x01, 0, 0, 0, 0]
 
   private static func map(

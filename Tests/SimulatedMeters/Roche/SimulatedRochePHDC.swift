@@ -40,7 +40,7 @@ package final class SimulatedRochePHDC: SimulatedMeter {
     }
   }
 
-  /// Where the talk stands.
+  /// The state of the session.
   package enum State: Hashable, Sendable {
     /// The request for an association was not fetched yet.
     case plugged
@@ -59,14 +59,14 @@ package final class SimulatedRochePHDC: SimulatedMeter {
   private static let storeHandle = 5
   private let model: Model
   private let entriesInReport: Int
-  /// Whether it tells of its attributes and segments; a meter that does not has one segment all the same.
+  /// Whether it describes its attributes and segments; a meter that does not has one segment all the same.
   private let describesItself: Bool
   /// Whether answers name the segment that they are about; two programs do not look, and a real meter may name 0 always.
   private let namesInstances: Bool
   private var segments: [RocheSegment]
   private var outgoing: [[UInt8]] = []
   private var incoming: [UInt8] = []
-  /// Reports count on from earlier talks.
+  /// Reports count on from earlier sessions.
   private var reportID = 0x00A3
   /// What is being sent: the segment, and the first entry that was not acknowledged.
   private var transfer: (segment: Int, next: Int, sent: Int)?

@@ -49,7 +49,7 @@ package final class SimulatedTaiDoc: SimulatedMeter {
       && [[], .beforeMeal, .afterMeal, .controlSolution].contains(item.marks)
   }
 
-  /// The serial number that it tells: the memory's hexadecimal digits, filled up to sixteen.
+  /// The serial number that it reports: the memory's hexadecimal digits, filled up to sixteen.
   package var serial: String {
     let digits = memory.serial.uppercased().filter { $0.isASCII && $0.isHexDigit }.suffix(16)
     return String(repeating: "0", count: 16 - digits.count) + digits

@@ -19,7 +19,7 @@ package enum DocumentValue: Sendable, Equatable {
   /// What is not JSON.
   package struct Unreadable: Error {}
 
-  /// Reads one JSON text, whatever value stands in it.
+  /// Reads one JSON text, whatever value is in it.
   package init(json: [UInt8]) throws {
     self = try Self(JSONSerialization.jsonObject(with: Data(json), options: [.fragmentsAllowed]))
   }

@@ -3,7 +3,7 @@
 /// Texts as v1 stores them: what holds a `<` is read as a piece of a page and written again, with harmless tags closed
 /// and all others taken out.
 enum HTMLText {
-  /// Tags that go together with what stands in them.
+  /// Tags that go together with what is in them.
   private static let removed: Set<String> = [
     "script", "style", "iframe", "noscript", "noembed", "noframes", "object", "embed", "template", "title",
     "textarea", "xmp", "plaintext", "head", "base", "link", "meta",
@@ -83,7 +83,7 @@ enum HTMLText {
     }
   }
 
-  /// What stands before the next tag, with its entities resolved.
+  /// What is before the next tag, with its entities resolved.
   private static func plain(_ rest: inout ArraySlice<Character>) -> String {
     let raw = rest.prefix { $0 != "<" }
     rest = rest.dropFirst(raw.count)

@@ -37,7 +37,7 @@ struct NightscoutAccess {
     case removed
   }
 
-  /// A token, and what the site tells of it.
+  /// A token, and what the site says about it.
   struct Session {
     let token: String
     let fields: NightscoutDocument
@@ -84,7 +84,7 @@ struct NightscoutAccess {
 
   mutating func removeSubject(_ name: String) { subjects.removeAll { $0.name == name } }
 
-  /// What an installation anew does: its key signs no older token.
+  /// What a new installation does: its key signs no older token.
   mutating func redeploy() {
     installation += 1
     sessions = [:]
@@ -127,7 +127,7 @@ struct NightscoutAccess {
   /// Who sends no credentials.
   var nobody: Caller { Caller(name: nil, grants: defaultRoles.flatMap(rights), isAnybody: true) }
 
-  /// The digits behind the last hyphen count, whatever stands before them.
+  /// The digits behind the last hyphen count, whatever is before them.
   private func subject(accessToken: String) -> Subject? {
     let digits = accessToken.split(separator: "-", omittingEmptySubsequences: false).last ?? ""
     guard digits.count >= Self.minTokenDigits else { return nil }

@@ -50,7 +50,7 @@ extension NightscoutSite {
     }
   }
 
-  /// The token of a call of v1: `Bearer` with a capital, else what the access token in the address stands for.
+  /// The token of a call of v1: `Bearer` with a capital, else what the access token in the address means.
   private static func session(
     _ call: NightscoutCall, _ state: NightscoutState
   ) -> (token: String, outcome: Outcome?)? {

@@ -4,7 +4,7 @@ import Foundation
 
 /// What the database asks of one field of a document.
 struct NightscoutCondition {
-  /// One comparison with the value that stands in a document.
+  /// One comparison with the value that is in a document.
   enum Test {
     case equal(DocumentValue)
     case unequal(DocumentValue)
@@ -107,7 +107,7 @@ struct NightscoutCondition {
     }
   }
 
-  /// What stands at a dotted path, which the database follows into each item of an array.
+  /// What is at a dotted path, which the database follows into each item of an array.
   private static func values(_ value: DocumentValue?, _ path: ArraySlice<String>) -> [DocumentValue] {
     if let items = value?.array, !path.isEmpty { return items.flatMap { values($0, path) } }
     guard let name = path.first else { return value.map { [$0] } ?? [] }

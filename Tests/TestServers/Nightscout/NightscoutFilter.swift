@@ -26,7 +26,7 @@ enum NightscoutFilter {
     return Array(conditions.values)
   }
 
-  /// The field and the operator, which stands behind the last dollar that letters follow.
+  /// The field and the operator, which is behind the last dollar that letters follow.
   private static func parts(of name: String) -> (String, String) {
     var rest = name[...]
     while let dollar = rest.lastIndex(of: "$") {

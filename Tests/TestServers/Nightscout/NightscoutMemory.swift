@@ -18,17 +18,17 @@ struct NightscoutMemory {
   private static let minItems = 20
   private static let recent: Int64 = 15 * 60_000
   private static let retention: [String: Int64] = ["treatments": 60 * 3_600_000, "entries": 48 * 3_600_000]
-  /// How long after a write the site reads its data anew, at the latest where writes go on.
+  /// How long after a write the site reads its data again, at the latest where writes go on.
   private static let quiet: Int64 = 1000
 
   private(set) var items: [String: [Item]] = ["treatments": [], "entries": []]
   private(set) var loaded = Loaded()
   private var changed: Int64?
 
-  /// Notes that something was written: the site will read its data anew.
+  /// Notes that something was written: the site will read its data again.
   mutating func mark(_ now: Int64) { changed = now }
 
-  /// Whether the site has come to reading its data anew.
+  /// Whether the site has come to reading its data again.
   func isDue(_ now: Int64) -> Bool { changed.map { now - $0 > Self.quiet } ?? false }
 
   var isChanged: Bool { changed != nil }
@@ -72,7 +72,7 @@ struct NightscoutMemory {
     changed = nil
   }
 
-  /// How far back the site reads when it reads its data anew.
+  /// How far back the site reads when it reads its data again.
   func window(_ kind: String) -> Int64 {
     guard (items[kind]?.count ?? 0) >= Self.minItems else {
       return kind == "treatments" ? 60 * 3_600_000 : 48 * 3_600_000

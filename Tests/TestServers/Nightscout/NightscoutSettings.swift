@@ -11,7 +11,7 @@ package struct NightscoutSettings: Sendable {
   package var autopruneDays: [String: Double] = [:]
   /// Whether a POST of v3 meets documents without identifier.
   package var meetsLegacyDocuments = true
-  /// Where the server stands, in minutes east of UTC.
+  /// Where the server is, in minutes east of UTC.
   package var serverOffsetMinutes = 0
   /// What a wrong credential costs: 5 s on a real site.
   package var penalty: Duration = .seconds(5)
@@ -38,7 +38,7 @@ package enum NightscoutFault: Sendable {
   case status(Int, retryAfterSeconds: Int? = nil)
   /// The HTML page of a proxy or a hotel; nothing is done.
   case page(Int)
-  /// This very answer, of whatever stands before the site; nothing is done.
+  /// This very answer, of whatever is before the site; nothing is done.
   case answer(Int, String)
   /// A redirect with method and body (307) to the same path at another base; nothing is done.
   case redirect(String)

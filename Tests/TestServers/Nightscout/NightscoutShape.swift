@@ -85,7 +85,7 @@ enum NightscoutShape {
     return dated
   }
 
-  /// When what the document tells of happened: the field that the collection goes by.
+  /// When what the document describes happened: the field that the collection goes by.
   static func eventTime(_ document: NightscoutDocument, in collection: String) -> Int64? {
     switch collection {
     case "settings": nil

@@ -10,7 +10,7 @@ package final class NightscoutStandIn: Sendable {
   private let site: NightscoutSite
   private let server: ScriptedServer?
 
-  /// - Parameter frozenAt: where its clock stands still, in milliseconds; else it runs with the machine's.
+  /// - Parameter frozenAt: where its clock does not move, in milliseconds; else it runs with the machine's.
   package init(_ settings: NightscoutSettings = NightscoutSettings(), frozenAt: Int64? = nil) throws {
     let site = NightscoutSite(settings, frozenAt: frozenAt)
     site.state.withLock { $0.access.defaultRoles = settings.defaultRoles }
@@ -100,7 +100,7 @@ extension NightscoutStandIn {
     site.state.withLock { state in state.access.subjects.first { $0.name == name }?.token }
   }
 
-  /// Voids every token given out, as an installation anew does.
+  /// Voids every token given out, as a new installation does.
   package func redeploy() { site.state.withLock { $0.access.redeploy() } }
 }
 
@@ -110,7 +110,7 @@ extension NightscoutStandIn {
   /// Whether the server's process ended. Nobody gets an answer any more.
   package var isDown: Bool { site.state.withLock { $0.isDown } }
 
-  /// Starts the process anew: all that is in memory comes from the database.
+  /// Starts the process again: all that is in memory comes from the database.
   package func restart() {
     site.state.withLock { state in
       state.isDown = false
@@ -119,7 +119,7 @@ extension NightscoutStandIn {
     }
   }
 
-  /// Lets the running site read its data anew, as it does within seconds after each write.
+  /// Lets the running site read its data again, as it does within seconds after each write.
   package func settle() { site.state.withLock { $0.settle() } }
 
   /// Units that still act, as the site computes them now.
@@ -154,7 +154,7 @@ extension NightscoutStandIn {
 // MARK: Inspection
 
 extension NightscoutStandIn {
-  /// The documents of a collection as they stand in the database, deleted ones too, and those that reads see later.
+  /// The documents of a collection as they are in the database, deleted ones too, and those that reads see later.
   package func documents(_ collection: String) -> [NightscoutDocument] {
     site.state.withLock { $0.collections[collection]?.documents ?? [] }
   }

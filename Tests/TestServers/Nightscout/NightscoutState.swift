@@ -134,7 +134,7 @@ extension NightscoutState {
 // MARK: Memory
 
 extension NightscoutState {
-  /// Lets the running site read its data anew, as it does within seconds after each write.
+  /// Lets the running site read its data again, as it does within seconds after each write.
   mutating func settle() {
     let (treatments, entries) = (now - memory.window("treatments"), now - memory.window("entries"))
     let recent = NightscoutCondition(

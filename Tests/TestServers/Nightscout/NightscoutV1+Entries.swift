@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NightscoutV1 {
-  /// One after the other: what stands before a bad one is stored.
+  /// One after the other: what is before a bad one is stored.
   func postEntries(_ state: inout NightscoutState) throws(NightscoutAnswer) -> NightscoutAnswer {
     let entries = sent.array ?? (sent["date"] == nil ? [] : [sent])
     var answer: [NightscoutDocument] = []

@@ -2,11 +2,11 @@
 
 /// One call of API v1, or of v2 where it is the same, by somebody, or by nobody.
 struct NightscoutV1 {
-  /// A caller of v1, and the token beside the credentials that `status` tells of.
+  /// A caller of v1, and the token beside the credentials that `status` describes.
   let caller: NightscoutAccess.Caller
   let call: NightscoutCall
   let sent: DocumentValue
-  /// The parts of the path behind the version, without what tells the format.
+  /// The parts of the path behind the version, without the part that names the format.
   let path: [String]
   /// Whether the path asks for JSON.
   let asksForJSON: Bool

@@ -45,7 +45,7 @@ struct NightscoutV2 {
     return .bare(["_id": .string(subject.id), "name": .string(name), "roles": sent["roles"] ?? []])
   }
 
-  /// What the site made of its memory, read anew as it is within seconds after each write.
+  /// What the site made of its memory, read again as it is within seconds after each write.
   private func loaded(
     _ make: (NightscoutState) -> DocumentValue
   ) throws(NightscoutAnswer) -> NightscoutAnswer {

@@ -4,7 +4,7 @@ extension NightscoutV3 {
   /// The most that one document of the database holds.
   private static let maxDocumentBytes = 16 << 20
 
-  /// Writes into the database, and tells the memory of the running site.
+  /// Writes into the database, and informs the memory of the running site.
   func commit(_ write: Write, _ state: inout NightscoutState) throws(NightscoutAnswer) {
     guard call.body.count <= Self.maxDocumentBytes else { throw .databaseError }
     switch write {

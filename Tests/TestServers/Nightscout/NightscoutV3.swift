@@ -12,7 +12,7 @@ struct NightscoutV3 {
 
   enum Write {
     case insert(NightscoutDocument)
-    /// Puts a whole document where the first one stands that the name fits.
+    /// Puts a whole document where the first one is that the name fits.
     case replace(String, NightscoutDocument)
     /// Sets members of the first document that the name fits.
     case set(String, NightscoutDocument)
@@ -34,7 +34,7 @@ struct NightscoutV3 {
   let call: NightscoutCall
   let route: Route
   let collection: String
-  /// The path as the answers show it, without what tells the format.
+  /// The path as the answers show it, without the part that names the format.
   let path: String
   /// The format that the end of the path asks for.
   private let askedType: String?

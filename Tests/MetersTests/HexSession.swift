@@ -3,8 +3,8 @@
 import Logbook
 import Meters
 
-/// A talk with a meter, written as lines: `> 51 24` hands over, `< 51 24` comes, `! ` nothing comes in time.
-enum HexTalk {
+/// A session with a meter, written as lines: `> 51 24` hands over, `< 51 24` comes, `! ` nothing comes in time.
+enum HexSession {
   /// The steps in these lines.
   static func steps(_ text: String) -> [Transcript.Step] {
     text.split(separator: "\n").compactMap { line in
@@ -38,7 +38,7 @@ enum HexTalk {
     return (MeterConnection(transport, model: driver.models[0]) { now }, transport)
   }
 
-  /// The bytes in hexadecimal digits, whatever else stands between them.
+  /// The bytes in hexadecimal digits, whatever else is between them.
   static func hex(_ text: some StringProtocol) -> [UInt8] {
     let digits = text.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -7,7 +7,7 @@ import SimulatedUSB
 import Testing
 
 /// The built binary and meters that grant one association each time that they are plugged in.
-@Suite struct OneTalkTests {
+@Suite struct OneSessionTests {
   private let program: Program
   private let bus: SimulatedBus
 
@@ -36,7 +36,7 @@ import Testing
     try await program.run(arguments: arguments, environment: bus.environment)
   }
 
-  @Test func theClockIsSetInTheTalkThatTellsWhatItShowed() async throws {
+  @Test func theClockIsSetInTheSessionThatShowsWhatItShowed() async throws {
     let meter = try plug(serial: "92512345678")
     let outcome = try await run("meter", "set-clock")
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -73,10 +73,10 @@ import Testing
     #expect(outcome.status == 0 && outcome.output.contains("92522222222"), "\(outcome.errors)")
   }
 
-  @Test func aRecordingHoldsTheTalkWithTheOneMeterOnly() async throws {
+  @Test func aRecordingHoldsTheSessionWithTheOneMeterOnly() async throws {
     try plug(serial: "92511111111")
     try plug(serial: "92522222222")
-    let path = program.path("talk.transcript")
+    let path = program.path("session.transcript")
     let outcome = try await run("meter", "record", "--serial", "92522222222", path)
     #expect(outcome.status == 0, "\(outcome.errors)")
     let text = try String(contentsOfFile: path, encoding: .utf8)
@@ -91,7 +91,7 @@ import Testing
   ])
   func aSerialNumberThatNoMeterHasIsUnavailable(_ command: [String]) async throws {
     let meter = try plug(serial: "92511111111")
-    let path = program.path("talk.transcript")
+    let path = program.path("session.transcript")
     let outcome = try await program.run(
       arguments: command + ["--serial", "92533333333"] + (command.last == "record" ? [path] : []),
       environment: bus.environment)
@@ -100,7 +100,7 @@ import Testing
     for file in [path, program.store] { #expect(!FileManager.default.fileExists(atPath: file)) }
   }
 
-  @Test func aMeterThatTalkedAlreadyIsToBePluggedInAgain() async throws {
+  @Test func aMeterThatAnsweredAlreadyIsToBePluggedInAgain() async throws {
     try plug(serial: "92511111111")
     #expect(try await run("meter", "info").status == 0)
     let outcome = try await run("meter", "info")
