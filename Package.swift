@@ -46,6 +46,9 @@ let package = Package(
   targets: [
     // The rooms, bottom row first. A target imports only targets of lower rows.
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CBZip2", providers: [.apt(["libbz2-dev"])]),
+    .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CLZMA", providers: [.apt(["liblzma-dev"])]),
     .systemLibrary(name: "CLibUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .target(
       name: "Logbook",
@@ -56,7 +59,10 @@ let package = Package(
     .target(name: "Nightscout", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "TemporaryFiles", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
-      name: "Formats", dependencies: ["Logbook", "Nightscout", "TemporaryFiles", "CZlib"],
+      name: "Archives", dependencies: ["Logbook", "CBZip2", "CExpat", "CLZMA", "CZlib"],
+      swiftSettings: settings),
+    .target(
+      name: "Formats", dependencies: ["Archives", "Logbook", "Nightscout", "TemporaryFiles"],
       swiftSettings: settings),
     .target(name: "Meters", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "USBTransport", dependencies: ["Logbook", "CLibUSB"], swiftSettings: settings),
@@ -153,9 +159,19 @@ let package = Package(
       name: "FormatConformance", dependencies: ["CZlib", "Formats", "Logbook"],
       path: "Tests/FormatConformance",
       swiftSettings: settings),
+    // Archives as a test wants them, also such as nobody should read.
+    .target(
+      name: "TestArchives", dependencies: ["CZlib", "Logbook"], path: "Tests/TestArchives",
+      swiftSettings: settings),
+    .testTarget(
+      name: "ArchivesTests",
+      dependencies: ["Archives", "CBZip2", "CLZMA", "Logbook", "SeededRandom", "TestArchives"],
+      swiftSettings: settings),
     .testTarget(
       name: "FormatsTests",
-      dependencies: ["FormatConformance", "Formats", "Logbook", "Nightscout", "SeededRandom"],
+      dependencies: [
+        "Archives", "FormatConformance", "Formats", "Logbook", "Nightscout", "SeededRandom", "TestArchives",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "NightscoutTests", dependencies: ["Formats", "Logbook", "Nightscout", "SeededRandom"],
@@ -226,7 +242,7 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "glucoport", "embedding", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Formats", "Meters",
-        "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestServers", "USBTransport",
+        "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestArchives", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],

@@ -22,7 +22,7 @@ extension ImportCommand {
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
       ("--device", device != nil), ("--map", map != nil), ("--rejects", rejects != nil),
       ("--rejects-append", rejectsAppend),
-      ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty),
+      ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty), ("--depth", depth != nil),
     ]
     if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
       throw ValidationError("\(name) is only for files, not for meters.")

@@ -28,7 +28,8 @@ struct ImportCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Argument(help: ArgumentHelp("Files to import; - for standard input.", valueName: "path"))
+  @Argument(
+    help: ArgumentHelp("Files, ZIP archives and folders to import; - for standard input.", valueName: "path"))
   var paths: [PathArgument] = []
 
   @Flag(help: "Read the meter that is plugged in.")
@@ -78,6 +79,9 @@ struct ImportCommand: ClassifiedCommand {
       valueName: "column=value"))
   var rowsWhere: [String] = []
 
+  @Option(help: ArgumentHelp("Levels of folders to import from; default: all.", valueName: "number"))
+  var depth: Int?
+
   @Option(
     help: ArgumentHelp(
       "Write rejected rows unchanged to this new file; - for standard output.", valueName: "file"))
@@ -109,6 +113,7 @@ struct ImportCommand: ClassifiedCommand {
     if json, rejects?.path == RejectsFile.standardOutput {
       throw ValidationError("--json and --rejects - both write to standard output; choose one.")
     }
+    if let depth, depth < 1 { throw ValidationError("--depth is a whole number, 1 or more.") }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects is a whole number, 0 or more.") }
     if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
       throw ValidationError("--date-order is dmy or mdy.")
@@ -127,26 +132,12 @@ struct ImportCommand: ClassifiedCommand {
     Host.keepFilesPrivate()
     let output = Output()
     if meter || transcript != nil { return try importMeter(output) }
+    let places = try ImportPaths(paths.map(\.path), depth: depth)
     let rejectsFile = try makeRejectsFile(output)
     let target = try ImportTarget(self, output)
     SignalFlag.watch(endsOnSecond: true)
-    var statuses: [ExitStatus] = []
-    for path in paths.map(\.path) {
-      do {
-        statuses.append(try namingRejections(output) { try importOne(path, target, rejectsFile, output) })
-      } catch let interruption as ImportInterruption {
-        output.message("glucoport: \(ImportSummary.line(interruption, isDryRun: dryRun))")
-      } catch let failure as Failure {
-        let isInterrupted = SignalFlag.isRaised
-        output.message("glucoport: \(failure.message)" + (isInterrupted ? "; nothing was stored" : ""))
-        if !isInterrupted { statuses.append(ExitStatus(failure.category)) }
-      }
-      if let signal = SignalFlag.signal {
-        // An input that was stored to its end before the signal ended as it did.
-        if statuses.count < paths.count { statuses.append(ExitStatus(signal: signal)) }
-        break
-      }
-    }
+    let run = ImportRun(self, target, rejectsFile, output)
+    try run.run(places)
     try rejectsFile?.close()
     if let missing = rejectsFile?.missing, missing > 0 {
       output.message(
@@ -154,7 +145,7 @@ struct ImportCommand: ClassifiedCommand {
       )
     }
     try output.finish()
-    let status = ExitStatus.of(statuses)
+    let status = ExitStatus.of(run.statuses)
     if status != .done { throw status }
   }
 
@@ -167,29 +158,8 @@ struct ImportCommand: ClassifiedCommand {
       path: rejects.path, appends: rejectsAppend, apartFrom: paths.map(\.path) + [try storeOptions.path])
   }
 
-  private func importOne(
-    _ path: String, _ target: ImportTarget, _ rejectsFile: RejectsFile?, _ output: Output
-  ) throws -> ExitStatus {
-    var reader =
-      try path == "-"
-      ? ExportReader(descriptor: dup(STDIN_FILENO), name: "-", options: target.options)
-      : ExportReader(path: path, options: target.options)
-    if strict { try reader.spool() }
-    let meter = ProgressMeter(output, isQuiet: quiet)
-    let session = ImportSession(
-      policy: policy, clock: Host.now,
-      onProgress: { meter.show(Self.progress(path, $0, $1)) },
-      onRejection: { try rejectsFile?.add($0, header: $1) }, isInterrupted: { SignalFlag.isRaised })
-    let report: ImportReport
-    do {
-      report = try session.run(reader, into: target.store)
-    } catch {
-      meter.clear()
-      throw error
-    }
-    meter.clear()
-    return try tell(report, output)
-  }
+  /// Standard input for one reader, which closes it.
+  var standardInput: Int32 { dup(STDIN_FILENO) }
 
   /// How rejections are taken.
   var policy: ImportPolicy {
@@ -218,14 +188,18 @@ struct ImportCommand: ClassifiedCommand {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
       let rejectsFile = dryRun || isOnOutput ? nil : rejects?.path
       let lines = ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejectsFile)
-      // Standard output holds the rejected rows and nothing else.
-      for line in lines { isOnOutput ? output.message(line) : output.line(line) }
+      for line in lines { tell(line, output) }
     }
     return tellTroubles(report, output)
   }
 
+  /// Prints a line of a summary. Where standard output holds the rejected rows, it holds nothing else.
+  func tell(_ line: String, _ output: Output) {
+    rejects?.path == RejectsFile.standardOutput ? output.message(line) : output.line(line)
+  }
+
   /// Says on standard error what was not imported; gives the exit status of this input.
-  private func tellTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
+  func tellTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
     tell(report.rejections, of: report.counts.rejected, in: report.source, output)
     if case .truncated(let line, let detail) = report.end {
       let place = line > 0 ? ":\(line)" : ""
@@ -275,7 +249,7 @@ struct ImportCommand: ClassifiedCommand {
     return words.map(\.shellWord).joined(separator: " ")
   }
 
-  private static func progress(
+  static func progress(
     _ path: String, _ counts: IngestCounts, _ progress: (done: Int64, total: Int64?)
   ) -> String {
     let part =

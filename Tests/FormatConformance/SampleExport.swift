@@ -13,7 +13,7 @@ struct SampleExport {
 
   /// The paths of the sample exports below a folder, in order.
   static func paths(in folder: URL) -> [String] {
-    let extensions: Set<String> = ["csv", "tsv", "txt", "json", "ndjson", "gz"]
+    let extensions: Set<String> = ["csv", "tsv", "txt", "json", "ndjson", "xml", "gz"]
     let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return files.filter { path in
       extensions.contains((path as NSString).pathExtension) && !path.hasSuffix(".expected.ndjson")
@@ -31,6 +31,9 @@ struct SampleExport {
   var isPacked: Bool { path.hasSuffix(".gz") }
 
   var isJSON: Bool { path.hasSuffix("json") }
+
+  /// Whether its rows have no header above them.
+  var isWithoutHeader: Bool { isJSON || path.hasSuffix("xml") }
 
   /// What a reader made of an input: the items as text, without what depends on its encoding.
   struct Result: Equatable {
@@ -81,7 +84,7 @@ struct SampleExport {
     let file = try ScratchFile(bytes)
     var reader = try ExportReader(path: file.url.path, options: options)
     let lines = try Rendering.lines(from: &reader).dropFirst()
-    guard !isJSON, let header = reader.header else { return nil }
+    guard !isWithoutHeader, let header = reader.header else { return nil }
     // Of joined files, the header of the first is not the last header.
     let place = text.firstRange(of: header)
     guard let place, try lines.first.map({ try line(of: $0) > count(text[..<place.lowerBound]) }) ?? true

@@ -60,17 +60,19 @@ import Testing
   }
 
   @Test func whereNoFormatIsLeftTheListOfFormatsIsNamed() throws {
-    let failure = #expect(throws: Failure.self) { _ = try format("a,b\n1,2\n", among: [Stubborn.self]) }
-    #expect(failure?.category == .badInput)
-    #expect(failure?.message.contains("'glucoport formats'") == true)
+    let unrecognised = #expect(throws: UnrecognisedInput.self) {
+      _ = try format("a,b\n1,2\n", among: [Stubborn.self])
+    }
+    #expect(unrecognised?.failure.category == .badInput)
+    #expect(unrecognised?.reason.contains("'glucoport formats'") == true)
   }
 
   @Test func aFormatThatAPersonNamedIsTheOnlyOneAsked() throws {
     let text = LibreExport.header("mg/dL") + "\n"
-    let failure = #expect(throws: Failure.self) {
+    let unrecognised = #expect(throws: UnrecognisedInput.self) {
       _ = try format(text, among: [Stubborn.self, LibreViewFormat.self]) { $0.format = "stubborn" }
     }
-    #expect(failure?.message.hasSuffix("this is no stubborn table") == true)
+    #expect(unrecognised?.reason == "the input is not stubborn table")
   }
 
   // MARK: One format each

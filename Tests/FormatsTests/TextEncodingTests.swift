@@ -126,3 +126,32 @@ import Testing
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
   }
 }
+
+@Suite struct PackedInputTests {
+  private static let rows = (0..<40_000).map {
+    "2026-05-\(10 + $0 / 3600) \(10 + $0 / 3600 % 10):\(10 + $0 / 60 % 50):\(10 + $0 % 50),\(40 + $0 &* 7919 % 301)\n"
+  }
+  private static let text = "time,glucose\n" + rows.joined()
+
+  private func packed(_ program: String) throws -> [UInt8] {
+    let file = try ScratchFile(Self.text)
+    let (process, pipe) = (Process(), Pipe())
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [program, "-c", file.url.path]
+    process.standardOutput = pipe
+    try process.run()
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Array(data)
+  }
+
+  /// One block of bzip2 is larger than what detection sees of a file.
+  @Test(arguments: ["xz", "bzip2"]) func aPackedInputGivesWhatTheTextGives(_ program: String) throws {
+    let bytes = try packed(program)
+    let plain = try ScratchFile(Self.text).readings()
+    let whole = try ScratchFile(bytes).readings()
+    #expect(whole.readings.map(\.position) == plain.readings.map(\.position) && whole.end == .whole)
+    let cut = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
+    #expect(cut.end == .truncated(line: 0, detail: "the \(program) data are truncated"))
+  }
+}

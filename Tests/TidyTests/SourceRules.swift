@@ -7,8 +7,8 @@ enum SourceRules {
 
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
-    ["Logbook", "CZlib", "CLibUSB"],
-    ["LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
+    ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CZlib"],
+    ["Archives", "LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer"],
     ["Commands"],
@@ -19,7 +19,7 @@ enum SourceRules {
   static let importers: [(role: String, room: String, modules: Set<String>)] = [
     ("digests", "Logbook", ["Crypto"]),
     ("bodies in gzip", "LogbookAPI", ["CZlib"]),
-    ("files in gzip", "Formats", ["CZlib"]),
+    ("archives, compressed files and XML", "Archives", ["CBZip2", "CExpat", "CLZMA", "CZlib"]),
     ("USB", "USBTransport", ["CLibUSB"]),
     ("the store of a client", "LogbookStore", ["GRDB", "GRDBSQLite", "HeapModule"]),
     ("the storage of a server", "ServerStore", ["GRDB"]),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
 import Logbook
 
 #if canImport(Glibc)
@@ -8,22 +9,29 @@ import Logbook
   import Musl
 #endif
 
-/// What one read of a source gave.
-enum ReadOutcome: Equatable {
-  case bytes(Int)
-  /// Nothing came for a while; the source is still open.
-  case paused
-  case end
+/// The bytes of one input as they came, before anything is unpacked or decoded. Hashes what is read.
+protocol InputSource: ByteSource {
+  /// The path, `-`, or the archive's path with the member's, as messages show it.
+  var name: String { get }
+  /// Whether the input can be read again from the start.
+  var isRegularFile: Bool { get }
+  /// The size of an input that can be read again, in bytes.
+  var size: Int64? { get }
+  /// When a regular file was last written, in UTC seconds.
+  var modifiedAt: Int64? { get }
+  var bytesRead: Int64 { get }
+  /// Whether what is read goes into the digest.
+  var isHashing: Bool { get set }
+  /// Whether a person or the system ends the program meanwhile.
+  var isInterrupted: @Sendable () -> Bool { get set }
+  /// SHA-256 of what was read.
+  var digest: Digest { get }
+  /// Goes back to the start and hashes again.
+  func rewind() throws
 }
 
-/// Bytes that come in order. Each stage of an input (file, gunzip, decoding) is one, reading from the one below.
-protocol ByteSource: AnyObject {
-  /// Fills the start of `buffer`, which is never empty.
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome
-}
-
-/// An open file or pipe. Hashes what it reads.
-final class FileSource: ByteSource {
+/// An open file or pipe.
+final class FileSource: InputSource {
   /// The path, or `-`, as messages show it.
   let name: String
   /// Whether the input can be read again from the start.
@@ -38,7 +46,9 @@ final class FileSource: ByteSource {
   var isHashing = true
   /// Whether a person or the system ends the program meanwhile; a pipe is asked for bytes no more then.
   var isInterrupted: @Sendable () -> Bool = { false }
-  private var descriptor: Int32
+  private(set) var descriptor: Int32
+  /// What `peek` took from a pipe.
+  private var ahead: [UInt8] = []
 
   /// Opens a file.
   ///
@@ -72,17 +82,53 @@ final class FileSource: ByteSource {
   var digest: Digest { background.digest }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    guard ahead.isEmpty else { return take(ahead, into: buffer) }
+    let outcome = try readDescriptor(into: buffer)
+    if case .bytes(let count) = outcome {
+      note(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+    }
+    return outcome
+  }
+
+  /// The first bytes, up to so many, which are read again afterwards. Waits for a pipe's writer.
+  func peek(_ count: Int) throws -> [UInt8] {
+    if isRegularFile {
+      var bytes = [UInt8](repeating: 0, count: count)
+      let read = pread(descriptor, &bytes, count, 0)
+      guard read >= 0 else { throw Self.failure("read", name, errno) }
+      return Array(bytes.prefix(read))
+    }
+    var chunk = [UInt8](repeating: 0, count: count)
+    while ahead.count < count {
+      let left = count - ahead.count
+      let outcome = try chunk.withUnsafeMutableBytes {
+        try readDescriptor(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<left]))
+      }
+      if case .end = outcome { break }
+      if case .bytes(let more) = outcome { ahead += chunk.prefix(more) }
+    }
+    return ahead
+  }
+
+  private func take(_ bytes: [UInt8], into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+    let count = min(bytes.count, buffer.count)
+    buffer.copyBytes(from: bytes.prefix(count))
+    ahead.removeFirst(count)
+    note(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
+    return .bytes(count)
+  }
+
+  private func note(_ bytes: UnsafeRawBufferPointer) {
+    bytesRead += Int64(bytes.count)
+    if isHashing { background.update(bytes) }
+  }
+
+  private func readDescriptor(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
     if isInterrupted() { throw Failure(.temporary, "\(name): interrupted") }
     if !isRegularFile, try !isReadable(withinMilliseconds: 200) { return .paused }
     while true {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-      if count > 0 {
-        bytesRead += Int64(count)
-        if isHashing {
-          background.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
-        }
-        return .bytes(count)
-      }
+      if count > 0 { return .bytes(count) }
       if count == 0 { return .end }
       if errno != EINTR { throw Self.failure("read", name, errno) }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
+
 /// How an input's text is encoded.
 enum TextEncoding: String {
   case utf8 = "UTF-8"

@@ -10,7 +10,7 @@ enum Detection {
   /// The first format that recognises the input and finds its header.
   ///
   /// - Parameter formats: the formats in the order of detection.
-  /// - Throws: `Failure` of category `badInput` that says what was seen and what would settle it.
+  /// - Throws: `UnrecognisedInput` that says what was seen and what would settle it.
   static func parser(
     for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type] = ExportRegister.formats
   ) throws -> Found {
@@ -24,7 +24,7 @@ enum Detection {
     }
     let advice = "unknown format; 'glucoport formats' lists the formats"
     let reason = GenericFormat.explain(head, options: options) ?? advice
-    throw Failure(.badInput, "\(input.source.name): \(reason)")
+    throw UnrecognisedInput(name: input.source.name, reason: reason)
   }
 
   /// The format that a person named.
@@ -40,7 +40,7 @@ enum Detection {
     try refuseRows(of: type, options: options)
     if let found = try recognised(by: type, input.head, options) { return found }
     let reason = wanted == GenericFormat.id ? GenericFormat.explain(input.head, options: options) : nil
-    throw Failure(.badInput, "\(input.source.name): \(reason ?? "this is no \(type.title)")")
+    throw UnrecognisedInput(name: input.source.name, reason: reason ?? "the input is not \(type.title)")
   }
 
   private static func recognised<Format: ExportFormat>(
@@ -87,33 +87,37 @@ enum Detection {
   }
 }
 
+/// An input that no format takes. Fatal to an import of that input alone; among the members of an archive or the files of a
+/// folder it is listed and passed over.
+struct UnrecognisedInput: Error {
+  let name: String
+  let reason: String
+
+  var failure: Failure { Failure(.badInput, "\(name): \(reason)") }
+}
+
 /// Inputs that are no text, or text of another kind, by their first bytes.
 enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
-    ([0x50, 0x4B, 0x03, 0x04], "a zip archive or spreadsheet (XLSX); unpack it, or save the sheet as CSV"),
+    ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive inside of another; unpack the outer one"),
     (Array("SQLite".utf8), "an SQLite database (an app's backup?), not an export"),
     ([0xD0, 0xCF, 0x11, 0xE0], "an old spreadsheet (XLS); save each sheet as CSV"),
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
-    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz; use: xz -dc FILE | glucoport import -"),
     ([0x28, 0xB5, 0x2F, 0xFD], "compressed with zstd; use: zstd -dc FILE | glucoport import -"),
-    (Array("BZh".utf8), "compressed with bzip2; use: bzip2 -dc FILE | glucoport import -"),
   ]
 
-  /// - Throws: `Failure` of category `badInput` with advice.
+  /// - Throws: `UnrecognisedInput` with advice.
   static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {
     for binary in binaries where bytes.starts(with: binary.bytes) {
-      throw Failure(.badInput, "\(name): this is \(binary.what)")
+      throw UnrecognisedInput(name: name, reason: "this is \(binary.what)")
     }
     let start = String(decoding: bytes.prefix(512), as: UTF8.self).lowercased()
       .drop { $0.isWhitespace || $0 == "\u{FEFF}" || $0 == "\0" }
     if start.isEmpty, bytes.count < 512 {
-      throw Failure(.badInput, "\(name): the input is empty")
+      throw UnrecognisedInput(name: name, reason: "the input is empty")
     }
     if start.hasPrefix("<!doctype html") || start.hasPrefix("<html") {
-      throw Failure(.badInput, "\(name): this is a web page (a login page?), not an export")
-    }
-    if start.hasPrefix("<") {
-      throw Failure(.badInput, "\(name): this is XML, which glucoport does not read")
+      throw UnrecognisedInput(name: name, reason: "this is a web page (a login page?), not an export")
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
 import Logbook
 
 /// How the rows of an input are found.
@@ -8,6 +9,8 @@ enum Layout {
   case table(delimiter: UInt8)
   /// JSON objects; the format's columns are these names, in this order.
   case objects(columns: [String])
+  /// XML elements.
+  case elements(ElementShape)
 }
 
 /// What a format found in the head of an input that is its own.

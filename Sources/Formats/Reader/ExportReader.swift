@@ -39,15 +39,24 @@ public struct ExportReader {
   ///
   /// - Throws: `Failure`: the file cannot be read, is empty, is of no known format, or leaves something open.
   public init(path: String, options: ExportOptions) throws {
-    try self.init(source: FileSource(path: path), options: options)
+    do {
+      try self.init(source: FileSource(path: path), options: options)
+    } catch let unrecognised as UnrecognisedInput {
+      throw unrecognised.failure
+    }
   }
 
   /// Takes over an open descriptor, such as standard input.
   public init(descriptor: Int32, name: String, options: ExportOptions) throws {
-    try self.init(source: FileSource(descriptor: descriptor, name: name), options: options)
+    do {
+      try self.init(source: FileSource(descriptor: descriptor, name: name), options: options)
+    } catch let unrecognised as UnrecognisedInput {
+      throw unrecognised.failure
+    }
   }
 
-  init(source: FileSource, options: ExportOptions) throws {
+  /// - Throws: `UnrecognisedInput` for an input that no format takes; `Failure` for others that cannot be read.
+  init(source: any InputSource, options: ExportOptions) throws {
     var options = options
     options.inputName = source.name
     self.options = options
@@ -55,6 +64,7 @@ public struct ExportReader {
     source.isInterrupted = options.isInterrupted
     input = try Input(source)
     (parser, layout) = try Detection.parser(for: input, options: options)
+    try input.checkMember()
     if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {
       try Self.survey(&parser, layout: layout, input: input)
     }
@@ -103,7 +113,8 @@ public struct ExportReader {
     heldBack.removeAll(keepingCapacity: true)
     collector.rejectedBytes = 0
     if let nextHeader { (header, self.nextHeader) = (nextHeader, nil) }
-    let start = input.source.isRegularFile ? clock.now : waitingSince ?? clock.now
+    let isFile = input.source.isRegularFile
+    let start = isFile ? clock.now : waitingSince ?? clock.now
     waitingSince = nil
     var (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
     while collector.batch.readings.count + collector.batch.records.count + collector.batch.rejections.count
@@ -122,7 +133,7 @@ public struct ExportReader {
       if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
       sinceLook += 1
       // Time passes while a pipe is waited for, and with many rows.
-      if sinceLook == 1024 || (!input.source.isRegularFile && input.source.bytesRead != bytesAtLook) {
+      if sinceLook == 1024 || (!isFile && input.source.bytesRead != bytesAtLook) {
         (sinceLook, bytesAtLook) = (0, input.source.bytesRead)
         if clock.now - start > Self.longestWait { break }
       }
@@ -222,6 +233,7 @@ public struct ExportReader {
     switch layout {
     case .table(let delimiter): TableReader(input.text, delimiter: delimiter)
     case .objects(let columns): JSONReader(input.text, columns: columns)
+    case .elements(let shape): ElementReader(input.text, shape)
     }
   }
 }

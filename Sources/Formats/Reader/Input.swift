@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
 import Logbook
 import TemporaryFiles
 
-/// One input with its stages: bytes, perhaps gunzip, perhaps decoding, and the window that tokenizers read from.
+/// One input with its stages: bytes, perhaps unpacking, perhaps decoding, and the window that tokenizers read from.
 final class Input {
-  private(set) var source: FileSource
+  private(set) var source: any InputSource
   private(set) var head: InputHead
   private(set) var text: TextBuffer
   private let encoding: TextEncoding
-  private let isGzip: Bool
+  private let packing: Packing?
   private let markLength: Int
-  private var gzip: GzipSource?
+  private var unpacking: (any UnpackingSource)?
   private var decoder: DecodingSource?
   /// Whether the writer of a pipe is slow: someone watches, and nothing may wait.
   let isLive: Bool
   private let headBytes: [UInt8]
   private let headEnded: Bool
 
-  init(_ source: FileSource) throws {
+  init(_ source: any InputSource) throws {
     self.source = source
     let first = try source.readHead(limit: InputHead.size)
     var bytes = first.bytes
@@ -26,10 +27,15 @@ final class Input {
     headBytes = first.bytes
     headEnded = first.ended
     isLive = first.isLive
-    isGzip = bytes.starts(with: [0x1F, 0x8B])
-    if isGzip {
-      let packed = ReplaySource(head: first.bytes, rest: nil)
-      let unpacked = try GzipSource(packed, name: source.name).readHead(limit: InputHead.size)
+    packing = Packing(bytes)
+    if let packing {
+      if !source.isRegularFile, packing != .gzip {
+        // One block can be larger than the head.
+        let isInterrupted = source.isInterrupted
+        self.source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)
+        self.source.isInterrupted = isInterrupted
+      }
+      let unpacked = try Self.unpackedHead(packing, of: self.source, first)
       bytes = unpacked.bytes
       ended = first.ended && unpacked.ended
     }
@@ -48,7 +54,7 @@ final class Input {
     if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
     head = try InputHead(text: decoded, isWhole: ended)
     text = TextBuffer(ReplaySource(head: [], rest: nil), name: source.name)
-    if isGzip, source.isRegularFile {
+    if packing != nil, self.source.isRegularFile {
       try checkPacked()
       try rewind()
     } else {
@@ -56,18 +62,42 @@ final class Input {
     }
   }
 
+  /// The first bytes behind a packing. Of a pipe, those that its own first bytes unpack to.
+  private static func unpackedHead(_ packing: Packing, of source: any InputSource, _ first: Head) throws
+    -> Head
+  {
+    let packed: any ByteSource
+    if source.isRegularFile {
+      try source.rewind()
+      packed = source
+    } else {
+      packed = ReplaySource(head: first.bytes, rest: nil)
+    }
+    return try packing.unpacking(packed, name: source.name).readHead(limit: InputHead.size)
+  }
+
   /// Unpacks a file once to its end, so that no value is taken from bytes that its checksum shows to be damaged.
   private func checkPacked() throws {
+    guard let packing else { return }
     try source.rewind()
     source.isHashing = false
-    let unpacked = try GzipSource(source, name: source.name)
+    let unpacked = try packing.unpacking(source, name: source.name)
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
     defer { chunk.deallocate() }
     while case .bytes = try unpacked.read(into: chunk) {}
   }
 
+  /// Makes sure of a member of an archive that a format takes, once it is known that one does.
+  func checkMember() throws {
+    guard let member = source as? ArchivedSource else { return }
+    try member.check()
+    try rewind()
+  }
+
   var encodingDecision: Decision {
-    Decision("encoding", encoding.rawValue + (isGzip ? ", gzip" : ""), markLength > 0 ? .read : .inferred)
+    Decision(
+      "encoding", encoding.rawValue + (packing.map { ", \($0.rawValue)" } ?? ""),
+      markLength > 0 ? .read : .inferred)
   }
 
   var warnings: [String] {
@@ -76,7 +106,7 @@ final class Input {
 
   /// Why the end of the bytes is not the end of the text; nil when it is.
   var truncation: String? {
-    if gzip?.isTruncated == true { return "the gzip data are truncated" }
+    if let packing, unpacking?.isTruncated == true { return "the \(packing.rawValue) data are truncated" }
     if decoder?.isTruncated == true { return "the last character is truncated" }
     return nil
   }
@@ -106,10 +136,10 @@ final class Input {
 
   private func connect(behind bytes: any ByteSource) throws {
     var stage = bytes
-    if isGzip {
-      let unpacking = try GzipSource(stage, name: source.name)
-      gzip = unpacking
-      stage = unpacking
+    if let packing {
+      let stageBelow = try packing.unpacking(stage, name: source.name)
+      unpacking = stageBelow
+      stage = stageBelow
     }
     if encoding != .utf8 {
       let decoding = DecodingSource(stage, encoding: encoding)

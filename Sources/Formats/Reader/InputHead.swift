@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
 import Logbook
 
 /// The header of a table in the head of an input.
@@ -27,6 +28,8 @@ struct InputHead {
   let lines: [String]
   /// Whether the text is JSON.
   let isJSON: Bool
+  /// The name of the outermost element of XML; nil for other text.
+  let rootElement: String?
   /// The first objects, flattened: names with dots to values as text. Empty for other text.
   let objects: [[String: String]]
   /// The delimiter that a `sep=` line declares.
@@ -34,6 +37,8 @@ struct InputHead {
   /// Whether the head is the whole input.
   let isWhole: Bool
   private let tables: [UInt8: [[String]]]
+  /// The text of JSON, whose first object may be longer than the head.
+  private let json: [UInt8]
 
   static let delimiters: [UInt8] = [
     UInt8(ascii: ","), UInt8(ascii: ";"), 0x09, UInt8(ascii: "|"),
@@ -53,15 +58,42 @@ struct InputHead {
       $0.lowercased().hasPrefix("sep=") ? $0.utf8.dropFirst(4).first : nil
     }
     declaredDelimiter = declaration
+    rootElement = first == UInt8(ascii: "<") ? XMLProlog(text).rootElement : nil
+    json = isJSON ? text : []
     if isJSON {
       objects = try Self.readObjects(text)
       tables = [:]
+    } else if first == UInt8(ascii: "<") {
+      (objects, tables) = ([], [:])
     } else {
       objects = []
       var tables: [UInt8: [[String]]] = [:]
       for delimiter in Self.delimiters { tables[delimiter] = try Self.readTable(text, delimiter) }
       self.tables = tables
     }
+  }
+
+  /// Whether JSON has a member of this name anywhere in the head.
+  func names(_ member: String) -> Bool { place(behind: member) != nil }
+
+  /// The text that is the value of the first member of this name in JSON; nil where there is none.
+  func value(of member: String) -> String? {
+    guard let start = place(behind: member) else { return nil }
+    let rest = json[start...].drop { $0.isBlank }
+    guard rest.first == UInt8(ascii: "\"") else { return nil }
+    return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+  }
+
+  /// The place behind the colon of a member.
+  private func place(behind member: String) -> Int? {
+    let key = Array("\"\(member)\"".utf8)
+    var rest = json[...]
+    while let found = rest.firstRange(of: key) {
+      let behind = json[found.upperBound...].drop { $0.isBlank }
+      if behind.first == UInt8(ascii: ":") { return behind.startIndex + 1 }
+      rest = json[found.upperBound...]
+    }
+    return nil
   }
 
   /// The first rows of the text split at this delimiter, cells as text.

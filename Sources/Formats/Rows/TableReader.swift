@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
+
 /// Splits delimited text into rows (RFC 4180, read generously): quotes may be missing, a quote inside a quoted cell
 /// may be alone, lines may end in LF, CR or CRLF.
 final class TableReader: RowSource {

@@ -93,6 +93,11 @@ struct DateOrderSurvey {
     if time.second > 12 { secondOver12 = secondOver12 ?? line }
   }
 
+  /// Notes that no row is later than this, in civil seconds, as a date says that has only one meaning.
+  mutating func noteLatest(_ seconds: Int64) {
+    for order in DateOrder.allCases { readings[order]?.noteExport(seconds) }
+  }
+
   /// The order, and on what basis.
   ///
   /// - Parameters:

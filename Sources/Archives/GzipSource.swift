@@ -4,18 +4,18 @@ import CZlib
 import Logbook
 
 /// Unpacks gzip, also of several members in a row.
-final class GzipSource: ByteSource {
+package final class GzipSource: UnpackingSource {
   private let packed: any ByteSource
   private let name: String
   private var stream = z_stream()
   private let input: UnsafeMutableRawBufferPointer
   /// Whether the input ended inside a member: what came out so far is true, the rest is missing.
-  private(set) var isTruncated = false
+  package private(set) var isTruncated = false
   private var memberEnded = false
   private var isPadded = false
   private var sourceEnded = false
 
-  init(_ packed: any ByteSource, name: String) throws {
+  package init(_ packed: any ByteSource, name: String) throws {
     self.packed = packed
     self.name = name
     input = .allocate(byteCount: 64 * 1024, alignment: 16)
@@ -30,7 +30,7 @@ final class GzipSource: ByteSource {
     input.deallocate()
   }
 
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
     stream.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.avail_out = UInt32(min(buffer.count, 1 << 30))
     let room = stream.avail_out

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which elements of XML are rows, and what their columns are.
+package struct ElementShape {
+  /// A member of a row that is written as an element with a name and a value: `<MetadataEntry key="…" value="…"/>`.
+  package struct Pairs {
+    let element: String
+    let key: String
+    let value: String
+    let names: [String]
+
+    package init(element: String, key: String, value: String, names: [String]) {
+      (self.element, self.key, self.value, self.names) = (element, key, value, names)
+    }
+  }
+
+  /// The path of the rows from the outermost element on.
+  let path: [String]
+  /// The attributes that are columns.
+  let attributes: [String]
+  /// What of the elements inside of a row are further columns.
+  let pairs: Pairs?
+
+  package init(path: [String], attributes: [String], pairs: Pairs? = nil) {
+    (self.path, self.attributes, self.pairs) = (path, attributes, pairs)
+  }
+
+  /// How many columns a row has: the attributes, then the names of the pairs.
+  package var columnCount: Int { attributes.count + (pairs?.names.count ?? 0) }
+}

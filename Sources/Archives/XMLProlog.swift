@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands before the outermost element of XML: declaration, comments, document type.
+///
+/// The document type is found here and never read: it can only add entities and defaults, which no export needs, and that of
+/// some versions of Apple Health is not well-formed.
+package struct XMLProlog {
+  /// The longest prolog that is looked for, in bytes.
+  package static let maxLength = 1 << 20
+
+  /// Where the document type is; nil where there is none.
+  package private(set) var documentType: Range<Int>?
+  /// The name of the outermost element, or the name that the document type says; nil where neither is there.
+  package private(set) var rootElement: String?
+  /// Whether the outermost element begins in these bytes.
+  package private(set) var isComplete = false
+  /// Whether the document type declares entities, which a hostile document lets grow.
+  package private(set) var declaresEntities = false
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var place = 0
+
+  package init(_ bytes: [UInt8]) {
+    self = bytes.withUnsafeBufferPointer { XMLProlog($0) }
+  }
+
+  /// - Parameter bytes: UTF-8; used only in here.
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+    if starts([0xEF, 0xBB, 0xBF]) { place = 3 }
+    while skipBlanks() {
+      if starts(Array("<?".utf8)) {
+        guard skip(behind: Array("?>".utf8)) else { return }
+      } else if starts(Array("<!--".utf8)) {
+        guard skip(behind: Array("-->".utf8)) else { return }
+      } else if starts(Array("<!DOCTYPE".utf8)), documentType == nil {
+        guard skipDocumentType() else { return }
+      } else {
+        if bytes[place] == UInt8(ascii: "<") { takeRoot() }
+        return
+      }
+    }
+  }
+
+  private func starts(_ word: [UInt8]) -> Bool { bytes[place...].starts(with: word) }
+
+  private mutating func skipBlanks() -> Bool {
+    while place < bytes.count, bytes[place] <= 0x20 { place += 1 }
+    return place < bytes.count
+  }
+
+  private mutating func skip(behind word: [UInt8]) -> Bool {
+    while place < bytes.count {
+      if bytes[place] == word[0], starts(word) {
+        place += word.count
+        return true
+      }
+      place += 1
+    }
+    return false
+  }
+
+  private func name(at start: Int) -> String? {
+    var end = start
+    while end < bytes.count, bytes[end] > 0x20, !"<>/[".utf8.contains(bytes[end]) { end += 1 }
+    return end > start && end < bytes.count ? String(decoding: bytes[start..<end], as: UTF8.self) : nil
+  }
+
+  private mutating func takeRoot() {
+    guard let name = name(at: place + 1) else { return }
+    rootElement = name
+    isComplete = true
+  }
+
+  /// Moves behind `<!DOCTYPE name [ … ]>`: what is between the brackets ends at the first `]` before a `>`, outside of
+  /// comments.
+  private mutating func skipDocumentType() -> Bool {
+    let start = place
+    place += 9
+    guard skipBlanks() else { return false }
+    rootElement = name(at: place)
+    var isInside = false
+    while place < bytes.count {
+      switch bytes[place] {
+      case UInt8(ascii: "["): isInside = true
+      case UInt8(ascii: "<") where starts(Array("<!--".utf8)):
+        guard skip(behind: Array("-->".utf8)) else { return false }
+        continue
+      case UInt8(ascii: "<") where starts(Array("<!ENTITY".utf8)): declaresEntities = true
+      case UInt8(ascii: "]"):
+        place += 1
+        guard skipBlanks() else { return false }
+        if bytes[place] == UInt8(ascii: ">") { isInside = false }
+        continue
+      case UInt8(ascii: ">") where !isInside:
+        place += 1
+        documentType = start..<place
+        return true
+      default: break
+      }
+      place += 1
+    }
+    return false
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CExpat
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Finds the rows of XML that comes piece by piece (expat). Memory stays bounded: of elements that are no rows nothing is kept,
+/// nesting and rows have limits, and no entity but the five of XML itself is known.
+package final class XMLScanner {
+  static let deepestNesting = 64
+  /// The longest tag or row, in bytes.
+  package static let longestItem = 8 << 20
+
+  /// A row that was found in the last piece.
+  package struct FoundRow {
+    /// The line of its first byte, from 1.
+    package let line: Int64
+    /// Its bytes, counted from the first byte that was fed.
+    package let source: Range<Int64>
+    let firstField: Int
+  }
+
+  /// The rows of the last piece.
+  package private(set) var rows: [FoundRow] = []
+  /// Where the row begins that is not complete; nil outside of rows.
+  package private(set) var openRow: Int64?
+
+  private let parser: XML_Parser
+  private let shape: ElementShape
+  private let path: [UnsafeMutablePointer<CChar>]
+  /// Why the scanner itself ended the reading.
+  private var refusal: String?
+  private var fed: Int64 = 0
+  private var depth = 0
+  private var matched = 0
+  private var openLine: Int64 = 0
+  private var openEnd: Int64 = 0
+  /// The values of the rows, each ended by nothing: `fields` says where they are.
+  private var values: [UInt8] = []
+  private var fields: [Range<Int>] = []
+  private var openValues: [UInt8] = []
+  private var openFields: [Range<Int>] = []
+  /// The columns of attribute names by their address: expat keeps each name once.
+  private var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
+  private static let absent = -1..<(-1)
+
+  package init(_ shape: ElementShape) {
+    self.shape = shape
+    path = shape.path.compactMap { strdup($0) }
+    // The text was decoded before, whatever its declaration says.
+    parser = XML_ParserCreate("UTF-8")
+    XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+    XML_SetElementHandler(
+      parser, { scanner(of: $0)?.start($1, $2) }, { context, _ in scanner(of: context)?.end() })
+    XML_SetEntityDeclHandler(parser) { context, _, _, _, _, _, _, _, _ in
+      scanner(of: context)?.refuse("the XML declares entities, which no export does")
+    }
+  }
+
+  deinit {
+    XML_ParserFree(parser)
+    for name in path { free(name) }
+  }
+
+  /// The value in a column of a row; nil where the row has none.
+  package func value<Result>(_ row: FoundRow, _ column: Int, _ use: (Int, Int) -> Result) -> Result? {
+    let range = fields[row.firstField + column]
+    return range.lowerBound < 0 ? nil : use(range.lowerBound, range.count)
+  }
+
+  /// The bytes of all values, in which those of a column are found.
+  package func withValues<Result>(_ use: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+    try values.withUnsafeBufferPointer(use)
+  }
+
+  /// Reads a piece; the rows of the piece before are forgotten.
+  ///
+  /// - Returns: why nothing more can be read; nil when all is well.
+  package func feed(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
+    rows.removeAll(keepingCapacity: true)
+    values.removeAll(keepingCapacity: true)
+    fields.removeAll(keepingCapacity: true)
+    let status = bytes.withMemoryRebound(to: CChar.self) {
+      XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
+    }
+    fed += Int64(bytes.count)
+    let line = Int64(XML_GetCurrentLineNumber(parser))
+    if let refusal { return (line, refusal) }
+    guard status == XML_STATUS_OK else {
+      let text = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "unknown"
+      return (line, "the XML is truncated or damaged (\(text))")
+    }
+    if fed - Int64(XML_GetCurrentByteIndex(parser)) > Int64(Self.longestItem) {
+      return (line, "a tag of the XML is longer than 8 MiB")
+    }
+    return nil
+  }
+
+  fileprivate func start(
+    _ name: UnsafePointer<CChar>?, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+  ) {
+    depth += 1
+    guard depth <= Self.deepestNesting else {
+      return refuse("XML elements are nested deeper than \(Self.deepestNesting)")
+    }
+    guard let name, let attributes else { return }
+    if openRow != nil {
+      if depth == path.count + 1 { takePair(name, attributes) }
+      return
+    }
+    guard matched == depth - 1, depth <= path.count, strcmp(name, path[depth - 1]) == 0 else { return }
+    matched = depth
+    if matched == path.count { startRow(attributes) }
+  }
+
+  private func startRow(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
+    let place = Int64(XML_GetCurrentByteIndex(parser))
+    openRow = place
+    openEnd = place + Int64(XML_GetCurrentByteCount(parser))
+    openLine = Int64(XML_GetCurrentLineNumber(parser))
+    openValues.removeAll(keepingCapacity: true)
+    openFields.removeAll(keepingCapacity: true)
+    for _ in 0..<shape.columnCount { openFields.append(Self.absent) }
+    var index = 0
+    while let name = attributes[index], let value = attributes[index + 1] {
+      let column = column(of: name)
+      if column >= 0 { store(value, column) }
+      index += 2
+    }
+  }
+
+  private func column(of name: UnsafePointer<CChar>) -> Int {
+    for known in columnsOfNames where known.name == name { return known.column }
+    let text = String(cString: name)
+    let column = shape.attributes.firstIndex(of: text) ?? -1
+    if columnsOfNames.count < 64 { columnsOfNames.append((name, column)) }
+    return column
+  }
+
+  private func store(_ value: UnsafePointer<CChar>, _ column: Int) {
+    let count = strlen(value)
+    let start = openValues.count
+    value.withMemoryRebound(to: UInt8.self, capacity: count) {
+      openValues.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
+    }
+    openFields[column] = start..<(start + count)
+  }
+
+  private func takePair(
+    _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
+  ) {
+    guard let pairs = shape.pairs, strcmp(name, pairs.element) == 0 else { return }
+    var (key, value): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
+    var index = 0
+    while let attribute = attributes[index] {
+      if strcmp(attribute, pairs.key) == 0 { key = attributes[index + 1] }
+      if strcmp(attribute, pairs.value) == 0 { value = attributes[index + 1] }
+      index += 2
+    }
+    guard let key, let value, openValues.count < Self.longestItem else { return }
+    if let column = pairs.names.firstIndex(where: { strcmp(key, $0) == 0 }) {
+      store(value, shape.attributes.count + column)
+    }
+  }
+
+  fileprivate func refuse(_ reason: String) {
+    refusal = reason
+    XML_StopParser(parser, 0)
+  }
+
+  fileprivate func end() {
+    defer { depth -= 1 }
+    if matched == depth {
+      if matched == path.count, let start = openRow { endRow(from: start) }
+      matched -= 1
+    }
+  }
+
+  private func endRow(from start: Int64) {
+    let end = Int64(XML_GetCurrentByteIndex(parser)) + Int64(XML_GetCurrentByteCount(parser))
+    rows.append(FoundRow(line: openLine, source: start..<max(end, openEnd), firstField: fields.count))
+    let shift = values.count
+    values += openValues
+    for field in openFields {
+      fields.append(
+        field.lowerBound < 0 ? field : (field.lowerBound + shift)..<(field.upperBound + shift))
+    }
+    openRow = nil
+  }
+}
+
+/// The scanner that a call of expat is for: it outlives its parser.
+private func scanner(of context: UnsafeMutableRawPointer?) -> XMLScanner? {
+  context.map { Unmanaged<XMLScanner>.fromOpaque($0).takeUnretainedValue() }
+}

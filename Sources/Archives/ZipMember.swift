@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One file in a ZIP archive, as the archive's directory describes it.
+package struct ZipMember {
+  /// The fixed part of the header in front of a member's bytes.
+  static let headerLength: UInt64 = 30
+  /// Text with a repeated line in it packs to a thousandth; real exports of megabytes pack to a tenth or a fortieth.
+  private static let maxRatio: UInt64 = 250
+  private static let smallSize: UInt64 = 16 << 20
+
+  /// The path in the archive.
+  package let name: String
+  /// How many bytes it unpacks to.
+  package let size: UInt64
+  let packedSize: UInt64
+  let method: UInt16
+  let flags: UInt16
+  let checksum: UInt32
+  /// The file type and permissions of the system that packed it; 0 for systems without.
+  private let mode: UInt32
+  /// Where its header is in the file.
+  let offset: UInt64
+  /// Where the next member or the directory begins.
+  var end: UInt64 = 0
+
+  var isFolder: Bool { name.hasSuffix("/") && size == 0 }
+
+  /// Whether a system put it there for itself: resource forks of macOS, hidden files.
+  package var isHidden: Bool {
+    name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__MACOSX" }
+  }
+
+  /// Why it is not read; nil for a member that can be read.
+  package var refusal: String? {
+    if flags & 1 != 0 { return "it is encrypted; unpack the archive with its password" }
+    if name.split(separator: "/", omittingEmptySubsequences: false).contains("..") || name.hasPrefix("/")
+      || name.contains("\\") || name.contains("\0")
+    {
+      return "its name leads out of the archive"
+    }
+    if mode & 0o170000 == 0o120000 { return "it is a link" }
+    if method != 0, method != 8 {
+      return "it is packed in a way that is not supported; pack it again with zip"
+    }
+    if method == 0, size != packedSize { return "its sizes contradict each other" }
+    if size > Self.smallSize, size / Self.maxRatio > packedSize {
+      return "it unpacks to more than \(Self.maxRatio) times its size, as a file that is made to harm"
+    }
+    return nil
+  }
+
+  /// The entry at a place of the directory, and its length; nil for a damaged one.
+  ///
+  /// - Parameter base: what the offsets count from.
+  static func read(_ bytes: [UInt8], at place: Int, base: UInt64) -> (ZipMember, length: Int)? {
+    guard bytes.number(place, 4) == 0x0201_4B50 else { return nil }
+    let nameLength = Int(bytes.number(place + 28, 2))
+    let extraLength = Int(bytes.number(place + 30, 2))
+    let length = 46 + nameLength + extraLength + Int(bytes.number(place + 32, 2))
+    guard place + length <= bytes.count else { return nil }
+    var packedSize = bytes.number(place + 20, 4)
+    var size = bytes.number(place + 24, 4)
+    var offset = bytes.number(place + 42, 4)
+    let extra = place + 46 + nameLength
+    readLargeSizes(bytes, extra, extra + extraLength, &size, &packedSize, &offset)
+    let (start, overflows) = offset.addingReportingOverflow(base)
+    if overflows { return nil }
+    // The upper byte of "version made by" is the system: 3 is Unix, 19 macOS.
+    let system = bytes[place + 5]
+    let attributes = UInt32(bytes.number(place + 38, 4))
+    let member = ZipMember(
+      name: String(decoding: bytes[(place + 46)..<extra], as: UTF8.self), size: size, packedSize: packedSize,
+      method: UInt16(bytes.number(place + 10, 2)), flags: UInt16(bytes.number(place + 8, 2)),
+      checksum: UInt32(bytes.number(place + 16, 4)), mode: system == 3 || system == 19 ? attributes >> 16 : 0,
+      offset: start)
+    return (member, length)
+  }
+
+  /// Takes sizes that do not fit into 32 bits from the ZIP64 field.
+  private static func readLargeSizes(
+    _ bytes: [UInt8], _ from: Int, _ to: Int, _ size: inout UInt64, _ packedSize: inout UInt64,
+    _ offset: inout UInt64
+  ) {
+    var place = from
+    while place + 4 <= to {
+      let length = Int(bytes.number(place + 2, 2))
+      guard place + 4 + length <= to else { return }
+      if bytes.number(place, 2) == 1 {
+        var next = place + 4
+        let end = next + length
+        func take(_ value: inout UInt64) {
+          guard value == 0xFFFF_FFFF, next + 8 <= end else { return }
+          value = bytes.number(next, 8)
+          next += 8
+        }
+        take(&size)
+        take(&packedSize)
+        take(&offset)
+        return
+      }
+      place += 4 + length
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The files that the arguments of `import` mean: a file is itself, a folder is the files below it.
+struct ImportPaths {
+  /// One file to import.
+  struct Place {
+    let path: String
+    /// The folder that a person named; nil for a file that was named itself.
+    let folder: String?
+  }
+
+  /// More files than that are no folder of downloads.
+  private static let maxFiles = 100_000
+
+  private(set) var places: [Place] = []
+  /// Folders that were named, in their order.
+  private(set) var folders: [String] = []
+
+  /// - Parameter depth: how many levels of folders are looked into; nil for all.
+  /// - Throws: `Failure`: a folder cannot be read.
+  init(_ paths: [String], depth: Int?) throws {
+    for path in paths {
+      guard path != "-", Self.type(of: path, followsLinks: true) == S_IFDIR else {
+        places.append(Place(path: path, folder: nil))
+        continue
+      }
+      folders.append(path)
+      try walk(path, in: path, depth: depth ?? Int.max)
+    }
+  }
+
+  /// Adds the files of a folder, sorted, those of a folder in it where its name stands. Links to folders, hidden files and
+  /// what is no file at all are left out.
+  private mutating func walk(_ folder: String, in root: String, depth: Int) throws {
+    for name in try Self.names(in: folder) {
+      let path = folder.hasSuffix("/") ? folder + name : folder + "/" + name
+      let type = Self.type(of: path, followsLinks: false)
+      if type == S_IFDIR {
+        if depth > 1 { try walk(path, in: root, depth: depth - 1) }
+      } else if type == S_IFREG || (type == S_IFLNK && Self.type(of: path, followsLinks: true) == S_IFREG) {
+        guard places.count < Self.maxFiles else {
+          throw Failure(.badInput, "\(root): more than \(Self.maxFiles) files; import a smaller folder")
+        }
+        places.append(Place(path: path, folder: root))
+      }
+    }
+  }
+
+  private static func type(of path: String, followsLinks: Bool) -> mode_t? {
+    var status = stat()
+    let bytes = PathText.bytes(path)
+    let result = followsLinks ? stat(bytes, &status) : lstat(bytes, &status)
+    return result == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  private static func names(in folder: String) throws -> [String] {
+    guard let stream = opendir(PathText.bytes(folder)) else {
+      throw Failure(
+        errno == EACCES ? .permission : .inputOutput,
+        "\(PathText.shown(folder)): cannot open: \(String(cString: strerror(errno)))")
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { PathText.text($0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Ingest
+import Logbook
+
+/// Imports files one after the other: those that a person named, the members of archives, and the files of folders.
+///
+/// What cannot be read stops none of the others. Members of archives and files of folders that are no export are listed, and
+/// are no failure.
+final class ImportRun {
+  private let command: ImportCommand
+  private let output: Output
+  private let target: ImportTarget
+  private let rejectsFile: RejectsFile?
+  private var tallies: [String: FolderTally] = [:]
+  /// How each input ended.
+  private(set) var statuses: [ExitStatus] = []
+  private var wasInterrupted = false
+  /// Members of one archive that are named; of Apple Health's there are thousands.
+  private static let maxNamed = 10
+  private var passedOver = 0
+
+  init(_ command: ImportCommand, _ target: ImportTarget, _ rejectsFile: RejectsFile?, _ output: Output) {
+    self.command = command
+    self.target = target
+    self.rejectsFile = rejectsFile
+    self.output = output
+  }
+
+  /// Imports everything, and prints what the folders brought.
+  func run(_ paths: ImportPaths) throws {
+    for folder in paths.folders { tallies[folder] = FolderTally() }
+    for (index, place) in paths.places.enumerated() {
+      try importAll(of: place)
+      guard let signal = SignalFlag.signal else { continue }
+      // An input that was stored to its end before the signal ended as it did.
+      if wasInterrupted || index < paths.places.count - 1 { statuses.append(ExitStatus(signal: signal)) }
+      break
+    }
+    if command.quiet || command.json { return }
+    for folder in paths.folders {
+      for line in tallies[folder]?.lines(of: folder, isDryRun: command.dryRun) ?? [] {
+        command.tell(line, output)
+      }
+    }
+  }
+
+  /// Imports every input that a place holds.
+  private func importAll(of place: ImportPaths.Place) throws {
+    var inputs: ExportInputs?
+    try reporting {
+      let interrupted: @Sendable () -> Bool = { SignalFlag.isRaised }
+      inputs =
+        try place.path == "-"
+        ? ExportInputs(descriptor: command.standardInput, name: "-", isInterrupted: interrupted)
+        : ExportInputs(path: place.path, passesOver: place.folder != nil)
+      return nil
+    }
+    guard let inputs else { return }
+    let before = statuses.count
+    var hasExport = false
+    passedOver = 0
+    for index in 0..<inputs.count {
+      if index > 0, SignalFlag.isRaised {
+        wasInterrupted = true
+        return
+      }
+      try reporting {
+        switch try inputs.open(index, options: target.options) {
+        case .export(let reader):
+          hasExport = true
+          return try importOne(reader, place)
+        case .unread(let name, let reason):
+          pass(over: name, reason, place)
+          return nil
+        }
+      }
+    }
+    if passedOver > Self.maxNamed, !command.quiet {
+      output.message(
+        "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more member")) not imported")
+    }
+    if inputs.isArchive, place.folder == nil, !hasExport, statuses.count == before, !SignalFlag.isRaised {
+      output.message(
+        "glucoport: \(displayed(place.path)): no member of this archive is an export that glucoport reads")
+      statuses.append(.badInput)
+    }
+  }
+
+  /// Notes how a piece of work ended; nil says nothing.
+  private func reporting(_ work: () throws -> ExitStatus?) throws {
+    do {
+      if let status = try work() { statuses.append(status) }
+    } catch let interruption as ImportInterruption {
+      wasInterrupted = true
+      output.message("glucoport: \(ImportSummary.line(interruption, isDryRun: command.dryRun))")
+    } catch let failure as Failure {
+      let isInterrupted = SignalFlag.isRaised
+      wasInterrupted = wasInterrupted || isInterrupted
+      output.message("glucoport: \(failure.message)" + (isInterrupted ? "; nothing was stored" : ""))
+      if !isInterrupted { statuses.append(ExitStatus(failure.category)) }
+    }
+  }
+
+  /// A member or a file that is no export: counted in a folder, else named.
+  private func pass(over name: String, _ reason: String, _ place: ImportPaths.Place) {
+    if let folder = place.folder {
+      tallies[folder]?.passOver(reason)
+      return
+    }
+    passedOver += 1
+    if !command.quiet, passedOver <= Self.maxNamed {
+      output.message("\(displayed(name)): not imported: \(displayed(reason))")
+    }
+  }
+
+  private func importOne(_ reader: ExportReader, _ place: ImportPaths.Place) throws -> ExitStatus {
+    var reader = reader
+    if command.strict { try reader.spool() }
+    let name = reader.name
+    let meter = ProgressMeter(output, isQuiet: command.quiet)
+    let session = ImportSession(
+      policy: command.policy, clock: Host.now,
+      onProgress: { meter.show(ImportCommand.progress(name, $0, $1)) },
+      onRejection: { [rejectsFile] in try rejectsFile?.add($0, header: $1) },
+      isInterrupted: { SignalFlag.isRaised })
+    return try command.namingRejections(output) {
+      let report: ImportReport
+      do {
+        report = try session.run(reader, into: target.store)
+      } catch {
+        meter.clear()
+        throw error
+      }
+      meter.clear()
+      if let folder = place.folder, !command.json {
+        tallies[folder]?.add(report)
+        return command.tellTroubles(report, output)
+      }
+      return try command.tell(report, output)
+    }
+  }
+}

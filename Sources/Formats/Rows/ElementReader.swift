@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+
+/// Reads elements of XML as rows, one after the other. The document type is blanked out first; see `XMLProlog`.
+final class ElementReader: RowSource {
+  private let text: TextBuffer
+  private let scanner: XMLScanner
+  private let fields: UnsafeMutablePointer<Field>
+  private let columnCount: Int
+  private var values = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
+  private var nextRow = 0
+  /// How many bytes were fed, and how many of them are before the window's start.
+  private var fed: Int64 = 0
+  private var windowStart: Int64 = 0
+  private var hasProlog = false
+  private var stop: (line: Int64, reason: String)?
+  private var isAtEnd = false
+
+  init(_ text: TextBuffer, _ shape: ElementShape) {
+    self.text = text
+    scanner = XMLScanner(shape)
+    columnCount = shape.columnCount
+    fields = .allocate(capacity: max(columnCount, 1))
+  }
+
+  deinit {
+    fields.deallocate()
+    values.deallocate()
+  }
+
+  func next() throws -> RowOutcome {
+    while true {
+      if nextRow < scanner.rows.count {
+        nextRow += 1
+        return .row(row(scanner.rows[nextRow - 1]))
+      }
+      if let stop { return .end(cut: (stop.line, stop.reason)) }
+      if isAtEnd { return .end(cut: nil) }
+      if try !fill() { return .paused }
+    }
+  }
+
+  /// Reads the next piece; false when nothing came.
+  private func fill() throws -> Bool {
+    let kept = scanner.openRow ?? fed
+    text.start += Int(kept - windowStart)
+    windowStart = kept
+    if text.end - text.start >= TextBuffer.longestItem {
+      stop = (0, "an element is longer than 8 MiB")
+      return true
+    }
+    switch try text.fill() {
+    case .paused: return false
+    case .end: isAtEnd = true
+    case .bytes: break
+    }
+    if !hasProlog, !takeProlog() { return true }
+    if stop != nil { return true }
+    let unread = Int(fed - windowStart)
+    let piece = UnsafeBufferPointer(
+      start: text.base + text.start + unread, count: text.end - text.start - unread)
+    fed += Int64(piece.count)
+    if let reason = scanner.feed(piece, isLast: isAtEnd) { stop = reason }
+    nextRow = 0
+    keepValues()
+    return true
+  }
+
+  /// Blanks the document type out, so that lines and places stay what they are. False while it is not complete.
+  private func takeProlog() -> Bool {
+    let window = UnsafeBufferPointer(start: text.base + text.start, count: text.end - text.start)
+    let prolog = XMLProlog(window)
+    if !prolog.isComplete, !isAtEnd, window.count < XMLProlog.maxLength { return false }
+    hasProlog = true
+    guard prolog.isComplete || window.count < XMLProlog.maxLength else {
+      stop = (1, "what is in front of the XML is longer than 1 MiB")
+      return true
+    }
+    guard !prolog.declaresEntities else {
+      stop = (1, "the XML declares entities, which no export does")
+      return true
+    }
+    for index in prolog.documentType ?? 0..<0 where text.base[text.start + index] != 0x0A {
+      text.base[text.start + index] = 0x20
+    }
+    return true
+  }
+
+  /// Copies the values of the rows, so that fields can point to them until the next piece.
+  private func keepValues() {
+    scanner.withValues { found in
+      if found.count > values.count {
+        values.deallocate()
+        values = .allocate(capacity: found.count * 2)
+      }
+      _ = values.update(fromContentsOf: found)
+    }
+  }
+
+  private func row(_ found: XMLScanner.FoundRow) -> Row {
+    for column in 0..<columnCount {
+      let field = scanner.value(found, column) { start, count in
+        Field(start: UnsafePointer(values.baseAddress ?? text.base) + start, count: count, shape: .quoted)
+      }
+      (fields + column).initialize(to: field ?? .absent)
+    }
+    let start = text.start + Int(found.source.lowerBound - windowStart)
+    return Row(
+      fields: UnsafeBufferPointer(start: fields, count: columnCount), line: found.line, isUnterminated: false,
+      source: UnsafeBufferPointer(start: text.base + start, count: found.source.count))
+  }
+}

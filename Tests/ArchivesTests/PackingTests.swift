@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import CBZip2
+import CLZMA
+import Logbook
+import SeededRandom
+import TestArchives
+import Testing
+
+@Suite struct PackingTests {
+  private static let text = Array(String(repeating: "2026-03-11 08:10,142\n", count: 3000).utf8)
+
+  private static func packed(_ packing: Packing, _ bytes: [UInt8]) throws -> [UInt8] {
+    var out = [UInt8](repeating: 0, count: bytes.count + 1 << 16)
+    switch packing {
+    case .xz:
+      var count = 0
+      let status = lzma_easy_buffer_encode(
+        6, LZMA_CHECK_CRC64, nil, bytes, bytes.count, &out, &count, out.count)
+      guard status == LZMA_OK else { throw Failure(.inputOutput, "xz") }
+      return Array(out.prefix(count))
+    case .bzip2:
+      var count = UInt32(out.count)
+      var bytes = bytes
+      let length = UInt32(bytes.count)
+      let status = bytes.withUnsafeMutableBytes { source in
+        out.withUnsafeMutableBytes { target in
+          BZ2_bzBuffToBuffCompress(
+            target.baseAddress?.assumingMemoryBound(to: CChar.self), &count,
+            source.baseAddress?.assumingMemoryBound(to: CChar.self), length, 9, 0, 0)
+        }
+      }
+      guard status == BZ_OK else { throw Failure(.inputOutput, "bzip2") }
+      return Array(out.prefix(Int(count)))
+    case .gzip:
+      return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + (try ZipWriter.deflated(bytes)) + trailer(bytes)
+    }
+  }
+
+  private static func trailer(_ bytes: [UInt8]) -> [UInt8] {
+    var checksum: UInt32 = 0xFFFF_FFFF
+    for byte in bytes {
+      checksum ^= UInt32(byte)
+      for _ in 0..<8 { checksum = checksum >> 1 ^ (checksum & 1 == 1 ? 0xEDB8_8320 : 0) }
+    }
+    checksum = ~checksum
+    return (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
+      + (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) }
+  }
+
+  private static func unpacked(_ packing: Packing, _ bytes: [UInt8], piece: Int = 100) throws -> (
+    bytes: [UInt8], isTruncated: Bool
+  ) {
+    let source = try packing.unpacking(PieceSource(bytes, piece: piece), name: "a")
+    return (try source.allBytes(chunk: 5000), source.isTruncated)
+  }
+
+  @Test(arguments: Packing.allCases) func whatWasPackedIsUnpacked(_ packing: Packing) throws {
+    let packed = try Self.packed(packing, Self.text)
+    #expect(Packing(packed) == packing)
+    let (bytes, isTruncated) = try Self.unpacked(packing, packed, piece: 1)
+    #expect(bytes == Self.text && !isTruncated)
+  }
+
+  @Test(arguments: Packing.allCases) func piecesThatWerePackedApartAreOne(_ packing: Packing) throws {
+    let packed = try Self.packed(packing, Self.text)
+    #expect(try Self.unpacked(packing, packed + packed).bytes == Self.text + Self.text)
+  }
+
+  @Test(arguments: Packing.allCases) func aCutIsNoticedAndAddsNothing(_ packing: Packing) throws {
+    let packed = try Self.packed(packing, Self.text)
+    for length in stride(from: 8, to: packed.count, by: 5) {
+      let (bytes, isTruncated) = try Self.unpacked(packing, Array(packed.prefix(length)))
+      #expect(isTruncated && Self.text.starts(with: bytes), "cut to \(length) bytes")
+    }
+  }
+
+  @Test(arguments: Packing.allCases) func noDamageTraps(_ packing: Packing) throws {
+    let packed = try Self.packed(packing, Self.text)
+    for seed in 1...500 {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      var bytes = packed
+      for _ in 0..<3 {
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(
+          in: 0...255, using: &generator)
+      }
+      do {
+        _ = try Self.unpacked(packing, bytes)
+      } catch let failure as Failure {
+        #expect(failure.category == .badInput, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test func otherBytesAreNotPacked() {
+    for text in ["", "BZ", "2026", "\u{1F}"] { #expect(Packing(Array(text.utf8)) == nil) }
+  }
+}

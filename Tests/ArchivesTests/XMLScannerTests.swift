@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Testing
+
+@Suite struct XMLScannerTests {
+  private static let shape = ElementShape(
+    path: ["Root", "Row"], attributes: ["a", "b"],
+    pairs: ElementShape.Pairs(element: "Entry", key: "key", value: "value", names: ["k"]))
+
+  /// The rows of a text that comes in pieces, cells joined with bars, and why it ended.
+  private func scan(_ text: String, piece: Int = 5) -> (rows: [String], stop: String?) {
+    let scanner = XMLScanner(Self.shape)
+    var rows: [String] = []
+    let bytes = Array(text.utf8)
+    var place = 0
+    while true {
+      let next = min(bytes.count, place + piece)
+      let stop = bytes[place..<next].withUnsafeBufferPointer { scanner.feed($0, isLast: next == bytes.count) }
+      for row in scanner.rows { rows.append(cells(of: row, scanner)) }
+      if let stop { return (rows, "\(stop.line): \(stop.reason)") }
+      if next == bytes.count { return (rows, nil) }
+      place = next
+    }
+  }
+
+  private func cells(of row: XMLScanner.FoundRow, _ scanner: XMLScanner) -> String {
+    scanner.withValues { values in
+      (0..<Self.shape.columnCount).map { column in
+        scanner.value(row, column) { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) } ?? "-"
+      }.joined(separator: "|")
+    }
+  }
+
+  @Test(arguments: [1, 3, 1000]) func rowsAreFoundInPiecesOfAnySize(_ piece: Int) {
+    let text = """
+      <?xml version="1.0"?><Root><Row b="2" a="1"/><Other a="9"/>
+      <Row a="x &amp; y"><Entry key="k" value="ä"/><Entry key="j" value="no"/></Row>
+      <Group><Row a="nested"/></Group><Row/></Root>
+      """
+    #expect(scan(text, piece: piece).rows == ["1|2|-", "x & y|-|ä", "-|-|-"])
+    #expect(scan(text, piece: piece).stop == nil)
+  }
+
+  @Test func rowsKnowTheirLineAndPlace() throws {
+    let text = "<Root>\n<Row a='1'\n/>\n <Row a='2'>\n</Row></Root>"
+    let scanner = XMLScanner(Self.shape)
+    _ = Array(text.utf8).withUnsafeBufferPointer { scanner.feed($0, isLast: true) }
+    #expect(scanner.rows.map(\.line) == [2, 4])
+    let bytes = Array(text.utf8)
+    let sources = scanner.rows.map {
+      String(decoding: bytes[Int($0.source.lowerBound)..<Int($0.source.upperBound)], as: UTF8.self)
+    }
+    #expect(sources == ["<Row a='1'\n/>", "<Row a='2'>\n</Row>"])
+  }
+
+  @Test func whatIsCutEndsWithTheRowsBefore() {
+    let (rows, stop) = scan("<Root><Row a='1'/><Row a='2'")
+    #expect(rows == ["1|-|-"])
+    #expect(stop?.hasPrefix("1: the XML is truncated or damaged") == true)
+  }
+
+  @Test func nestingHasAnEnd() {
+    let deep = "<Root>" + String(repeating: "<a>", count: 100_000)
+    #expect(scan(deep, piece: 4096).stop == "1: XML elements are nested deeper than 64")
+  }
+
+  @Test func anEndlessTagIsNoRow() {
+    let (rows, stop) = scan("<Root a='" + String(repeating: "x", count: 9 << 20), piece: 1 << 16)
+    #expect(rows.isEmpty && stop == "1: a tag of the XML is longer than 8 MiB")
+  }
+
+  @Test func noEntityIsExpanded() {
+    let (rows, stop) = scan("<Root><Row a='&lol;'/></Root>", piece: 1000)
+    #expect(rows.isEmpty && stop?.contains("undefined entity") == true)
+  }
+
+  @Test func noEntityIsDeclared() {
+    let text = "<!DOCTYPE Root [<!ENTITY lol 'x'>]><Root><Row a='&lol;'/></Root>"
+    for piece in [1, 1000] {
+      #expect(scan(text, piece: piece).rows.isEmpty)
+      #expect(scan(text, piece: piece).stop == "1: the XML declares entities, which no export does")
+    }
+  }
+
+  // MARK: The prolog
+
+  @Test func theRootElementIsFoundBehindADocumentType() {
+    let text =
+      "<?xml version='1.0'?>\n<!-- <a> --><!DOCTYPE HealthData [\n<!-- ]> --> <!ATTLIST a b [x] ]\n>\n<HealthData l='en'>"
+    let prolog = XMLProlog(Array(text.utf8))
+    #expect(prolog.rootElement == "HealthData" && prolog.isComplete && !prolog.declaresEntities)
+    #expect(prolog.documentType.map { Array(text.utf8)[$0].count } ?? 0 > 40)
+  }
+
+  @Test func anIncompleteDocumentTypeStillNamesTheRoot() {
+    let prolog = XMLProlog(Array("<!DOCTYPE HealthData [ <!ELEMENT a (b)>".utf8))
+    #expect(prolog.rootElement == "HealthData" && !prolog.isComplete)
+  }
+
+  @Test func declaredEntitiesAreNoticed() {
+    #expect(XMLProlog(Array("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>".utf8)).declaresEntities)
+  }
+
+  @Test(arguments: ["", "<", "<!", "<!DOCTYPE", "<!DOCTYPE a", "<?xml", "<!--", "a<b/>"])
+  func aProlongedPrologIsNotComplete(_ text: String) {
+    #expect(!XMLProlog(Array(text.utf8)).isComplete)
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import FormatConformance
+import Foundation
+import Logbook
+import TestArchives
+import Testing
+
+@testable import Formats
+
+/// What is imported of an archive, and what is listed.
+@Suite struct ExportInputsTests {
+  private static let table =
+    "time,glucose (mg/dL)\n2026-05-01 07:00,101\n2026-05-02 12:00,99\n2026-05-04 08:00,120\n"
+
+  /// What became of each input: the format's id, or why it was passed over, by the name behind the archive's.
+  private func inputs(of inputs: ExportInputs) throws -> [String] {
+    try (0..<inputs.count).map { place in
+      switch try inputs.open(place, options: Rendering.options()) {
+      case .export(var reader):
+        let count = try Rendering.lines(from: &reader).count - 1
+        return "\(reader.name.split(separator: ":").last ?? "") \(reader.format) \(count)"
+      case .unread(let name, let reason): return "\(name.split(separator: ":").last ?? ""): \(reason)"
+      }
+    }
+  }
+
+  private func archive(_ members: [(String, String)]) throws -> ScratchFile {
+    try ScratchFile(ZipWriter.archive(members))
+  }
+
+  @Test func everyMemberThatAFormatRecognisesIsAnInput() throws {
+    let entries = #"[{"type":"sgv","date":1770369455000,"sgv":175,"direction":"Flat"}]"#
+    let file = try archive([
+      ("data_10.csv", Self.table), ("data_2.csv", Self.table), ("notes.txt", "hello\n"),
+      ("folder/entries.json", entries), ("__MACOSX/._data_2.csv", "x"), (".hidden.csv", Self.table),
+      ("empty.csv", ""),
+    ])
+    let inputs = try ExportInputs(path: file.url.path)
+    #expect(inputs.isArchive)
+    #expect(
+      try self.inputs(of: inputs).map { String($0.prefix(40)) } == [
+        "data_2.csv generic 3", "data_10.csv generic 3", "empty.csv: the input is empty",
+        "folder/entries.json nightscout 1",
+        "notes.txt: unknown format; 'glucoport formats' lists the formats".prefix(40).description,
+      ])
+  }
+
+  @Test func aFileThatIsNoArchiveIsOneInput() throws {
+    let file = try ScratchFile(Self.table)
+    let inputs = try ExportInputs(path: file.url.path)
+    #expect(!inputs.isArchive && inputs.count == 1)
+    guard case .export(let reader) = try inputs.open(0, options: Rendering.options()) else {
+      Issue.record("it was passed over")
+      return
+    }
+    #expect(reader.format == "generic" && reader.name == file.url.path)
+  }
+
+  @Test func aFileThatNoFormatTakesFails() throws {
+    let file = try ScratchFile("hello\n")
+    let inputs = try ExportInputs(path: file.url.path)
+    #expect(throws: Failure.self) { try inputs.open(0, options: Rendering.options()) }
+  }
+
+  @Test func anArchiveThroughAPipeGivesTheSame() throws {
+    let bytes = try ZipWriter.archive([("a.csv", Self.table), ("b.txt", "hello\n")])
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    #expect(write(ends[1], bytes, bytes.count) == bytes.count)
+    close(ends[1])
+    let inputs = try ExportInputs(descriptor: ends[0], name: "-", isInterrupted: { false })
+    #expect(try self.inputs(of: inputs).first == "a.csv generic 3")
+  }
+
+  @Test func textThroughAPipeLosesNothingToTheLookAtItsFirstBytes() throws {
+    for text in [Self.table, "a", ""] {
+      var ends: [Int32] = [0, 0]
+      try #require(pipe(&ends) == 0)
+      #expect(write(ends[1], text, text.utf8.count) == text.utf8.count)
+      close(ends[1])
+      let inputs = try ExportInputs(descriptor: ends[0], name: "-", isInterrupted: { false })
+      guard text == Self.table else {
+        #expect(throws: Failure.self) { try inputs.open(0, options: Rendering.options()) }
+        continue
+      }
+      guard case .export(var reader) = try inputs.open(0, options: Rendering.options()) else {
+        Issue.record("it was passed over")
+        return
+      }
+      #expect(try Rendering.lines(from: &reader).count == 4)
+      var digest = Digest()
+      digest.update(text)
+      #expect(reader.digest == digest.hexadecimal())
+    }
+  }
+
+  @Test func oneMemberIsNamedBehindItsArchive() throws {
+    let file = try archive([("x/a.csv", Self.table), ("b.csv", Self.table)])
+    let path = file.url.path + ".zip"
+    try FileManager.default.copyItem(atPath: file.url.path, toPath: path)
+    defer { unlink(path) }
+    #expect(try inputs(of: ExportInputs(path: path + ":x/a.csv")) == ["x/a.csv generic 3"])
+    let failure = #expect(throws: Failure.self) { try ExportInputs(path: path + ":c.csv") }
+    #expect(failure?.category == .missingInput)
+  }
+
+  @Test func aMemberIsKnownAgainOutsideOfItsArchive() throws {
+    let file = try archive([("a.csv", Self.table)])
+    guard
+      case .export(var reader) = try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
+    else {
+      Issue.record("it was passed over")
+      return
+    }
+    var batch = IngestBatch()
+    while try reader.read(into: &batch) {}
+    var digest = Digest()
+    digest.update(Self.table)
+    #expect(reader.digest == digest.hexadecimal())
+  }
+
+  @Test func aDamagedMemberGivesNoReadingAndIsNotPassedOver() throws {
+    var writer = ZipWriter()
+    writer.entries = [ZipWriter.Entry(name: "a.csv", bytes: Array(Self.table.utf8), statedChecksum: 1)]
+    let file = try ScratchFile(writer.bytes())
+    let inputs = try ExportInputs(path: file.url.path)
+    let failure = #expect(throws: Failure.self) { try inputs.open(0, options: Rendering.options()) }
+    #expect(failure?.message.contains("a.csv: the member is damaged") == true)
+  }
+
+  @Test func anArchiveInAnArchiveIsNotUnpacked() throws {
+    var writer = ZipWriter()
+    writer.entries = [
+      ZipWriter.Entry(name: "inner.zip", bytes: try ZipWriter.archive([("a.csv", Self.table)]))
+    ]
+    let file = try ScratchFile(writer.bytes())
+    #expect(
+      try inputs(of: ExportInputs(path: file.url.path)) == [
+        "inner.zip: this is a ZIP archive inside of another; unpack the outer one"
+      ])
+  }
+
+  @Test func aSpreadsheetIsNamedAsSuch() throws {
+    for names in [["[Content_Types].xml", "xl/workbook.xml"], ["mimetype", "content.xml"]] {
+      let file = try archive(names.map { ($0, "<a/>") })
+      let failure = #expect(throws: Failure.self) {
+        try ExportInputs(path: file.url.path).open(0, options: Rendering.options())
+      }
+      #expect(failure?.message.contains("save each sheet as CSV") == true)
+      #expect(try inputs(of: ExportInputs(path: file.url.path, passesOver: true)).count == 1)
+    }
+  }
+
+  @Test func whatTwoReadingsOfAnExportNeedIsReadTwice() throws {
+    // Day and month are open, so that the whole member is surveyed first.
+    let text = "time,glucose (mg/dL)\n04/05/2026 07:00,101\n13/05/2026 12:00,99\n"
+    let file = try archive([("a.csv", text)])
+    #expect(try inputs(of: ExportInputs(path: file.url.path)) == ["a.csv generic 2"])
+  }
+
+  @Test func numbersInNamesAreOrderedBySize() {
+    let names = ["cgm_10.csv", "cgm_9.csv", "a", "cgm_09.csv", "cgm.csv", "b2a10", "b2a9", ""]
+    let sorted = ["", "a", "b2a9", "b2a10", "cgm.csv", "cgm_09.csv", "cgm_9.csv", "cgm_10.csv"]
+    #expect(names.sorted(by: NaturalOrder.isBefore) == sorted)
+  }
+}
