@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The tables of Glooko's export, a ZIP archive with one CSV file for each kind of data.
+///
+/// Times are local minutes without a zone, and 0 stands for no value in every column of numbers. The column
+/// `Serial Number` may hold a product's name, so it is taken as the model.
+struct GlookoFormat: ExportFormat {
+  static let id = "glooko"
+  static let title = "Glooko CSV"
+  static let summary = "sensor and meter readings, insulin, basal rates, carbohydrates, food, exercise, notes"
+
+  /// What recognising a table finds.
+  struct Found {
+    let row: HeaderRow<GlookoTable>
+    let title: GlookoTitle?
+  }
+
+  private var table: GlookoTable
+  private var hasHeader = false
+  private var hasTitle = false
+  private var glucose: GlucoseReader
+  private var mark: DecimalMarkSurvey
+  private var dates: DateOrderSurvey
+  private var order: DateOrder?
+  private var orderBasis = Decision.Basis.given
+  private let isYearFirst: Bool
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Found>? {
+    for delimiter in InputHead.delimiters {
+      let sign = Character(Unicode.Scalar(delimiter))
+      // A quote that never closes in a line above swallows the header, which still is a line.
+      let lines = head.lines.map {
+        $0.split(separator: sign, omittingEmptySubsequences: false).map(String.init)
+      }
+      for rows in [head.rows(delimiter), lines] {
+        if let found = find(in: rows, delimiter) {
+          return Recognition(layout: .table(delimiter: delimiter), header: found)
+        }
+      }
+    }
+    return nil
+  }
+
+  private static func find(in rows: [[String]], _ delimiter: UInt8) -> Found? {
+    let title = rows.first.flatMap(GlookoTitle.init)
+    for (index, cells) in rows.enumerated() {
+      guard let table = GlookoTable(cells, hasTitle: title != nil) else { continue }
+      let row = HeaderRow(delimiter: delimiter, cells: cells, rows: rows[(index + 1)...], meaning: table)
+      return Found(row: row, title: title)
+    }
+    return nil
+  }
+
+  init(_ found: Recognition<Found>, head: InputHead, options: ExportOptions) throws {
+    let row = found.header.row
+    table = row.meaning
+    mark = DecimalMarkSurvey(presumed: .point)
+    for cells in row.rows {
+      for cell in cells.dropFirst() { mark.note(cell.utf8) }
+    }
+    glucose = GlucoseReader(unit: table.unit ?? .milligramsPerDecilitre, mark: mark.mark)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
+    let times = row.rows.compactMap(\.first)
+    isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
+  }
+
+  var isOpen: Bool { order == nil && !isYearFirst && table.isStored }
+
+  mutating func survey(_ row: Row) {
+    if let time = row[0].openTime {
+      dates.note(time, isHistory: table.kind == .cgm, line: row.line)
+    } else if let title = GlookoTitle(row.fields.map(\.text)) {
+      noteLastDay(title, line: row.line)
+    }
+  }
+
+  /// The range of the export ends with its last day.
+  private mutating func noteLastDay(_ title: GlookoTitle, line: Int64) {
+    if let latest = DeviceTime(text: title.lastDay) { return dates.noteLatest(latest.seconds + 86399) }
+    var text = title.lastDay + " 23:59"
+    let time = text.withUTF8 { bytes in
+      bytes.baseAddress.flatMap { Field(start: $0, count: bytes.count, shape: .bare).openTime }
+    }
+    if let time { dates.noteExportTime(time, line: line) }
+  }
+
+  mutating func settle() throws {
+    (order, orderBasis) = try dates.settle(halfDayMeansMonthFirst: true, languagePutsDayFirst: false)
+  }
+
+  var decisions: [Decision] {
+    var decisions: [Decision] = []
+    if let unit = table.unit { decisions.append(Decision("unit", unit.name, .read)) }
+    guard table.isStored else { return decisions }
+    decisions.append(
+      isYearFirst && order == nil
+        ? Decision("date-order", "year first", .read)
+        : Decision("date-order", order == .monthFirst ? "month first" : "day first", orderBasis))
+    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
+    return decisions
+  }
+
+  var warnings: [String] { table.unknown.map { HeaderNames.warning($0, readAs: nil) } }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if row.isUnterminated, row.count < table.count { return .cut }
+    guard table.isStored else {
+      out.skip(table.kind == .dailyTotal ? "daily total" : table.kind == .alarm ? "alarm" : "medication")
+      return .data
+    }
+    guard let time = time(row[0]) else {
+      out.reject(
+        row,
+        order == nil
+          ? "invalid time; expected YYYY-MM-DD hh:mm"
+          : "invalid time; expected \(order == .monthFirst ? "MM/DD/YYYY" : "DD.MM.YYYY") hh:mm")
+      return .data
+    }
+    switch table.kind {
+    case .cgm: readGlucose(row, .cbg, table[.cgm], at: time, into: &out)
+    case .meter: readGlucose(row, .smbg, table[.glucose], at: time, into: &out)
+    case .bolus: readBolus(row, at: time, into: &out)
+    case .basal: readBasal(row, at: time, into: &out)
+    default: readDiary(row, at: time, into: &out)
+    }
+    return .data
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    let cells = row.fields.map(\.text)
+    if let table = GlookoTable(cells, hasTitle: hasTitle) {
+      self.table = table
+      hasHeader = true
+      if let unit = table.unit { glucose.unit = unit }
+      return .header
+    }
+    if GlookoTitle(cells) != nil { hasTitle = true }
+    return .unknown("before the header, or not a row of Glooko")
+  }
+
+  @inline(__always) private func time(_ cell: Field) -> ShownTime? {
+    if let order { return cell.openTime?.time(order).map { ShownTime($0) } ?? cell.yearFirstTime }
+    return cell.yearFirstTime
+  }
+
+  private mutating func readGlucose(
+    _ row: Row, _ kind: ReadingKind, _ column: Int, at time: ShownTime, into out: inout Collector
+  ) {
+    let cell = row[column]
+    settleMark(cell)
+    if cell.isEmpty || cell.number(glucose.mark) == 0 { return out.skip("row without a value") }
+    let isManual = row[table[.isManual]].equalsFolded("m")
+    out.add(
+      kind, glucose.read(cell), device: device(row, in: &out), at: time, marks: isManual ? .manual : [],
+      row: row)
+  }
+
+  @inline(__always) private mutating func settleMark(_ cell: Field) {
+    guard !mark.isSettled else { return }
+    mark.note(cell.bytes)
+    glucose.mark = mark.mark
+  }
+
+  @inline(__always) private func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let model = row[table[.serial]]
+    return out.device(vendor: "Glooko", model: model.isEmpty ? .fixed("Glooko") : model, serial: .absent)
+  }
+}
+
+// MARK: - Insulin, food and the rest
+
+extension GlookoFormat {
+  /// What a cell of numbers holds: 0 and an empty cell are no number.
+  private enum Amount {
+    case none
+    case number(Double)
+    case wrong
+  }
+
+  private mutating func amount(_ row: Row, _ column: GlookoColumn, in range: ClosedRange<Double>) -> Amount {
+    let cell = row[table[column]]
+    if cell.isEmpty { return .none }
+    settleMark(cell)
+    guard let number = cell.number(mark.mark), range.contains(number) else { return .wrong }
+    return number == 0 ? .none : .number(number)
+  }
+
+  /// Takes numbers into fields; false when one of them is wrong and the row was refused.
+  private mutating func take(
+    _ row: Row, _ wanted: [(column: GlookoColumn, field: String, range: ClosedRange<Double>)],
+    into fields: inout [String: FieldValue], _ out: inout Collector
+  ) -> Bool {
+    for (column, field, range) in wanted {
+      switch amount(row, column, in: range) {
+      case .none: continue
+      case .number(let number): fields[field] = .number(number)
+      case .wrong:
+        out.reject(row, "an amount is not a number from 0 to \(plainNumber(range.upperBound))")
+        return false
+      }
+    }
+    return true
+  }
+
+  private func owner(_ row: Row) -> String { row[table[.serial]].text }
+
+  /// A bolus: what was delivered, in two parts where a part of it was extended. The calculator's glucose is no reading.
+  private mutating func readBolus(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    var amounts: [String: FieldValue] = [:]
+    guard
+      take(
+        row,
+        [
+          (.delivered, "units", PlausibleAmounts.units), (.initial, "initial", PlausibleAmounts.units),
+          (.extended, "extended", PlausibleAmounts.units), (.carbs, "carbs", PlausibleAmounts.grams),
+        ], into: &amounts, &out)
+    else { return }
+    let (initial, carbs) = (amounts.removeValue(forKey: "initial"), amounts.removeValue(forKey: "carbs"))
+    if amounts["extended"] != nil { amounts["units"] = initial }
+    if !amounts.isEmpty {
+      amounts["subtype"] = .text("rapid")
+      out.add(.insulin, at: time, owner: owner(row), line: row.line, amounts)
+    }
+    if let carbs { out.add(.food, at: time, owner: owner(row), line: row.line, ["carbs": carbs]) }
+    if amounts.isEmpty, carbs == nil { out.skip("bolus without insulin") }
+  }
+
+  /// A basal rate with its minutes; the insulin delivered where the table states no rate.
+  private mutating func readBasal(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    var fields: [String: FieldValue] = [:]
+    guard
+      take(
+        row,
+        [
+          (.rate, "rate", PlausibleAmounts.unitsPerHour), (.minutes, "minutes", PlausibleAmounts.minutes),
+          (.delivered, "units", PlausibleAmounts.units),
+        ], into: &fields, &out)
+    else { return }
+    if fields["rate"] != nil { fields["units"] = nil }
+    guard fields["rate"] != nil || fields["units"] != nil else { return out.skip("basal without a rate") }
+    fields["subtype"] = .text("basal")
+    out.add(.insulin, at: time, owner: owner(row), line: row.line, fields)
+  }
+
+  private mutating func readDiary(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    var fields: [String: FieldValue] = [:]
+    func text(_ columns: GlookoColumn...) -> String {
+      columns.map { row[table[$0]].trimmed.text }.filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+    let kind: RecordKind
+    let words: String
+    switch table.kind {
+    case .carbs, .food:
+      guard
+        take(
+          row,
+          [
+            (.carbs, "carbs", PlausibleAmounts.grams), (.fat, "fat", PlausibleAmounts.grams),
+            (.protein, "protein", PlausibleAmounts.grams), (.energy, "energy", PlausibleAmounts.kilocalories),
+          ], into: &fields, &out)
+      else { return }
+      (kind, words) = (.food, text(.name))
+    case .exercise:
+      guard take(row, [(.minutes, "minutes", PlausibleAmounts.minutes)], into: &fields, &out) else { return }
+      if !text(.intensity).isEmpty { fields["intensity"] = .text(text(.intensity)) }
+      (kind, words) = (.exercise, text(.name))
+    case .insulin:
+      guard take(row, [(.value, "units", PlausibleAmounts.units)], into: &fields, &out) else { return }
+      if fields.isEmpty { return out.skip("insulin without an amount") }
+      (kind, words) = (.insulin, text(.name, .insulinType))
+    default: (kind, words) = (.note, text(.value))
+    }
+    if !words.isEmpty { fields["text"] = .text(words) }
+    guard !fields.isEmpty else { return out.skip("row without a value") }
+    out.add(kind, at: time, owner: owner(row), line: row.line, fields)
+  }
+}

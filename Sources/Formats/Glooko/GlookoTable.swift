@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What a column of a table of Glooko holds.
+enum GlookoColumn: Hashable {
+  case time, cgm, glucose, isManual, serial
+  case insulinType, glucoseInput, carbs, carbRatio, delivered, initial, extended
+  case minutes, percentage, rate
+  case totalBolus, totalInsulin, totalBasal
+  case alarm, name, fat, protein, energy, servings, servingCount
+  case intensity, burned, value, medicationType
+}
+
+/// The header of a table of Glooko: which of its tables it is, and where the columns are.
+struct GlookoTable {
+  /// The files of an export, each a table of one kind.
+  enum Kind: CaseIterable {
+    case cgm, meter, bolus, basal, dailyTotal, alarm, food, exercise, insulin, medication, carbs, note
+
+    /// The columns that it certainly has; `hasTitle`: only below Glooko's title line, since the columns alone prove
+    /// nothing.
+    fileprivate var needs: (columns: [GlookoColumn], hasTitle: Bool) {
+      switch self {
+      case .cgm: ([.cgm], false)
+      case .meter: ([.glucose, .isManual], false)
+      case .bolus: ([.insulinType, .glucoseInput, .carbs, .delivered], false)
+      case .basal: ([.insulinType, .minutes, .percentage, .delivered], false)
+      case .dailyTotal: ([.totalBolus, .totalInsulin, .totalBasal], false)
+      case .alarm: ([.alarm, .serial], true)
+      case .food: ([.name, .carbs, .fat, .protein, .energy], false)
+      case .exercise: ([.name, .intensity, .minutes, .burned], false)
+      case .insulin: ([.name, .value, .insulinType], true)
+      case .medication: ([.name, .value, .medicationType], true)
+      case .carbs: ([.carbs], true)
+      case .note: ([.value], true)
+      }
+    }
+  }
+
+  let kind: Kind
+  /// Whether its rows are stored; others are only counted.
+  var isStored: Bool { kind != .dailyTotal && kind != .alarm && kind != .medication }
+  /// The unit of glucose columns; nil for a table without.
+  let unit: GlucoseUnit?
+  /// How many columns it has.
+  let count: Int
+  /// Names that are not known.
+  let unknown: [String]
+  private let columns: [GlookoColumn: Int]
+
+  /// The column, or -1 where this table has none.
+  subscript(column: GlookoColumn) -> Int { columns[column] ?? -1 }
+
+  /// - Parameter hasTitle: whether Glooko's title line is above.
+  init?(_ cells: [String], hasTitle: Bool) {
+    guard cells.count >= 2, Self.names[Self.bare(cells[0])] == .time else { return nil }
+    var (columns, unknown): ([GlookoColumn: Int], [String]) = ([:], [])
+    var unit: GlucoseUnit?
+    for (index, cell) in cells.enumerated() where !cell.isEmpty {
+      guard let column = Self.names[Self.bare(cell)], columns[column] == nil else {
+        unknown.append(cell)
+        continue
+      }
+      columns[column] = index
+      if column == .cgm || column == .glucose { unit = Self.unit(of: cell) }
+    }
+    // A table with many other columns is somebody else's, who uses the same words.
+    let kind = Kind.allCases.first { kind in
+      let needs = kind.needs
+      return needs.columns.allSatisfy { columns[$0] != nil } && (hasTitle || !needs.hasTitle)
+    }
+    guard let kind, unknown.count <= 2, (kind != .cgm && kind != .meter) || unit != nil else { return nil }
+    if kind == .carbs || kind == .note, columns.count > 3 { return nil }
+    (self.kind, self.unit, self.unknown, self.columns, count) = (kind, unit, unknown, columns, cells.count)
+  }
+
+  private static func unit(of cell: String) -> GlucoseUnit? {
+    guard let open = cell.lastIndex(of: "("), cell.last == ")" else { return nil }
+    return GlucoseUnit(name: cell[open...].dropFirst().dropLast())
+  }
+
+  /// The name without the unit of a glucose column, folded.
+  private static func bare(_ cell: String) -> String {
+    let name = foldedHeader(cell)
+    for unit in [" (mg/dl)", " (mmol/l)"] where name.hasSuffix(unit) {
+      return String(name.dropLast(unit.count))
+    }
+    return name
+  }
+
+  /// Column names in English, German, Swedish, Dutch and French.
+  private static let names: [String: GlookoColumn] = [
+    "timestamp": .time, "zeitstempel": .time, "tidstämpel": .time, "tijdstempel": .time, "horodatage": .time,
+    "cgm glucose value": .cgm, "cgm-glukosewert": .cgm, "cgm-glukosvärde": .cgm, "cgm-glucosewaarde": .cgm,
+    "valeur de glycémie scg": .cgm,
+    "glucose value": .glucose, "glukosewert": .glucose,
+    "manual reading": .isManual, "manuelles lesen": .isManual,
+    "serial number": .serial, "seriennummer": .serial,
+    "insulin type": .insulinType, "insulin-typ": .insulinType, "insulinetype": .insulinType,
+    "blood glucose input": .glucoseInput, "blutzuckereingabe": .glucoseInput,
+    "invoer bloedglucose": .glucoseInput,
+    "carbs input (g)": .carbs, "kohlenhydrataufnahme (g)": .carbs, "kh (g)": .carbs,
+    "inmatning av kolhydrater (g)": .carbs, "invoer koolhydraatverbruik (g)": .carbs,
+    "carbs ratio": .carbRatio, "kohlenhydratverhältnis": .carbRatio,
+    "insulin delivered (u)": .delivered, "abgegebenes insulin (e)": .delivered,
+    "insulin tillfört (enh.)": .delivered, "toegediende insuline (eenh.)": .delivered,
+    "initial delivery (u)": .initial, "anfängliche abgabe (e)": .initial,
+    "extended delivery (u)": .extended, "verzögerte abgabe (e)": .extended,
+    "duration (minutes)": .minutes, "dauer (minuten)": .minutes, "varaktighet (minuter)": .minutes,
+    "percentage (%)": .percentage, "prozentsatz (%)": .percentage,
+    "rate": .rate, "frekvens": .rate,
+    "total bolus (u)": .totalBolus, "bolus gesamt (u)": .totalBolus,
+    "total insulin (u)": .totalInsulin, "insulin gesamt (u)": .totalInsulin,
+    "total basal (u)": .totalBasal, "basal gesamt (u)": .totalBasal,
+    "alarm/event": .alarm, "alarm/ereignis": .alarm,
+    "name": .name, "fett": .fat, "eiweiß": .protein, "kalorien": .energy,
+    "portionen": .servings, "anzahl der portionen": .servingCount,
+    "intensität": .intensity, "verbrannte kalorien": .burned,
+    "wert": .value, "value": .value, "medikamententyp": .medicationType,
+  ]
+}
+
+/// The title line of a table of Glooko: `Name:…,Date Range:2024-03-01 - 2024-03-07` in any language. Whose it is, is not kept.
+struct GlookoTitle {
+  /// The last day of the range, as text.
+  let lastDay: String
+
+  init?(_ cells: [String]) {
+    let filled = cells.filter { !$0.isEmpty }
+    guard filled.count == 2, filled[0].contains(":") else { return nil }
+    guard let colon = filled[1].firstIndex(of: ":"), colon > filled[1].startIndex else { return nil }
+    // `2024-03-01 -2024-03-07` and `10.03.2025 - 10.03.2025`.
+    let range = filled[1][filled[1].index(after: colon)...]
+    guard let first = range.first, first.isNumber, let space = range.lastIndex(of: " ") else { return nil }
+    var day = range[range.index(after: space)...]
+    if day.first == "-" { day = day.dropFirst() }
+    guard day.count >= 6, day.count <= 10, day.first?.isNumber == true, range.contains(" -") else {
+      return nil
+    }
+    lastDay = String(day)
+  }
+}

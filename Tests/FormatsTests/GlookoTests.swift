@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct GlookoTests {
+  private func text(_ title: String? = "Name:Kim,Date Range:2026-03-10 - 2026-03-11", _ lines: String...)
+    -> String
+  {
+    ([title].compactMap(\.self) + lines).joined(separator: "\n") + "\n"
+  }
+
+  private func claims(_ text: String) throws -> Bool {
+    let head = try InputHead(text: Array(text.utf8), isWhole: true)
+    return GlookoFormat.recognise(head, options: ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil))
+      != nil
+  }
+
+  // MARK: What is Glooko's
+
+  @Test(arguments: [
+    "Timestamp,CGM Glucose Value (mg/dl),Serial Number", "Timestamp,CGM Glucose Value (mmol/l),Serial Number",
+    "Zeitstempel,CGM-Glukosewert (mg/dl),Seriennummer", "Tidstämpel,CGM-glukosvärde (mmol/l)",
+    "Tijdstempel,CGM-glucosewaarde (mmol/l)", "Horodatage,Valeur de glycémie SCG (mmol/L)",
+    "Timestamp,Glucose Value (mg/dL),Manual reading,Serial number",
+  ]) func aHeaderOfGlucoseIsEnough(_ header: String) throws {
+    #expect(try claims(header + "\n"))
+    #expect(try claims(text("Name:Kim, Date Range:2026-03-10 -2026-03-11", header)))
+    #expect(try claims(text("Medical Record Number: 12345", header)))
+  }
+
+  @Test(arguments: [
+    "Timestamp,Glucose Value (mg/dL)", "Timestamp,Value", "Zeitstempel,Wert", "Zeitstempel,KH (g)",
+    "Timestamp,CGM Glucose Value", "Time,CGM Glucose Value (mg/dl)",
+    "Timestamp,Event Type,Glucose Value (mg/dL)",
+    "Timestamp,Alarm/Event,Severity,Serial Number",
+  ]) func aHeaderThatOthersUseTooIsNot(_ header: String) throws { #expect(try !claims(header + "\n")) }
+
+  @Test func shortTablesAreRecognisedBelowTheTitleOnly() throws {
+    for header in ["Zeitstempel,KH (g)", "Zeitstempel,Wert", "Zeitstempel,Name,Wert,Medikamententyp"] {
+      #expect(try claims(text("Name:Kim,Datumsbereich:10.03.2026 - 11.03.2026", header)))
+      #expect(try !claims(text("Kim's notes, all: of them", header)))
+    }
+  }
+
+  // MARK: What is read
+
+  @Test func zeroIsNoValue() throws {
+    let export = try TextExport(
+      text(
+        nil, "Timestamp,CGM Glucose Value (mmol/l),Serial Number", "2026-03-10 08:00,0.0,X",
+        "2026-03-10 08:05,5.5,X"))
+    #expect(export.readings.count == 1 && export.skipped == ["row without a value": 1])
+    #expect(export.readings.first?.measurement == .value(Quantity(5.5, .millimolesPerLitre)))
+  }
+
+  @Test func theRangeOfTheTitleSettlesDayAndMonth() throws {
+    let header = "Timestamp,Glucose Value (mg/dl),Manual Reading,Serial Number"
+    let export = try TextExport(
+      text("Name:K,Date Range:3/1/2026 - 3/14/2026", header, "3/4/2026 7:05,112.0,,X")
+    ) {
+      $0.now = nil
+    }
+    #expect(export.decision("date-order") == "month first (inferred)" && export.readings.count == 1)
+    let yearFirst = try TextExport(
+      text("Name:K,Date Range:2026-03-01 - 2026-03-07", header, "3/4/2026 7:05,112.0,,X"))
+    #expect(yearFirst.readings.map(\.deviceTime.text) == ["2026-03-04T07:05:00"])
+    #expect(throws: Failure.self) {
+      try TextExport(text(nil, header, "3/4/2026 7:05,112.0,,X")) { $0.now = nil }
+    }
+  }
+
+  @Test func aPartOfABolusThatWasExtendedIsNotGivenTwice() throws {
+    let export = try TextExport(
+      text(
+        nil,
+        "Timestamp,Insulin Type,Blood Glucose Input (mg/dl),Carbs Input (g),Carbs Ratio,Insulin Delivered (U),Initial Delivery (U),Extended Delivery (U),Serial Number",
+        "2026-03-10 19:30,Combo,180.0,60.0,10.0,6.0,3.6,2.4,X",
+        "2026-03-10 20:30,Combo,0.0,0.0,10.0,2.0,0.0,2.0,X"))
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-03-10T19:30:00 {"extended":2.4,"subtype":"rapid","units":3.6}"#,
+        #"food 2026-03-10T19:30:00 {"carbs":60}"#,
+        #"insulin 2026-03-10T20:30:00 {"extended":2,"subtype":"rapid"}"#,
+      ])
+    #expect(export.readings.isEmpty)
+  }
+
+  @Test func aTitleIsTwoLabelledCells() {
+    #expect(GlookoTitle(["Name:Kim", "Date Range:2026-03-10 -2026-03-11"])?.lastDay == "2026-03-11")
+    #expect(
+      GlookoTitle(["Name:Kim", "Datumsbereich:10.03.2026 - 11.03.2026", "", ""])?.lastDay == "11.03.2026")
+    for cells in [
+      ["Name:Kim"], ["a", "b:2026-01-01 - 2026-01-02"], ["a:b", "c:all - of it"], ["a:b", "c:1"], [],
+    ] {
+      #expect(GlookoTitle(cells) == nil, "\(cells)")
+    }
+  }
+}
