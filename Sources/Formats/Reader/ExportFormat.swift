@@ -112,6 +112,7 @@ public enum ExportRegister {
     MySugrFormat.self,
     NightscoutFormat.self,
     TidepoolFormat.self,
+    CareLinkFormat.self,
     GlookoFormat.self,
     GenericFormat.self,
   ]

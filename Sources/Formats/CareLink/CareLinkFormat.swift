@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Medtronic CareLink's CSV, in the layout of 2017 and later, whose sections name their device, and in the one before, whose
+/// rows name their kind (`Raw-Type`).
+struct CareLinkFormat: ExportFormat {
+  static let id = "carelink"
+  static let title = "Medtronic CareLink CSV"
+  static let summary =
+    "sensor and meter readings, calibrations, insulin, basal rates, carbohydrates, event markers"
+
+  private var header: CareLinkHeader
+  private var hasHeader = false
+  /// Whether the lines in front of the rows go on: they hold a person's name, and are neither kept nor reported.
+  private var isPreamble = true
+  private var units: [GlucoseUnit]
+  private var glucose: GlucoseReader
+  private var mark: DecimalMarkSurvey
+  private var dates: DateOrderSurvey
+  private var order: DateOrder?
+  private var orderBasis = Decision.Basis.given
+  private let isYearFirst: Bool
+  private var devices = CareLinkDevices()
+  private var twins = CareLinkTwins()
+  private var lastDevice: (model: [UInt8], index: DeviceIndex)?
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<CareLinkHeader>>?
+  {
+    head.firstRow(CareLinkHeader.init)?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<CareLinkHeader>>, head: InputHead, options: ExportOptions) throws {
+    let row = found.header
+    header = row.meaning
+    units = [header.unit]
+    mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
+    glucose = GlucoseReader(unit: header.unit, mark: mark.mark)
+    dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
+    order = options.dateOrder.flatMap(DateOrder.init(rawValue:))
+    let dateColumn = header[.date]
+    let cells = row.rows.filter { $0.count > dateColumn && $0[0].first?.isNumber == true }.map {
+      $0[dateColumn]
+    }
+    // The layout with sections writes the year first in every language.
+    isYearFirst =
+      cells.isEmpty
+      ? !header.hasRawTypes : cells.allSatisfy { $0.prefix(4).allSatisfy(\.isNumber) && $0.count > 7 }
+  }
+
+  var isOpen: Bool { order == nil && !isYearFirst }
+
+  mutating func survey(_ row: Row) {
+    if row[0].starts(with: "Report Range") || row[0].starts(with: "Data Range") {
+      // The last day of the range, whether it has a time or not.
+      if let time = openTime(row[3]) { dates.noteExportTime(time, line: row.line) }
+      return
+    }
+    if let header = CareLinkHeader(row.fields.map(\.text)) {
+      self.header = header
+    } else if let time = openTime(row[header[.date]], row[header[.time]]) {
+      dates.note(time, isHistory: !row[header[.sensor]].isEmpty && time.year >= 1990, line: row.line)
+    }
+  }
+
+  mutating func settle() throws {
+    (order, orderBasis) = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
+  }
+
+  var decisions: [Decision] {
+    var decisions = [
+      Decision("unit", units.map(\.name).joined(separator: ", "), .read),
+      isYearFirst && order == nil
+        ? Decision("date-order", "year first", .read)
+        : Decision("date-order", order == .monthFirst ? "month first" : "day first", orderBasis),
+    ]
+    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
+    if header.carbs == .servings {
+      decisions.append(Decision("carbohydrates", "exchanges, as servings", .read))
+    }
+    return decisions
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if row.isUnterminated, row.count < header.count { return .cut }
+    guard let time = time(row) else {
+      out.reject(
+        row,
+        "invalid date or time; expected \(order == nil ? "YYYY/MM/DD" : order == .monthFirst ? "MM/DD/YY" : "DD-MM-YY") hh:mm:ss"
+      )
+      return .data
+    }
+    if devices.isAggregated {
+      out.skip("daily total")
+    } else if header.hasRawTypes {
+      readTyped(row, at: time, into: &out)
+    } else {
+      readPlain(row, at: time, into: &out)
+    }
+    return .data
+  }
+
+  mutating func finish(into out: inout Collector) {
+    let settled = twins.settle()
+    for reading in settled.readings { out.add(reading) }
+    for _ in 0..<settled.known { out.skip("repeated finger stick") }
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    if let header = CareLinkHeader(row.fields.map(\.text)) {
+      self.header = header
+      hasHeader = true
+      isPreamble = false
+      if !units.contains(header.unit) { units.append(header.unit) }
+      glucose.unit = header.unit
+      return .header
+    }
+    if devices.takeSection(row) {
+      lastDevice = nil
+      // A section begins with its header; what is between is none of its rows.
+      return .header
+    }
+    if row[0].equalsFolded("last name") || row[0].starts(with: "Medtronic Diabetes CareLink") {
+      isPreamble = true
+    }
+    guard isPreamble else { return .unknown("not a row of CareLink") }
+    devices.takeInfo(row)
+    return .data
+  }
+}
+
+// MARK: - Times
+
+extension CareLinkFormat {
+  @inline(__always) private func time(_ row: Row) -> ShownTime? {
+    let (date, clock) = (row[header[.date]].trimmed, row[header[.time]].trimmed)
+    if let order { return openTime(date, clock)?.time(order).map { ShownTime($0) } }
+    guard date.count == 10, let clock = clock.timeOfDay, let year = date.slice(0, 4).integer,
+      let month = date.slice(5, 7).integer, let day = date.slice(8, 10).integer, date[4] == date[7]
+    else { return nil }
+    return DeviceTime(
+      year: Int(year), month: Int(month), day: Int(day), hour: clock.hour, minute: clock.minute,
+      second: clock.second
+    ).map { ShownTime($0) }
+  }
+
+  private func openTime(_ date: Field, _ clock: Field) -> OpenTime? {
+    guard let day = date.trimmed.openDate, let time = clock.trimmed.timeOfDay else { return nil }
+    return OpenTime(
+      first: day.first, second: day.second, year: day.year, hour: time.hour, minute: time.minute,
+      seconds: time.second, hasHalfDay: time.hasHalfDay, separator: day.separator)
+  }
+
+  /// A time of the lines in front, which may be a day alone.
+  private func openTime(_ cell: Field) -> OpenTime? {
+    if let time = cell.openTime { return time }
+    guard let day = cell.openDate, day.length == cell.count else { return nil }
+    return OpenTime(
+      first: day.first, second: day.second, year: day.year, hour: 23, minute: 59, seconds: 59,
+      hasHalfDay: false,
+      separator: day.separator)
+  }
+}
+
+// MARK: - Readings
+
+extension CareLinkFormat {
+  private enum Copy { case none, exact, rounded }
+
+  @inline(__always) private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let column = header[.device]
+    if let lastDevice, column < 0 || row[column].hasSameBytes(as: lastDevice.model) {
+      return lastDevice.index
+    }
+    let index = out.device(devices.device(row, column))
+    lastDevice = (column < 0 ? [] : Array(row[column].bytes), index)
+    return index
+  }
+
+  /// Adds the glucose in a cell; a copy of a finger stick waits for its original.
+  private mutating func add(
+    _ kind: ReadingKind, _ column: CareLinkColumn, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
+    copy: Copy = .none, limit: Measurement? = nil, into out: inout Collector
+  ) {
+    let cell = row[header[column]].trimmed
+    mark.note(cell.bytes)
+    glucose.mark = mark.mark
+    switch limit.map(CellValue.measurement) ?? glucose.read(cell) {
+    case .empty: return
+    case .rejected(let reason): out.reject(row, reason)
+    case .measurement(let measurement):
+      let reading = Reading(
+        device: device(row, in: &out), kind: kind, at: time.deviceTime, placement: out.place(time),
+        measurement,
+        marks: marks, line: row.line)
+      if copy != .none, twins.keep(reading, isRounded: copy == .rounded) { return }
+      if kind == .smbg { twins.note(reading) }
+      out.add(reading)
+    }
+  }
+
+  /// A row of the layout of 2017 and later: its filled columns say what it is.
+  private mutating func readPlain(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    var isTaken = false
+    if !row[header[.sensor]].isEmpty {
+      add(.cbg, .sensor, row, at: time, into: &out)
+      isTaken = true
+    }
+    if !row[header[.meter]].isEmpty {
+      add(
+        .smbg, .meter, row, at: time, marks: row[header[.meterID]].isEmpty ? [] : .linked, into: &out)
+      isTaken = true
+    }
+    if !row[header[.calibration]].isEmpty {
+      add(.smbg, .calibration, row, at: time, marks: .calibration, copy: .exact, into: &out)
+      isTaken = true
+    }
+    if addBolus(row, at: time, into: &out) { isTaken = true }
+    if addCarbs(row, at: time, into: &out) { isTaken = true }
+    if !row[header[.basalRate]].isEmpty {
+      addBasal(row, at: time, into: &out)
+      isTaken = true
+    }
+    if !row[header[.marker]].isEmpty {
+      addMarker(row, at: time, into: &out)
+      isTaken = true
+    }
+    if !isTaken { out.skip(name(of: row)) }
+  }
+
+  /// What a row is that holds nothing to store.
+  private func name(of row: Row) -> String {
+    let names: [(CareLinkColumn, String)] = [
+      (.newTime, "clock change"), (.alarm, "alarm"), (.suspend, "suspension"), (.rewind, "rewind"),
+      (.prime, "priming"), (.tempBasal, "temporary basal rate"), (.exception, "sensor exception"),
+      (.estimate, "bolus calculation"), (.bolusType, "bolus not delivered"), (.dailyTotal, "daily total"),
+    ]
+    return names.first { !row[header[$0.0]].isEmpty }?.1 ?? "row without a value"
+  }
+
+  /// A row of the layout before 2017, which names its kind in English in every language.
+  private mutating func readTyped(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let type = row[header[.rawType]].trimmed
+    if type.equals("GlucoseSensorData") {
+      guard !row[header[.sensor]].isEmpty else { return out.skip("sensor reading without a value") }
+      add(.cbg, .sensor, row, at: time, into: &out)
+    } else if type.equals("GlucoseSensorDataLow") {
+      add(.cbg, .sensor, row, at: time, limit: .low(below: 40, .milligramsPerDecilitre), into: &out)
+    } else if type.equals("GlucoseSensorDataHigh") {
+      add(.cbg, .sensor, row, at: time, limit: .high(above: 400, .milligramsPerDecilitre), into: &out)
+    } else if type.equals("BGReceived") {
+      let isLinked = !row[header[.meterID]].isEmpty
+      add(.smbg, .meter, row, at: time, marks: isLinked ? .linked : [], into: &out)
+    } else if type.equals("BGCapturedOnPump") {
+      add(.smbg, .meter, row, at: time, copy: .exact, into: &out)
+    } else if type.equals("CalBGForPH") {
+      add(.smbg, .calibration, row, at: time, marks: .calibration, copy: .exact, into: &out)
+    } else if type.equals("SensorCalBG") {
+      add(.smbg, .calibration, row, at: time, marks: .calibration, copy: .rounded, into: &out)
+    } else if type.equals("BolusNormal") || type.equals("BolusSquare") {
+      if !addBolus(row, at: time, into: &out) { out.skip("bolus without insulin") }
+    } else if type.equals("BolusWizardBolusEstimate") {
+      if !addCarbs(row, at: time, into: &out) { out.skip("bolus calculation") }
+    } else {
+      out.skip(type.isEmpty ? "row without a kind" : String(type.text.prefix(40)))
+    }
+  }
+}
+
+// MARK: - Insulin, carbohydrates, markers
+
+extension CareLinkFormat {
+  private mutating func number(_ cell: Field) -> Double? {
+    mark.note(cell.bytes)
+    return cell.number(mark.mark)
+  }
+
+  private func owner(_ row: Row) -> String {
+    let device = devices.device(row, header[.device])
+    return device.serial.isEmpty ? device.model : device.serial
+  }
+
+  private func add(
+    _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at time: ShownTime,
+    into out: inout Collector
+  ) {
+    out.add(kind, at: time, owner: owner(row), line: row.line, fields)
+  }
+
+  /// What was delivered of a bolus. The row before it, with what was selected, says nothing more.
+  private mutating func addBolus(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let cell = row[header[.delivered]].trimmed
+    if cell.isEmpty { return false }
+    guard let units = number(cell), PlausibleAmounts.units.contains(units) else {
+      out.reject(row, "the insulin dose is not a number of units")
+      return true
+    }
+    if units == 0 { return false }
+    let type = row[header[.bolusType]]
+    var fields: [String: FieldValue] = ["subtype": .text("rapid")]
+    if type.equals("Square") || type.equals("Dual (square part)") {
+      fields["extended"] = .number(units)
+      if let time = row[header[.bolusMinutes]].trimmed.timeOfDay {
+        fields["minutes"] = .number(Double(time.hour * 60 + time.minute))
+      }
+    } else {
+      fields["units"] = .number(units)
+    }
+    add(.insulin, fields, row, at: time, into: &out)
+    return true
+  }
+
+  private mutating func addCarbs(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let cell = row[header[.carbs]].trimmed
+    if cell.isEmpty { return false }
+    let range = header.carbs == .grams ? PlausibleAmounts.grams : PlausibleAmounts.servings
+    guard let amount = number(cell), range.contains(amount) else {
+      out.reject(row, "the carbohydrates are not a number from 0 to \(plainNumber(range.upperBound))")
+      return true
+    }
+    if amount == 0 { return false }
+    add(.food, [header.carbs.field: .number(amount)], row, at: time, into: &out)
+    return true
+  }
+
+  private mutating func addBasal(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    guard let rate = number(row[header[.basalRate]].trimmed), PlausibleAmounts.unitsPerHour.contains(rate)
+    else {
+      return out.reject(row, "the basal rate is not a number from 0 to 100")
+    }
+    add(.insulin, ["subtype": .text("basal"), "rate": .number(rate)], row, at: time, into: &out)
+  }
+
+  /// `Insulin: 8.00`, `Meal: 1.00grams`, `Exercise`, or a person's own words.
+  private mutating func addMarker(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let cell = row[header[.marker]].trimmed
+    if cell.equalsFolded("exercise") { return add(.exercise, [:], row, at: time, into: &out) }
+    if cell.starts(with: "Insulin: "), let units = number(cell.slice(9, cell.count)),
+      PlausibleAmounts.units.contains(units)
+    {
+      return add(.insulin, ["units": .number(units)], row, at: time, into: &out)
+    }
+    if cell.starts(with: "Meal: "), cell.count > 11, cell.slice(cell.count - 5, cell.count).equals("grams"),
+      let grams = number(cell.slice(6, cell.count - 5)), PlausibleAmounts.grams.contains(grams)
+    {
+      return add(.food, ["carbs": .number(grams)], row, at: time, into: &out)
+    }
+    add(.note, ["text": .text(cell.text)], row, at: time, into: &out)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finger sticks that stand in CareLink's CSV more than once: as the meter's reading, as the pump's copy of it, and as the
+/// value that calibrated the sensor. Copies wait until the end of the input, and those with an original are left out.
+struct CareLinkTwins {
+  /// More than ten years of finger sticks.
+  private static let maxKept = 100_000
+
+  private struct Place: Hashable {
+    let seconds: Int64
+    let value: Int64
+  }
+
+  private var originals: Set<Place> = []
+  private var minutes: Set<Place> = []
+  private var copies: [(reading: Reading, isRounded: Bool)] = []
+
+  private static func place(_ reading: Reading, unit: Int64) -> Place {
+    Place(
+      seconds: reading.deviceTime.seconds / unit, value: reading.measurement.valueBucket)
+  }
+
+  /// Notes a meter's own reading.
+  mutating func note(_ reading: Reading) {
+    guard originals.count < Self.maxKept else { return }
+    originals.insert(Self.place(reading, unit: 1))
+    minutes.insert(Self.place(reading, unit: 60))
+  }
+
+  /// Keeps a copy; false when there are too many, and the store has to find out.
+  ///
+  /// - Parameter isRounded: whether its seconds are cut off.
+  mutating func keep(_ reading: Reading, isRounded: Bool) -> Bool {
+    guard copies.count < Self.maxKept else { return false }
+    copies.append((reading, isRounded))
+    return true
+  }
+
+  /// The copies without an original, each once, and how many others there are.
+  mutating func settle() -> (readings: [Reading], known: Int) {
+    var readings: [Reading] = []
+    // Those with seconds first, so that they stand for their rounded copies.
+    for copy in copies where !copy.isRounded {
+      if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
+      note(copy.reading)
+      readings.append(copy.reading)
+    }
+    for copy in copies where copy.isRounded {
+      if minutes.contains(Self.place(copy.reading, unit: 60)) { continue }
+      note(copy.reading)
+      readings.append(copy.reading)
+    }
+    let known = copies.count - readings.count
+    copies.removeAll()
+    return (readings.sorted { $0.line < $1.line }, known)
+  }
+}

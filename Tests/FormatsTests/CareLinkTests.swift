@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct CareLinkTests {
+  /// A table of the layout with sections, whose rows are filled by column name.
+  private static let header =
+    "Index,Date,Time,New Device Time,BG Reading (mg/dL),Linked BG Meter ID,Basal Rate (U/h),Bolus Type,"
+    + "Bolus Volume Selected (U),Bolus Volume Delivered (U),Alarm,Suspend,Rewind,BWZ Estimate (U),"
+    + "BWZ Carb Input (grams),BWZ BG Input (mg/dL),Sensor Calibration BG (mg/dL),Sensor Glucose (mg/dL),ISIG Value,"
+    + "Event Marker"
+
+  private func export(_ rows: [[String: String]], header: String = header) throws -> TextExport {
+    let names = header.split(separator: ",").map(String.init)
+    let lines = rows.enumerated().map { index, row in
+      (["\(index).00000"] + names.dropFirst().map { row[$0] ?? "" }).joined(separator: ",")
+    }
+    return try TextExport(([header] + lines).joined(separator: "\n") + "\n")
+  }
+
+  private func row(_ time: String, _ column: String, _ value: String) -> [String: String] {
+    ["Date": "2026/03/11", "Time": time, column: value]
+  }
+
+  @Test func aFingerStickThatCalibratedIsOneReading() throws {
+    let export = try export([
+      row("08:00:01", "Sensor Calibration BG (mg/dL)", "142.00"),
+      row("08:00:01", "BG Reading (mg/dL)", "142.00"),
+      row("09:00:01", "Sensor Calibration BG (mg/dL)", "131.00"),
+      row("10:00:01", "Sensor Calibration BG (mg/dL)", "99.00"),
+      row("10:00:02", "BG Reading (mg/dL)", "99.00"),
+    ])
+    #expect(export.readings.map(\.marks) == [[], [], .calibration, .calibration])
+    #expect(export.skipped == ["repeated finger stick": 1])
+  }
+
+  @Test func theCalculatorsGlucoseIsNoReading() throws {
+    let export = try export([row("08:00:01", "BWZ BG Input (mg/dL)", "142.00")])
+    #expect(export.readings.isEmpty && export.skipped == ["row without a value": 1])
+  }
+
+  @Test func whatWasSelectedOfABolusIsNotDelivered() throws {
+    let export = try export([row("08:00:01", "Bolus Volume Selected (U)", "4.50")])
+    #expect(export.records.isEmpty)
+  }
+
+  @Test func rowsOfASectionBelongToItsDevice() throws {
+    let lines = [
+      "-------,Pump A,Pump,0001,------- ", Self.header,
+      "0.00000,2026/03/11,08:00:00,,112" + String(repeating: ",", count: 15),
+      "", "-------,Pump B,Pump,0002,------- ", Self.header,
+      "1.00000,2026/03/11,08:00:00,,112" + String(repeating: ",", count: 15),
+    ]
+    let export = try TextExport(lines.joined(separator: "\n") + "\n")
+    #expect(export.devices.map(\.serial) == ["0001", "0002"] && export.rejections.isEmpty)
+  }
+
+  @Test func aHeaderInTheMiddleMovesTheColumns() throws {
+    let other = Self.header.replacing("New Device Time,", with: "").replacing("mg/dL", with: "mmol/L")
+    let lines = [
+      Self.header, "0.00000,2026/03/11,08:00:00,,112" + String(repeating: ",", count: 15), other + ",More",
+      "1.00000,2026/03/11,09:00:00,6.2" + String(repeating: ",", count: 16),
+    ]
+    let export = try TextExport(lines.joined(separator: "\n") + "\n")
+    #expect(
+      export.readings.compactMap(\.measurement.quantity) == [
+        Quantity(112, .milligramsPerDecilitre), Quantity(6.2, .millimolesPerLitre),
+      ])
+    #expect(export.decision("unit") == "mg/dL, mmol/L (read)")
+  }
+
+  @Test func theRangeOfTheReportSettlesDayAndMonth() throws {
+    let sample = try String(decoding: TextExport.sample("carelink/before-2017-mmol-dmy.csv"), as: UTF8.self)
+    let export = try TextExport(sample)
+    #expect(export.decision("date-order") == "day first (inferred)")
+    let short =
+      sample.split(separator: "\r\n").filter { !$0.contains("14-3-12") }.joined(separator: "\r\n") + "\r\n"
+    #expect(try ScratchFile(short).refusal()?.contains("--date-order") == true)
+    // The range of the report has a day over 12.
+    #expect(
+      try TextExport(short.replacing("5-4-12", with: "25-4-12")).decision("date-order")
+        == "day first (inferred)")
+  }
+
+  @Test func wordsOfCareLinkAloneAreNoTableOfIt() throws {
+    for text in [
+      "Index,Date,Time,Glucose (mg/dL)\n1,2026/03/11,08:00:00,112\n",
+      "Last Name,First Name,Patient ID\nA,B,C\n",
+    ] {
+      let head = try InputHead(text: Array(text.utf8), isWhole: true)
+      let options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
+      #expect(CareLinkFormat.recognise(head, options: options) == nil)
+    }
+  }
+
+  @Test func namesInFrontAreNeitherKeptNorReported() throws {
+    let export = try TextExport(bytes: TextExport.sample("carelink/sections-mgdl.csv"))
+    let text = "\(export.rejections) \(export.warnings) \(export.devices) \(export.recordTexts)"
+    #expect(!text.contains("Kim") && export.rejections.map(\.line) == [26])
+  }
+}
