@@ -114,6 +114,7 @@ public enum ExportRegister {
     TidepoolFormat.self,
     CareLinkFormat.self,
     GlookoFormat.self,
+    AppleHealthFormat.self,
     GenericFormat.self,
   ]
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Logbook
+
+/// `export.xml` of Apple Health. The instant of a record is certain, whatever the offset beside it, so it places the reading.
+///
+/// Each source is a device of its own. What is inside of a `Correlation` is at the top level, too, and read only there.
+struct AppleHealthFormat: ExportFormat {
+  static let id = "apple-health"
+  static let title = "Apple Health export.xml"
+  static let summary = "glucose, insulin and carbohydrates of every app that wrote them"
+
+  private enum Name {
+    static let type = 0, source = 1, unit = 2, start = 3, value = 4, device = 5
+    static let isEntered = 6, meal = 7, reason = 8
+  }
+
+  private static let shape = ElementShape(
+    path: ["HealthData", "Record"],
+    attributes: ["type", "sourceName", "unit", "startDate", "value", "device"],
+    pairs: ElementShape.Pairs(
+      element: "MetadataEntry", key: "key", value: "value",
+      names: ["HKWasUserEntered", "HKBloodGlucoseMealTime", "HKInsulinDeliveryReason"]))
+
+  /// Parts of the names of apps and devices that measure with a sensor. What other sources write are finger sticks.
+  private static let sensorWords = [
+    "dexcom", "stelo", "libre", "lingo", "eversense", "guardian", "medtronic", "minimed", "xdrip", "juggluco",
+    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop",
+  ]
+
+  private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
+  private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
+  private var units: Set<String> = []
+  private var isSensorBySource: [String: Bool] = [:]
+  /// Types of other health data and how often they came since the last one: people have millions of these.
+  private var other: (type: [UInt8], count: Int)?
+  private let givenKind: ReadingKind?
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    head.rootElement == "HealthData" ? Recognition(.elements(shape)) : nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    givenKind = options.kind
+  }
+
+  var decisions: [Decision] {
+    var decisions = [Decision("unit", "as each record says", .read)]
+    decisions.append(
+      givenKind.map { Decision("kind", $0.name, .given) }
+        ?? Decision("kind", "cbg of sensors by the source's name, else smbg", .inferred))
+    return decisions
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let type = row[Name.type]
+    if type.equals("HKQuantityTypeIdentifierBloodGlucose") {
+      readGlucose(row, into: &out)
+    } else if type.equals("HKQuantityTypeIdentifierInsulinDelivery") {
+      readInsulin(row, into: &out)
+    } else if type.equals("HKQuantityTypeIdentifierDietaryCarbohydrates") {
+      readCarbs(row, into: &out)
+    } else {
+      skip(type, into: &out)
+    }
+    return .data
+  }
+
+  mutating func finish(into out: inout Collector) { flush(into: &out) }
+}
+
+extension AppleHealthFormat {
+  private mutating func skip(_ type: Field, into out: inout Collector) {
+    if let known = other, type.hasSameBytes(as: known.type) {
+      other?.count += 1
+    } else {
+      flush(into: &out)
+      other = (Array(type.bytes), 1)
+    }
+  }
+
+  private mutating func flush(into out: inout Collector) {
+    guard let other else { return }
+    var name = String(decoding: other.type, as: UTF8.self)
+    for prefix in ["HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier", "HKDataType"]
+    where name.hasPrefix(prefix) {
+      name = String(name.dropFirst(prefix.count))
+    }
+    out.batch.skipped[String(name.prefix(40)), default: 0] += other.count
+    self.other = nil
+  }
+
+  private static func time(_ row: Row) -> (shown: ShownTime, utc: Int64)? {
+    guard let shown = row[Name.start].yearFirstTime, let offset = shown.utcOffset else { return nil }
+    return (shown, shown.deviceTime.seconds - Int64(offset))
+  }
+
+  /// `mg/dL`, or `mmol<180.15588…>/L` with the molar mass of glucose.
+  private func reader(_ unit: Field) -> GlucoseReader? {
+    if unit.equals("mg/dL") { return milligrams }
+    let isMolar =
+      unit.starts(with: "mmol<180.155") && unit.count > 3
+      && unit.slice(unit.count - 3, unit.count).equals(">/L")
+    return isMolar ? millimoles : nil
+  }
+
+  private mutating func isSensor(_ row: Row) -> Bool {
+    let name = row[Name.source].text + "\n" + row[Name.device].text
+    if let known = isSensorBySource[name] { return known }
+    let folded = name.lowercased()
+    let isSensor = Self.sensorWords.contains { folded.contains($0) }
+    if isSensorBySource.count < 1000 { isSensorBySource[name] = isSensor }
+    return isSensor
+  }
+
+  private mutating func readGlucose(_ row: Row, into out: inout Collector) {
+    guard let (shown, utc) = Self.time(row) else {
+      return out.reject(row, "invalid startDate; expected YYYY-MM-DD hh:mm:ss +hhmm")
+    }
+    guard let reader = reader(row[Name.unit]) else {
+      return out.reject(row, "the unit is neither mg/dL nor mmol/L")
+    }
+    switch reader.read(row[Name.value]) {
+    case .empty: return out.skip("glucose without a value")
+    case .rejected(let reason): return out.reject(row, reason)
+    case .measurement(let measurement):
+      let isEntered = row[Name.isEntered].equals("1")
+      var marks: ReadingMarks = isEntered ? .manual : []
+      if row[Name.meal].equals("1") { marks.insert(.beforeMeal) }
+      if row[Name.meal].equals("2") { marks.insert(.afterMeal) }
+      let kind = isEntered ? .smbg : givenKind ?? (isSensor(row) ? .cbg : .smbg)
+      out.add(
+        Reading(
+          device: out.device(vendor: "Apple Health", model: row[Name.source], serial: .absent), kind: kind,
+          tick: utc, at: shown.deviceTime, placement: out.place(shown), measurement, marks: marks,
+          line: row.line))
+    }
+  }
+
+  /// The reason is HealthKit's `HKInsulinDeliveryReason`: 1 basal, 2 bolus.
+  private func readInsulin(_ row: Row, into out: inout Collector) {
+    guard row[Name.unit].equals("IU"), let units = row[Name.value].jsonNumber,
+      PlausibleAmounts.units.contains(units)
+    else { return out.reject(row, "the insulin dose is not a number of units") }
+    var fields: [String: FieldValue] = ["units": .number(units)]
+    if row[Name.reason].equals("1") { fields["subtype"] = .text("basal") }
+    if row[Name.reason].equals("2") { fields["subtype"] = .text("rapid") }
+    add(.insulin, fields, row, into: &out)
+  }
+
+  private func readCarbs(_ row: Row, into out: inout Collector) {
+    guard row[Name.unit].equals("g"), let grams = row[Name.value].jsonNumber,
+      PlausibleAmounts.grams.contains(grams)
+    else { return out.reject(row, "the carbohydrates are not a number of grams from 0 to 2000") }
+    if grams == 0 { return out.skip("food without content") }
+    add(.food, ["carbs": .number(grams)], row, into: &out)
+  }
+
+  /// A record has no id: its instant, its amount and who wrote it distinguish it, whatever the offset at the export.
+  private func add(
+    _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, into out: inout Collector
+  ) {
+    guard let (shown, utc) = Self.time(row) else {
+      return out.reject(row, "invalid startDate; expected YYYY-MM-DD hh:mm:ss +hhmm")
+    }
+    let source = row[Name.source].text
+    out.add(
+      kind, at: shown, owner: source, sourceID: "\(utc) \(row[Name.value].text) \(source)", line: row.line,
+      fields)
+  }
+}

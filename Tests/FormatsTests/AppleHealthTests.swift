@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import Formats
+
+@Suite struct AppleHealthTests {
+  private func record(
+    _ value: String, at time: String = "2026-05-30 12:30:00 +0200", unit: String = "mg/dL", more: String = ""
+  )
+    -> String
+  {
+    #"<Record type="HKQuantityTypeIdentifierBloodGlucose" sourceName="Meter" unit="\#(unit)" startDate="\#(time)" value="\#(value)"\#(more)/>"#
+  }
+
+  private func export(_ body: String) throws -> TextExport {
+    try TextExport("<HealthData locale='en'>\(body)</HealthData>")
+  }
+
+  @Test func theInstantPlacesAReadingWhateverItsOffset() throws {
+    let first = try export(record("98"))
+    let second = try export(record("98", at: "2026-05-30 06:30:00 -0400"))
+    #expect(first.readings.first?.position == second.readings.first?.position)
+    #expect(first.readings.first?.placement == Placement(utcOffset: 7200, source: .stated))
+  }
+
+  @Test(arguments: ["mmol&lt;180.1558800000541&gt;/L", "mmol&lt;180.15588000005408&gt;/L"])
+  func theMolarMassIsPartOfAUnit(_ unit: String) throws {
+    #expect(try export(record("5.5", unit: unit)).readings.first?.measurement.unit == .millimolesPerLitre)
+  }
+
+  @Test(arguments: ["g/L", "mmol&lt;60&gt;/L", "mmol/L", "%", ""]) func anotherUnitIsRejected(_ unit: String)
+    throws
+  {
+    let export = try export(record("5.5", unit: unit))
+    #expect(export.readings.isEmpty && export.rejections.count == 1)
+  }
+
+  @Test func aRecordInsideOfACorrelationIsNotReadAgain() throws {
+    #expect(try export("<Correlation>\(record("98"))</Correlation>").readings.isEmpty)
+  }
+
+  @Test func aRejectedRecordIsKeptAsItStood() throws {
+    let bad = record("x")
+    #expect(try export("\n \(bad)\n").rejections.map(\.source) == [bad])
+    #expect(try export("\n \(bad)\n").rejections.map(\.line) == [2])
+  }
+
+  @Test func whatIsTruncatedGivesWhatIsWhole() throws {
+    let export = try TextExport("<HealthData>\(record("98"))\(record("99"))<Record type=\"HKQ")
+    #expect(export.readings.count == 2 && export.isTruncated)
+  }
+
+  @Test func declaredEntitiesEndTheReading() throws {
+    let export = try TextExport(
+      "<!DOCTYPE HealthData [<!ENTITY a '98'>]><HealthData>\(record("&a;"))</HealthData>")
+    #expect(export.readings.isEmpty && export.isTruncated)
+  }
+
+  @Test func whatNeverComesToItsFirstElementIsNotRead() throws {
+    for filler in [" ", "<!-- -->"] {
+      let front = String(repeating: filler, count: (2 << 20) / filler.count)
+      let export = try TextExport("<!DOCTYPE HealthData [\(front)]><HealthData>\(record("98"))</HealthData>")
+      #expect(export.readings.isEmpty && export.isTruncated)
+    }
+  }
+
+  @Test func otherXMLIsNotApplesAndIsRefused() throws {
+    let refusal = try ScratchFile("<GPX><Record type='HKQuantityTypeIdentifierBloodGlucose'/></GPX>")
+      .refusal()
+    #expect(refusal?.contains("unknown format") == true)
+  }
+
+  /// As many records as fill the reader's window over and over.
+  @Test func rowsAcrossManyWindowsAreWhole() throws {
+    let values = (0..<20_000).map { 40 + $0 % 300 }
+    let body = values.enumerated().map { index, value in
+      record(
+        "\(value)",
+        at: "2026-05-\(10 + index / 1440) \(10 + index / 60 % 10):\(10 + index % 50):\(10 + index % 47) +0200"
+      )
+    }
+    let export = try export(body.joined(separator: "\n"))
+    #expect(export.readings.compactMap { $0.measurement.quantity.map { Int($0.number) } } == values)
+    #expect(export.readings.map(\.line) == (1...20_000).map { Int64($0) })
+  }
+}
