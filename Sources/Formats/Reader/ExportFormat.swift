@@ -115,6 +115,7 @@ public enum ExportRegister {
     CareLinkFormat.self,
     GlookoFormat.self,
     AppleHealthFormat.self,
+    LibreLinkUpFormat.self,
     GenericFormat.self,
   ]
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Bodies of LibreLinkUp's API: `graph`, `logbook` and `connections`, in which `FactoryTimestamp` is UTC and `Timestamp` the
+/// local time. The account's token, names and patient ids in them are neither kept nor printed.
+struct LibreLinkUpFormat: ExportFormat {
+  static let id = "librelinkup"
+  static let title = "LibreLinkUp JSON"
+  static let summary = "sensor history and the newest or logged sensor values"
+  static var emptyList: Void? { () }
+
+  private enum Name {
+    static let factory = 0, shown = 1, value = 2
+    static let count = 3
+  }
+
+  private static let members = ["FactoryTimestamp", "Timestamp", "ValueInMgPerDl"]
+  /// Where a measurement is: the item itself, or a member of a connection. What `glucoseItem` holds is the same reading.
+  private static let places = [
+    "", "glucoseMeasurement.", "connection.glucoseMeasurement.", "glucoseItem.", "connection.glucoseItem.",
+  ]
+  private static let names =
+    places.flatMap { place in members.map { place + $0 } } + [
+      "graphData", "patientId", "connection.patientId",
+    ]
+  private static let graph = names.count - 3, patient = names.count - 2, connected = names.count - 1
+
+  private let model: String
+  private var patients: Set<String> = []
+  private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
+  private var zoneOffsets: ZoneOffsets
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    guard head.isJSON else { return nil }
+    let isOwn =
+      head.objects.contains { object in
+        places.contains { object[$0 + members[0]] != nil && object[$0 + members[2]] != nil }
+      } || (head.objects.isEmpty && members.allSatisfy(head.names) && head.names("graphData"))
+    return isOwn ? Recognition(.objects(columns: names)) : nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    model = options.device ?? "LibreLinkUp"
+    zoneOffsets = ZoneOffsets(options.zone)
+  }
+
+  var decisions: [Decision] {
+    [
+      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
+      Decision("date-order", "month first", .fixed),
+    ]
+  }
+
+  var warnings: [String] {
+    patients.count > 1 ? ["readings of \(patients.count) people: each has a separate device"] : []
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let device = device(row, in: &out)
+    let graph = row[Self.graph]
+    let place = Self.places.indices.first { !row[$0 * Name.count + Name.factory].isEmpty }
+    if !graph.isEmpty {
+      do {
+        try NestedObjects.forEach(in: graph, columns: Self.members, line: row.line) { item in
+          add(.cbg, item, at: 0, device, into: &out)
+        }
+      } catch {
+        out.reject(row, "the readings of the graph cannot be read")
+      }
+    } else if place == nil {
+      return .unknown("not a measurement of LibreLinkUp")
+    }
+    if let place { add(.scan, row, at: place * Name.count, device, into: &out) }
+    return .data
+  }
+
+  /// One body can hold several people, who are told apart without their ids.
+  private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    var name = model
+    let patient = row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]
+    if !patient.isEmpty {
+      var digest = Digest()
+      digest.update(patient.text)
+      let mark = String(digest.hexadecimal().prefix(8))
+      if patients.count < 1000 { patients.insert(mark) }
+      name += " " + mark
+    }
+    return out.device(Device(vendor: "Abbott", model: name, format: Self.id))
+  }
+
+  /// Adds the measurement whose members begin at a column.
+  private mutating func add(
+    _ kind: ReadingKind, _ row: Row, at column: Int, _ device: DeviceIndex, into out: inout Collector
+  ) {
+    guard let factory = row[column + Name.factory].openTime?.time(.monthFirst) else {
+      return out.reject(row, "invalid or missing FactoryTimestamp; expected M/D/YYYY h:mm:ss AM")
+    }
+    var shown = ShownTime(utc: factory.seconds, offset: zoneOffsets.offset(atUTC: factory.seconds))
+    if let local = row[column + Name.shown].openTime?.time(.monthFirst) {
+      let offset = local.seconds - factory.seconds
+      if abs(offset) < 86400 { shown = ShownTime(local, utcOffset: Int32(offset)) }
+    }
+    switch glucose.read(row[column + Name.value]) {
+    case .measurement(let measurement):
+      out.add(
+        Reading(
+          device: device, kind: kind, tick: factory.seconds, at: shown.deviceTime,
+          placement: out.place(shown),
+          measurement, line: row.line))
+    case .empty: out.skip("measurement without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+}

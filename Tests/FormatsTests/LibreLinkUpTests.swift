@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct LibreLinkUpTests {
+  @Test func theOffsetIsTheDifferenceOfBothTimes() throws {
+    let export = try TextExport(bytes: TextExport.sample("librelinkup/graph.json"))
+    #expect(
+      export.readings.map(\.placement)
+        == Array(repeating: Placement(utcOffset: 3600, source: .stated), count: 3))
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .scan])
+    #expect(export.rejections.count == 1)
+  }
+
+  @Test func theSameReadingUnderTwoNamesIsOne() throws {
+    let export = try TextExport(bytes: TextExport.sample("librelinkup/graph.json"))
+    #expect(export.readings.filter { $0.kind == .scan }.count == 1)
+  }
+
+  @Test func twoPatientsOfABodyAreTwoDevicesWithoutTheirIds() throws {
+    let export = try TextExport(bytes: TextExport.sample("librelinkup/connections.json"))
+    #expect(Set(export.readings.map(\.device)).count == 2 && export.warnings.count == 1)
+    #expect(!"\(export.devices)".contains("00000000"))
+  }
+
+  @Test func tokensAndNamesAreNotKept() throws {
+    let export = try TextExport(bytes: TextExport.sample("librelinkup/logbook.json"))
+    #expect(!"\(export.rejections) \(export.skipped) \(export.devices)".contains("sample"))
+  }
+}
