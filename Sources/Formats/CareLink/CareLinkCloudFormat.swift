@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The JSON that CareLink's apps for care partners fetch: the last day of a sensor and a pump.
+///
+/// Its times end in `Z` and are the patient's wall clock all the same. The offset is the difference of the two times at which
+/// the phone last sent: one as shown, one in milliseconds of UTC. Names and serial numbers are neither kept nor printed.
+struct CareLinkCloudFormat: ExportFormat {
+  static let id = "carelink-cloud"
+  static let title = "Medtronic CareLink cloud JSON"
+  static let summary = "sensor readings and doses of the last day"
+  static var emptyList: Void? { () }
+
+  private static let members = ["sgs", "markers", "lastConduitDateTime", "lastConduitUpdateServerDateTime"]
+  private static let names = members + members.map { "patientData.\($0)" }
+  private static let itemNames = [
+    "sg", "timestamp", "datetime", "sensorState", "type", "data.dataValues.deliveredFastAmount",
+  ]
+  private enum Item { static let value = 0, time = 1, older = 2, state = 3, type = 4, fast = 5 }
+
+  private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
+  private let model: String
+  private var offset: Int32?
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    guard head.isJSON, head.names("sgs"), head.names("sg") else { return nil }
+    return Recognition(.objects(columns: names))
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    model = options.device ?? "CareLink"
+  }
+
+  var decisions: [Decision] {
+    var decisions = [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)]
+    if let offset { decisions.append(Decision("offset", DeviceTime.offsetText(offset), .read)) }
+    return decisions
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let shift = row[0].isEmpty ? Self.members.count : 0
+    guard !row[shift].isEmpty else { return .unknown("not a body of CareLink") }
+    offset = Self.offset(shown: row[shift + 2], sent: row[shift + 3])
+    do {
+      try NestedObjects.forEach(in: row[shift], columns: Self.itemNames, line: row.line) {
+        readValue($0, into: &out)
+      }
+      try NestedObjects.forEach(in: row[shift + 1], columns: Self.itemNames, line: row.line) {
+        readMarker($0, into: &out)
+      }
+    } catch {
+      out.reject(row, "the readings of the body cannot be read")
+    }
+    return .data
+  }
+
+  /// Rounded to a quarter of an hour, as every zone is. Nil where one of the times is missing or 1970.
+  private static func offset(shown: Field, sent: Field) -> Int32? {
+    guard let local = shown.yearFirstTime?.deviceTime.seconds, let instant = sent.instant?.seconds,
+      local > 86400 * 366, instant > 86400 * 366, abs(local - instant) < 86400
+    else { return nil }
+    return Int32((Double(local - instant) / 900).rounded()) * 900
+  }
+
+  private func time(_ row: Row) -> ShownTime? {
+    let cell = row[Item.time].isEmpty ? row[Item.older] : row[Item.time]
+    return cell.yearFirstTime.map { ShownTime($0.deviceTime, utcOffset: offset) }
+  }
+
+  private func readValue(_ row: Row, into out: inout Collector) {
+    var cell = glucose.read(row[Item.value])
+    if row[Item.value].jsonNumber == 0 {
+      guard row[Item.state].equals("SG_BELOW_40_MGDL") else {
+        return out.skip("sensor reading without a value")
+      }
+      cell = .measurement(.low(below: 40, .milligramsPerDecilitre))
+    }
+    guard let time = time(row) else { return out.reject(row, "invalid or missing time") }
+    out.add(
+      .cbg, cell, device: out.device(Device(vendor: "Medtronic", model: model, format: Self.id)), at: time,
+      row: row)
+  }
+
+  private func readMarker(_ row: Row, into out: inout Collector) {
+    let type = row[Item.type].text
+    guard type == "INSULIN", !row[Item.fast].isEmpty else {
+      return out.skip(type.isEmpty ? "marker" : String(type.prefix(40)))
+    }
+    guard let units = row[Item.fast].jsonNumber, PlausibleAmounts.units.contains(units) else {
+      return out.reject(row, "the insulin dose is not a number of units")
+    }
+    guard let time = time(row) else { return out.reject(row, "invalid or missing time") }
+    if units == 0 { return out.skip("bolus without insulin") }
+    out.add(
+      .insulin, at: time, owner: model, line: row.line, ["subtype": .text("rapid"), "units": .number(units)])
+  }
+}
