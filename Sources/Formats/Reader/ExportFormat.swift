@@ -116,6 +116,7 @@ public enum ExportRegister {
     GlookoFormat.self,
     AppleHealthFormat.self,
     LibreLinkUpFormat.self,
+    DexcomAPIFormat.self,
     CareLinkCloudFormat.self,
     GenericFormat.self,
   ]

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct DexcomAPITests {
+  @Test func systemTimeIsUTCWithAndWithoutAnOffset() throws {
+    let items = ["2026-02-06T09:07:35Z", "2026-02-06T09:07:35", "2026-02-06T10:07:35+01:00"].map {
+      #"{"systemTime":"\#($0)","displayTime":"2026-02-06T01:07:35","value":119,"trend":"flat"}"#
+    }
+    let export = try TextExport(#"{"records":[\#(items.joined(separator: ","))]}"#)
+    #expect(
+      export.readings.map(\.placement)
+        == Array(repeating: Placement(utcOffset: -28800, source: .stated), count: 3))
+    #expect(Set(export.readings.map(\.deviceTime.text)) == ["2026-02-06T01:07:35"])
+  }
+
+  @Test func beyondTheRangeNoNumberIsTaken() throws {
+    let export = try TextExport(bytes: TextExport.sample("dexcom-api/egvs-v3.json"))
+    #expect(
+      export.readings.map(\.measurement).prefix(2) == [
+        .low(below: 40, .milligramsPerDecilitre), .high(above: 400, .milligramsPerDecilitre),
+      ])
+  }
+
+  @Test func aTickPlacesAReadingOfATransmitter() throws {
+    let export = try TextExport(bytes: TextExport.sample("dexcom-api/egvs-v3.json"))
+    #expect(export.readings.map(\.position) == [4200, 3900, 3600])
+    #expect(Set(export.readings.map(\.positionKind)) == [.tick])
+  }
+
+  @Test func calibrationsAreNoSensorReadings() throws {
+    let export = try TextExport(bytes: TextExport.sample("dexcom-api/calibrations.json"))
+    #expect(export.readings.map(\.kind) == [.smbg] && export.readings.first?.marks == .calibration)
+  }
+
+  @Test func aDeletedEventIsCountedAndNotTaken() throws {
+    let export = try TextExport(bytes: TextExport.sample("dexcom-api/events.json"))
+    #expect(
+      export.skipped == ["deleted event": 1] && export.records.count == 5 && export.rejections.count == 1)
+    #expect(export.records.map(\.sourceID) == ["e1", "e2", "e4", "e6", "e7"])
+  }
+}
