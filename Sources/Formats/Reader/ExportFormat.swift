@@ -117,6 +117,7 @@ public enum ExportRegister {
     AppleHealthFormat.self,
     LibreLinkUpFormat.self,
     DexcomAPIFormat.self,
+    DexcomShareFormat.self,
     CareLinkCloudFormat.self,
     GenericFormat.self,
   ]

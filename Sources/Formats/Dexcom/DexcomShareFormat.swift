@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Bodies of Dexcom Share: a list of `{"WT":"Date(…)","Value":175,"Trend":"Flat"}`. `WT` is an instant; `DT` adds the offset of
+/// the phone.
+struct DexcomShareFormat: ExportFormat {
+  static let id = "dexcom-share"
+  static let title = "Dexcom Share JSON"
+  static let summary = "sensor readings"
+  static var emptyList: Void? { () }
+
+  private static let names = ["WT", "DT", "Value", "Trend"]
+  private enum Name { static let instant = 0, display = 1, value = 2, trend = 3 }
+
+  private let model: String
+  private let glucose = GlucoseReader(unit: .milligramsPerDecilitre, lowLimit: 40, highLimit: 400)
+  private var zoneOffsets: ZoneOffsets
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    let isOwn = head.objects.contains { object in
+      object["Value"] != nil && object["Trend"] != nil && object["WT"]?.contains("Date(") == true
+    }
+    return isOwn ? Recognition(.objects(columns: names)) : nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    model = options.device ?? "Share"
+    zoneOffsets = ZoneOffsets(options.zone)
+  }
+
+  var decisions: [Decision] { [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)] }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard !row[Name.value].isEmpty || !row[Name.instant].isEmpty else {
+      return .unknown("not a reading of Dexcom Share")
+    }
+    guard let (milliseconds, stated) = Self.date(row[Name.instant]) else {
+      out.reject(row, "invalid or missing WT; expected Date(milliseconds)")
+      return .data
+    }
+    let seconds = Instant(milliseconds: milliseconds).seconds
+    let offset = Self.date(row[Name.display])?.offset ?? stated ?? zoneOffsets.offset(atUTC: seconds)
+    let shown = ShownTime(utc: seconds, offset: offset)
+    var cell = glucose.read(row[Name.value])
+    // Below the range Share sends 39.
+    if row[Name.value].integer == 39 { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
+    switch cell {
+    case .measurement(let measurement):
+      let device = out.device(Device(vendor: "Dexcom", model: model, format: Self.id))
+      out.add(
+        Reading(
+          device: device, kind: .cbg, tick: milliseconds, at: shown.deviceTime, placement: out.place(shown),
+          measurement, line: row.line))
+    case .empty: out.skip("reading without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    }
+    return .data
+  }
+
+  /// `Date(1750022969925)`, `/Date(1750022969925)/` or `Date(1750022969925-0400)`: the offset never shifts the instant.
+  private static func date(_ field: Field) -> (milliseconds: Int64, offset: Int32?)? {
+    guard let open = field.bytes.firstIndex(of: UInt8(ascii: "(")),
+      let close = field.bytes.lastIndex(of: UInt8(ascii: ")")), open < close
+    else { return nil }
+    let inner = field.slice(open + 1, close)
+    let sign = inner.bytes.dropFirst().firstIndex { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+    guard let sign else { return milliseconds(inner).map { ($0, nil) } }
+    guard inner.count - sign == 5, let digits = inner.slice(sign + 1, inner.count).integer, digits < 1900,
+      let instant = milliseconds(inner.slice(0, sign))
+    else { return nil }
+    let seconds = Int32(digits / 100 * 3600 + digits % 100 * 60)
+    return (instant, inner[sign] == UInt8(ascii: "-") ? -seconds : seconds)
+  }
+
+  private static func milliseconds(_ field: Field) -> Int64? {
+    guard field.count == 12 || field.count == 13, let number = field.integer, number > 0 else { return nil }
+    return number
+  }
+}
