@@ -118,6 +118,7 @@ public enum ExportRegister {
     LibreLinkUpFormat.self,
     DexcomAPIFormat.self,
     DexcomShareFormat.self,
+    SiDiaryFormat.self,
     CareLinkCloudFormat.self,
     GenericFormat.self,
   ]

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// SiDiary's CSV, which xDrip+ and Spike export. A file has blocks of sensor values, finger sticks and treatments, one after the
+/// other, in local minutes.
+///
+/// Rows end early or have more cells than the header, and the remark at their end is not quoted.
+struct SiDiaryFormat: ExportFormat {
+  static let id = "sidiary"
+  static let title = "SiDiary CSV of xDrip+"
+  static let summary = "sensor readings, finger sticks, ketones, insulin, carbohydrates, notes"
+
+  fileprivate enum Column: Int, CaseIterable {
+    case day, time, sensor, milligrams, millimoles, ketone, exchanges, grams, bolus, basal, remark
+
+    var name: String {
+      switch self {
+      case .day: "day"
+      case .time: "time"
+      case .sensor: "udt_cgms"
+      case .milligrams: "bg_level"
+      case .millimoles: "bg_level_mmol"
+      case .ketone: "ketone"
+      case .exchanges: "ch_be_khe"
+      case .grams: "ch_gr"
+      case .bolus: "bolus"
+      case .basal: "basal"
+      case .remark: "remark"
+      }
+    }
+  }
+
+  /// Further columns of SiDiary, which are not read.
+  private static let others: Set<String> = ["bloodpressure", "weight_lbs", "weight_kg"]
+
+  /// Where the columns are, and what the header calls those that are not read.
+  struct Found {
+    fileprivate let columns: [Int]
+    let count: Int
+    let unknown: [String]
+
+    /// Weather stations write `Day;Time`, too: only with a column that SiDiary alone has is it one of its tables.
+    fileprivate init?(_ cells: [String]) {
+      let folded = cells.map(foldedHeader)
+      guard cells.count >= 3, cells[0] == "DAY", cells[1] == "TIME" else { return nil }
+      columns = Column.allCases.map { folded.firstIndex(of: $0.name) ?? -1 }
+      guard columns[2...].contains(where: { $0 >= 2 }) else { return nil }
+      count = cells.count
+      let known = Set(Column.allCases.map(\.name)).union(SiDiaryFormat.others)
+      unknown = zip(cells, folded).filter { !$1.isEmpty && !known.contains($1) }.map(\.0)
+    }
+
+    fileprivate subscript(column: Column) -> Int { columns[column.rawValue] }
+  }
+
+  private var found: Found
+  private var hasHeader = false
+  private let model: String
+  private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
+  private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
+  private var deviceIndex: DeviceIndex?
+  /// The sensor's last value: two of one minute are two readings when they differ.
+  private var last: (reading: Reading, values: [Measurement])?
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Found>>? {
+    head.firstRow(Found.init)?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Found>>, head: InputHead, options: ExportOptions) {
+    self.found = found.header.meaning
+    model = options.device ?? "SiDiary"
+  }
+
+  var decisions: [Decision] {
+    [Decision("unit", "as each column says", .fixed), Decision("date-order", "day first", .fixed)]
+  }
+
+  var warnings: [String] { found.unknown.map { HeaderNames.warning($0, readAs: nil) } }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if row.isUnterminated, row.count < found.count { return .cut }
+    guard let day = row[0].openDate, day.length == row[0].count, let clock = row[1].timeOfDay,
+      let time = DeviceTime(
+        year: day.year, month: day.second, day: day.first, hour: clock.hour, minute: clock.minute,
+        second: clock.second)
+    else {
+      out.reject(row, "invalid date or time; expected DD.MM.YYYY;hh:mm")
+      return .data
+    }
+    let shown = ShownTime(time)
+    var isTaken = readValues(row, at: shown, into: &out)
+    isTaken = readRecords(row, at: shown, into: &out) || isTaken
+    if !isTaken { out.skip("row without a value") }
+    return .data
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    guard let found = Found(row.fields.map(\.text)) else {
+      return .unknown("before the header, or not a row of SiDiary")
+    }
+    self.found = found
+    hasHeader = true
+    return .header
+  }
+}
+
+extension SiDiaryFormat {
+  private mutating func device(in out: inout Collector) -> DeviceIndex {
+    if let deviceIndex { return deviceIndex }
+    let index = out.device(Device(vendor: "SiDiary", model: model, format: Self.id))
+    deviceIndex = index
+    return index
+  }
+
+  private mutating func readValues(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    var isTaken = false
+    if addSensor(row, at: time, into: &out) { isTaken = true }
+    for (column, reader) in [(Column.milligrams, milligrams), (.millimoles, millimoles)] {
+      let cell = row[found[column]]
+      // Where both units are there, they are one reading.
+      if cell.isEmpty || cell.number() == 0 || (column == .millimoles && isTaken) { continue }
+      out.add(.smbg, reader.read(cell), device: device(in: &out), at: time, row: row)
+      isTaken = true
+    }
+    let ketone = row[found[.ketone]]
+    if !ketone.isEmpty, ketone.number() != 0 {
+      out.add(
+        .ketone, GlucoseReader.ketone(ketone, mark: .point), device: device(in: &out), at: time, row: row)
+      isTaken = true
+    }
+    return isTaken
+  }
+
+  /// Minutes have no seconds, so that different values of one minute are numbered in their order.
+  private mutating func addSensor(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let cell = row[found[.sensor]]
+    // Spike leaves out what is no reading; other programs write 0.
+    if cell.isEmpty || cell.number() == 0 { return false }
+    guard case .measurement(let measurement) = milligrams.read(cell) else {
+      if case .rejected(let reason) = milligrams.read(cell) { out.reject(row, reason) }
+      return true
+    }
+    var reading = Reading(
+      device: device(in: &out), kind: .cbg, at: time.deviceTime, placement: out.place(time), measurement,
+      line: row.line)
+    var values = [measurement]
+    if let last, last.reading.deviceTime == reading.deviceTime {
+      values = last.values.contains(measurement) ? last.values : last.values + [measurement]
+      reading.occurrence = Int32(values.firstIndex(of: measurement) ?? 0)
+      reading.occurrenceIsStated = reading.occurrence > 0
+    }
+    last = (reading, values)
+    out.add(reading)
+    return true
+  }
+
+  private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    var isTaken = false
+    let amounts: [(Column, RecordKind, String, String?, ClosedRange<Double>)] = [
+      (.grams, .food, "carbs", nil, PlausibleAmounts.grams),
+      (.exchanges, .food, "servings", nil, PlausibleAmounts.servings),
+      (.bolus, .insulin, "units", "rapid", PlausibleAmounts.units),
+      (.basal, .insulin, "units", "long", PlausibleAmounts.units),
+    ]
+    for (column, kind, field, subtype, range) in amounts {
+      let cell = row[found[column]]
+      if cell.isEmpty || cell.number() == 0 { continue }
+      isTaken = true
+      guard let number = cell.number(), range.contains(number) else {
+        out.reject(row, "an amount is not a number from 0 to \(plainNumber(range.upperBound))")
+        continue
+      }
+      var fields: [String: FieldValue] = [field: .number(number)]
+      if let subtype { fields["subtype"] = .text(subtype) }
+      out.add(kind, at: time, owner: model, line: row.line, fields)
+    }
+    let remark = remark(row)
+    if remark.isEmpty { return isTaken }
+    if ["Started by xDrip", "Stopped by xDrip"].contains(remark) {
+      out.skip("sensor start or stop")
+    } else {
+      out.add(.note, at: time, owner: model, line: row.line, ["text": .text(remark)])
+    }
+    return true
+  }
+
+  /// The rest of the line from the remark on: the delimiter is not quoted in it, and a line end is `||`.
+  private func remark(_ row: Row) -> String {
+    let start = found[.remark]
+    guard start >= 0, start < row.count else { return "" }
+    // Where columns are behind it, it ends with its cell.
+    if start < found.count - 1 { return row[start].text.replacing("||", with: "\n") }
+    // As it stood: the cells of the row have lost their blanks.
+    var rest = row.source[...]
+    for _ in 0..<start { rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst() }
+    while rest.last == UInt8(ascii: ";") { rest = rest.dropLast() }
+    guard let base = rest.base.baseAddress else { return "" }
+    let text = Field(start: base + rest.startIndex, count: rest.count, shape: .bare).trimmed.text
+    return text.replacing("||", with: "\n")
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct SiDiaryTests {
+  private static let header = "DAY;TIME;UDT_CGMS;BG_LEVEL;CH_GR;BOLUS;REMARK\n"
+
+  @Test func differentValuesOfOneMinuteAreTwoReadings() throws {
+    let export = try TextExport(
+      Self.header
+        + "14.05.2026;19:20;115;;;;\n14.05.2026;19:20;116;;;;\n14.05.2026;19:20;115;;;;\n14.05.2026;19:25;116;;;;\n"
+    )
+    #expect(export.readings.map(\.occurrence) == [0, 1, 0, 0])
+    #expect(export.readings.map(\.occurrenceIsStated) == [false, true, false, false])
+  }
+
+  @Test func rowsMayEndEarlyOrHaveMoreCells() throws {
+    let export = try TextExport(Self.header + "14.05.2026;19:20;115\n14.05.2026;19:25;116;;;;;;;\n")
+    #expect(export.readings.count == 2 && export.rejections.isEmpty && export.records.isEmpty)
+  }
+
+  @Test func aRemarkKeepsItsSemicolonsAndLines() throws {
+    let export = try TextExport(Self.header + #"14.05.2026;19:20;;;;;pizza; half "big"||later more;"# + "\n")
+    #expect(export.recordTexts == [#"note 2026-05-14T19:20:00 {"text":"pizza; half \"big\"\nlater more"}"#])
+  }
+
+  @Test(arguments: [
+    "Day;Time;GHI;DNI\n", "day;time;bg_level\n", "DAY;TIME\n", "DAY;TIME;WEIGHT_KG\n", "TIME;DAY;BG_LEVEL\n",
+  ])
+  func otherTablesOfDaysAndTimesAreNot(_ text: String) throws {
+    let head = try InputHead(text: Array(text.utf8), isWhole: true)
+    let options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
+    #expect(SiDiaryFormat.recognise(head, options: options) == nil)
+  }
+}
