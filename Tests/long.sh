@@ -4,8 +4,8 @@
 # at a real kernel. Takes hours. Needs root where packages are missing.
 #   Tests/long.sh
 # The number of seeds is set by GLUCOPORT_SCHEDULES and GLUCOPORT_FUZZ_ROUNDS, the first ones by GLUCOPORT_FIRST_SEED and
-# GLUCOPORT_FUZZ_SEED, the readings in a comparison by GLUCOPORT_VERIFY_READINGS, and those of the upload to a site by
-# GLUCOPORT_SITE_READINGS.
+# GLUCOPORT_FUZZ_SEED, the readings in a comparison by GLUCOPORT_VERIFY_READINGS, those of the upload to a site by
+# GLUCOPORT_SITE_READINGS, and the bytes between two cuts of a site's answer by GLUCOPORT_SITE_CUTS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh
@@ -39,8 +39,9 @@ GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.Mutation
 phase "what a comparison of large stores weighs"
 GLUCOPORT_VERIFY_READINGS=${GLUCOPORT_VERIFY_READINGS:-1000000} check --filter '\.VerifyTrafficTests/'
 
-phase "a large first upload to a Nightscout site, and a slow site"
+phase "a large first upload to a Nightscout site, answers cut at each byte, and a slow site"
 GLUCOPORT_SITE_READINGS=${GLUCOPORT_SITE_READINGS:-100000} check --filter '\.SiteTrafficTests/aFirstUpload'
+GLUCOPORT_SITE_CUTS=${GLUCOPORT_SITE_CUTS:-1} check --filter '\.SiteTrafficTests/anAnswerThatIsCut'
 GLUCOPORT_SLOW_SITE=1 check --filter '\.SlowSiteTests/'
 
 phase "meters at a real kernel's USB stack"

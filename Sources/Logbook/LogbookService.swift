@@ -40,6 +40,8 @@ package protocol LogbookService: Sendable {
   var parts: (any PartService)? { get }
   /// Comparison in traffic that grows with the differences.
   var digests: (any DigestService)? { get }
+  /// All that is there, for a logbook without `digests`.
+  var snapshots: (any SnapshotService)? { get }
   /// The content of attachments.
   var attachments: (any AttachmentService)? { get }
   /// Removal of the whole logbook.
@@ -53,6 +55,8 @@ extension LogbookService {
   package var parts: (any PartService)? { nil }
   /// None.
   package var digests: (any DigestService)? { nil }
+  /// None.
+  package var snapshots: (any SnapshotService)? { nil }
   /// None.
   package var attachments: (any AttachmentService)? { nil }
   /// None.
@@ -82,6 +86,19 @@ package protocol DigestService: Sendable {
   func records(
     in buckets: [Int], after guid: String?, _ run: RunStamp
   ) async throws(ServiceError) -> RecordPage
+}
+
+/// Everything that a logbook holds, for one that gives no digests: a comparison reads it whole.
+package protocol SnapshotService: Sendable {
+  /// All readings and records that are there, whoever wrote them, each in its current state. Deleted records are left
+  /// out, and an item can be on two pages.
+  ///
+  /// - Parameters:
+  ///   - cursor: that of the page before; nil for the first.
+  ///   - limit: the maximum number of items on the page.
+  func snapshot(
+    after cursor: String?, limit: Int, _ run: RunStamp
+  ) async throws(ServiceError) -> ChangePage
 }
 
 /// The content of attachments by its SHA-256, beside the records that describe it. Each grows at its end until it is

@@ -15,15 +15,19 @@ package struct RunStamp: Hashable, Sendable {
   /// Where the node wrote something after it, a copy of the store did, or an answer was lost: the node's own writes are
   /// kept from it, so it needs another id to see them.
   package var lastSeenPosition: String?
+  /// Whether a request that reads may also repair what it finds on the service: not in a run that only fetches or compares.
+  package var mayRepair: Bool
 
   /// A run of a node.
   package init(
-    node: String, number: Int64, id: String, logbook: String? = nil, lastSeenPosition: String? = nil
+    node: String, number: Int64, id: String, logbook: String? = nil, lastSeenPosition: String? = nil,
+    mayRepair: Bool = true
   ) {
     self.node = node
     self.number = number
     self.id = id
     self.logbook = logbook
     self.lastSeenPosition = lastSeenPosition
+    self.mayRepair = mayRepair
   }
 }

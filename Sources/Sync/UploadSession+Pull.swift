@@ -19,7 +19,7 @@ extension UploadSession {
   /// - Returns: false when a record of the page was edited here meanwhile, or the page does not follow.
   func apply(_ page: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
-    var (summary, ingest) = (summary, pulledIngest)
+    var (summary, ingest, disputed) = (summary, pulledIngest, disputed)
     do {
       try store.sync { store in
         guard try keepPlace(store) else { throw PageRolledBack() }
@@ -40,7 +40,8 @@ extension UploadSession {
           summary.notTaken.merge(page.notTaken, uniquingKeysWith: +)
           ingest = stored.ingest
           summary.pulledReadings += stored.new
-          summary.disputedReadings += stored.disputed
+          disputed.formUnion(stored.disputed)
+          summary.disputedReadings = disputed.count
         }
         if !page.records.isEmpty {
           summary.conflicts += try store.orphanedEntries().subtracting(orphaned).count
@@ -51,6 +52,7 @@ extension UploadSession {
       return false
     }
     self.summary = summary
+    self.disputed = disputed
     pulledIngest = ingest
     return true
   }

@@ -36,7 +36,8 @@ extension UploadSession {
       summary.pushedReadings += answer.stored
       summary.knownReadings += answer.known
       summary.differingReadings += answer.differing.count
-      summary.disputedReadings += answer.disputed.count
+      disputed.formUnion(answer.disputed.filter(pending.keys.indices.contains).map { pending.keys[$0] })
+      summary.disputedReadings = disputed.count
       summary.refused += answer.refused.count
       return .done
     }

@@ -34,6 +34,8 @@ package final class UploadSession {
   private var hasAsked = false
   /// How far the attachments are.
   var attachments: AttachmentLane
+  /// Readings for whose moment another program's document has another value, as far as this run met them.
+  var disputed: Set<ReadingKey> = []
   /// The ingest to which pulled readings belong; nil before the first that was not here yet.
   var pulledIngest: Int64?
 
@@ -135,6 +137,7 @@ extension UploadSession {
       if options.fetchesHistory { try store.queueHistory(at: now) }
       return (try store.beginRun(id: id), try store.quarantineUnreadableRecords())
     }
+    run.mayRepair = options.pushes
     summary.refused += damaged
     return .done
   }
@@ -142,6 +145,7 @@ extension UploadSession {
   private func renewNode() throws -> UploadEvent {
     let (node, id) = (environment.makeID(), environment.makeID())
     run = try store.sync { try $0.renewNode(node, runID: id) }
+    run.mayRepair = plan.options.pushes
     return .done
   }
 

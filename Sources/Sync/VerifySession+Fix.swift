@@ -20,8 +20,9 @@ extension VerifySession {
       }
     }
     try fetchReadings(at: now)
+    let isNew = !keepsTombstones
     for record in recordsMissingThere {
-      summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid) ? 1 : 0 }
+      summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid, asNew: isNew) ? 1 : 0 }
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
     // Contents have no digests there by which to compare them: each is asked for once, and sent where it is missing.
@@ -32,21 +33,25 @@ extension VerifySession {
     let all = Array(missingHere.values)
     var ingest: Int64?
     for start in stride(from: 0, to: all.count, by: Self.maxItems) {
-      let batch = Self.batch(all[start..<min(start + Self.maxItems, all.count)])
+      let items = all[start..<min(start + Self.maxItems, all.count)]
+      let batch = Self.batch(items)
+      let foreign = Set(items.enumerated().filter(\.element.isForeign).map(\.offset))
       let (known, name) = (ingest, remoteName)
-      let stored = try store.sync { try $0.storePulled(batch, ingest: known, from: name, at: now) }
+      let stored = try store.sync {
+        try $0.storePulled(batch, foreign: foreign, ingest: known, from: name, at: now)
+      }
       ingest = stored.ingest
       summary.fetchedReadings += stored.new
     }
   }
 
-  private static func batch(_ items: ArraySlice<(reading: Reading, device: Device)>) -> ReadingBatch {
+  private static func batch(_ items: ArraySlice<FoundReading>) -> ReadingBatch {
     var batch = ReadingBatch()
     var places: [Device: Int32] = [:]
-    for (reading, device) in items {
-      var reading = reading
-      let place = places[device] ?? Int32(batch.devices.count)
-      if places.updateValue(place, forKey: device) == nil { batch.devices.append(device) }
+    for item in items {
+      var reading = item.reading
+      let place = places[item.device] ?? Int32(batch.devices.count)
+      if places.updateValue(place, forKey: item.device) == nil { batch.devices.append(item.device) }
       reading.device = DeviceIndex(place)
       batch.readings.append(reading)
     }

@@ -3,8 +3,9 @@
 package import Logbook
 package import LogbookStore
 
-/// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ. What is
-/// pending to be sent, and what others changed since the last pull, is no difference.
+/// Compares a store with its remote: digests over buckets first, then the items of those buckets that differ; all items
+/// where the remote has no digests. What is pending to be sent, and what others changed since the last pull, is no
+/// difference.
 ///
 /// It asks under the last run of the store, so that nothing is written, here or there, before `fix`.
 package final class VerifySession {
@@ -13,13 +14,13 @@ package final class VerifySession {
 
   let store: Store
   let remote: any LogbookService
-  let digests: any DigestService
+  private let basis: Basis
   let remoteName: String
   var run = RunStamp(node: "", number: 0, id: "")
   /// Readings that the remote lacks.
   var missingThere: [HeldReading] = []
   /// Readings that the store lacks, by their identities, each with its device.
-  var missingHere: [[UInt8]: (reading: Reading, device: Device)] = [:]
+  var missingHere: [[UInt8]: FoundReading] = [:]
   /// Records that the remote lacks.
   var recordsMissingThere: [SyncRecord] = []
   /// Records that the store lacks.
@@ -30,16 +31,35 @@ package final class VerifySession {
   /// The most items of one request.
   static let maxItems = 10_000
 
-  /// A comparison; nil for a remote that gives no digests.
+  /// What the store is compared with.
+  private enum Basis {
+    case digests(any DigestService)
+    case snapshot(any SnapshotService)
+  }
+
+  /// A reading that the remote has.
+  struct FoundReading {
+    let reading: Reading
+    let device: Device
+    /// Whether a document of another program holds it.
+    var isForeign = false
+  }
+
+  /// A comparison; nil for a remote that gives neither digests nor all that it holds.
   ///
   /// - Parameters:
   ///   - store: opened as `sync` where differences are fixed, under the lock of uploads.
   ///   - remoteName: the source that the ingest of fetched readings names.
   package init?(_ store: Store, _ remote: any LogbookService, named remoteName: String) {
-    guard let digests = remote.digests else { return nil }
+    if let digests = remote.digests {
+      basis = .digests(digests)
+    } else if let snapshots = remote.snapshots {
+      basis = .snapshot(snapshots)
+    } else {
+      return nil
+    }
     self.store = store
     self.remote = remote
-    self.digests = digests
     self.remoteName = remoteName
   }
 
@@ -54,10 +74,15 @@ package final class VerifySession {
         "\(store.path): no upload has run yet, so there is nothing to compare; run 'glucoport upload' first"
       )
     }
-    // A remote that was restored from a backup does not know the position. What it lacks is what is asked for.
-    run.lastSeenPosition = nil
-    try await compareReadings()
-    try await compareRecords()
+    run.mayRepair = false
+    switch basis {
+    case .digests(let digests):
+      // A remote that was restored from a backup does not know the position. What it lacks is what is asked for.
+      run.lastSeenPosition = nil
+      try await compareReadings(digests)
+      try await compareRecords(digests)
+    case .snapshot(let snapshots): try await compareAll(snapshots)
+    }
     try await leaveOutUnpulled()
     tellDifferences()
   }
@@ -66,14 +91,14 @@ package final class VerifySession {
 // MARK: - Comparison
 
 extension VerifySession {
-  private func compareReadings() async throws {
+  private func compareReadings(_ digests: any DigestService) async throws {
     let known = try store.compare { try $0.uploadedDigests() }
     let theirs = try await remote.readingDigests(run)
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldReadings(in: buckets) }
     for group in BucketGroups(buckets, counts: theirs.counts, maxItems: Self.maxItems).groups {
-      let batch = try await readings(in: group)
+      let batch = try await readings(in: group, digests)
       for reading in batch.readings {
         let device = batch.devices[Int(reading.device.number)]
         let identity = ReadingIdentity(
@@ -81,7 +106,7 @@ extension VerifySession {
           valueBucket: reading.valueBucket, occurrence: Int64(reading.occurrence)
         ).key
         if buckets.contains(IdentityDigests.bucket(of: identity)), held.removeValue(forKey: identity) == nil {
-          missingHere[identity] = (reading, device)
+          missingHere[identity] = FoundReading(reading: reading, device: device)
         }
       }
     }
@@ -89,14 +114,16 @@ extension VerifySession {
   }
 
   /// The readings in these buckets, in as many requests as it takes.
-  private func readings(in buckets: [Int]) async throws(ServiceError) -> ReadingBatch {
+  private func readings(
+    in buckets: [Int], _ digests: any DigestService
+  ) async throws(ServiceError) -> ReadingBatch {
     do throws(ServiceError) {
       return try await digests.readings(in: buckets, run)
     } catch {
       guard error == .tooLarge, buckets.count > 1 else { throw error }
     }
-    let first = try await readings(in: Array(buckets.prefix(buckets.count / 2)))
-    let second = try await readings(in: Array(buckets.dropFirst(buckets.count / 2)))
+    let first = try await readings(in: Array(buckets.prefix(buckets.count / 2)), digests)
+    let second = try await readings(in: Array(buckets.dropFirst(buckets.count / 2)), digests)
     var batch = first
     batch.devices += second.devices
     for var reading in second.readings {
@@ -106,7 +133,7 @@ extension VerifySession {
     return batch
   }
 
-  private func compareRecords() async throws {
+  private func compareRecords(_ digests: any DigestService) async throws {
     let known = try store.compare { try $0.knownRecordDigests() }
     let theirs = try await digests.recordDigests(run)
     let buckets = known.differing(from: theirs)
@@ -122,7 +149,7 @@ extension VerifySession {
     recordsMissingThere = held.values.filter(\.isSettled).sorted { $0.guid < $1.guid }
   }
 
-  private func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
+  func compare(_ incoming: RemoteRecord, with record: SyncRecord?, _ buckets: Set<Int>) {
     guard buckets.contains(IdentityDigests.bucket(ofRecord: incoming.guid)) else { return }
     guard let record else {
       recordsMissingHere[incoming.guid] = incoming
@@ -135,7 +162,7 @@ extension VerifySession {
   /// Takes out what is pending to be fetched or was left out, and what others changed since the last pull, which the
   /// next upload fetches anyway. What this node wrote itself is not among the changes, and stays a difference.
   private func leaveOutUnpulled() async throws {
-    let found = missingHere.count + recordsMissingHere.count + recordsDiffering.count
+    let found = unpulledCount
     guard found > 0 else { return }
     let unfetched = try store.compare { try $0.unfetched() }
     missingHere = missingHere.filter { !unfetched.includesReading(at: $0.value.reading.deviceTime.seconds) }
@@ -149,7 +176,18 @@ extension VerifySession {
     } else {
       (missingHere, recordsMissingHere, recordsDiffering) = ([:], [:], [:])
     }
-    summary.notPulled = found - missingHere.count - recordsMissingHere.count - recordsDiffering.count
+    summary.notPulled = found - unpulledCount
+  }
+
+  /// Whether a record that was deleted there is still compared.
+  var keepsTombstones: Bool {
+    if case .digests = basis { true } else { false }
+  }
+
+  /// Differences that others may have made since the last pull.
+  private var unpulledCount: Int {
+    (keepsTombstones ? 0 : recordsMissingThere.count) + missingHere.count + recordsMissingHere.count
+      + recordsDiffering.count
   }
 
   /// A page of changes; nil, too, of a remote that was restored from a backup and does not know the cursor: then nobody
@@ -175,6 +213,8 @@ extension VerifySession {
       recordsMissingHere[record.guid] = nil
       recordsDiffering[record.guid] = nil
     }
+    let deleted = Set(page.records.filter(\.state.isDeleted).map(\.guid))
+    recordsMissingThere.removeAll { deleted.contains($0.guid) }
   }
 
   private func tellDifferences() {
@@ -184,9 +224,10 @@ extension VerifySession {
       )
     }
     let here = missingHere.values.sorted { $0.reading.deviceTime.seconds < $1.reading.deviceTime.seconds }
-    for (reading, device) in here {
+    for found in here {
       summary.note(
-        FoundDifference(kind: .missingHere, item: .reading(reading.kind, device, reading.deviceTime)))
+        FoundDifference(
+          kind: .missingHere, item: .reading(found.reading.kind, found.device, found.reading.deviceTime)))
     }
     for record in recordsMissingThere { note(record.guid, record.state, .missingThere) }
     for (records, kind) in [

@@ -40,6 +40,36 @@ import Testing
     return outcome.output
   }
 
+  @Test func aStoreIsComparedWithASite() async throws {
+    let csv = try program.write(GeneratedExport.csv(rows: 50), to: "all.csv")
+    #expect(try await connect("a").status == 0)
+    #expect(try await of("a", "import", csv, "--quiet").status == 0)
+    #expect(
+      try await of("a", "record", "add", "food", "45", "--at", "2026-03-01T08:00", "--quiet").status == 0)
+    let early = try await of("a", "verify")
+    #expect(early.status == 75 && early.errors.contains("run 'glucoport upload' first"), "\(early)")
+    #expect(try await upload("a").hasPrefix("pushed 50 readings, 1 record"))
+    let equal = try await of("a", "verify")
+    #expect(equal.status == 0 && equal.output == "no differences\n", "\(equal)")
+    let phone = site.actAsPhoneApp()
+    for document in site.documents("entries").prefix(2) {
+      #expect(phone.deleteEntry(document["_id"]?.text ?? ""))
+    }
+    #expect(phone.editTreatment(site.documents("treatments")[0]["_id"]?.text ?? "", ["carbs": 50]))
+    // Longer ago than an upload looks back.
+    #expect(try await upload("a").contains("pulled 0 readings, 0 records"))
+    let found = try await of("a", "verify")
+    let lines = found.output.split(separator: "\n")
+    #expect(found.status == 3 && lines.count == 4, "\(found)")
+    #expect(lines.prefix(2).allSatisfy { $0.hasPrefix("missing on the remote: 2024-01-01 ") }, "\(found)")
+    #expect(lines[2].hasPrefix("different on the remote: 2026-03-01 08:00:00  food  "), "\(found)")
+    let fixed = try await of("a", "verify", "--fix")
+    #expect(fixed.status == 0, "\(fixed)")
+    #expect(try await upload("a").hasPrefix("pushed 2 readings, 0 records"))
+    #expect(try await of("a", "verify", "--quiet").status == 0)
+    #expect(try await of("a", "list", "--kind", "food").output.contains("50 g"))
+  }
+
   @Test func twoStoresAndAPhoneAppConverge() async throws {
     let csv = try program.write(GeneratedExport.csv(rows: 700), to: "all.csv")
     let set = try await connect("a")

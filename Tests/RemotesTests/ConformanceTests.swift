@@ -18,7 +18,8 @@ import Testing
     try await GlucoportBench().check(rule)
   }
 
-  @Test(arguments: ServiceRule.core) func aNightscoutSiteHoldsTo(_ rule: ServiceRule) async throws {
+  @Test(arguments: ServiceRule.core + ServiceRule.snapshots)
+  func aNightscoutSiteHoldsTo(_ rule: ServiceRule) async throws {
     try await NightscoutBench().check(rule)
   }
 

@@ -90,7 +90,7 @@ struct NightscoutActingTests {
   @Test func eachRecordIsAPushOfItsOwn() async throws {
     let loopback = try LoopbackNightscout()
     let limits = try await loopback.ask { $0.batchLimits }
-    #expect(limits == BatchLimits(readings: 500, records: 1))
+    #expect(limits == BatchLimits(readings: 1000, records: 1))
   }
 
   @Test func aDoseThatArrivesLateActsAtOnce() async throws {
@@ -203,11 +203,15 @@ extension LoopbackNightscout {
   }
 
   /// All that is new, with the last cursor; nil where nothing is.
-  func pull(_ cursor: String?, node: Int = 2) async throws -> ChangePage? {
+  ///
+  /// - Parameter mayRepair: false for a run that only fetches.
+  func pull(_ cursor: String?, node: Int = 2, mayRepair: Bool = true) async throws -> ChangePage? {
     try await ask { remote in
+      var run = Login.run(node: node)
+      run.mayRepair = mayRepair
       var all: ChangePage?
       var after = cursor
-      while let page = try await remote.changes(after: after, limit: 1000, Login.run(node: node)) {
+      while let page = try await remote.changes(after: after, limit: 1000, run) {
         var sum = page
         sum.records = (all?.records ?? []) + page.records
         all = sum

@@ -61,6 +61,14 @@ struct NightscoutDoubleTests {
     #expect(others?.records.contains { !$0.state.isDeleted } != true)
   }
 
+  @Test func aRunThatOnlyFetchesRemovesNothing() async throws {
+    try await sendTwice(bolus)
+    for node in [1, 3] { _ = try await loopback.pull(nil, node: node, mayRepair: false) }
+    #expect(loopback.site.documents("treatments").count == 2)
+    for node in [1, 3] { _ = try await loopback.pull(nil, node: node) }
+    #expect(loopback.site.documents("treatments").count == 1)
+  }
+
   /// The run was killed behind the deletion of the first one.
   @Test func aDoubleThatADeletionLeftIsDeletedByTheNextPull() async throws {
     let state = bolus

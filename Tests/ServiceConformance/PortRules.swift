@@ -74,6 +74,45 @@ enum PortRules {
     }
   }
 
+  @RuleBuilder<ServiceRule> static var snapshots: [ServiceRule] {
+    ServiceRule("aSnapshotHoldsAllThatIsThereWhoeverAsks") { service, _ in
+      let snapshots = try service.neededSnapshots
+      let batch = Sample.numbered(20)
+      _ = try await service.store(batch, Client.run(1))
+      let guids = [guid, "22222222-2222-4222-8222-222222222222"]
+      let changes = guids.map { Sample.change($0, 1, on: nil, Sample.note($0), node: Client.run(1).node) }
+      let verdicts =
+        try await service.apply(changes, Client.run(1)).verdicts
+        + service.apply([changes[1]], Client.run(1)).verdicts
+      guard case .accepted(let revision)? = verdicts.last else {
+        Issue.record("\(verdicts)")
+        return
+      }
+      let deletion = Sample.change(
+        guids[1], 2, on: revision, Sample.note("", isDeleted: true), node: Client.run(1).node)
+      _ = try await service.apply([deletion], Client.run(1))
+      for node in [1, 2] {
+        var (pages, cursor) = ([ChangePage](), String?.none)
+        repeat {
+          pages.append(try await snapshots.snapshot(after: cursor, limit: 7, Client.run(node)))
+          cursor = pages.last.flatMap { $0.hasMore ? $0.cursor : nil }
+        } while cursor != nil && pages.count < 20
+        let found = pages.flatMap { page in page.readings.readings.map(page.readings.identity) }
+        #expect(Set(found) == Set(batch.readings.map(batch.identity)))
+        #expect(Set(pages.flatMap(\.records).map(\.guid)) == [guid])
+        #expect(pages.flatMap(\.records).allSatisfy { $0.state == changes[0].state })
+        #expect(pages.allSatisfy { $0.foreign.isEmpty })
+      }
+    }
+
+    ServiceRule("aPlaceInASnapshotThatNobodyGaveIsUnknown") { service, _ in
+      let snapshots = try service.neededSnapshots
+      await #expect(throws: ServiceError.positionUnknown) {
+        _ = try await snapshots.snapshot(after: "nowhere", limit: 7, Client.run(1))
+      }
+    }
+  }
+
   @RuleBuilder<ServiceRule> static var purging: [ServiceRule] {
     ServiceRule("everybodyIsToldThatAPurgedLogbookIsGone") { service, _ in
       let purging = try service.neededPurging

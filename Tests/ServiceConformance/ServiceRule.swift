@@ -37,10 +37,12 @@ package struct ServiceRule: Sendable, CustomTestStringConvertible {
   package static var parts: [ServiceRule] { PortRules.parts }
   /// For a service that offers `digests`.
   package static var digests: [ServiceRule] { PortRules.digests }
+  /// For a service that offers `snapshots`.
+  package static var snapshots: [ServiceRule] { PortRules.snapshots }
   /// For a service that offers `attachments`.
   package static var attachments: [ServiceRule] { PortRules.attachments }
   /// For a service that offers `purging`.
   package static var purging: [ServiceRule] { PortRules.purging }
-  /// For a service that offers everything.
+  /// For a service that offers everything but snapshots, for which digests are.
   package static var all: [ServiceRule] { core + parts + digests + attachments + purging }
 }

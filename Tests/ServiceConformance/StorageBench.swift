@@ -103,6 +103,7 @@ package struct Stand: Sendable {
 extension LogbookService {
   package var neededParts: any PartService { get throws { try #require(parts) } }
   package var neededDigests: any DigestService { get throws { try #require(digests) } }
+  package var neededSnapshots: any SnapshotService { get throws { try #require(snapshots) } }
   package var neededAttachments: any AttachmentService { get throws { try #require(attachments) } }
   package var neededPurging: any PurgeService { get throws { try #require(purging) } }
 }

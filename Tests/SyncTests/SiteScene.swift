@@ -184,13 +184,14 @@ final class SiteLink: HTTPTransport {
     case carried
     case lost
     case answerLost
-    /// Its answer arrives as this part of it, in hundredths.
+    /// Only so many bytes of its answer arrive.
     case cut(Int)
   }
 
   private struct State {
     var count = 0
     var calls: [String] = []
+    var sizes: [Int] = []
     var outcome: @Sendable (_ number: Int) -> Outcome = { _ in .carried }
   }
 
@@ -204,6 +205,9 @@ final class SiteLink: HTTPTransport {
   /// Their methods and paths.
   var calls: [String] { state.withLock { $0.calls } }
 
+  /// How many bytes their answers had, of those that were carried.
+  var sizes: [Int] { state.withLock { $0.sizes } }
+
   func reset(_ outcome: @escaping @Sendable (_ number: Int) -> Outcome = { _ in .carried }) {
     state.withLock { $0 = State(outcome: outcome) }
   }
@@ -215,14 +219,17 @@ final class SiteLink: HTTPTransport {
       return state.outcome(state.count)
     }
     switch outcome {
-    case .carried: return try await wire.carry(request)
+    case .carried:
+      let answer = try await wire.carry(request)
+      state.withLock { $0.sizes.append(answer.body.count) }
+      return answer
     case .lost: throw .unavailable("the request was lost")
     case .answerLost:
       _ = try await wire.carry(request)
       throw .unavailable("the answer was lost")
-    case .cut(let hundredths):
+    case .cut(let bytes):
       var answer = try await wire.carry(request)
-      answer.body = Array(answer.body.prefix(answer.body.count * hundredths / 100))
+      answer.body = Array(answer.body.prefix(bytes))
       return answer
     }
   }

@@ -20,7 +20,7 @@ struct OwnReadings {
     /// The same measurement, from its own sources.
     case same([Own])
     /// Another value of the kind.
-    case other
+    case other([Own])
   }
 
   /// No time zone is further from UTC, and no displayed time further from its instant.
@@ -70,7 +70,7 @@ struct OwnReadings {
     // Two documents of other programs stay two readings, whichever comes first.
     let own = there.filter { $0.reading.kind.isSame(as: reading.kind) && $0.device.format != device.format }
     let same = own.filter { $0.reading.measurement.isSame(as: reading.measurement) }
-    return same.isEmpty ? (own.isEmpty ? .none : .other) : .same(same)
+    return same.isEmpty ? (own.isEmpty ? .none : .other(own)) : .same(same)
   }
 
   private static func second(_ reading: Reading) -> Int64 {

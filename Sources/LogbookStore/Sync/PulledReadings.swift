@@ -8,8 +8,8 @@ package struct PulledReadings: Hashable, Sendable {
   package var new = 0
   /// Readings that the store has from its own source.
   package var same = 0
-  /// Readings for whose moment the store has another value from its own source; both are kept.
-  package var disputed = 0
+  /// Readings of the store, from its own sources, for whose moment the remote gave another value; both are kept.
+  package var disputed: Set<ReadingKey> = []
 
   init(ingest: Int64?) { self.ingest = ingest }
 }

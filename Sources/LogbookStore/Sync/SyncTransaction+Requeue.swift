@@ -64,11 +64,14 @@ extension SyncTransaction {
     return count
   }
 
-  /// Queues again a record that the remote lacks, with its base and revision; false where it waits already.
-  package func requeue(record guid: String) throws -> Bool {
+  /// Queues again a record that the remote lacks; false where it waits already.
+  ///
+  /// - Parameter isNew: whether it is sent as one that the remote never had, so that its absence is no deletion; else with
+  ///   its base and revision.
+  package func requeue(record guid: String, asNew isNew: Bool = false) throws -> Bool {
     try database.executeCached(
       sql: """
-        UPDATE record SET version_synced = version - 1
+        UPDATE record SET version_synced = version - 1 \(isNew ? ", base = NULL, revision = NULL" : "")
         WHERE guid = ? AND version_synced = version AND conflict IS NULL
         """, arguments: [guid])
     return database.changesCount > 0

@@ -98,7 +98,7 @@ extension SyncTransaction {
       let reading = batch.readings[place]
       switch moments.match(reading, batch.devices[Int(reading.device.number)]) {
       case .none: break
-      case .other: pulled.disputed += 1
+      case .other(let own): pulled.disputed.formUnion(own.map(\.key))
       case .same(let own):
         for reading in own {
           try noteSame(reading.key, as: document, isOnlyThere: !reading.isUploaded)

@@ -20,7 +20,9 @@ extension NightscoutRemote {
     var now = if let before, before.round != nil { before } else { try await begin(before) }
     now.window.seen.merge(NightscoutCursor.sent(run.lastSeenPosition)) { seen, _ in seen }
     var page = NightscoutPage(writer: NightscoutWriter(run))
-    for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil { try await step(&now, limit, &page) }
+    for _ in 0..<Self.maxSteps where page.isEmpty && now.round != nil {
+      try await step(&now, limit, &page, mayRepair: run.mayRepair)
+    }
     // A sweep that found nothing and moved nothing leaves all as it was.
     if page.isEmpty, now == before { return nil }
     var changes = ChangePage(
@@ -90,13 +92,15 @@ extension NightscoutRemote {
 
   /// One request of a round, and what it brings.
   private func step(
-    _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage
+    _ cursor: inout NightscoutCursor, _ limit: Int, _ page: inout NightscoutPage, mayRepair: Bool
   ) async throws(ServiceError) {
     guard var round = cursor.round, var step = round.steps.first else { return finish(&cursor) }
     // What this run wrote is known here, and the way through everything would bring all of it.
     let isWritten = step.task == .history && step.walk.collection == .entries
     let documents = try await next(&step.walk, limit: limit, without: isWritten ? page.writer.run : nil)
-    if step.walk.collection == .treatments { try await removeDoubles(among: documents, page.writer) }
+    if mayRepair, step.walk.collection == .treatments {
+      try await removeDoubles(among: documents, page.writer)
+    }
     switch (step.task, step.walk.collection) {
     case (.sweep, .entries): sweepEntries(documents, step, &cursor, round.asked, &page)
     case (.sweep, .treatments): try await sweepTreatments(documents, &step, &cursor, round.asked, &page)

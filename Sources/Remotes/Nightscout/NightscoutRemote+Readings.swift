@@ -7,10 +7,10 @@ import Nightscout
 /// Sending readings: what the site holds already is found by time, since API v1 takes two entries of one type and time for
 /// one, and would write a reading over what another program or meter left there.
 extension NightscoutRemote {
-  /// More new readings than these go up at once through API v1.
+  /// Of a batch with more readings than these, the new ones go up at once through API v1.
   private static let maxSingles = 20
   /// Entries in one request of API v1, which stores them one after the other.
-  static let maxInBulk = 500
+  static let maxInBulk = 1000
   /// Pages of entries that are read for one request.
   private static let maxPages = 10_000
   private static let bulkPath = "/api/v1/entries.json"
@@ -36,7 +36,9 @@ extension NightscoutRemote {
         if let item = entries.settle(item, &answer) { missing.append(item) }
       }
     }
-    try await push(missing, NightscoutWriter(run), &answer)
+    // A single one costs a request either way.
+    let isBulk = batch.readings.count > Self.maxSingles && missing.count > 1
+    try await push(missing, inBulk: isBulk, NightscoutWriter(run), &answer)
     answer.differing.sort()
     answer.disputed.sort()
     answer.sameAs.sort { $0.item < $1.item }
@@ -45,9 +47,10 @@ extension NightscoutRemote {
   }
 
   private func push(
-    _ missing: [NightscoutPushedReading], _ writer: NightscoutWriter, _ answer: inout ReadingAnswer
+    _ missing: [NightscoutPushedReading], inBulk isBulk: Bool, _ writer: NightscoutWriter,
+    _ answer: inout ReadingAnswer
   ) async throws(ServiceError) {
-    guard missing.count > Self.maxSingles else {
+    guard isBulk else {
       for item in missing { try await pushAlone(item, writer, &answer) }
       return
     }

@@ -22,6 +22,8 @@ struct NightscoutRemote: RemoteKind {
   /// becomes of the next one.
   let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 
+  var snapshots: (any SnapshotService)? { self }
+
   let session: NightscoutSession
   let zone: NightscoutZone
   /// For messages.
