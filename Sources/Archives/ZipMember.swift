@@ -27,7 +27,7 @@ package struct ZipMember {
 
   /// Whether a system put it there for itself: resource forks of macOS, hidden files.
   package var isHidden: Bool {
-    name.split(separator: "/").contains { $0.hasPrefix(".") || $0 == "__MACOSX" }
+    name.split(separator: "/").contains { ($0.hasPrefix(".") && $0 != "..") || $0 == "__MACOSX" }
   }
 
   /// Why it is not read; nil for a member that can be read.

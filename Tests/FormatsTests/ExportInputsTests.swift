@@ -130,6 +130,14 @@ import Testing
     #expect(failure?.message.contains("a.csv: the member is damaged") == true)
   }
 
+  @Test func aMemberThatIsRefusedIsListedWithTheReason() throws {
+    let file = try archive([("../a.csv", Self.table), ("b.csv", Self.table)])
+    #expect(
+      try inputs(of: ExportInputs(path: file.url.path)) == [
+        "../a.csv: its name leads out of the archive", "b.csv generic 3",
+      ])
+  }
+
   @Test func anArchiveInAnArchiveIsNotUnpacked() throws {
     var writer = ZipWriter()
     writer.entries = [
