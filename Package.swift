@@ -116,6 +116,7 @@ let package = Package(
         .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
@@ -199,6 +200,8 @@ let package = Package(
       dependencies: [
         "Logbook", "LogbookAPI", "LogbookServer", "ServerStore",
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: settings
     ),
@@ -287,6 +290,13 @@ let package = Package(
     .executableTarget(
       name: "embedding", dependencies: ["Formats", "Logbook", "Meters"],
       path: "Samples/embedding/Sources/embedding", swiftSettings: settings),
+    // What all parsers of files, requests and answers have in common.
+    .testTarget(
+      name: "ParsingTests",
+      dependencies: [
+        "Archives", "FormatConformance", "Formats", "Logbook", "LogbookAPI", "Meters", "Nightscout",
+      ],
+      swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

@@ -45,7 +45,11 @@ package struct Glucoport: ParsableCommand {
     let output = Output()
     var failureEnd = ""
     do {
-      var command = try CommandArguments(words: Host.arguments).parse()
+      guard let words = Host.arguments else {
+        // Without them a job would print the help, do nothing, and count as done.
+        throw Failure(.inputOutput, "cannot read the arguments of this process; is /proc mounted?")
+      }
+      var command = try CommandArguments(words: words).parse()
       failureEnd = (command as? any ClassifiedCommand).map { type(of: $0).failureEnd } ?? ""
       if var waiting = command as? any AsyncParsableCommand {
         try await waiting.run()

@@ -20,10 +20,36 @@ enum Host {
   /// Makes every file and folder that this process creates its owner's alone.
   static func keepFilesPrivate() { umask(0o077) }
 
-  /// The arguments of this process behind the program's name, as `PathText` has them.
-  static var arguments: [String] {
-    CommandLine.arguments.indices.dropFirst().compactMap { index in
+  /// The arguments of this process behind the program's name, as `PathText` has them; nil where they cannot be seen.
+  ///
+  /// The kernel's copy is read first. Swift finds them in memory in front of the environment, and finds none where a
+  /// preloaded library has called `setenv` before `main`, which moves the environment.
+  static var arguments: [String]? {
+    if let words = kernelArguments { return Array(words.dropFirst()) }
+    guard CommandLine.argc > 0 else { return nil }
+    return CommandLine.arguments.indices.dropFirst().compactMap { index in
       CommandLine.unsafeArgv[index].map { PathText.text($0) }
+    }
+  }
+
+  /// All words of `/proc/self/cmdline`; nil where that cannot be read.
+  private static var kernelArguments: [String]? {
+    let descriptor = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      if count == 0 { break }
+      bytes.append(contentsOf: piece[..<count])
+    }
+    // Each word ends with a NUL.
+    guard bytes.last == 0 else { return nil }
+    return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
+      PathText.text(Array($0))
     }
   }
 

@@ -3,6 +3,7 @@
 import Formats
 import Ingest
 import Logbook
+import USBTransport
 
 /// Imports files one after the other: those that a person named, the members of archives, and the files of folders.
 ///

@@ -8,7 +8,9 @@ extension Failure {
     switch error {
     case .unavailable(let sentence): self.init(.unavailable, sentence)
     case .busy(let sentence, let seconds):
-      let wait = seconds.map { "; try again in \($0) s" } ?? "; try again later"
+      let wait =
+        seconds.map { "; try again in \(min($0, ServiceError.maxRetryAfterSeconds)) s" }
+        ?? "; try again later"
       self.init(.temporary, sentence + wait)
     case .serverFailure(let sentence, _): self.init(.temporary, "\(sentence); try again later")
     case .tooLarge: self.init(.protocolViolation, "\(host): it rejects even the smallest request")

@@ -71,26 +71,31 @@ extension JSONScanner {
     throw error("a string without its end")
   }
 
+  /// The text of bytes with escapes, collected as bytes: joining pieces of text takes time with the square of their number.
   private func unescaped(_ range: Range<Int>) throws(JSONError) -> String {
-    var scalars = String.UnicodeScalarView()
+    var out: [UInt8] = []
+    out.reserveCapacity(range.count)
     var plain = range.lowerBound
     var next = range.lowerBound
-    func flush(to end: Int) throws(JSONError) {
-      scalars.append(contentsOf: try text(plain..<end).unicodeScalars)
-    }
     while next < range.upperBound {
       guard bytes[next] == UInt8(ascii: "\\") else {
         next += 1
         continue
       }
-      try flush(to: next)
+      out.append(contentsOf: bytes[plain..<next])
       let (scalar, length) = try escape(at: next, before: range.upperBound)
-      scalars.append(scalar)
+      if scalar.isASCII {
+        out.append(UInt8(truncatingIfNeeded: scalar.value))
+      } else {
+        out.append(contentsOf: UTF8.encode(scalar) ?? .init())
+      }
       next += length
       plain = next
     }
-    try flush(to: next)
-    return String(scalars)
+    out.append(contentsOf: bytes[plain..<next])
+    // An escape is a whole character, so that it completes no bytes beside it.
+    guard let text = String(validating: out, as: UTF8.self) else { throw error("the string is not UTF-8") }
+    return text
   }
 
   /// The character that the escape at `start` stands for (RFC 8259 §7), and the bytes it takes.
@@ -121,9 +126,18 @@ extension JSONScanner {
   }
 
   private func hexadecimal(at start: Int, before end: Int) throws(JSONError) -> UInt32 {
-    guard start + 4 <= end, bytes[start..<start + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-      let value = UInt32(String(decoding: bytes[start..<start + 4], as: UTF8.self), radix: 16)
-    else { throw error("an escape without four hexadecimal digits") }
+    guard start + 4 <= end else { throw error("an escape without four hexadecimal digits") }
+    var value: UInt32 = 0
+    for index in start..<start + 4 {
+      let digit: UInt8 =
+        switch bytes[index] {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): bytes[index] - 0x30
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): bytes[index] - 0x57
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): bytes[index] - 0x37
+        default: throw error("an escape without four hexadecimal digits")
+        }
+      value = value << 4 | UInt32(digit)
+    }
     return value
   }
 

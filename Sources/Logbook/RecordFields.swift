@@ -32,11 +32,6 @@ public struct RecordFields: Hashable, Sendable {
 // MARK: - JSON
 
 extension RecordFields {
-  private static let maxFields = 256
-  private static let maxNameBytes = 128
-  private static let maxWords = 1024
-  private static let maxTextBytes = 1 << 20
-
   /// Canonical JSON: names sorted, numbers in their shortest form, so that equal content is equal text.
   public var json: String {
     var text = "{"
@@ -62,14 +57,23 @@ extension RecordFields {
     }
   }
 
+  /// The fields of a JSON object, also beyond the limits of a record: what a store holds has to be shown, and what an
+  /// input holds is refused with `fault`.
+  package init(uncheckedJSON text: String) throws(JSONError) {
+    self = try JSONScanner.read(Array(text.utf8)) { (scanner) throws(JSONError) in
+      try RecordFields(unbounded: &scanner)
+    }
+  }
+
   /// Reads an object of numbers, texts, flags and lists of words.
   package init(_ scanner: inout JSONScanner) throws(JSONError) {
+    self = try RecordFields(unbounded: &scanner)
+    if let fault = partFault { throw scanner.error(fault) }
+  }
+
+  private init(unbounded scanner: inout JSONScanner) throws(JSONError) {
     var values: [String: FieldValue] = [:]
     try scanner.object { (name, scanner) throws(JSONError) in
-      guard values.count < Self.maxFields, name.utf8.count <= Self.maxNameBytes else {
-        throw scanner.error(
-          "more than \(Self.maxFields) fields, or a longer name than \(Self.maxNameBytes) bytes")
-      }
       guard values[name] == nil else { throw scanner.error("the same field a second time") }
       values[name] = try Self.value(&scanner)
       return true
@@ -79,24 +83,13 @@ extension RecordFields {
 
   private static func value(_ scanner: inout JSONScanner) throws(JSONError) -> FieldValue {
     switch scanner.peek() {
-    case UInt8(ascii: "\""): return .text(try text(&scanner))
+    case UInt8(ascii: "\""): return .text(try scanner.string())
     case UInt8(ascii: "t"), UInt8(ascii: "f"): return .flag(try scanner.flag())
     case UInt8(ascii: "["):
       var words: Set<String> = []
-      try scanner.array { (scanner) throws(JSONError) in
-        guard words.count < maxWords else { throw scanner.error("more than \(maxWords) words") }
-        words.insert(try text(&scanner))
-      }
+      try scanner.array { (scanner) throws(JSONError) in words.insert(try scanner.string()) }
       return .words(words.sorted())
     default: return .number(try scanner.number())
     }
-  }
-
-  private static func text(_ scanner: inout JSONScanner) throws(JSONError) -> String {
-    let text = try scanner.string()
-    guard text.utf8.count <= maxTextBytes, !text.utf8.contains(0) else {
-      throw scanner.error("a text that is longer than \(maxTextBytes) bytes, or holds a NUL")
-    }
-    return text
   }
 }

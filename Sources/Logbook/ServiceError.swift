@@ -30,3 +30,8 @@ package enum ServiceError: Error, Hashable, Sendable {
   /// The logbook was removed permanently.
   case purged
 }
+
+extension ServiceError {
+  /// The longest wait that a remote can ask for, in seconds: six hours. What it asks for beyond is cut to that.
+  package static let maxRetryAfterSeconds = 6 * 3600
+}

@@ -7,7 +7,7 @@ import LogbookAPI
 
 /// The calls for the content of attachments: `HEAD`, `PATCH`, `PUT` and `GET` of a SHA-256.
 struct BlobCalls {
-  private let body: IncomingBody
+  var body: IncomingBody
   private let maxContentBytes: Int64
 
   init(_ body: IncomingBody, _ settings: ServerSettings) {

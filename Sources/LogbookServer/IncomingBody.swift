@@ -5,10 +5,14 @@ import HummingbirdCore
 import LogbookAPI
 import NIOCore
 
-/// Reads the body of a request within its limits: bytes before and after unpacking, and time.
-struct IncomingBody {
-  let bytesAtWork: BytesAtWork
+/// Reads the body of a request within its limits: bytes before and after unpacking, time, and rate.
+struct IncomingBody: Sendable {
+  let bytesAtWork: WorkLimits
   let time: Duration
+  /// What has to arrive within each of these times, until the body ends.
+  let pace: (bytes: Int, time: Duration)
+  /// The login that sends it.
+  var login = ""
   var type = "application/json"
   var most = Wire.maxBodyBytes
 
@@ -17,13 +21,53 @@ struct IncomingBody {
     _ request: Request, _ use: ([UInt8]) async throws -> Value
   ) async throws -> Value {
     let isPacked = try isPacked(request)
-    let declared = try declaredBytes(request)
-    return try await counted(declared ?? most) {
-      let body = try await collect(request)
-      guard isPacked else { return try await use(body) }
-      let unpacked = try unpack(body)
-      return try await counted(unpacked.count) { try await use(unpacked) }
+    try checkDeclared(request)
+    let tally = ByteTally(bytesAtWork, login)
+    do {
+      let body = try await collect(request, tally)
+      // A server that stops does not begin with what it has read.
+      try Task.checkCancellation()
+      let value: Value
+      if isPacked {
+        let unpacked = try unpack(body)
+        guard await tally.take(unpacked.count) else { throw busy }
+        value = try await use(unpacked)
+      } else {
+        value = try await use(body)
+      }
+      await tally.release()
+      return value
+    } catch {
+      await tally.release()
+      throw error
     }
+  }
+}
+
+/// The bytes that one body holds. They are counted as they come: what a client only announces keeps nobody out.
+private actor ByteTally {
+  private let limits: WorkLimits
+  private let login: String
+  private var taken = 0
+  /// How many bytes arrived so far.
+  private(set) var arrived = 0
+
+  init(_ limits: WorkLimits, _ login: String) {
+    self.limits = limits
+    self.login = login
+  }
+
+  func take(_ bytes: Int) async -> Bool {
+    guard await limits.take(bytes, for: login) else { return false }
+    taken += bytes
+    return true
+  }
+
+  func note(arrived bytes: Int) { arrived += bytes }
+
+  func release() async {
+    await limits.release(taken, for: login)
+    taken = 0
   }
 }
 
@@ -40,15 +84,26 @@ extension IncomingBody {
     }
   }
 
-  private func declaredBytes(_ request: Request) throws -> Int? {
-    guard let text = request.headers[.contentLength] else { return nil }
+  private func checkDeclared(_ request: Request) throws {
+    guard let text = request.headers[.contentLength] else { return }
     guard let length = Int(text), length >= 0 else { throw Refusal(.badRequest, "invalid length") }
     guard length <= most else { throw tooLarge }
-    return length
   }
 
   private var tooLarge: Refusal {
     Refusal(.tooLarge, "a body has at most \(most) bytes")
+  }
+
+  private var busy: Refusal {
+    var refusal = Refusal(.busy, "too many large requests at the same time; try again")
+    refusal.retryAfterSeconds = 1
+    return refusal
+  }
+
+  private var tooSlow: Refusal {
+    var refusal = Refusal(.busy, "the body took too long to arrive")
+    refusal.statusOverride = .requestTimeout
+    return refusal
   }
 
   private func unpack(_ body: [UInt8]) throws -> [UInt8] {
@@ -62,40 +117,29 @@ extension IncomingBody {
     }
   }
 
-  private func counted<Value: Sendable>(
-    _ bytes: Int, _ work: () async throws -> Value
-  ) async throws -> Value {
-    guard await bytesAtWork.take(bytes) else {
-      var refusal = Refusal(.busy, "too many large requests at the same time; try again")
-      refusal.retryAfterSeconds = 1
-      throw refusal
-    }
-    do {
-      let value = try await work()
-      await bytesAtWork.release(bytes)
-      return value
-    } catch {
-      await bytesAtWork.release(bytes)
-      throw error
-    }
-  }
-
   /// The bytes of the body. One that comes in drops would hold its connection for hours.
-  private func collect(_ request: Request) async throws -> [UInt8] {
+  private func collect(_ request: Request, _ tally: ByteTally) async throws -> [UInt8] {
     try await withThrowingTaskGroup(of: [UInt8].self) { group in
-      group.addTask { [most, tooLarge] in
+      group.addTask {
         var bytes: [UInt8] = []
         for try await buffer in request.body {
           guard bytes.count + buffer.readableBytes <= most else { throw tooLarge }
+          guard await tally.take(buffer.readableBytes) else { throw busy }
+          await tally.note(arrived: buffer.readableBytes)
           bytes.append(contentsOf: buffer.readableBytesView)
         }
         return bytes
       }
-      group.addTask { [time] in
-        try await Task.sleep(for: time)
-        var refusal = Refusal(.busy, "the body took too long to arrive")
-        refusal.statusOverride = .requestTimeout
-        throw refusal
+      group.addTask {
+        let end = ContinuousClock.now + time
+        var before = 0
+        while ContinuousClock.now < end {
+          try await Task.sleep(until: min(end, .now + pace.time))
+          let arrived = await tally.arrived
+          guard arrived - before >= pace.bytes else { break }
+          before = arrived
+        }
+        throw tooSlow
       }
       defer { group.cancelAll() }
       return try await group.next() ?? []

@@ -9,12 +9,19 @@ import NIOCore
 
 /// What belongs to a request besides what it says.
 struct RequestOrigin: InitializableFromSource {
+  let channel: any Channel
   let peer: SocketAddress?
 
-  init(source: ApplicationRequestContextSource) { peer = source.channel.remoteAddress }
+  init(source: ApplicationRequestContextSource) {
+    channel = source.channel
+    peer = source.channel.remoteAddress
+  }
 
-  /// The address by which failed logins are counted: a household has many of IPv6, which share their first half.
-  var address: String {
+  /// The address by which failed logins are counted.
+  var address: String { Self.address(of: peer) }
+
+  /// Who is at the other end: a household has many addresses of IPv6, which share their first half.
+  static func address(of peer: SocketAddress?) -> String {
     guard let text = peer?.ipAddress else { return "" }
     guard case .v6 = peer else { return text }
     return text.split(separator: ":", omittingEmptySubsequences: false).prefix(4).joined(separator: ":")

@@ -36,16 +36,16 @@ package struct LogbookServer: Sendable {
     // Structured lines on standard error, which the system's journal takes.
     var logger = Logger(label: "glucoport") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = settings.isQuiet ? .warning : .info
-    let responder = WireResponder(storage, settings, logger)
+    let connections = OpenConnections(max: settings.maxConnections)
+    let responder = WireResponder(storage, settings, connections, logger)
     let scheme = settings.tls == nil ? "http" : "https"
     let host = settings.address.urlHost
     // What Hummingbird itself reports is of no use to who runs the server, but for what goes wrong.
     logger.logLevel = .warning
     let application = Application(
-      responder: responder, server: try builder(),
+      responder: responder, server: try builder(connections),
       configuration: ApplicationConfiguration(
-        address: .hostname(settings.address.host, port: settings.address.port),
-        availableConnectionsDelegate: .maximum(settings.maxConnections, logger: logger)),
+        address: .hostname(settings.address.host, port: settings.address.port)),
       onServerRunning: { channel in
         await onListening("\(scheme)://\(host):\(channel.localAddress?.port ?? 0)")
       }, logger: logger)
@@ -59,31 +59,23 @@ package struct LogbookServer: Sendable {
       let advice = error.errnoCode == EADDRINUSE ? "; choose another port with --listen" : ""
       throw Failure(
         .unavailable, "cannot listen on \(host):\(settings.address.port): \(reason)\(advice)")
+    } catch is SocketAddressError.UnknownHost {
+      throw Failure(
+        .unavailable, "cannot listen on \(host):\(settings.address.port): unknown host name; check --listen")
     }
   }
 }
 
 extension LogbookServer {
-  private func builder() throws -> HTTPServerBuilder {
+  private func builder(_ connections: OpenConnections) throws -> HTTPServerBuilder {
+    let headTime = TimeAmount(settings.headTime)
     let plain = HTTPServerBuilder.http1(
       configuration: HTTP1Channel.Configuration(
+        additionalChannelHandlers: [ConnectionGuard(connections, headTime: headTime)],
         idleTimeout: TimeAmount(settings.idleTime),
         httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
           maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 64)))
     guard let tls = settings.tls else { return plain }
-    do {
-      let chain = try NIOSSLCertificate.fromPEMFile(tls.certificateFile)
-      let key = try NIOSSLPrivateKey(file: tls.keyFile, format: .pem)
-      var configuration = TLSConfiguration.makeServerConfiguration(
-        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-      configuration.minimumTLSVersion = .tlsv12
-      configuration.applicationProtocols = ["http/1.1"]
-      return try .tls(plain, tlsConfiguration: configuration)
-    } catch {
-      throw Failure(
-        .configuration,
-        "cannot use the certificate \(tls.certificateFile) with the key \(tls.keyFile): both must be PEM files"
-      )
-    }
+    return try .tls(plain, tlsConfiguration: try tls.configuration())
   }
 }

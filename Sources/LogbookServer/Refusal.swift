@@ -12,6 +12,8 @@ struct Refusal: Error {
   var statusOverride: HTTPResponse.Status?
   var logbook: String?
   var retryAfterSeconds: Int?
+  /// Whether the connection ends with it, and the log counts it with others.
+  var endsConnection = false
   /// The methods that the path takes.
   var allowed: String?
   /// What is held of a content, where a part of it does not fit.

@@ -30,26 +30,14 @@ package struct ListeningAddress: Hashable, Sendable {
 
   /// Whether only this machine can reach it.
   package var isLoopback: Bool {
-    host == "localhost" || host == "::1"
-      || (host.hasPrefix("127.") && host.split(separator: ".").compactMap { UInt8($0) }.count == 4)
+    if host == "localhost" || host == "::1" { return true }
+    // All parts are numbers, since a name may begin with an address: 127.0.0.1.example.com.
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+    return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
   }
 
   /// The host as a URL has it.
   var urlHost: String { host.contains(":") ? "[\(host)]" : host }
-}
-
-/// The files by which a server proves who it is.
-package struct ServerTLS: Hashable, Sendable {
-  /// The certificate and those that signed it, PEM.
-  package var certificateFile: String
-  /// Its private key, PEM.
-  package var keyFile: String
-
-  /// A certificate and its key.
-  package init(certificateFile: String, keyFile: String) {
-    self.certificateFile = certificateFile
-    self.keyFile = keyFile
-  }
 }
 
 /// How a server runs, and how much it bears.
@@ -64,14 +52,30 @@ package struct ServerSettings: Sendable {
   package var isQuiet = false
   /// How long a connection may say nothing, between requests and within one.
   package var idleTime = Duration.seconds(30)
+  /// How long a connection may take until the first head of a request is there.
+  package var headTime = Duration.seconds(10)
   /// How long a body may take to arrive.
   package var bodyTime = Duration.seconds(300)
+  /// The bytes of a body that have to arrive within each `bodyPaceTime`.
+  package var bodyPaceBytes = 4 << 10
+  /// How long a body may bring fewer bytes than `bodyPaceBytes`.
+  package var bodyPaceTime = Duration.seconds(5)
+  /// How long an answer may take until it is sent, beside a second for each 16 KiB of it.
+  package var answerTime = Duration.seconds(30)
+  /// How long the answer to a failed login is kept back, where there were too many.
+  package var failedLoginDelay = Duration.milliseconds(500)
   /// How long requests at work may take when the server is asked to stop.
   package var shutdownTime = Duration.seconds(10)
-  /// Further connections wait.
+  /// Where more come, silent ones are closed.
   package var maxConnections = 256
+  /// The requests that are worked on at one time; others are answered with 503.
+  package var maxRequests = 32
+  /// The requests of one login that are worked on at one time.
+  package var maxRequestsPerLogin = 8
   /// The bytes of all bodies that are at work at one time.
   package var maxBytesAtWork = 64 << 20
+  /// The bytes of answers that clients have not taken yet.
+  package var maxAnswerBytes = 64 << 20
   /// The bytes of one attachment's content.
   package var maxContentBytes: Int64 = 25 << 20
   /// Failed logins from one address within a minute, behind which the answer is to wait.

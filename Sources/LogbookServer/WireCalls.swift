@@ -7,7 +7,7 @@ import LogbookAPI
 
 /// The calls of the protocol, on the logbook of the request's login.
 struct WireCalls: Sendable {
-  let body: IncomingBody
+  var body: IncomingBody
   let clock: @Sendable () -> Int64
   let metrics: ServerMetrics
 
@@ -23,6 +23,7 @@ struct WireCalls: Sendable {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
       let received = try Bodies.readReadings(bytes)
+      try Task.checkCancellation()
       var answer = try await service.store(received.batch, run)
       answer.differing = received.items(of: answer.differing)
       answer.refused = received.refused
@@ -36,6 +37,7 @@ struct WireCalls: Sendable {
     let run = try incoming.run()
     return try await body.read(incoming.request) { bytes in
       let received = try Bodies.readChanges(bytes)
+      try Task.checkCancellation()
       let changes = received.compactMap { if case .change(let change) = $0 { change } else { nil } }
       let applied = try await service.apply(changes, run)
       var verdicts = applied.verdicts.makeIterator()

@@ -12,15 +12,24 @@ struct WireResponder: HTTPResponder {
   private let storage: any ServerStorage
   private let calls: WireCalls
   private let blobs: BlobCalls
+  private let connections: OpenConnections
   private let failedLogins: FailedLogins
+  private let failedLoginDelay: Duration
+  private let requests: WorkLimits
+  private let answers: WorkLimits
+  private let answerTime: Duration
   private let metrics: ServerMetrics
   private let clock: @Sendable () -> Int64
   private let logger: Logger
 
-  init(_ storage: any ServerStorage, _ settings: ServerSettings, _ logger: Logger) {
+  init(
+    _ storage: any ServerStorage, _ settings: ServerSettings, _ connections: OpenConnections, _ logger: Logger
+  ) {
+    self.connections = connections
     let metrics = ServerMetrics()
     let body = IncomingBody(
-      bytesAtWork: BytesAtWork(maxBytes: settings.maxBytesAtWork), time: settings.bodyTime)
+      bytesAtWork: WorkLimits(max: settings.maxBytesAtWork, perLogin: settings.maxBytesAtWork / 2),
+      time: settings.bodyTime, pace: (settings.bodyPaceBytes, settings.bodyPaceTime))
     self.storage = storage
     self.metrics = metrics
     self.logger = logger
@@ -28,28 +37,39 @@ struct WireResponder: HTTPResponder {
     calls = WireCalls(body: body, clock: settings.clock, metrics: metrics)
     blobs = BlobCalls(body, settings)
     failedLogins = FailedLogins(maxFailures: settings.maxFailedLogins)
+    failedLoginDelay = settings.failedLoginDelay
+    requests = WorkLimits(max: settings.maxRequests, perLogin: settings.maxRequestsPerLogin)
+    answers = WorkLimits(max: settings.maxAnswerBytes, perLogin: settings.maxAnswerBytes / 4)
+    answerTime = settings.answerTime
   }
 
   func respond(to request: Request, context: RequestOrigin) async throws -> Response {
     let start = ContinuousClock.now
+    connections.note(context.channel, isWorking: true)
     let incoming = IncomingRequest(request)
     let route = WireRoute(path: incoming.path, method: request.method)
     var loginName: String?
     var answer: Answer
+    var isLogged = true
     do {
       answer = try await self.answer(incoming, route, context, &loginName)
     } catch {
       let refusal = refusal(for: error)
       answer = Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
       // It may be that nobody read what follows the head, and what the client sends there has no bounds.
-      answer.endsConnection = incoming.hasBody
+      answer.endsConnection = incoming.hasBody || refusal.endsConnection
+      isLogged = !refusal.endsConnection
     }
     let duration = ContinuousClock.now - start
     metrics.answered(route, answer.status.code, duration)
     // Not even that of a refusal: what follows the head would pass for the next answer.
     if request.method == .head { answer.body = [] }
-    log(request.method, route, answer.status.code, duration, loginName)
-    return answer.response(takesGzip: incoming.takesGzip)
+    if isLogged { log(request.method, route, answer.status.code, duration, loginName) }
+    return await answer.response(
+      takesGzip: incoming.takesGzip,
+      AnswerDelivery(
+        limits: answers, login: loginName ?? "", channel: context.channel, time: answerTime,
+        connections: connections))
   }
 }
 
@@ -76,7 +96,19 @@ extension WireResponder {
     guard !WireRoute.writes(method) || login.role == .write else {
       throw Refusal(.readOnly, "this token may only read")
     }
-    var answer = try await perform(route, incoming, login)
+    guard await requests.take(1, for: login.name) else {
+      var refusal = Refusal(.busy, "too many requests at the same time; try again")
+      refusal.retryAfterSeconds = 1
+      throw refusal
+    }
+    var answer: Answer
+    do {
+      answer = try await perform(route, incoming, login)
+      await requests.release(1, for: login.name)
+    } catch {
+      await requests.release(1, for: login.name)
+      throw error
+    }
     answer.endsConnection = !WireRoute.writes(method) && incoming.hasBody
     return answer
   }
@@ -85,6 +117,9 @@ extension WireResponder {
     -> Answer
   {
     let logbook = storage.logbook(for: login)
+    var (calls, blobs) = (calls, blobs)
+    calls.body.login = login.name
+    blobs.body.login = login.name
     return switch route {
     case .logbook: try await calls.logbook(incoming, logbook)
     case .purge: try await calls.purge(incoming, logbook)
@@ -101,9 +136,15 @@ extension WireResponder {
     if let token = incoming.token, let login = try await storage.logins.login(tokenHash: token.hash) {
       return login
     }
-    if let wait = await failedLogins.add(origin.address, at: clock()) {
+    let verdict = await failedLogins.add(origin.address, at: clock())
+    if let count = verdict.unlogged {
+      logger.warning("too many failed logins; their requests are not listed", metadata: ["count": "\(count)"])
+    }
+    if let wait = verdict.waitSeconds {
+      try await Task.sleep(for: failedLoginDelay)
       var refusal = Refusal(.tooMany, "too many failed logins from this address")
       refusal.retryAfterSeconds = wait
+      refusal.endsConnection = true
       throw refusal
     }
     throw Refusal(.login, "the token is missing, unknown or revoked")
@@ -130,6 +171,7 @@ extension WireResponder {
         logger.error("storage failed", metadata: ["reason": "\(reason)"])
       }
       return Refusal(error)
+    case is CancellationError: return Refusal(.busy, "the server is stopping")
     // The connection ended, or broke the rules of HTTP, while its body was read.
     default: return Refusal(.badRequest, "the body could not be read")
     }

@@ -57,7 +57,7 @@ package final class Store {
   ///
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
   package static func openOrCreate(path: String, role: StoreRole, zone: LogbookZone) throws -> Store {
-    if try !StoreFile.exists(path) { try StoreFile.create(path) }
+    if try !StoreFile.exists(path) || StoreFile.isEmpty(path) { try StoreFile.create(path) }
     let store = try Store(opening: path, role: role, zone: zone)
     return store
   }

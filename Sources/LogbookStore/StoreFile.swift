@@ -32,14 +32,26 @@ enum StoreFile {
     return true
   }
 
-  /// Makes an empty file, and the folders that lead to it, its owner's alone. One that is there stays.
+  /// Whether the file holds nothing, as one that somebody made before the store.
+  static func isEmpty(_ path: String) -> Bool {
+    var status = stat()
+    return stat(PathText.bytes(path), &status) == 0 && status.st_size == 0
+  }
+
+  /// Makes an empty file, and the folders that lead to it, its owner's alone. One that is there and holds something stays.
   static func create(_ path: String) throws(Failure) {
     try makeFolder(folder(of: path))
     let descriptor = open(PathText.bytes(path), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw failure(errno, "\(path): cannot create the store", else: .cannotCreate)
     }
-    close(descriptor)
+    defer { close(descriptor) }
+    // An empty file that somebody made before holds nothing to protect yet, and is to hold it.
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size == 0, status.st_mode & 0o077 != 0 else { return }
+    guard fchmod(descriptor, 0o600) == 0 else {
+      throw failure(errno, "\(path): cannot make the file private", else: .cannotCreate)
+    }
   }
 
   /// Why SQLite cannot open a file: it says only that it cannot.

@@ -105,18 +105,23 @@ extension JSONValue {
   package static func mended(_ body: [UInt8]) -> [UInt8] {
     var body = body
     var index = 0
-    while let next = body[index...].firstIndex(of: UInt8(ascii: "\\")) {
-      guard let unit = unit(in: body, at: next) else {
-        index = min(next + 2, body.count)
+    // In place and without slices: a slice held while a byte changes would copy the whole body for each half.
+    while index < body.count {
+      guard body[index] == UInt8(ascii: "\\") else {
+        index += 1
+        continue
+      }
+      guard let unit = unit(in: body, at: index) else {
+        index += 2
         continue
       }
       let isPair =
         (0xD800..<0xDC00).contains(unit)
-        && (Self.unit(in: body, at: next + 6).map { (0xDC00..<0xE000).contains($0) } ?? false)
+        && (Self.unit(in: body, at: index + 6).map { (0xDC00..<0xE000).contains($0) } ?? false)
       if (0xD800..<0xE000).contains(unit), !isPair {
-        body.replaceSubrange(next + 2..<next + 6, with: Array("fffd".utf8))
+        for (place, byte) in "fffd".utf8.enumerated() { body[index + 2 + place] = byte }
       }
-      index = next + (isPair ? 12 : 6)
+      index += isPair ? 12 : 6
     }
     return body
   }
@@ -127,6 +132,11 @@ extension JSONValue {
     else {
       return nil
     }
-    return UInt16(String(decoding: body[start + 2..<start + 6], as: UTF8.self), radix: 16)
+    var value: UInt16 = 0
+    for byte in body[start + 2..<start + 6] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+      value = value << 4 | UInt16(digit)
+    }
+    return value
   }
 }

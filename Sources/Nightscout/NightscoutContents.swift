@@ -15,6 +15,13 @@ package struct NightscoutContents {
 extension NightscoutDocument {
   /// What it holds as a document of this collection.
   package func contents(of collection: NightscoutCollection, _ zone: NightscoutZone) -> NightscoutContents {
-    collection == .entries ? NightscoutEntry.contents(self, zone) : NightscoutTreatment.contents(self, zone)
+    var contents =
+      collection == .entries ? NightscoutEntry.contents(self, zone) : NightscoutTreatment.contents(self, zone)
+    for (place, record) in contents.records.enumerated().reversed() {
+      guard let fault = record.state.fields.fault else { continue }
+      contents.records.remove(at: place)
+      contents.rejections.append(fault)
+    }
+    return contents
   }
 }

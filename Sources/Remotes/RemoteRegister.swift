@@ -39,6 +39,8 @@ package struct RemoteLogin: Sendable {
   package let authorities: String?
   /// Where it is counted what goes over the wire.
   package let traffic: Traffic
+  /// When every exchange ends, finished or not; nil for no such time.
+  package var end: ContinuousClock.Instant?
 
   /// A login with these parts.
   package init(

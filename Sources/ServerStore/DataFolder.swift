@@ -20,11 +20,14 @@ struct DataFolder: Sendable {
     self.path = path
     try Self.make(path)
     try Self.make(path + "/logbooks")
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & 0o022 == 0 else {
-      throw Failure(
-        .permission,
-        "\(path): other users may write to this folder; run 'chmod 700' on it and check its files")
+    // The files of logbooks are opened by their names there: who may write to it chooses them.
+    for folder in [path, path + "/logbooks"] {
+      var status = stat()
+      guard stat(folder, &status) == 0, status.st_mode & 0o022 == 0 else {
+        throw Failure(
+          .permission,
+          "\(folder): other users may write to this folder; run 'chmod 700' on it and check its files")
+      }
     }
   }
 
@@ -54,7 +57,7 @@ struct DataFolder: Sendable {
   /// Takes the folder for one server, until the returned lock is released, or goes, or its process ends.
   func lock() throws -> FolderLock { try FolderLock(path + "/lock") }
 
-  /// Makes a file that nobody else can read, where it is missing.
+  /// Makes a file that nobody else can read, where it is missing or empty.
   static func makeFile(_ path: String) throws {
     let descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -62,7 +65,13 @@ struct DataFolder: Sendable {
         errno == EACCES || errno == EPERM ? .permission : .cannotCreate,
         "\(path): cannot open the file: \(String(cString: strerror(errno)))")
     }
-    close(descriptor)
+    defer { close(descriptor) }
+    // An empty file that somebody made before holds nothing to protect yet, and is to hold it.
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size == 0, status.st_mode & 0o077 != 0 else { return }
+    guard fchmod(descriptor, 0o600) == 0 else {
+      throw Failure(.permission, "\(path): cannot make the file private: \(String(cString: strerror(errno)))")
+    }
   }
 
   private static func make(_ path: String) throws {

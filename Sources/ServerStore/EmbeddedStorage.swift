@@ -13,26 +13,27 @@ package final class EmbeddedStorage: ServerStorage {
   private let lock: FolderLock
   private let knownLogins: Logins
   private let logbooks: OpenLogbooks
-  private let maxContentBytes: Int64
+  private let quota: LogbookQuota
 
   /// Opens the folder, or creates it, and keeps every other server out of it.
   ///
-  /// - Parameter maxContentBytes: how much content of attachments one logbook may hold.
+  /// - Parameter quota: how much one logbook may hold.
   /// - Throws: `Failure`: `temporary` where another server has the folder, `cannotCreate`, `permission`, `badInput`,
   ///   `configuration` for the files of a newer program.
-  package init(folder path: String, maxContentBytes: Int64 = 4 << 30) throws {
+  package init(folder path: String, quota: LogbookQuota = LogbookQuota()) throws {
     folder = try DataFolder(path)
     lock = try folder.lock()
     knownLogins = try Logins(folder: path)
     // A process that ended in the middle may have left them behind.
     for id in try knownLogins.purgedLogbooks() { try folder.removeLogbook(id) }
-    logbooks = OpenLogbooks(folder: folder)
-    self.maxContentBytes = maxContentBytes
+    logbooks = OpenLogbooks(folder: folder, quota: quota)
+    self.quota = quota
   }
 
   /// What the logbook of a login offers to it.
   package func logbook(for login: Login) -> any LogbookService {
-    EmbeddedLogbook(login: login, logins: knownLogins, logbooks: logbooks, maxContentBytes: maxContentBytes)
+    EmbeddedLogbook(
+      login: login, logins: knownLogins, logbooks: logbooks, maxContentBytes: quota.contentBytes)
   }
 
   /// Closes every file, after the last request, and lets the next server in.

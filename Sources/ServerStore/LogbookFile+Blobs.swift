@@ -15,8 +15,8 @@ extension LogbookFile {
   func append(
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
-    try await file.write { [id] database in
-      _ = try Nodes(database: database, logbook: id).admit(run, hidesOwn: false)
+    try await file.write { [id, quota] database in
+      _ = try Nodes(database: database, logbook: id, most: quota.nodes).admit(run, hidesOwn: false)
       return try BlobStorage(database: database).append(bytes, to: content, at: offset, limit: limit)
     }
   }

@@ -10,12 +10,14 @@ struct LogbookFile: Sendable {
   let file: DatabaseFile
   /// Distinguishes the numbers that this process gives from those of any other history.
   private let tag: String
+  let quota: LogbookQuota
 
   /// Opens the file, or creates it.
-  init(path: String, id: String) throws {
+  init(path: String, id: String, quota: LogbookQuota) throws {
     let tag = Positions.randomTag()
     self.id = id
     self.tag = tag
+    self.quota = quota
     file = try DatabaseFile(path: path, name: "logbook \(id)", schema: LogbookSchema.schema)
     try file.writeNow { database in
       if try Int.fetchOne(database, sql: "SELECT count(*) FROM epoch") == 0 {
@@ -33,8 +35,8 @@ struct LogbookFile: Sendable {
   }
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
-    try await file.write { [id, tag] database in
-      let nodes = Nodes(database: database, logbook: id)
+    try await file.write { [id, tag, quota] database in
+      let nodes = Nodes(database: database, logbook: id, most: quota.nodes)
       let node = try nodes.admit(run)
       let positions = Positions(database: database)
       let last = try positions.last()
@@ -42,6 +44,7 @@ struct LogbookFile: Sendable {
       if answer.stored > 0 {
         try positions.beginEpoch(at: last + 1, tag: tag)
         try nodes.note(node, changed: positions.last())
+        try Self.check(quota.readings, "reading", last: try positions.last(), database)
       }
       answer.position = try positions.text(positions.last())
       return answer
@@ -49,14 +52,17 @@ struct LogbookFile: Sendable {
   }
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
-    try await file.write { [id, tag] database in
-      let nodes = Nodes(database: database, logbook: id)
+    try await file.write { [id, tag, quota] database in
+      let nodes = Nodes(database: database, logbook: id, most: quota.nodes)
       let node = try nodes.admit(run)
       let positions = Positions(database: database)
       let last = try positions.last()
       var storage = RecordStorage(database, node: node, after: last, tag: tag)
       let verdicts = try storage.apply(changes)
-      if try positions.last() > last { try nodes.note(node, changed: positions.last()) }
+      if try positions.last() > last {
+        try nodes.note(node, changed: positions.last())
+        try Self.check(quota.records, "record", last: try positions.last(), database)
+      }
       return RecordAnswer(verdicts: verdicts, position: try positions.text(positions.last()))
     }
   }
@@ -102,6 +108,17 @@ struct LogbookFile: Sendable {
 }
 
 extension LogbookFile {
+  /// Takes a transaction back that brings a table beyond its quota.
+  ///
+  /// - Parameter last: the number of the last change. Each row has one of its own, so that few logbooks are counted.
+  private static func check(_ most: Int64, _ table: String, last: Int64, _ database: Database) throws {
+    guard last > most, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > most else {
+      return
+    }
+    throw ServiceError.busy(
+      "the logbook holds as many \(table)s as the server allows, which are \(most)", retryAfterSeconds: 3600)
+  }
+
   /// Compares: nothing is hidden from that, not what the node wrote itself.
   private func scanning<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
@@ -115,14 +132,17 @@ extension LogbookFile {
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
   ) async throws(ServiceError) -> Value {
     let read: Value?? = try await file.read { [id] database in
-      guard let node = try Nodes(database: database, logbook: id).known(run, hidesOwn: hidesOwn) else {
+      guard let node = try Nodes(database: database, logbook: id, most: .max).known(run, hidesOwn: hidesOwn)
+      else {
         return nil
       }
       return try work(database, node)
     }
     if let read, let value = read { return value }
-    return try await file.write { [id] database in
-      try work(database, try Nodes(database: database, logbook: id).admit(run, hidesOwn: hidesOwn))
+    return try await file.write { [id, quota] database in
+      try work(
+        database, try Nodes(database: database, logbook: id, most: quota.nodes).admit(run, hidesOwn: hidesOwn)
+      )
     }
   }
 }

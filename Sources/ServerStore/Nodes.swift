@@ -9,6 +9,8 @@ import SQLiteRows
 struct Nodes {
   let database: Database
   let logbook: String
+  /// How many nodes the logbook may have.
+  let most: Int64
 
   /// The node of a run that needs no writing, because an earlier request of it was let in; nil for a run that is
   /// not known yet.
@@ -32,9 +34,15 @@ struct Nodes {
 
   /// The node of a run, which is written down unless it is known.
   ///
-  /// - Throws: as `known`.
+  /// - Throws: as `known`, and `ServiceError.busy` where the logbook has as many as it may.
   func admit(_ run: RunStamp, hidesOwn: Bool = true) throws -> Int64 {
     if let node = try known(run, hidesOwn: hidesOwn) { return node }
+    let count = try Int64.fetchOne(
+      database.cachedStatement(sql: "SELECT count(*) FROM node WHERE name <> ?"), arguments: [run.node])
+    guard (count ?? 0) < most else {
+      throw ServiceError.busy(
+        "the logbook has as many nodes as the server allows, which are \(most)", retryAfterSeconds: 3600)
+    }
     let sql = """
       INSERT INTO node (name, run_number, run_id) VALUES (?, ?, ?)
       ON CONFLICT (name) DO UPDATE SET run_number = excluded.run_number, run_id = excluded.run_id RETURNING id

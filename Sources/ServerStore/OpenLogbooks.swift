@@ -17,7 +17,12 @@ actor OpenLogbooks {
   /// The ids of logbooks that were removed: a request that was let in before must not make the file again.
   private var purged: Set<String> = []
 
-  init(folder: DataFolder) { self.folder = folder }
+  private let quota: LogbookQuota
+
+  init(folder: DataFolder, quota: LogbookQuota) {
+    self.folder = folder
+    self.quota = quota
+  }
 
   /// The file of a logbook, which is opened, or created, where it is not open.
   func file(_ id: String) throws(ServiceError) -> LogbookFile {
@@ -26,7 +31,7 @@ actor OpenLogbooks {
     used.append(id)
     if let open = files[id] { return open }
     do {
-      let file = try LogbookFile(path: folder.logbookFile(id), id: id)
+      let file = try LogbookFile(path: folder.logbookFile(id), id: id, quota: quota)
       files[id] = file
       if used.count > Self.maxOpen { files[used.removeFirst()] = nil }
       return file

@@ -9,6 +9,10 @@ struct AttachmentLane {
   /// Answers to parts of one content that bring it no further.
   static let maxStalls = 8
 
+  /// A part that goes on but is smaller, though more was asked for, counts as an answer that brings a content no further:
+  /// with ranges of one byte, 25 MiB would take weeks.
+  static let minPartBytes = 4096
+
   /// Contents that are left for another run, by their digests.
   private(set) var setAside: Set<String> = []
   private(set) var partSize: PartSize
@@ -20,6 +24,11 @@ struct AttachmentLane {
   private var stalls: [String: Int] = [:]
 
   init(_ partSize: PartSize) { self.partSize = partSize }
+
+  /// Whether so many of the bytes of a part are worth another request.
+  static func isProgress(_ bytes: Int64, of requested: Int, isLast: Bool) -> Bool {
+    bytes > 0 && (isLast || bytes >= min(Int64(requested), Int64(minPartBytes)))
+  }
 
   /// Where the remote's content ends; nil where it has to be asked.
   func offset(of digest: String) -> Int64? { sending.flatMap { $0.digest == digest ? $0.offset : nil } }

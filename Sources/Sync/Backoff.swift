@@ -7,7 +7,7 @@ package struct Backoff: Hashable, Sendable {
   /// The first wait in seconds.
   package static let firstSeconds = 30
   /// The longest wait in seconds: six hours. It bounds `Retry-After`, too.
-  package static let longestSeconds = 6 * 3600
+  package static let longestSeconds = ServiceError.maxRetryAfterSeconds
 
   /// Failures in a row.
   package private(set) var failures: Int

@@ -71,8 +71,14 @@ package struct UploadPlan: Sendable {
   package mutating func leaveWork(_ reason: String) { leftWork = reason }
 
   /// Ends the run before its next step, as when its time is over.
-  package mutating func stop(_ reason: String) {
-    if case .ended = state { return }
+  ///
+  /// - Parameter isInterrupting: whether the same reason ended the last request, which is then no failure of the remote.
+  package mutating func stop(_ reason: String, isInterrupting: Bool = false) {
+    switch state {
+    case .ended(.failed(.unavailable)) where isInterrupting: break
+    case .ended: return
+    default: break
+    }
     state = .ended(.workLeft(reason))
   }
 }

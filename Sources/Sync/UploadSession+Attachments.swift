@@ -27,11 +27,12 @@ extension UploadSession {
       return try refuse(content.digest, "the content that arrived on the remote does not match its SHA-256")
     case .success(.full(let reason)): return try refuse(content.digest, reason)
     case .success(.holds(let held)), .success(.misplaced(let held)):
-      if held.bytes > offset {
+      if AttachmentLane.isProgress(held.bytes - offset, of: bytes.count, isLast: held.isWhole) {
         attachments.succeed()
         summary.pushedAttachmentBytes += min(held.bytes - offset, Int64(bytes.count))
-      } else if !held.isWhole, !attachments.stall(content.digest) {
-        return leave(content.digest)
+      } else if !held.isWhole {
+        summary.pushedAttachmentBytes += max(0, min(held.bytes - offset, Int64(bytes.count)))
+        guard attachments.stall(content.digest) else { return leave(content.digest) }
       }
       return try note(held, of: content, isSent: true)
     }
@@ -116,7 +117,7 @@ extension UploadSession {
 
 extension UploadSession {
   /// How long after a remote did not have a content it is asked for it again: another node is still sending it.
-  static let absentSeconds: Int64 = 3600
+  static let absentSeconds: Int64 = SyncTransaction.maxPostponementSeconds
 
   /// Fetches the next part of the content that is wanted first.
   func fetchAttachments() async throws -> UploadEvent {
@@ -140,11 +141,11 @@ extension UploadSession {
       try store.sync { try $0.postponeContent(wanted.digest, until: now + Self.absentSeconds) }
       attachments.leave(wanted.digest)
       return .done
-    case .success(let part?): return try keep(part, of: wanted)
+    case .success(let part?): return try keep(part, of: wanted, limit: limit)
     }
   }
 
-  private func keep(_ part: ContentPart, of wanted: WantedContent) throws -> UploadEvent {
+  private func keep(_ part: ContentPart, of wanted: WantedContent, limit: Int) throws -> UploadEvent {
     guard part.size <= wanted.limit else {
       return try refuseDownload(
         wanted.digest, "its \(part.size) bytes exceed the limit of 'glucoport config attachment-limit'")
@@ -154,10 +155,12 @@ extension UploadSession {
       summary.pulledAttachments += 1
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
     case .wasHere: break
-    case .goesOn where !part.bytes.isEmpty:
+    case .goesOn:
       summary.pulledAttachmentBytes += Int64(part.bytes.count)
-    case .goesOn, .beginsAnew:
-      return attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+      guard AttachmentLane.isProgress(Int64(part.bytes.count), of: limit, isLast: false) else {
+        return attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
+      }
+    case .beginsAnew: return attachments.stall(wanted.digest) ? .done : leave(wanted.digest)
     case .wrongDigest:
       summary.damagedAttachments += 1
       return try refuseDownload(

@@ -7,6 +7,10 @@ extension UploadSession {
   /// Does one request for the first of the queue of downloads. Everything that is fetched comes through here.
   func download(_ limit: Int) async throws -> UploadEvent {
     lastSent = .nothing
+    if pullProgress.isExhausted {
+      plan.leaveWork("the remote has more changes than one run downloads; the next run continues")
+      return .exhausted
+    }
     let (heldBack, canPush, done) = (heldBack, plan.canPushRecords, doneDownloads)
     let choice = try store.sync { store -> Download?? in
       if canPush, try store.hasPendingRecords(heldBack: heldBack) { return .none }
@@ -63,6 +67,7 @@ extension UploadSession {
       hasFetchedChanges = true
       return .done
     case .success(let page?):
+      if let fault = pullProgress.fault(of: page, after: cursor, in: download.id) { return violation(fault) }
       let applied = try apply(page) { store in
         // Another process cannot have pulled meanwhile, a restore can have.
         guard try store.cursor() == cursor else { return false }
@@ -75,6 +80,7 @@ extension UploadSession {
         return true
       }
       guard applied else { return .rolledBack }
+      pullProgress.note(page, in: download.id)
       if !page.hasMore {
         run.lastSeenPosition = page.cursor
         hasFetchedChanges = true
@@ -96,6 +102,9 @@ extension UploadSession {
     case .failure(.refused(let reason)): return try refuse(download, reason)
     case .failure(let error): return .failed(error, items: 0)
     case .success(let page):
+      if let fault = pullProgress.fault(of: page, after: download.position, in: download.id) {
+        return violation(fault)
+      }
       let applied = try apply(page) { store in
         guard try store.isQueued(download) else { return true }
         if page.hasMore {
@@ -105,8 +114,14 @@ extension UploadSession {
         }
         return true
       }
-      return applied ? .done : .rolledBack
+      guard applied else { return .rolledBack }
+      pullProgress.note(page, in: download.id)
+      return .done
     }
+  }
+
+  private func violation(_ reason: String) -> UploadEvent {
+    .failed(.protocolViolation("\(remoteName): \(reason)"), items: 0)
   }
 
   /// A content for which a person waits does not wait for its lane.

@@ -28,6 +28,8 @@ package final class UploadSession {
   var doneDownloads: Set<Int64> = []
   /// Of those, the ones that leave the queue when the run ends.
   var finishedDownloads: Set<Int64> = []
+  /// How many pages were fetched, and whether they lead anywhere.
+  var pullProgress = PullProgress()
   /// Whether everything that others changed was fetched.
   var hasFetchedChanges = false
   /// Whether the remote was asked for anything.
@@ -93,7 +95,9 @@ package final class UploadSession {
 
   /// Does the next step; gives the ending after the last.
   package func step() async throws -> UploadEnding? {
-    if environment.isOutOfTime() { plan.stop("--max-time reached; the next run continues") }
+    if environment.isOutOfTime() {
+      plan.stop("--max-time reached; the next run continues", isInterrupting: true)
+    }
     if environment.isOutOfBytes() { plan.stop("--max-bytes reached; the next run continues") }
     switch plan.current {
     case .begin: try plan.note(try begin())
@@ -170,6 +174,7 @@ extension UploadSession {
       }
       lastReading = nil
       attempts = [:]
+      pullProgress.startOver()
       (doneDownloads, finishedDownloads) = ([], [])
       return .done
     }

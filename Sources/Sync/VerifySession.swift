@@ -139,10 +139,15 @@ extension VerifySession {
     let buckets = known.differing(from: theirs)
     guard !buckets.isEmpty else { return }
     var held = try store.compare { try $0.heldRecords(in: buckets) }
+    var pages = 0
     for group in BucketGroups(buckets, counts: theirs.counts, maxItems: 1_000_000).groups {
       var page = RecordPage(records: [], hasMore: true)
       while page.hasMore {
         page = try await digests.records(in: group, after: page.records.last?.guid, run)
+        pages += 1
+        guard !page.hasMore || (!page.records.isEmpty && pages < PullProgress.maxPages) else {
+          throw ServiceError.protocolViolation("\(remoteName): its list of records does not end")
+        }
         for record in page.records { compare(record, with: held.removeValue(forKey: record.guid), buckets) }
       }
     }
@@ -168,9 +173,14 @@ extension VerifySession {
     missingHere = missingHere.filter { !unfetched.includesReading(at: $0.value.reading.deviceTime.seconds) }
     if unfetched.includesRecords { (recordsMissingHere, recordsDiffering) = ([:], [:]) }
     if var cursor = try store.compare({ try $0.cursor() }) {
+      var progress = PullProgress()
       while let page = try await changes(after: cursor) {
+        if let fault = progress.fault(of: page, after: cursor, in: 0) {
+          throw ServiceError.protocolViolation("\(remoteName): \(fault)")
+        }
         leaveOut(page)
-        guard page.hasMore, page.cursor != cursor else { break }
+        progress.note(page, in: 0)
+        guard page.hasMore, !progress.isExhausted else { break }
         cursor = page.cursor
       }
     } else {

@@ -84,7 +84,9 @@ extension NastyInput {
       "12 a login page", "<!DOCTYPE html>\n<html>login</html>", status: 65, new: nil, says: "web page"),
     NastyInput("12 an error object", "{\"message\":\"Unauthorized\"}", status: 65, new: nil),
     NastyInput("12 an error envelope", "{\"status\":401,\"message\":\"Unauthorized\"}", status: 65, new: nil),
-    NastyInput("13 a spreadsheet", [0x50, 0x4B, 3, 4, 0x14, 0, 6, 0], status: 65, new: nil, says: "zip"),
+    NastyInput(
+      "13 a spreadsheet", [0x50, 0x4B, 3, 4, 0x14, 0, 6, 0], status: 65, new: nil,
+      says: "ZIP archive is damaged"),
     NastyInput(
       "13 an old spreadsheet", [0xD0, 0xCF, 0x11, 0xE0, 0xA1], status: 65, new: nil, says: "spreadsheet"),
     NastyInput("13 a database", "SQLite format 3\u{0}", status: 65, new: nil, says: "SQLite"),

@@ -126,7 +126,10 @@ import Testing
 
   @Test func aServerListensForOthersOnlyWithTLSOrWhenToldSo() async throws {
     let program = try Program()
-    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:80"] {
+    for address in [
+      "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:80", "127.0.0.1.example.com:0", "127.1.example:0",
+      "127.0.0.256:0",
+    ] {
       let outcome = try await program.run("serve", "--data", program.path("data"), "--listen", address)
       #expect(outcome.status == 64 && outcome.errors.contains("--insecure-http"), "\(outcome.errors)")
     }
@@ -147,7 +150,7 @@ import Testing
         serve
         glucoport serve --data served --listen 127.0.0.1:0; echo $?
         glucoport serve --data other --listen "${url#http://}"; echo $?
-        echo nonsense >cert.pem; glucoport serve --data other --listen [::1]:0 --tls-cert cert.pem --tls-key cert.pem; echo $?
+        (umask 077; echo nonsense >cert.pem); glucoport serve --data other --listen [::1]:0 --tls-cert cert.pem --tls-key cert.pem; echo $?
         stop
         """)
     #expect(outcome.output == "75\n69\n78\nended with 0\n", "\(outcome.errors)")
@@ -168,6 +171,47 @@ import Testing
         stop
         """)
     #expect(outcome.output == "https\n200\n000\n000\nended with 0\n", "\(outcome.errors)")
+  }
+
+  @Test func aServerStartsOnlyWithACertificateThatClientsAcceptAndAKeyThatIsSecret() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        make() {
+          openssl req -x509 -newkey rsa:2048 -nodes -keyout $1.key -out $1.pem -days 2 -subj /CN=localhost "${@:2}" 2>/dev/null
+          chmod 600 $1.key
+        }
+        make good -addext subjectAltName=IP:127.0.0.1; make other -addext subjectAltName=IP:127.0.0.1; make bare
+        try() { glucoport serve --data served --listen 127.0.0.1:0 --tls-cert $1 --tls-key $2 2>said; echo $?; cat said >&2; }
+        try good.pem other.key; try bare.pem bare.key; chmod 640 good.key; try good.pem good.key
+        grep -c 'chmod 600' said
+        """)
+    #expect(outcome.output == "78\n78\n77\n1\n", "\(outcome)")
+    #expect(outcome.errors.contains("the key that of the certificate"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("subjectAltName"), "\(outcome.errors)")
+  }
+
+  @Test func onlyCiphersThatAuthenticateWhatTheyEncryptAreSpoken() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
+          -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+        token=$(token me write); serve --tls-cert cert.pem --tls-key key.pem
+        for cipher in ECDHE-RSA-AES128-SHA ECDHE-RSA-AES256-SHA AES128-SHA AES128-GCM-SHA256 \
+          ECDHE-RSA-AES128-GCM-SHA256 ECDHE-RSA-CHACHA20-POLY1305
+        do status --cacert cert.pem --tls-max 1.2 --ciphers $cipher "$url/v1/logbook" 2>/dev/null; done
+        stop
+        """)
+    #expect(outcome.output == "000\n000\n000\n000\n200\n200\nended with 0\n", "\(outcome)")
+  }
+
+  @Test func anAddressThatCannotBeResolvedIsUnavailable() async throws {
+    let program = try Program()
+    let outcome = try await program.run(
+      "serve", "--data", program.path("data"), "--listen", "no-such-host.invalid:0", "--insecure-http")
+    #expect(outcome.status == 69, "\(outcome.errors)")
+    #expect(outcome.errors.contains("unknown host name"), "\(outcome.errors)")
   }
 
   @Test func anAuthorityOfOnesOwnVouchesForAServerOnlyWhereItIsNamed() async throws {

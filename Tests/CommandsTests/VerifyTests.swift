@@ -134,8 +134,6 @@ import Testing
     let outcome = try await program.run("remote", "purge", "--confirm", "site")
     #expect(outcome.status == 78 && outcome.errors.contains("this kind of server"), "\(outcome)")
     #expect(server.connectionCount == 0)
-    // The lock of uploads, which holds nothing.
-    try FileManager.default.removeItem(atPath: program.store + "-upload")
     #expect(try FolderListing(program.folder) == before)
   }
 }

@@ -40,9 +40,15 @@ package final class ScratchFile {
     var options = try Rendering.options()
     try change(&options)
     var reader = try ExportReader(path: url.path, options: options)
-    var batch = IngestBatch()
-    while try reader.read(into: &batch) {}
-    return (batch.readings, batch.rejections, reader.end)
+    var (batch, hasMore) = (IngestBatch(), true)
+    var all: (readings: [Reading], rejections: [Rejection]) = ([], [])
+    while hasMore {
+      hasMore = try reader.read(into: &batch)
+      all.readings += batch.readings
+      all.rejections += batch.rejections
+      batch.removeItems()
+    }
+    return (all.readings, all.rejections, reader.end)
   }
 
   /// What the reader says when it refuses the input; nil when it reads it.

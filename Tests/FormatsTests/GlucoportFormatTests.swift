@@ -215,3 +215,44 @@ import Testing
     #expect(text.withField { RecordFields(json: $0) } == nil)
   }
 }
+
+/// Records of any size that a record can have, and what is said of the others.
+@Suite struct RecordSizeTests {
+  private static func note(_ text: String, _ number: Int = 1) -> String {
+    #"{"item":"record","kind":"note","time":"2026-03-30T07:30:00Z","device_time":"2026-03-30T09:30:00","#
+      + #""utc_offset":"+02:00","offset_source":"stated","#
+      + #""guid":"30000000-0000-4000-8000-00000000000\#(number)","fields":{"text":"\#(text)"},"deleted":false}"#
+  }
+
+  @Test(arguments: [70_000, 200_000, 1 << 20]) func aSingleLongRecordIsAnExport(_ length: Int) throws {
+    let line = Self.note(String(repeating: "x", count: length))
+    for text in [line, line + "\n", "[" + line + "]"] {
+      let export = try TextExport(text)
+      #expect(export.records.map { $0.fields["text"] } == [.text(String(repeating: "x", count: length))])
+      #expect(export.rejections.isEmpty)
+    }
+    let packed = try TextExport(bytes: Gzip.packed(Array(line.utf8)))
+    #expect(packed.records.count == 1)
+  }
+
+  @Test func whatNoRecordCanBeIsRejectedWithItsReasonAndTheOthersAreTaken() throws {
+    let long = String(repeating: "x", count: (1 << 20) + 1)
+    let lines = [Self.note("good", 1), Self.note(#"a\u0000b"#, 2), Self.note(long, 3), Self.note("too", 4)]
+    let export = try TextExport(lines.joined(separator: "\n"))
+    #expect(export.records.map { $0.fields["text"] } == [.text("good"), .text("too")])
+    #expect(export.rejections.map(\.line) == [2, 3])
+    #expect(export.rejections[0].reason.contains("U+0000"))
+    #expect(export.rejections[1].reason.contains("longer than 1 MiB"))
+  }
+
+  @Test func aTextOfAnotherExportHasTheSameLimits() throws {
+    let items = [#"x\u0000y"#, "z"].enumerated().map { index, name in
+      #"{"type":"food","id":"\#(index)","guid":"g\#(index)","deviceId":"Meter-1","time":"2026-05-06T1\#(index):37:00.000Z","#
+        + #""deviceTime":"2026-05-06T0\#(index):37:00","timezoneOffset":-600,"name":"\#(name)","#
+        + #""nutrition":{"carbohydrate":{"net":42,"units":"grams"}}}"#
+    }
+    let export = try TextExport("[" + items.joined(separator: ",") + "]")
+    #expect(export.records.count == 1, "\(export.recordTexts) \(export.rejections)")
+    #expect(export.rejections.count == 1 && export.rejections[0].reason.contains("U+0000"))
+  }
+}

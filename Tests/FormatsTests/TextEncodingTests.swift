@@ -109,7 +109,7 @@ import Testing
 
   @Test func aCutMemberGivesWhatIsWholeAndIsTold() throws {
     let bytes = try Gzip.packed(Self.text)
-    let result = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
+    let result = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
     #expect(result.end == .truncated(line: 0, detail: "the gzip data are truncated"))
   }
@@ -151,7 +151,7 @@ import Testing
     let plain = try ScratchFile(Self.text).readings()
     let whole = try ScratchFile(bytes).readings()
     #expect(whole.readings.map(\.position) == plain.readings.map(\.position) && whole.end == .whole)
-    let cut = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
+    let cut = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
     #expect(cut.end == .truncated(line: 0, detail: "the \(program) data are truncated"))
   }
 }

@@ -3,6 +3,7 @@
 import HTTPTypes
 import Logbook
 import LogbookAPI
+import ServerStore
 import Testing
 
 @testable import LogbookServer
@@ -96,7 +97,9 @@ import Testing
   }
 
   @Test func whatIsLargerThanTheServerBearsIsRefused() async throws {
-    try await Peer.with(maxLogbookContentBytes: 4000, { $0.maxContentBytes = 3002 }) {
+    var quota = LogbookQuota()
+    quota.contentBytes = 4000
+    try await Peer.with(quota: quota, { $0.maxContentBytes = 3002 }) {
       (peer) async throws in
       #expect(try await patch(peer, 0..<10, size: 3003)?.error?.code == .tooLarge)
       #expect(try await patch(peer, 0..<3002)?.status == 204)

@@ -43,12 +43,17 @@ import Testing
   }
 
   @Test func manyFailedLoginsAreReportedToWaitAndAGoodTokenIsNot() async throws {
-    try await unchanged({ $0.maxFailedLogins = 3 }) { (peer) async throws in
+    try await unchanged({
+      ($0.maxFailedLogins, $0.failedLoginDelay) = (3, .milliseconds(300))
+    }) { (peer) async throws in
       var statuses: [Int?] = []
       for _ in 0..<5 { statuses.append(try await peer.status("GET", "/v1/logbook", token: "gp_guess")) }
       #expect(statuses == [401, 401, 401, 429, 429])
+      let start = ContinuousClock.now
       let reply = try await peer.send("GET", "/v1/logbook", token: "gp_guess")
       #expect(reply?.error?.code == .tooMany && Int(reply?.headers["retry-after"] ?? "") == 60)
+      #expect(reply?.headers["connection"] == "close")
+      #expect(ContinuousClock.now - start >= .milliseconds(300), "it is kept back")
       #expect(try await peer.status("GET", "/v1/logbook") == 200)
     }
   }
@@ -205,7 +210,8 @@ import Testing
   }
 
   @Test func aBodyInDropsIsNotWaitedForLonger() async throws {
-    try await unchanged({ $0.bodyTime = .milliseconds(400) }) { (peer) async throws in
+    try await unchanged({ ($0.bodyPaceBytes, $0.bodyPaceTime) = (100, .milliseconds(400)) }) {
+      (peer) async throws in
       let head =
         "POST /v1/readings HTTP/1.1\r\nAuthorization: Bearer gp_write\r\n"
         + Peer.run.joined(separator: "\r\n")
@@ -218,15 +224,18 @@ import Testing
     }
   }
 
-  @Test func bytesAtWorkAreBoundedAndGivenBack() async throws {
-    let bytes = BytesAtWork(maxBytes: 10)
-    #expect(await bytes.take(20), "a body alone has room")
-    #expect(await !bytes.take(1))
-    await bytes.release(20)
-    #expect(await bytes.take(6))
-    #expect(await !bytes.take(5))
-    #expect(await bytes.take(4))
-    try await Peer.with({ $0.maxBytesAtWork = 1 }) { (peer) async throws in
+  @Test func whatIsAtWorkIsBoundedInAllAndForEachLoginAndGivenBack() async throws {
+    let limits = WorkLimits(max: 10, perLogin: 6)
+    #expect(await limits.take(20, for: "a"), "what is alone has room")
+    #expect(await !limits.take(1, for: "b"))
+    await limits.release(20, for: "a")
+    #expect(await limits.take(4, for: "a"))
+    #expect(await !limits.take(3, for: "a"), "one login leaves room for others")
+    #expect(await limits.take(6, for: "b"))
+    #expect(await !limits.take(1, for: "c"))
+    await limits.release(6, for: "b")
+    #expect(await limits.take(2, for: "a"))
+    try await Peer.with({ $0.maxBytesAtWork = 2 }) { (peer) async throws in
       for _ in 0..<3 {
         #expect(try await peer.status("POST", "/v1/readings", body: batch) == 200)
         #expect(try await peer.status("POST", "/v1/readings", body: Array("{".utf8)) == 400)
@@ -236,12 +245,24 @@ import Testing
 
   @Test func failedLoginsAreForgottenAfterAMinuteAndWhenTheClockJumps() async {
     let logins = FailedLogins(maxFailures: 1)
-    #expect(await logins.add("a", at: 100) == nil)
-    #expect(await logins.add("b", at: 100) == nil)
-    #expect(await logins.add("a", at: 130) == 30)
-    #expect(await logins.add("a", at: 160) == nil)
-    #expect(await logins.add("a", at: 161) == 59)
-    #expect(await logins.add("a", at: 5) == nil)
-    for number in 0..<20_000 { #expect(await logins.add("\(number)", at: 10) == nil) }
+    #expect(await logins.add("a", at: 100).waitSeconds == nil)
+    #expect(await logins.add("b", at: 100).waitSeconds == nil)
+    #expect(await logins.add("a", at: 130).waitSeconds == 30)
+    #expect(await logins.add("a", at: 160).waitSeconds == nil)
+    #expect(await logins.add("a", at: 161).waitSeconds == 59)
+    #expect(await logins.add("a", at: 5).waitSeconds == nil)
+    for number in 0..<20_000 { #expect(await logins.add("\(number)", at: 10).waitSeconds == nil) }
+  }
+
+  @Test func manyFailedLoginsAreOneLineOfTheLogAMinute() async {
+    let logins = FailedLogins(maxFailures: 2)
+    var lines: [Int] = []
+    for second in Int64(0)..<130 {
+      for _ in 0..<30 {
+        if let count = await logins.add("a", at: 1000 + second).unlogged { lines.append(count) }
+      }
+    }
+    #expect(lines.first == 1 && lines.count == 3, "\(lines)")
+    #expect(lines.reduce(0, +) > 3000, "each failure is counted in one of them")
   }
 }

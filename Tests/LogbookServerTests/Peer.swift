@@ -49,6 +49,8 @@ struct Peer: Sendable {
 
   static let writeToken = "gp_write"
   static let readToken = "gp_read"
+  /// That of another logbook.
+  static let otherToken = "gp_other"
   static let run = [
     "Glucoport-Node: 00000000-0000-4000-8000-000000000001",
     "Glucoport-Run: 1 00000000-0000-4000-8000-000000000002",
@@ -59,15 +61,17 @@ struct Peer: Sendable {
 
   /// Runs a server for as long as the body works.
   static func with(
-    maxLogbookContentBytes: Int64 = 4 << 30, _ adjust: (inout ServerSettings) -> Void = { _ in },
+    quota: LogbookQuota = LogbookQuota(), _ adjust: (inout ServerSettings) -> Void = { _ in },
     _ body: @Sendable (Peer) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-peer-\(UUID().uuidString)")
     let logins = try Logins(folder: folder.path)
     try logins.add(name: "Anna", role: .write, logbook: "Anna's", token: LoginToken(writeToken), at: 0)
     try logins.add(name: "reader", role: .read, logbook: nil, token: LoginToken(readToken), at: 0)
+    try logins.add(
+      name: "Berta", role: .write, logbook: "Berta's", token: LoginToken(otherToken), at: 0)
     try logins.close()
-    let storage = try EmbeddedStorage(folder: folder.path, maxContentBytes: maxLogbookContentBytes)
+    let storage = try EmbeddedStorage(folder: folder.path, quota: quota)
     var settings = ServerSettings(address: ListeningAddress(host: "127.0.0.1", port: 0)) { 1_795_219_200 }
     settings.isQuiet = true
     adjust(&settings)
@@ -122,9 +126,33 @@ struct Peer: Sendable {
     }
   }
 
-  private static func session(_ port: UInt16, _ pieces: [[UInt8]], _ pause: UInt32) throws -> [UInt8] {
+  /// Connections on each of which something was sent, and nothing is read. The caller closes them.
+  ///
+  /// - Parameter source: the last number of the address they come from, 127.0.0.x.
+  func hold(_ count: Int, sending text: String = "", from source: UInt8 = 1) throws -> [Int32] {
+    try (0..<count).map { _ in
+      let descriptor = try Self.connection(port, from: source)
+      let bytes = Array(text.utf8)
+      if !bytes.isEmpty { #expect(write(descriptor, bytes, bytes.count) == bytes.count) }
+      return descriptor
+    }
+  }
+
+  private static func connection(_ port: UInt16, from source: UInt8 = 1) throws -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
+    var room: Int32 = 4096
+    if source != 1 {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+      var own = sockaddr_in()
+      own.sin_family = sa_family_t(AF_INET)
+      own.sin_addr.s_addr = (UInt32(0x7F00_0000) + UInt32(source)).bigEndian
+      let bound = withUnsafePointer(to: &own) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard bound == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -135,6 +163,12 @@ struct Peer: Sendable {
       }
     }
     guard connected == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    return descriptor
+  }
+
+  private static func session(_ port: UInt16, _ pieces: [[UInt8]], _ pause: UInt32) throws -> [UInt8] {
+    let descriptor = try connection(port)
+    defer { close(descriptor) }
     var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     for piece in pieces {

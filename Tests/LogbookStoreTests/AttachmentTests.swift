@@ -320,6 +320,12 @@ import Testing
     try sync { try $0.postponeContent(contents[2].digest, until: 100) }
     #expect(try next(99) == contents[0].digest)
     #expect(try next(100) == contents[2].digest)
+    // The clock was ahead when it was put off: no wait is as long as that.
+    try sync {
+      try $0.postponeContent(contents[2].digest, until: 100 + SyncTransaction.maxPostponementSeconds)
+    }
+    #expect(try next(99) == contents[2].digest)
+    #expect(try next(100) == contents[0].digest)
     try sync { try $0.refuseFetch(of: contents[2].digest, reason: "damaged") }
     #expect(try next(100) == contents[0].digest)
     #expect(try scratch.open(.reader).attachments(of: Self.entry).compactMap(\.refusal) == ["damaged"])

@@ -47,6 +47,16 @@ import Testing
     #expect(try scratch.rows("SELECT imported, ingest, sent, base FROM record") == ["NULL NULL NULL NULL"])
   }
 
+  @Test(arguments: ["a\u{0}b", String(repeating: "x", count: (1 << 20) + 1)])
+  func contentThatNoRemoteTakesIsRefusedAtTheDoor(_ text: String) throws {
+    #expect(
+      try category { try editor.add(draft(["text": .text(text)], kind: .note), guid: "a") } == .badInput)
+    #expect(try state("a").isEmpty)
+    _ = try editor.add(draft(["text": .text("short")], kind: .note), guid: "a")
+    #expect(try category { try editor.edit("a") { $0.fields["text"] = .text(text) } } == .badInput)
+    #expect(try state("a") == [#"1 0 0 {"text":"short"}"#])
+  }
+
   @Test func eachEditRaisesTheVersionByExactlyOne() throws {
     _ = try editor.add(draft(), guid: "a")
     for version in 2...20 {

@@ -44,6 +44,28 @@ import Testing
     }
   }
 
+  @Test func whatASiteHoldsBecomesARecordThatGoesUpAgain() throws {
+    let guid = "30000000-0000-4000-8000-000000000001"
+    let words = RecordFields(["tags": .words((0...1024).map { "\($0)" }), "text": .text("x")])
+    let state = RecordState(
+      kind: .note, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_061_600),
+      placement: Placement(utcOffset: 0, source: .stated), fields: words, isDeleted: false)
+    let part = NightscoutPart(guid: guid, state: state, seen: [:], sent: [])
+    let ours = NightscoutTreatment.members(part, identifier: guid, shift: 0, Self.writer)
+    let texts = ["a\u{0}b", String(repeating: "x", count: (1 << 20) + 1)]
+    let theirs: [[String: JSONValue]] = texts.map {
+      [
+        "identifier": .text("x"), "eventType": .text("Note"), "notes": .text($0),
+        "created_at": .text("2026-05-06T10:00:00.000Z"), "date": .number(1.778e12),
+      ]
+    }
+    for members in theirs + [ours] {
+      let contents = try document(members).contents(of: .treatments, Self.zone)
+      #expect(contents.records.count + contents.rejections.count >= 1)
+      #expect(contents.records.allSatisfy { $0.state.fields.fault == nil })
+    }
+  }
+
   /// API v1 replaces signs of HTML in a text that holds a `<`, makes numbers of texts and drops what is empty or 0.
   @Test(arguments: UInt64(1)...40)
   func aTreatmentThatAPIv1RewroteIsStillTheSame(_ seed: UInt64) throws {

@@ -44,7 +44,9 @@ import Testing
     "bytes 0-3/100", "bytes */100",
   ])
   func aRangeHasToBeTheOneThatWasAskedFor(_ range: String) async throws {
-    let answer = ScriptedAnswer.status(206, Array("hello".utf8), headers: ["Content-Range: \(range)"])
+    let answer = ScriptedAnswer.status(
+      206, Array("hello".utf8),
+      headers: ["Content-Range: \(range)", "Content-Type: application/octet-stream"])
     try await with(answer) { (remote) async throws in
       let problem = await #expect(throws: ServiceError.self) {
         try await remote.part(of: Self.digest, from: 0, limit: 10, Login.run())
@@ -53,6 +55,50 @@ import Testing
         Issue.record("\(range) \(String(describing: problem))")
         return
       }
+    }
+  }
+
+  /// The page of a network's login: what it says is nothing of the server's, and is asked again.
+  @Test(arguments: [
+    (200, ["Content-Type: text/html"]), (200, []),
+    (200, ["Content-Type: text/html", "Glucoport-Held: 30", "Glucoport-Size: 30"]),
+    (200, ["Content-Type: application/octet-stream"]),
+    (200, ["Content-Type: application/octet-stream", "Glucoport-Held: 31", "Glucoport-Size: 31"]),
+    (206, ["Content-Type: text/html", "Content-Range: bytes 0-29/30"]),
+    (404, ["Content-Type: text/html"]), (416, []), (204, []), (302, ["Location: http://login.example/"]),
+  ])
+  func thePageOfALoginIsNoContent(_ status: Int, _ headers: [String]) async throws {
+    let page = Array("<html>Welcome to hotel</html>\n".utf8)
+    #expect(page.count == 30)
+    try await with(.status(status, status == 204 ? [] : page, headers: headers)) { (remote) async throws in
+      try await expectViolation {
+        _ = try await remote.part(of: Self.digest, from: 0, limit: 100, Login.run())
+      }
+    }
+    // What says how much of a content it holds is the server's own.
+    let isServers = headers.contains { $0.hasPrefix("Glucoport-Held") }
+    try await with(.status(status, headers: isServers ? [] : headers)) { (remote) async throws in
+      try await expectViolation { _ = try await remote.held(Self.digest, Login.run()) }
+      try await expectViolation {
+        let content = AttachmentContent(digest: Self.digest, size: 5)
+        _ = try await remote.append([1], to: content, at: 0, Login.run())
+      }
+    }
+  }
+
+  private func expectViolation(_ call: () async throws -> Void) async throws {
+    let problem = await #expect(throws: ServiceError.self) { try await call() }
+    guard case .protocolViolation = problem else {
+      Issue.record("\(String(describing: problem))")
+      return
+    }
+  }
+
+  @Test func aContentThatTheServerLacksIsNoFailure() async throws {
+    let answer = ScriptedAnswer.status(
+      404, ErrorBody(.notFound, "there is no whole content").json, headers: ["Glucoport-Error: not-found"])
+    try await with(answer) { (remote) async throws in
+      #expect(try await remote.part(of: Self.digest, from: 0, limit: 100, Login.run()) == nil)
     }
   }
 

@@ -58,6 +58,75 @@ struct FaultTests {
     #expect(problem.sentence?.contains("in time") == true, "\(problem)")
   }
 
+  private static func endedProblem(_ login: RemoteLogin) async -> ServiceError? {
+    do {
+      _ = try await RemoteExchange.with(login) { (exchange) async throws in
+        try await GlucoportRemote(exchange, token: login.token).logbook()
+      }
+      return nil
+    } catch {
+      return error as? ServiceError
+    }
+  }
+
+  /// Whatever the exchange itself may still take.
+  @Test(arguments: [
+    ScriptedAnswer.raw("", .hold), .raw(head + "Content-Length: 500\r\n\r\n{", .hold),
+    .raw(head + "Content-Length: 60000\r\n\r\n{", .drip),
+  ])
+  func theEndOfARunEndsARequestInWork(_ answer: ScriptedAnswer) async throws {
+    let server = try ScriptedServer { _ in answer }
+    var login = try Login.to(server.url)
+    let start = ContinuousClock.now
+    login.end = start + .milliseconds(600)
+    let error = await Self.endedProblem(login)
+    guard case .unavailable = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(ContinuousClock.now - start < .seconds(20), "the exchange has 180 s")
+  }
+
+  /// A network's login page in place of every answer: nothing was stored, sent or fetched.
+  @Test func thePageOfALoginIsAnAnswerToNoCall() async throws {
+    let page = ScriptedAnswer.status(
+      200, Array("<!DOCTYPE html><html>Welcome to the hotel</html>".utf8),
+      headers: ["Content-Type: text/html"])
+    let server = try ScriptedServer { _ in page }
+    let run = Login.run()
+    try await ask(server) { (remote) async throws in
+      let calls: [(name: String, call: () async throws -> Void)] = [
+        ("logbook", { _ = try await remote.logbook() }),
+        ("store", { _ = try await remote.store(ReadingBatch(), run) }),
+        ("apply", { _ = try await remote.apply([], run) }),
+        ("changes", { _ = try await remote.changes(after: nil, limit: 10, run) }),
+        ("part", { _ = try await remote.changes(of: .records, after: nil, limit: 10, run) }),
+        ("digests", { _ = try await remote.readingDigests(run) }),
+        ("record digests", { _ = try await remote.recordDigests(run) }),
+        ("readings", { _ = try await remote.readings(in: [1], run) }),
+        ("records", { _ = try await remote.records(in: [1], after: nil, run) }),
+        ("purge", { try await remote.purge(Login.logbook) }),
+      ]
+      for (name, call) in calls {
+        let problem = await #expect(throws: ServiceError.self, "\(name)") { try await call() }
+        // Not even a removal counts as done.
+        guard case .protocolViolation = problem else {
+          Issue.record("\(name): \(String(describing: problem))")
+          continue
+        }
+      }
+    }
+  }
+
+  @Test func behindTheEndOfARunNothingIsSent() async throws {
+    let server = try ScriptedServer { _ in .status(200, Login.logbookBody) }
+    var login = try Login.to(server.url)
+    login.end = .now
+    let error = await Self.endedProblem(login)
+    #expect(error?.sentence?.hasSuffix("the time for this run is over") == true)
+    #expect(server.requests.isEmpty)
+  }
+
   @Test(arguments: [
     ScriptedAnswer.raw("SSH-2.0-OpenSSH_9.2\r\n"),
     .raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"),

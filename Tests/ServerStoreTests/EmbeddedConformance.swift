@@ -10,7 +10,9 @@ import Testing
 /// The embedded storage under the rules of every storage, and its logbooks under those of every service.
 @Suite(.timeLimit(.minutes(10))) struct EmbeddedConformance {
   static let bench = StorageBench { folder, maxContentBytes in
-    let storage = try EmbeddedStorage(folder: folder, maxContentBytes: maxContentBytes)
+    var quota = LogbookQuota()
+    quota.contentBytes = maxContentBytes
+    let storage = try EmbeddedStorage(folder: folder, quota: quota)
     return OpenStorage(storage, stop: storage.close)
   }
 

@@ -59,6 +59,26 @@ import Testing
     }
   }
 
+  @Test func aFolderOfLogbooksIntoWhichOthersMayWriteIsRefused() async throws {
+    try await EmbeddedStorage(folder: folder.path).close()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o777], ofItemAtPath: folder.path + "/logbooks")
+    #expect { try EmbeddedStorage(folder: folder.path) } throws: {
+      ($0 as? Failure)?.category == .permission && "\($0)".contains("/logbooks: other users")
+    }
+  }
+
+  @Test func anEmptyFileThatIsThereBecomesPrivateAndAnotherKeepsItsMode() async throws {
+    let path = folder.path + "/server.db"
+    #expect(
+      FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o644]))
+    try await EmbeddedStorage(folder: folder.path).close()
+    #expect(try mode(path) == 0o600)
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    try await EmbeddedStorage(folder: folder.path).close()
+    #expect(try mode(path) == 0o640, "it holds something, and whoever gave the group access knows why")
+  }
+
   @Test func twoServersNeverShareAFolder() async throws {
     let storage = try EmbeddedStorage(folder: folder.path)
     #expect { try EmbeddedStorage(folder: folder.path) } throws: { ($0 as? Failure)?.category == .temporary }

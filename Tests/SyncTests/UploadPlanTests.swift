@@ -174,6 +174,20 @@ import Testing
     #expect(plan.current == .finish(.workLeft("late")))
   }
 
+  @Test func aRequestThatTheTimeOfTheRunInterruptedIsNoFailureOfTheRemote() throws {
+    var interrupted = try plan(after: .done)
+    try interrupted.note(.failed(.unavailable("cut"), items: 1))
+    var other = interrupted
+    interrupted.stop("late", isInterrupting: true)
+    #expect(interrupted.current == .finish(.workLeft("late")))
+    other.stop("bytes")
+    #expect(other.current == .finish(.failed(.unavailable("cut"))))
+    var refused = try plan(after: .done)
+    try refused.note(.failed(.loginRefused("no"), items: 1))
+    refused.stop("late", isInterrupting: true)
+    #expect(refused.current == .finish(.failed(.loginRefused("no"))))
+  }
+
   @Test func aPageThatDoesNotFollowIsFetchedAgainByARunThatSendsNothing() throws {
     #expect(try plan(pushes: false, after: .done, .rolledBack).current == .pull(limit: 16))
     let readOnly = try plan(after: .done, .failed(.readOnly, items: 1), .rolledBack)

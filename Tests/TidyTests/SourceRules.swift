@@ -31,7 +31,7 @@ enum SourceRules {
     (
       "the HTTP server", "LogbookServer",
       [
-        "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore",
+        "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL",
         "ServiceLifecycle", "UnixSignals",
       ]
     ),

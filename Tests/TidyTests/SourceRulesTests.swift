@@ -21,7 +21,7 @@ import Testing
 
   @Test(arguments: [
     ("Sources/Commands/A.swift", "import ArgumentParser\npublic import Logbook\nimport Ingest"),
-    ("Sources/Formats/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
+    ("Sources/Archives/A.swift", "import CZlib\n  import Glibc\n// an import Commands in words"),
     ("Sources/LogbookStore/A.swift", "import GRDB\nimport GRDBSQLite\nimport Logbook"),
   ])
   func anImportThatGoesDownIsNot(_ path: String, _ text: String) {

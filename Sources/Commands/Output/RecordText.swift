@@ -8,7 +8,7 @@ enum RecordText {
   static func summary(_ record: StoredRecord) -> String {
     let values: [String: FieldValue]
     do {
-      values = try RecordFields(json: record.fields).values
+      values = try RecordFields(uncheckedJSON: record.fields).values
     } catch {
       // Other programs may write fields that glucoport does not; they are shown unchanged.
       return record.fields

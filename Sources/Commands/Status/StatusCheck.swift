@@ -9,7 +9,7 @@ import LogbookStore
 struct StatusFinding {
   /// The sorts of findings, by the words that `--ignore` takes.
   enum Word: String, CaseIterable, ExpressibleByArgument {
-    case conflicts, refused, downloads, clock, upload, overdue
+    case conflicts, refused, unsendable, downloads, clock, upload, overdue
   }
 
   let word: Word
@@ -26,6 +26,8 @@ struct StatusCheck {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
+  /// Pending records that no remote takes as they are.
+  let unsendable: Int
   /// The clock of each meter when it was last read.
   let clocks: [MeterClock]
   /// The zone of the logbook.
@@ -49,6 +51,13 @@ struct StatusCheck {
         .refused, .partial,
         counted(refused, "item is", "items are")
           + " refused by the remote; to retry: 'glucoport upload --retry-refused'")
+    }
+    if unsendable > 0 {
+      find(
+        .unsendable, .partial,
+        counted(unsendable, "pending record is", "pending records are")
+          + " larger than any remote accepts, or unreadable; the next upload sets such records aside: see 'glucoport queue list --refused'"
+      )
     }
     if sync.refusedDownloads > 0 {
       find(

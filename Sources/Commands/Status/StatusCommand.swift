@@ -59,7 +59,8 @@ struct StatusCommand: ClassifiedCommand {
     let sync = try store.syncOverview(overview, pendingContents: contents.pending(for: store.remote()))
     let now = Host.now()
     let findings = StatusCheck(
-      overview: overview, sync: sync, contents: contents, clocks: try store.meterClocks(now: now),
+      overview: overview, sync: sync, contents: contents, unsendable: try store.unsendableRecords(),
+      clocks: try store.meterClocks(now: now),
       zone: try store.timezone(), maxAge: maxAge.map { Int64($0.seconds) }, ignored: Set(ignore), now: now
     ).findings
     let text = StatusText(

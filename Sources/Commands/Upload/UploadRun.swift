@@ -65,7 +65,7 @@ struct UploadRun {
   ///
   /// - Parameters:
   ///   - login: the one that `login` gives.
-  ///   - maxSeconds, maxBytes: what ends the run between two requests.
+  ///   - maxSeconds, maxBytes: what ends the run: the time ends a request in work, too.
   /// - Throws: `Failure` when the store fails; a failing remote is an ending.
   func perform(
     _ options: UploadOptions, _ login: RemoteLogin, maxSeconds: Int? = nil,
@@ -73,6 +73,8 @@ struct UploadRun {
   ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
     let traffic = login.traffic
     let end = maxSeconds.map { ContinuousClock.now + .seconds($0) }
+    var login = login
+    login.end = end
     let environment = UploadEnvironment(
       now: { Host.now() }, makeID: { UUID().uuidString.lowercased() }, jitter: { Double.random(in: 0..<1) },
       isOutOfTime: { end.map { ContinuousClock.now >= $0 } ?? false },

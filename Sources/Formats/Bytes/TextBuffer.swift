@@ -64,6 +64,21 @@ final class TextBuffer {
     return outcome
   }
 
+  /// Reads more for an item whose end is not in the window: at least an eighth of what is there, unless the source
+  /// pauses. An item that arrives in small pieces is read again up to nine times then, and not for each piece.
+  ///
+  /// - Returns: as `fill`.
+  func fillForItem() throws -> ReadOutcome {
+    let wanted = (end - start) / 8
+    var came = 0
+    while true {
+      let outcome = try fill()
+      guard case .bytes(let count) = outcome else { return came > 0 ? .bytes(came) : outcome }
+      came += count
+      if came >= wanted || end - start >= Self.longestItem { return .bytes(came) }
+    }
+  }
+
   /// The end-of-file mark of old systems, which is behind the last byte and belongs to no cell.
   private func dropEndMark() {
     while end > start, base[end - 1] == 0x1A { end -= 1 }

@@ -107,7 +107,7 @@ struct GlookoFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if row.isUnterminated, row.count < table.count { return .cut }
+    if table.isCut(row) { return .cut }
     guard table.isStored else {
       out.skip(table.kind == .dailyTotal ? "daily total" : table.kind == .alarm ? "alarm" : "medication")
       return .data

@@ -27,6 +27,7 @@ extension GlucoportIdentity {
       return .failure(
         Reason(text: "the fields are not a JSON object of numbers, texts, flags and lists of words"))
     }
+    if let fault = fields.fault { return .failure(Reason(text: fault)) }
     let deleted = field(.deleted, of: row)
     guard deleted.isEmpty || Self.flag(deleted) != nil else {
       return .failure(Reason(text: "'deleted' is neither true nor false"))

@@ -87,8 +87,9 @@ struct Collector {
     }
   }
 
-  /// Adds a record.
+  /// Adds a record, unless it is larger than a record may be.
   mutating func add(_ record: ImportedRecord, byClock: Bool = false) {
+    if let fault = record.fields.fault { return reject(line: record.line, fault) }
     let utc = record.deviceTime.seconds - Int64(record.placement.utcOffset)
     if times.contains(utc), byClock {
       newestShown = max(newestShown ?? utc, utc)

@@ -145,14 +145,15 @@ public struct ExportReader {
   /// Keeps the last readings for the next batch when they share one shown time, or one that can occur twice: readings
   /// that are distinguished by their order or their size are stored in one transaction, so that no crash parts them.
   private mutating func holdBack() {
-    let readings = collector.batch.readings
-    guard let last = readings.last else { return }
+    // Always through the collector: a second name for the array would copy it.
+    guard let last = collector.batch.readings.last else { return }
     let time = last.deviceTime
     let first =
-      readings.lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
+      collector.batch.readings
+      .lastIndex { !($0.deviceTime == time || (last.timeCanRepeat && $0.timeCanRepeat)) }
       .map { $0 + 1 } ?? 0
-    guard first > 0, readings.count - first <= IngestBatch.maxTogether else { return }
-    heldBack += readings[first...]
+    guard first > 0, collector.batch.readings.count - first <= IngestBatch.maxTogether else { return }
+    heldBack += collector.batch.readings[first...]
     collector.batch.readings.removeSubrange(first...)
   }
 

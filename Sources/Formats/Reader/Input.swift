@@ -19,61 +19,39 @@ final class Input {
   private let headBytes: [UInt8]
   private let headEnded: Bool
 
-  init(_ source: any InputSource) throws {
+  init(_ given: any InputSource) throws {
+    var source = given
+    var first = try source.readHead(limit: InputHead.size)
+    packing = Packing(first.bytes)
+    if let packing, !source.isRegularFile, packing != .gzip {
+      // One block can be larger than the head.
+      let isInterrupted = source.isInterrupted
+      source = try Spool.copy(first.bytes, then: first.ended ? nil : source, name: source.name)
+      source.isInterrupted = isInterrupted
+    }
+    var limit = InputHead.size
+    var start = try Start(first, packing, of: source, limit: limit)
+    // A single record may be longer than what every other input is recognised by.
+    while start.head.isInsideFirstObject, !first.isLive, limit < TextBuffer.longestItem {
+      if !first.ended, packing == nil || !source.isRegularFile {
+        let more = try source.readHead(limit: limit)
+        first = Head(bytes: first.bytes + more.bytes, ended: more.ended, isLive: more.isLive)
+      }
+      limit *= 2
+      start = try Start(first, packing, of: source, limit: limit)
+    }
     self.source = source
-    let first = try source.readHead(limit: InputHead.size)
-    var bytes = first.bytes
-    var ended = first.ended
     headBytes = first.bytes
     headEnded = first.ended
     isLive = first.isLive
-    packing = Packing(bytes)
-    if let packing {
-      if !source.isRegularFile, packing != .gzip {
-        // One block can be larger than the head.
-        let isInterrupted = source.isInterrupted
-        self.source = try Spool.copy(headBytes, then: headEnded ? nil : source, name: source.name)
-        self.source.isInterrupted = isInterrupted
-      }
-      let unpacked = try Self.unpackedHead(packing, of: self.source, first)
-      bytes = unpacked.bytes
-      ended = first.ended && unpacked.ended
-    }
-    try Signature.refuseUnreadable(bytes, name: source.name)
-    let (encoding, markLength) = TextEncoding.detect(bytes)
-    self.encoding = encoding
-    self.markLength = markLength
-    var decoded = Array(bytes.dropFirst(markLength))
-    if encoding != .utf8 {
-      let stage = DecodingSource(ReplaySource(head: decoded, rest: nil), encoding: encoding)
-      decoded = try stage.readHead(limit: InputHead.size * 2).bytes
-    }
-    let nulBytes = decoded.count { $0 == 0 }
-    // Before anyone opens a store for it.
-    try TextBuffer.judge(nulBytes: nulBytes, of: decoded.count, name: source.name)
-    if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
-    head = try InputHead(text: decoded, isWhole: ended)
+    (encoding, markLength, head) = (start.encoding, start.markLength, start.head)
     text = TextBuffer(ReplaySource(head: [], rest: nil), name: source.name)
-    if packing != nil, self.source.isRegularFile {
+    if packing != nil, source.isRegularFile {
       try checkPacked()
       try rewind()
     } else {
       try connect(behind: ReplaySource(head: headBytes, rest: headEnded ? nil : source))
     }
-  }
-
-  /// The first bytes behind a packing. Of a pipe, those that its own first bytes unpack to.
-  private static func unpackedHead(_ packing: Packing, of source: any InputSource, _ first: Head) throws
-    -> Head
-  {
-    let packed: any ByteSource
-    if source.isRegularFile {
-      try source.rewind()
-      packed = source
-    } else {
-      packed = ReplaySource(head: first.bytes, rest: nil)
-    }
-    return try packing.unpacking(packed, name: source.name).readHead(limit: InputHead.size)
   }
 
   /// Unpacks a file once to its end, so that no value is taken from bytes that its checksum shows to be damaged.
@@ -158,6 +136,53 @@ final class Input {
     }
     let window = UnsafeBufferPointer(start: text.base + text.start, count: min(3, text.end - text.start))
     if window.elementsEqual([0xEF, 0xBB, 0xBF]) { text.start += 3 }
+  }
+}
+
+/// What the first bytes of an input show.
+private struct Start {
+  let encoding: TextEncoding
+  let markLength: Int
+  let head: InputHead
+
+  /// - Parameters:
+  ///   - first: the first bytes of the source.
+  ///   - packing: how they are packed; nil where they are not.
+  ///   - limit: the most unpacked bytes to look at.
+  init(_ first: Head, _ packing: Packing?, of source: any InputSource, limit: Int) throws {
+    var bytes = first.bytes
+    var ended = first.ended
+    if let packing {
+      let unpacked = try Self.unpackedHead(packing, of: source, first, limit: limit)
+      bytes = unpacked.bytes
+      ended = first.ended && unpacked.ended
+    }
+    try Signature.refuseUnreadable(bytes, name: source.name)
+    (encoding, markLength) = TextEncoding.detect(bytes)
+    var decoded = Array(bytes.dropFirst(markLength))
+    if encoding != .utf8 {
+      let stage = DecodingSource(ReplaySource(head: decoded, rest: nil), encoding: encoding)
+      decoded = try stage.readHead(limit: limit * 2).bytes
+    }
+    let nulBytes = decoded.count { $0 == 0 }
+    // Before anyone opens a store for it.
+    try TextBuffer.judge(nulBytes: nulBytes, of: decoded.count, name: source.name)
+    if nulBytes > 0 { decoded.removeAll { $0 == 0 } }
+    head = try InputHead(text: decoded, isWhole: ended)
+  }
+
+  /// The first bytes behind a packing. Of a pipe, those that its own first bytes unpack to.
+  private static func unpackedHead(
+    _ packing: Packing, of source: any InputSource, _ first: Head, limit: Int
+  ) throws -> Head {
+    let packed: any ByteSource
+    if source.isRegularFile {
+      try source.rewind()
+      packed = source
+    } else {
+      packed = ReplaySource(head: first.bytes, rest: nil)
+    }
+    return try packing.unpacking(packed, name: source.name).readHead(limit: limit)
   }
 }
 

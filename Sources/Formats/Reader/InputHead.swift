@@ -96,6 +96,9 @@ struct InputHead {
     return nil
   }
 
+  /// Whether the text is JSON whose first object ends behind the head.
+  var isInsideFirstObject: Bool { isJSON && objects.isEmpty && !isWhole }
+
   /// The first rows of the text split at this delimiter, cells as text.
   func rows(_ delimiter: UInt8) -> [[String]] { tables[delimiter] ?? [] }
 

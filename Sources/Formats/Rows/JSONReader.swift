@@ -58,7 +58,7 @@ final class JSONReader: RowSource {
         if text.end - text.start >= TextBuffer.longestItem {
           return try skipItem(reason: "the object is longer than 8 MiB")
         }
-        switch try text.fill() {
+        switch try text.fillForItem() {
         case .bytes: continue
         case .paused: return .paused
         case .end: return atEnd()

@@ -42,9 +42,11 @@ final class TableReader: RowSource {
       case .needsMore:
         if !isSkipping, text.end - text.start >= TextBuffer.longestItem {
           isSkipping = true
+          // Quotes in it pair up in no way that leads to a row: each further line would lead as far again.
+          unclosedBytes = text.end - text.start
           return .rejected(line: line, reason: "the line is longer than 8 MiB")
         }
-        switch try text.fill() {
+        switch try isSkipping ? text.fill() : text.fillForItem() {
         case .bytes, .end: continue
         case .paused: return .paused
         }

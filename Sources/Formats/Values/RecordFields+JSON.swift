@@ -3,12 +3,10 @@
 import Logbook
 
 extension RecordFields {
-  /// The fields of the JSON object that a field of an export holds; nil for anything else.
+  /// The fields of the JSON object that a field of an export holds, whatever their size; nil for anything else.
   init?(json field: Field) {
     do throws(JSONError) {
-      self = try JSONScanner.read(Array(field.bytes)) { (scanner) throws(JSONError) in
-        try RecordFields(&scanner)
-      }
+      self = try RecordFields(uncheckedJSON: String(decoding: field.bytes, as: UTF8.self))
     } catch {
       return nil
     }

@@ -72,7 +72,7 @@ package struct RecordEditor {
 
   /// Stores a record under an id that was made for it.
   ///
-  /// - Throws: `Failure`: `badInput` for an id that is taken, and as for an entry that cannot take it.
+  /// - Throws: `Failure`: `badInput` for an id that is taken and for content beyond the limits of a record, and as for an entry that cannot take it.
   package func add(_ draft: RecordDraft, guid: String) throws -> RecordEdit {
     try store.write { database in
       RecordEdit(record: try insert(draft, guid, database), edits: 1)
@@ -113,6 +113,7 @@ package struct RecordEditor {
       if let entry = draft.entryGuid, entry != stored.entryGuid {
         try Self.requireEntry(entry, for: guid, database)
       }
+      try Self.requireLimits(draft, guid)
       try Self.write(draft.state(editedAt: now), to: guid, database)
       return RecordEdit(record: try Self.require(guid, database), edits: 1)
     }
@@ -180,6 +181,7 @@ extension RecordEditor {
       throw Failure(.badInput, "\(guid): a record with this id exists already; nothing was added")
     }
     if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
+    try Self.requireLimits(draft, guid)
     try Self.insert(draft.state(editedAt: now), guid, database)
     return try Self.require(guid, database)
   }
@@ -206,6 +208,12 @@ extension RecordEditor {
       .configuration,
       "\(record.guid): this version of glucoport does not know records of kind '\(record.kind.rawValue)'; "
         + "change it with the version that wrote it")
+  }
+
+  /// Refuses content that no remote would take.
+  private static func requireLimits(_ draft: RecordDraft, _ guid: String) throws {
+    guard let fault = draft.fields.fault else { return }
+    throw Failure(.badInput, "\(guid): cannot store this record: \(fault)")
   }
 
   /// Refuses an entry that is not there, is deleted, or belongs to an entry itself.

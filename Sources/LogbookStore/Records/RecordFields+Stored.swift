@@ -8,7 +8,7 @@ extension RecordFields {
   /// - Throws: `Failure` of category `badInput` for what another program may have written there.
   init(stored text: String, of guid: String) throws(Failure) {
     do throws(JSONError) {
-      self = try RecordFields(json: text)
+      self = try RecordFields(uncheckedJSON: text)
     } catch {
       throw Failure(
         .badInput,

@@ -92,6 +92,9 @@ extension SyncTransaction {
 // MARK: - Fetching
 
 extension SyncTransaction {
+  /// The longest time for which a content that the remote does not have is put off, in seconds.
+  package static let maxPostponementSeconds: Int64 = 3600
+
   /// The content to fetch next: the more urgent first, of equal ones the older.
   ///
   /// - Parameter setAside: digests of contents that are not fetched in this run.
@@ -101,7 +104,9 @@ extension SyncTransaction {
         sql: """
           SELECT subject, coalesce(blob.held, 0) FROM download INDEXED BY download_by_priority
           LEFT JOIN blob ON blob.digest = subject
-          WHERE kind = 'attachment' AND download.refusal IS NULL AND coalesce(not_before, 0) <= ?
+          WHERE kind = 'attachment' AND download.refusal IS NULL
+            -- A clock that was ahead put it off further than any wait: it is due.
+            AND (coalesce(not_before, 0) <= ?1 OR not_before > ?1 + \(Self.maxPostponementSeconds))
           ORDER BY priority, id
           """), arguments: [now])
     while let row = try rows.next() {

@@ -24,7 +24,16 @@ extension SyncTransaction {
       if !damages.isEmpty { damaged.append((try row[0], damages)) }
     }
     for (guid, damages) in damaged { try quarantine(guid, damages) }
-    return damaged.count
+    return damaged.count + (try quarantineUnsendableRecords())
+  }
+
+  /// Sets pending records aside that no remote takes, whatever program stored them: one of them stops no other.
+  private func quarantineUnsendableRecords() throws -> Int {
+    let unsendable = try UnsendableRecords.find(database)
+    for (guid, reason) in unsendable {
+      try quarantine(guid, reason: "it cannot be sent: \(reason); edit the record")
+    }
+    return unsendable.count
   }
 
   private func quarantine(_ guid: String, _ damages: [SyncTexts.Damage]) throws {

@@ -20,6 +20,8 @@ struct PooledHTTPTransport: HTTPTransport {
   private let limits: ExchangeLimits
   private let agent: String
   private let traffic: Traffic
+  /// When the time of the whole run is over.
+  private let lastEnd: ContinuousClock.Instant?
 
   /// Runs a body with a transport to a remote, on one thread of its own that ends with it.
   static func with<Value>(
@@ -34,7 +36,8 @@ struct PooledHTTPTransport: HTTPTransport {
         try await HTTPClient.withHTTPClient(eventLoopGroup: threads, configuration: configuration) {
           try await body(
             PooledHTTPTransport(
-              address: login.address, client: $0, limits: limits, agent: login.agent, traffic: login.traffic))
+              address: login.address, client: $0, limits: limits, agent: login.agent, traffic: login.traffic,
+              lastEnd: login.end))
         })
     } catch {
       result = .failure(error)
@@ -46,9 +49,11 @@ struct PooledHTTPTransport: HTTPTransport {
   func carry(_ request: ExchangeRequest) async throws(ServiceError) -> ExchangeAnswer {
     // A server counts the unpacked bytes, too, and need not be asked.
     guard request.body?.count ?? 0 <= limits.bodyBytes else { throw .tooLarge }
-    let end = ContinuousClock.now + limits.whole
+    let start = ContinuousClock.now
+    let end = min(start + limits.whole, lastEnd ?? start + limits.whole)
+    guard start < end else { throw address.unavailable("the time for this run is over") }
     do {
-      let response = try await client.execute(prepared(request), deadline: .now() + TimeAmount(limits.whole))
+      let response = try await client.execute(prepared(request), deadline: .now() + TimeAmount(end - start))
       let body = try await collect(response, until: end)
       return ExchangeAnswer(
         status: Int(response.status.code), headers: response.headers,
@@ -108,11 +113,23 @@ extension PooledHTTPTransport {
     return prepared
   }
 
-  /// The client's own deadline ends with the answer's head, so that the body is timed here: the client's limit for
-  /// idle connections bounds the wait for each piece.
+  /// The client's own deadline ends with the answer's head, so that the body is timed here, whether its pieces come
+  /// slowly or not at all.
   private func collect(
     _ response: HTTPClientResponse, until end: ContinuousClock.Instant
   ) async throws -> [UInt8] {
+    try await withThrowingTaskGroup(of: [UInt8].self) { group in
+      group.addTask { try await collect(response) }
+      group.addTask {
+        try await Task.sleep(until: end)
+        throw HTTPClientError.deadlineExceeded
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? []
+    }
+  }
+
+  private func collect(_ response: HTTPClientResponse) async throws -> [UInt8] {
     let length = response.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
     guard length <= limits.bodyBytes else { throw tooLong }
     var body: [UInt8] = []
@@ -120,7 +137,6 @@ extension PooledHTTPTransport {
     for try await piece in response.body {
       guard body.count + piece.readableBytes <= limits.bodyBytes else { throw tooLong }
       traffic.addReceived(bytes: piece.readableBytes)
-      guard ContinuousClock.now < end else { throw HTTPClientError.deadlineExceeded }
       body.append(contentsOf: piece.readableBytesView)
     }
     return body

@@ -46,12 +46,20 @@ extension GlucoportRemote: AttachmentService {
     headers.add(name: "Range", value: "bytes=\(offset)-\(offset + Int64(limit) - 1)")
     let answer = try await exchange.send(
       ExchangeRequest(path: try path(of: digest), headers: headers))
-    switch answer.status {
-    case 200 where offset == 0: return ContentPart(size: Int64(answer.body.count), bytes: answer.body)
-    case 206: return try part(answer, from: offset, limit: limit)
+    switch (answer.status, answer.headers.first(name: Wire.errorHeader).flatMap(ErrorCode.init)) {
+    case (200, _) where offset == 0:
+      try checkContent(answer)
+      guard try held(answer).bytes == answer.body.count else {
+        throw exchange.violation("it returned a content of another length than it states")
+      }
+      return ContentPart(size: Int64(answer.body.count), bytes: answer.body)
+    case (206, _):
+      try checkContent(answer)
+      return try part(answer, from: offset, limit: limit)
     // Its content ends before that place.
-    case 416: return ContentPart(size: try held(answer).bytes, bytes: [])
-    case 404: return nil
+    case (416, _): return ContentPart(size: try held(answer).bytes, bytes: [])
+    // By its own word: the page of a login or of a proxy says nothing of a content.
+    case (404, .notFound): return nil
     default: throw problem(answer)
     }
   }
@@ -65,6 +73,18 @@ extension GlucoportRemote {
         "\(exchange.address.host) was not contacted: an attachment has no valid SHA-256")
     }
     return Wire.blobsPath + digest
+  }
+
+  /// Refuses what cannot be the bytes of a content, such as the login page of a network: stored as a content, it would
+  /// have the wrong digest, and the content would not be asked for again.
+  private func checkContent(_ answer: ExchangeAnswer) throws(ServiceError) {
+    if answer.body.isEmpty { return }
+    let type = answer.headers.first(name: "Content-Type")?.lowercased() ?? "no type"
+    guard type.hasPrefix("application/octet-stream") else {
+      throw exchange.violation(
+        "it returned \(exchange.quoted(type)) in place of the content of an attachment; a login page of the network may be in between"
+      )
+    }
   }
 
   private func held(_ answer: ExchangeAnswer) throws(ServiceError) -> HeldContent {

@@ -11,6 +11,9 @@ extension GlucoportRemote: PurgeService {
     let request = ExchangeRequest(
       method: .DELETE, path: Wire.logbookPath, headers: headers,
       body: Bodies.writePurge(logbook: logbook.id, name: logbook.name))
-    try await send(request) { _ in }
+    try await send(request) { (body) throws(JSONError) in
+      // Nothing is in it but that it is the server's.
+      try JSONScanner.read(body) { (reader) throws(JSONError) in try reader.object { _, _ in false } }
+    }
   }
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How large a record may be: at the wire, and at every way into a store, so that what is stored can also be sent.
+package enum RecordLimits {
+  /// Fields of one record.
+  package static let maxFields = 256
+  /// Bytes of the name of a field.
+  package static let maxNameBytes = 128
+  /// Words of a field that holds a set of them.
+  package static let maxWords = 1024
+  /// Bytes of one text.
+  package static let maxTextBytes = 1 << 20
+  /// Bytes of a state in canonical JSON.
+  package static let maxStateBytes = RecordState.maxBytes
+  /// The most bytes that one byte of a text takes in JSON, as `\u0001`.
+  fileprivate static let maxEscapedBytes = 6
+  /// The bytes of a state without its fields, at most.
+  fileprivate static let maxFrameBytes = 512
+}
+
+extension RecordFields {
+  /// Why no record may have these fields, in words that hold none of their values; nil where one may.
+  package var fault: String? {
+    if let fault = partFault { return fault }
+    // Few records come near, so that the text is made for those alone.
+    let most = RecordLimits.maxStateBytes - RecordLimits.maxFrameBytes
+    guard estimatedBytes > most, json.utf8.count > most else { return nil }
+    return "the record is larger than \(RecordLimits.maxStateBytes >> 20) MiB"
+  }
+
+  /// The same of each part by itself: a state of all of them is measured where it is sent.
+  var partFault: String? {
+    typealias Limits = RecordLimits
+    guard values.count <= Limits.maxFields else {
+      return "the record has more than \(Limits.maxFields) fields"
+    }
+    for (name, value) in values {
+      guard name.utf8.count <= Limits.maxNameBytes else {
+        return "the name of a field is longer than \(Limits.maxNameBytes) bytes"
+      }
+      switch value {
+      case .text(let text): if let fault = Self.fault(of: text) { return fault }
+      case .words(let words):
+        guard words.count <= Limits.maxWords else { return "a field has more than \(Limits.maxWords) words" }
+        for word in words { if let fault = Self.fault(of: word) { return fault } }
+      case .number(let number) where !number.isFinite: return "a number of the record is not finite"
+      case .number, .flag: break
+      }
+    }
+    return nil
+  }
+
+  /// As many bytes as the JSON has at most.
+  private var estimatedBytes: Int {
+    values.reduce(2) { sum, field in
+      let texts: [String] =
+        switch field.value {
+        case .text(let text): [text]
+        case .words(let words): words
+        case .number, .flag: []
+        }
+      return texts.reduce(sum + field.key.utf8.count * RecordLimits.maxEscapedBytes + 64) {
+        $0 + $1.utf8.count * RecordLimits.maxEscapedBytes + 3
+      }
+    }
+  }
+
+  private static func fault(of text: String) -> String? {
+    if text.utf8.contains(0) { return "a text of the record contains the character U+0000" }
+    guard text.utf8.count <= RecordLimits.maxTextBytes else {
+      return "a text of the record is longer than \(RecordLimits.maxTextBytes >> 20) MiB"
+    }
+    return nil
+  }
+}

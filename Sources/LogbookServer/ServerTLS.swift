@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HummingbirdTLS
+import Logbook
+import NIOSSL
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The files by which a server proves who it is.
+package struct ServerTLS: Hashable, Sendable {
+  /// The certificate and those that signed it, PEM.
+  package var certificateFile: String
+  /// Its private key, PEM.
+  package var keyFile: String
+
+  /// A certificate and its key.
+  package init(certificateFile: String, keyFile: String) {
+    self.certificateFile = certificateFile
+    self.keyFile = keyFile
+  }
+}
+
+extension ServerTLS {
+  /// Of TLS 1.2 only what encrypts and authenticates in one, with keys that do not outlive the connection; those of TLS
+  /// 1.3 all do.
+  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+  /// How the server speaks TLS.
+  ///
+  /// - Throws: `Failure`: `configuration` for a certificate or key that cannot be used, `permission` for a key that others
+  ///   can read.
+  func configuration() throws(Failure) -> TLSConfiguration {
+    try checkKeyFile()
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(certificateFile)
+      let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+      try checkNames(chain)
+      var configuration = TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.cipherSuites = Self.ciphers
+      configuration.applicationProtocols = ["http/1.1"]
+      // Only here a key is compared with its certificate.
+      _ = try NIOSSLContext(configuration: configuration)
+      return configuration
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(
+        .configuration,
+        "cannot use the certificate \(certificateFile) with the key \(keyFile): both must be PEM files, and the key that of the certificate"
+      )
+    }
+  }
+
+  private func checkKeyFile() throws(Failure) {
+    var status = stat()
+    // One that cannot be looked at cannot be read either, which is reported below.
+    guard stat(keyFile, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+    throw Failure(
+      .permission, "\(keyFile): other users may read or write the private key; run: chmod 600 '\(keyFile)'")
+  }
+
+  /// Clients compare the address with the alternative names alone (RFC 9110 §4.3.4).
+  private func checkNames(_ chain: [NIOSSLCertificate]) throws(Failure) {
+    guard let leaf = chain.first, leaf._subjectAlternativeNames().isEmpty else { return }
+    throw Failure(
+      .configuration,
+      "\(certificateFile): the certificate has no subject alternative name, so no client accepts it; create it with -addext subjectAltName=DNS:NAME"
+    )
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Pending records that no remote takes, since their content is not what a record can be: what another program stored,
+/// or a version of this one that checked less.
+enum UnsendableRecords {
+  /// Their ids, each with the reason.
+  static func find(_ database: Database) throws -> [(guid: String, reason: String)] {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, fields FROM record INDEXED BY record_pending
+          WHERE \(RecordCondition.isPending) AND sent IS NULL
+          """))
+    var found: [(String, String)] = []
+    while let row = try rows.next() {
+      if let reason = fault(row[1]) { found.append((row[0], reason)) }
+    }
+    return found
+  }
+
+  private static func fault(_ fields: String) -> String? {
+    do throws(JSONError) {
+      return try RecordFields(uncheckedJSON: fields).fault
+    } catch {
+      return "its fields are not an object of numbers, texts, flags and lists of words: \(error.reason)"
+    }
+  }
+}
+
+extension Store {
+  /// How many pending records cannot be sent to any remote.
+  package func unsendableRecords() throws -> Int {
+    try read { try UnsendableRecords.find($0).count }
+  }
+}
