@@ -147,6 +147,8 @@ package actor FaultyRemote: LogbookService {
       rest.readings = taken.map { batch.readings[$0] }
       var answer = try await host.store(rest, run)
       answer.differing = answer.differing.map { taken[$0] }
+      answer.disputed = answer.disputed.map { taken[$0] }
+      answer.sameAs = answer.sameAs.map { SameReading(item: taken[$0.item], document: $0.document) }
       answer.refused = reasons.enumerated().compactMap { place, reason in
         reason.map { RefusedItem(item: place, reason: $0) }
       }
