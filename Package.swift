@@ -249,6 +249,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],
+      exclude: ["Stats"],
       swiftSettings: settings
     ),
     // Device models, as the USB bus sees them: for tests of the drivers and of the whole program.

@@ -46,6 +46,13 @@ say "the latest readings"
 say "the same again stores nothing twice"
 import Samples/clarity/clarity-mgdl-en.csv
 
+say "an import in the wrong unit, its undo, and the right one"
+printf 'time,glucose\n2026-05-06T08:00:00,12.4\n2026-05-06T12:00:00,15.6\n' >"$folder/diary.csv"
+import --unit mg/dL --kind smbg "$folder/diary.csv"
+"$program" undo --yes
+import --unit mmol/L --kind smbg "$folder/diary.csv"
+"$program" list --since 2026-05-06 --until 2026-05-07
+
 say "a server for this machine, on a port that the system chooses"
 umask 077
 for name in first second; do

@@ -12,14 +12,16 @@ struct ConfigCommand: ClassifiedCommand {
     discussion: helpText(
       """
       Without arguments it shows every setting. 'timezone' is the logbook's zone; a new one \
-      recalculates times that state no offset. 'unit' is the unit of listings: mg/dL, \
+      recalculates times that state no offset, here and in every store of the logbook. With \
+      --from, --until or --device it states a journey, a move or a device that was set to \
+      another zone; 'config timezone' lists these. 'unit' is the unit of listings: mg/dL, \
       mmol/L, or none for each value's own. 'pull-interval' is the minimum time between \
       downloads of 'upload --unattended', 12h by default. 'history' is full, or on-demand to \
       download readings older than ninety days only with 'upload --all'. 'attachment-limit' \
       is the maximum size of an attachment, such as 25MiB.
       """,
       examples: "glucoport config timezone America/New_York",
-      "glucoport config unit mmol/L"))
+      "glucoport config timezone Asia/Tokyo --from 2026-05-01 --until 2026-05-09"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -29,7 +31,10 @@ struct ConfigCommand: ClassifiedCommand {
   @Argument(help: "The new value.")
   var value: String?
 
+  @OptionGroup var zoneOptions: ZoneOptions
+
   func validate() throws {
+    try zoneOptions.check(name: name, value: value)
     guard let name else { return }
     guard let setting = ConfigSetting(rawValue: name) else {
       let names = ConfigSetting.allCases.map(\.rawValue).joined(separator: ", ")
@@ -41,8 +46,13 @@ struct ConfigCommand: ClassifiedCommand {
   func run() throws {
     let output = Output()
     let setting = name.flatMap(ConfigSetting.init)
-    if let setting, let value {
-      if let line = try setting.set(value, in: storeOptions.open(.editor)) { output.line(line) }
+    let zones = ConfigZones(storeOptions: storeOptions, options: zoneOptions, output: output)
+    if let number = zoneOptions.remove {
+      try zones.remove(number)
+    } else if setting == .timezone {
+      if let value { try zones.set(value) } else { try zones.list() }
+    } else if let setting, let value {
+      try setting.set(value, in: storeOptions.open(.editor))
     } else {
       let store = try storeOptions.open(.reader)
       for each in ConfigSetting.allCases where setting == nil || setting == each {
@@ -93,20 +103,16 @@ enum ConfigSetting: String, CaseIterable {
     }
   }
 
-  /// Sets a value that it takes; gives what there is to report about it.
-  func set(_ value: String, in store: Store) throws -> String? {
+  /// Sets a value that it takes. `ConfigZones` sets the zone.
+  func set(_ value: String, in store: Store) throws {
     switch self {
-    case .timezone:
-      let placed = try store.setTimezone(LogbookZone(name: value))
-      return
-        "timezone \(value): recalculated \(counted(placed.readings, "reading")) and \(counted(placed.records, "record"))"
+    case .timezone: break
     case .unit: try store.setDisplayUnit(GlucoseUnit(name: value))
     case .pullInterval: try store.setPullIntervalSeconds(DurationArgument(argument: value)?.seconds ?? 0)
     case .history: try store.setFetchesHistoryOnDemand(value == "on-demand")
     case .attachmentLimit:
       try ByteCountArgument(argument: value).map { try store.setAttachmentLimit($0.bytes) }
     }
-    return nil
   }
 
   private static func text(seconds: Int) -> String {

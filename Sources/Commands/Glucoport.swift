@@ -20,17 +20,22 @@ package struct Glucoport: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Import",
-        subcommands: [ImportCommand.self, MeterCommand.self, FormatsCommand.self, LogCommand.self]),
+        subcommands: [
+          ImportCommand.self, MeterCommand.self, FormatsCommand.self, LogCommand.self, UndoCommand.self,
+        ]),
       CommandGroup(
         name: "Look",
-        subcommands: [StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self]),
+        subcommands: [
+          StatusCommand.self, ListCommand.self, ShowCommand.self, ExportCommand.self,
+        ]),
       CommandGroup(
         name: "Sync",
         subcommands: [
           UploadCommand.self, VerifyCommand.self, RemoteCommand.self, ConflictCommand.self, QueueCommand.self,
           ServeCommand.self,
         ]),
-      CommandGroup(name: "Manage", subcommands: [RecordCommand.self, ConfigCommand.self]),
+      CommandGroup(
+        name: "Manage", subcommands: [RecordCommand.self, ReadingCommand.self, ConfigCommand.self]),
     ])
 
   /// The program without arguments, as the parser asks for it.

@@ -80,7 +80,9 @@ enum Host {
   }
 
   /// The IANA name of the system's zone. Never from TZ, which a cron job or a shell may set to anything.
-  static var systemZone: String {
+  ///
+  /// Nil where the system has none.
+  static var systemZone: String? {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/etc/localtime", &target, target.count)
     if count > 0 {
@@ -91,6 +93,6 @@ enum Host {
       let name = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
       if !name.isEmpty { return name }
     }
-    return "UTC"
+    return nil
   }
 }

@@ -96,6 +96,9 @@ struct ImportCommand: ClassifiedCommand {
   @Flag(help: "Store everything, or nothing if a row is rejected or the input is truncated.")
   var strict = false
 
+  @Flag(help: "Show again what 'glucoport undo' withdrew of this same input.")
+  var again = false
+
   @Flag(help: "Preview; store nothing.")
   var dryRun = false
 
@@ -166,6 +169,7 @@ struct ImportCommand: ClassifiedCommand {
     var policy = ImportPolicy()
     policy.isStrict = strict
     policy.maxRejections = maxRejects
+    policy.takesBack = again
     return policy
   }
 

@@ -12,6 +12,8 @@ final class ImportTarget {
   private(set) var options: ExportOptions
   private let path: String
   private let isDryRun: Bool
+  private let new: NewLogbook
+  private let output: Output?
   private var existing: Store?
   private var opened: Store?
 
@@ -20,9 +22,10 @@ final class ImportTarget {
     isDryRun = command.dryRun
     let existing = try command.storeOptions.existing()
     self.existing = existing
-    let zone =
-      try command.timezone.map { try LogbookZone(name: $0) }
-      ?? existing?.timezone() ?? LogbookZone(name: Host.systemZone)
+    let new = try NewLogbook(timezone: command.timezone)
+    let zone = try command.timezone == nil ? existing?.timezone() ?? new.zone : new.zone
+    self.new = new
+    self.output = command.quiet || command.json ? nil : output
     options = ExportOptions(zone: zone, now: try TrustedClock.now(after: existing?.lastSuccess(), output))
     options.isInterrupted = { SignalFlag.isRaised }
     options.zoneIsGiven = command.timezone != nil
@@ -41,8 +44,8 @@ final class ImportTarget {
     if let opened { return opened }
     let store =
       try isDryRun
-      ? Store.scratch(copyOf: existing, zone: options.zone)
-      : Store.openOrCreate(path: path, role: .importer, zone: options.zone)
+      ? Store.scratch(copyOf: existing, zone: new.zone, isGiven: new.isGiven)
+      : new.openOrCreate(path, .importer, output)
     existing = nil
     opened = store
     return store

@@ -24,6 +24,9 @@ struct ItemOptions: ParsableArguments {
   @Flag(help: "Include deleted records.")
   var deleted = false
 
+  @Flag(help: "Include hidden items.")
+  var withdrawn = false
+
   func validate() throws {
     for name in kinds where !Self.names.contains(name) {
       throw ValidationError("Unknown kind '\(name)'; use \(alternatives(Self.names)).")
@@ -36,6 +39,7 @@ struct ItemOptions: ParsableArguments {
     filter.since = since?.instant(zone: zone, now: Host.now())
     filter.until = until?.instant(zone: zone, now: Host.now())
     filter.includesDeleted = deleted
+    filter.includesWithdrawn = withdrawn
     if !kinds.isEmpty {
       filter.readingKinds = Set(kinds.compactMap { ReadingKind(name: $0) })
       filter.recordKinds = Set(RecordKind.listed.filter { kinds.contains($0.rawValue) })

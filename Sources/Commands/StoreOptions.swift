@@ -33,7 +33,7 @@ struct StoreOptions: ParsableArguments {
   /// The zone of the logbook; without a store that of the system.
   func zone() throws -> LogbookZone {
     guard named != nil, let zone = try existing()?.timezone() else {
-      return try LogbookZone(name: Host.systemZone)
+      return try NewLogbook().zone
     }
     return zone
   }
@@ -49,9 +49,9 @@ struct StoreOptions: ParsableArguments {
   }
 
   /// Opens the store, or creates it with the time zone of the system.
-  func openOrCreate(_ role: StoreRole) throws -> Store {
+  func openOrCreate(_ role: StoreRole, _ output: Output) throws -> Store {
     Host.keepFilesPrivate()
-    return try Store.openOrCreate(path: path, role: role, zone: LogbookZone(name: Host.systemZone))
+    return try NewLogbook().openOrCreate(path, role, output)
   }
 }
 

@@ -38,7 +38,7 @@ struct TimeArgument: ExpressibleByArgument {
   func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {
-    case .back(let seconds): return Self.placed(now - seconds, &zone)
+    case .back(let seconds): return Self.placed(now - seconds, zone)
     case .day(let daysBack, let seconds):
       let midnight = (now + Int64(zone.offset(atUTC: now))) / 86400 * 86400
       let time = DeviceTime(seconds: midnight - daysBack * 86400 + seconds)
@@ -48,14 +48,14 @@ struct TimeArgument: ExpressibleByArgument {
     }
   }
 
-  /// An instant is known exactly: where the shown time alone is not enough, its offset is stated.
+  /// An instant is known exactly, whatever is learned of the zone later: its offset is stated.
   private static func placed(
-    _ instant: Int64, _ zone: inout LogbookZone
+    _ instant: Int64, _ zone: LogbookZone
   ) -> (time: DeviceTime, placement: Placement) {
     let utcOffset = zone.offset(atUTC: instant)
-    let time = DeviceTime(seconds: instant + Int64(utcOffset))
-    let placement = zone.place(time)
-    return (time, placement.source == .zone ? placement : Placement(utcOffset: utcOffset, source: .stated))
+    return (
+      DeviceTime(seconds: instant + Int64(utcOffset)), Placement(utcOffset: utcOffset, source: .stated)
+    )
   }
 }
 

@@ -9,6 +9,9 @@ package struct ImportPolicy: Sendable {
   /// The most rejected items before the import gives up; nil for no limit.
   package var maxRejections: Int?
 
+  /// Whether a withdrawal of the same input is taken back.
+  package var takesBack = false
+
   /// A policy that accepts what is whole and sets no limit.
   package init() {}
 

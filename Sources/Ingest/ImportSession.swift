@@ -36,7 +36,8 @@ package struct ImportSession {
   package func run(_ ingestor: any Ingestor, into store: () throws -> Store) throws -> ImportReport {
     let source = IngestSource(
       name: ingestor.name, format: ingestor.format, startedAt: clock(), modifiedAt: ingestor.modifiedAt,
-      decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil)
+      decisions: ingestor.decisions, mayWait: ingestor.modifiedAt != nil,
+      takesBack: policy.takesBack, zone: ingestor.inputZone)
     let isAtomic = policy.isStrict || ingestor.isIndivisible
     let ahead = ReadAhead(ingestor)
     if ingestor.isIndivisible {

@@ -2,6 +2,7 @@
 
 package import Formats
 package import Logbook
+package import LogbookStore
 
 /// Whatever yields readings and records for the store: an export of any format, or a meter.
 package protocol Ingestor {
@@ -31,6 +32,9 @@ package protocol Ingestor {
   /// The meter that was read; nil for an export.
   var meter: MeterReport? { get }
 
+  /// The zone of times that state no offset.
+  var inputZone: InputZone { get }
+
   /// Appends items to the batch until it is full, a second has passed, or the source pauses.
   ///
   /// - Returns: false when the source is exhausted; the batch may hold the last items then.
@@ -51,6 +55,10 @@ extension ExportReader: Ingestor {
   package var inputDigest: String? { digest }
   /// Not so: what is read before an end is worth storing.
   package var isIndivisible: Bool { false }
+  /// That of the options.
+  package var inputZone: InputZone {
+    InputZone(zone.zone, isGiven: zone.isGiven, placesReadings: !passesOffsetsOn)
+  }
   /// None.
   package var meter: MeterReport? { nil }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Logbook
+package import LogbookStore
 
 /// Where the bytes of a meter's memory come from.
 package struct MeterSource: Sendable {
@@ -86,6 +87,9 @@ package struct MeterIngestor: Ingestor {
       Decision("zone", times.zone.name, times.zoneBasis),
     ]
   }
+
+  /// That of the logbook, or of this import.
+  package var inputZone: InputZone { InputZone(times.zone, isGiven: times.zoneBasis == .given) }
 
   /// Reads the whole memory.
   ///

@@ -46,6 +46,8 @@ package protocol LogbookService: Sendable {
   var attachments: (any AttachmentService)? { get }
   /// Removal of the whole logbook.
   var purging: (any PurgeService)? { get }
+  /// Removal of withdrawn readings, where others would show them: such a logbook holds only what counts.
+  var removal: (any RemovalService)? { get }
 }
 
 extension LogbookService {
@@ -61,6 +63,16 @@ extension LogbookService {
   package var attachments: (any AttachmentService)? { nil }
   /// None.
   package var purging: (any PurgeService)? { nil }
+  /// None.
+  package var removal: (any RemovalService)? { nil }
+}
+
+/// Removal of readings from a logbook that other programs read, which know no withdrawals.
+package protocol RemovalService: Sendable {
+  /// Removes these readings. One that is not there counts as removed.
+  ///
+  /// - Returns: whether the login may do so; where it may not, nothing is removed.
+  func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool
 }
 
 /// Parts of a logbook, such as its latest readings or one record, before everything else that changed.

@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
-/// The time zone of a logbook: places shown times on the UTC line.
+/// The time zones of a logbook for one clock: places shown times on the UTC line.
 public struct LogbookZone: Sendable {
-  /// The IANA name, such as `Europe/Madrid`.
-  public let name: String
-  private let zone: TimeZone
+  /// A period in which another zone than the base holds, in civil seconds of shown time.
+  package struct Period: Hashable, Sendable {
+    package let from: Int64
+    package let until: Int64
+    package let zone: NamedZone
+  }
+
+  /// The base zone, such as `Europe/Madrid`.
+  package let base: NamedZone
+  /// The periods, of which the first that holds a time decides.
+  package let periods: [Period]
   /// The stretch in which the last time lay. Rows are mostly close together, and asking the zone's rules costs
   /// some thousand times more than comparing two numbers.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
   private var stretchesByYear: [Int: [Stretch]] = [:]
 
+  /// One zone that holds always.
+  ///
   /// - Throws: `Failure` of category `configuration` when no zone has this name.
-  public init(name: String) throws {
-    guard name == "UTC" || name.contains("/"), let zone = TimeZone(identifier: name) else {
-      throw Failure(.configuration, "'\(name)' is not a time zone; use an IANA name such as Europe/Madrid")
-    }
-    self.name = name
-    self.zone = zone
+  public init(name: String) throws(Failure) {
+    self.init(base: try NamedZone(name), periods: [])
   }
+
+  /// A base zone and the periods of others.
+  package init(base: NamedZone, periods: [Period]) {
+    self.base = base
+    self.periods = periods
+  }
+
+  /// The IANA name of the base zone.
+  public var name: String { base.name }
 
   /// Places a shown time: in a gap by the offset before the change, in an overlap at the first occurrence.
   public mutating func place(_ time: DeviceTime) -> Placement {
@@ -39,54 +52,59 @@ public struct LogbookZone: Sendable {
 
   /// The offset in force at an instant, in seconds east of Greenwich.
   public func offset(atUTC seconds: Int64) -> Int32 {
-    Int32(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
+    for period in periods {
+      let offset = period.zone.offset(atUTC: seconds)
+      let shown = seconds + Int64(offset)
+      if shown >= period.from, shown < period.until { return offset }
+    }
+    return base.offset(atUTC: seconds)
   }
 
-  /// How the zone places the shown times of each stretch of a year, in order and without holes.
+  /// What the clocks showed some hours after a shown time: the offset behind a change of the same zone.
+  package func offset(of time: DeviceTime, atUTC seconds: Int64) -> Int32 {
+    zone(at: time.seconds).offset(atUTC: seconds)
+  }
+
+  /// How the zones place the shown times of each stretch of a year, in order and without holes.
   package func makeStretches(of year: Int) -> [Stretch] {
-    let day: Int64 = 86400
-    let start = Int64(DeviceTime.daysSince1970(year: year, month: 1, day: 1)) * day
-    let end = Int64(DeviceTime.daysSince1970(year: year + 1, month: 1, day: 1)) * day
+    let (start, end) = (NamedZone.start(of: year), NamedZone.start(of: year + 1))
+    let borders = Set(periods.flatMap { [$0.from, $0.until] }.filter { $0 > start && $0 < end }).sorted()
     var stretches: [Stretch] = []
-    var from = start
-    func add(until to: Int64, _ offset: Int32, _ source: OffsetSource) {
-      let last = min(to, end)
-      if last > from {
+    // Asking a zone's rules for a year costs some hundred times more than looking at what they said.
+    var known: [NamedZone: [Stretch]] = [:]
+    for (from, to) in zip([start] + borders, borders + [end]) {
+      let zone = zone(at: from)
+      let all = known[zone] ?? zone.makeStretches(of: year)
+      known[zone] = all
+      for stretch in all where stretch.to > from && stretch.from < to {
         stretches.append(
-          Stretch(from: from, to: last, placement: Placement(utcOffset: offset, source: source)))
-        from = last
+          Stretch(from: max(from, stretch.from), to: min(to, stretch.to), placement: stretch.placement))
       }
     }
-    // Zones are at most 14 hours from Greenwich, so two days on either side see every change of the year.
-    var instant = start - 2 * day
-    var old = offset(atUTC: instant)
-    while instant < end + 2 * day {
-      let new = offset(atUTC: instant + day)
-      if new != old {
-        let change = firstInstant(after: instant, until: instant + day, notAt: old)
-        let (shownBefore, shownAfter) = (change + Int64(old), change + Int64(new))
-        add(until: min(shownBefore, shownAfter), old, .zone)
-        add(until: max(shownBefore, shownAfter), old, new > old ? .zoneGap : .zoneOverlap)
-      }
-      old = new
-      instant += day
-    }
-    add(until: end, old, .zone)
     return stretches
   }
 
-  private func firstInstant(after low: Int64, until high: Int64, notAt old: Int32) -> Int64 {
-    var (low, high) = (low, high)
-    while high - low > 1 {
-      let middle = low + (high - low) / 2
-      if offset(atUTC: middle) == old { low = middle } else { high = middle }
-    }
-    return high
+  /// The zone that held at a shown time.
+  package func zone(at seconds: Int64) -> NamedZone {
+    periods.first { seconds >= $0.from && seconds < $0.until }?.zone ?? base
+  }
+}
+
+extension LogbookZone: Hashable {
+  /// Whether both place every time alike.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.base == right.base && left.periods == right.periods
+  }
+
+  /// What both of two equal ones have.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(base)
+    hasher.combine(periods)
   }
 }
 
 /// A stretch of shown times that one placement serves: `from` inclusive, `to` exclusive, in civil seconds.
-package struct Stretch: Sendable {
+package struct Stretch: Hashable, Sendable {
   /// The first shown time, in civil seconds.
   package let from: Int64
   /// The shown time behind the last, in civil seconds.

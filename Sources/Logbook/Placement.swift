@@ -30,8 +30,8 @@
     self = source
   }
 
-  /// Whether `config timezone` recomputes the offset.
-  @inlinable public var isDerived: Bool { self == .zone || self == .zoneGap || self == .zoneOverlap }
+  /// Whether the offset follows from the zones of the logbook and the device's ticks, and is recomputed with them.
+  @inlinable public var isDerived: Bool { self != .stated }
 }
 
 /// The offset that places a shown time on the UTC line, and how it was found.

@@ -16,11 +16,15 @@ extension RecordKind {
   public static let annotation = RecordKind(known: "annotation")
   /// A file that belongs to an entry.
   public static let attachment = RecordKind(known: "attachment")
+  /// The time zone of the logbook, or of a period.
+  public static let zone = RecordKind(known: "zone")
+  /// That an import, a device's readings, a reading or a record was a mistake, or was none.
+  public static let withdrawal = RecordKind(known: "withdrawal")
 }
 
 extension RecordKindDescription {
   /// The descriptions, in the order in which people see the kinds.
-  public static let all = [insulin, food, exercise, note, annotation, attachment]
+  public static let all = [insulin, food, exercise, note, annotation, attachment, zone, withdrawal]
 
   private static let text = RecordField("text", .text, treatment: "notes")
 
@@ -76,7 +80,6 @@ extension RecordKindDescription {
     .annotation, .reading, treatment: "Annotation",
     fields: [
       text,
-      RecordField("excluded", .flag, isSettable: false),
       RecordField("reading", .text, .name, isSettable: false),
     ])
 
@@ -88,5 +91,24 @@ extension RecordKindDescription {
       RecordField("size", .byteCount, .name, isSettable: false, isRequired: true),
       RecordField("sha256", .digest, .name, isSettable: false, isRequired: true),
       text,
+    ])
+
+  private static let zone = RecordKindDescription(
+    .zone, .statement, treatment: "Time Zone",
+    fields: [
+      RecordField("zone", .text, .name, isSettable: false, isRequired: true),
+      RecordField("origin", .choice(["given", "system"]), .name, isSettable: false),
+      RecordField("from", .text, .name, isSettable: false),
+      RecordField("until", .text, .name, isSettable: false),
+      RecordField("devices", .words, .name, isSettable: false),
+    ])
+
+  /// `Withdrawal` reads and writes its fields.
+  private static let withdrawal = RecordKindDescription(
+    .withdrawal, .statement, treatment: "Withdrawal",
+    fields: [
+      text,
+      RecordField("hidden", .flag, isSettable: false),
+      RecordField("subtype", .text, isSettable: false),
     ])
 }

@@ -7,17 +7,20 @@ extension RecordState {
   /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text.
   package var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
-      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
-      + ",\"offset_source\":\"\(placement.source.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
+      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
+      + ",\"offset_source\":\"\(offsetSource.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
       + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")}"
   }
 
-  /// `json` without what is each node's own matter, `offset_source` and `edited_at`: states that agree are equal text.
+  /// `json` without what an agreement leaves out: states that agree are equal text.
   package var contentJSON: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
-      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\"\(DeviceTime.offsetText(placement.utcOffset))\""
+      + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
       + ",\"fields\":\(fields.json),\"deleted\":\(isDeleted)}"
   }
+
+  private var offsetJSON: String { statedOffset.map { "\"\(DeviceTime.offsetText($0))\"" } ?? "null" }
+  private var offsetSource: OffsetSource { statedOffset == nil ? .zone : .stated }
 
   /// The state in a JSON text.
   package init(json text: String) throws(JSONError) {
@@ -41,7 +44,7 @@ extension RecordState {
       case "kind": kind = try scanner.recordKind()
       case "entry_guid": entry = scanner.passes(word: "null") ? nil : try scanner.guid()
       case "device_time": time = try scanner.deviceTime()
-      case "utc_offset": offset = try scanner.utcOffset()
+      case "utc_offset": offset = scanner.passes(word: "null") ? nil : try scanner.utcOffset()
       case "offset_source": source = try scanner.offsetSource()
       case "fields": fields = try RecordFields(&scanner)
       case "deleted": isDeleted = try scanner.flag()
@@ -50,13 +53,17 @@ extension RecordState {
       }
       return true
     }
-    guard let kind, let time, let offset, let fields, let isDeleted else {
-      throw scanner.error("kind, device_time, utc_offset, fields and deleted are expected")
+    guard let kind, let time, let fields, let isDeleted, offset != nil || source.isDerived else {
+      throw scanner.error(
+        "kind, device_time, utc_offset or an offset source, fields and deleted are expected")
     }
+    // How another node places a time says nothing here.
+    let placement = Placement(
+      utcOffset: source.isDerived ? 0 : offset ?? 0, source: source.isDerived ? .zone : .stated)
     guard !isDeleted || fields.values.isEmpty else { throw scanner.error("a tombstone with fields") }
     self.init(
-      kind: kind, entryGuid: entry, deviceTime: time, placement: Placement(utcOffset: offset, source: source),
-      fields: fields, isDeleted: isDeleted, editedAt: editedAt)
+      kind: kind, entryGuid: entry, deviceTime: time, placement: placement, fields: fields,
+      isDeleted: isDeleted, editedAt: editedAt)
   }
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The whole content of a record at one moment: what a base, a conflict's other side and a sync carry.
-package struct RecordState: Hashable, Sendable {
+package struct RecordState: Sendable {
   /// What the record is about.
   package var kind: RecordKind
   /// The entry to which it belongs; nil for an entry.
   package var entryGuid: String?
   /// The shown time.
   package var deviceTime: DeviceTime
-  /// What places the shown time on the UTC line.
+  /// What places the shown time on the UTC line. Only a stated offset is content: a derived one is what the zones of one
+  /// store say, and the Greenwich offset in a state that no store has placed yet.
   package var placement: Placement
   /// The content; empty in a tombstone.
   package var fields: RecordFields
@@ -41,11 +42,29 @@ package struct RecordState: Hashable, Sendable {
     return digest.hexadecimal()
   }
 
-  /// Whether both say the same of what people edit. How an offset was found is each node's own matter, and
-  /// when an edit was made is no part of what it says.
+  /// The offset that the content states, in seconds east of Greenwich; nil where the zones of the logbook decide.
+  package var statedOffset: Int32? { placement.source.isDerived ? nil : placement.utcOffset }
+
+  /// Whether both say the same of what people edit. A derived offset is each node's own matter, and when an edit was
+  /// made is no part of what it says.
   package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
-      && placement.utcOffset == other.placement.utcOffset && fields.json == other.fields.json
+      && statedOffset == other.statedOffset && fields.json == other.fields.json
       && isDeleted == other.isDeleted
+  }
+}
+
+extension RecordState: Hashable {
+  /// Whether both say the same at the same time of editing.
+  package static func == (left: Self, right: Self) -> Bool {
+    left.agrees(with: right) && left.editedAt == right.editedAt
+  }
+
+  /// What both of two equal states have.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    hasher.combine(deviceTime)
+    hasher.combine(fields)
+    hasher.combine(editedAt)
   }
 }

@@ -6,7 +6,10 @@ import SQLiteRows
 
 /// The settings of a store, by the names under which it keeps them.
 enum StoreSetting: String {
-  case timezone, unit, history
+  /// The base zone, as long as no record states it, and who said so.
+  case timezone
+  case timezoneOrigin = "timezone-origin"
+  case unit, history
   case pullInterval = "pull-interval"
   case remoteAuthorities = "remote_authorities"
   /// When the store got this remote, in UTC seconds.
@@ -21,11 +24,6 @@ enum StoreSetting: String {
 }
 
 extension Store {
-  /// The zone of the logbook.
-  package func timezone() throws -> LogbookZone {
-    try read(Self.timezone)
-  }
-
   /// The unit in which listings show values; nil for each value's own.
   package func displayUnit() throws -> GlucoseUnit? {
     try read { try Self.value(of: .unit, $0) { GlucoseUnit(name: $0) } }
@@ -80,63 +78,6 @@ extension Store {
   /// Twice a day.
   private static let defaultPullIntervalSeconds = 12 * 3600
 
-  /// Gives the logbook another zone and recomputes every derived offset, all in one transaction. Identities, shown
-  /// times and what is uploaded stay.
-  ///
-  /// - Returns: how many readings and records are placed again.
-  package func setTimezone(_ zone: LogbookZone) throws -> (readings: Int, records: Int) {
-    try write { database in
-      try Self.set(.timezone, zone.name, database)
-      try database.execute(
-        sql: """
-          CREATE TEMP TABLE IF NOT EXISTS stretch
-            (start INTEGER PRIMARY KEY, utc_offset INTEGER NOT NULL, offset_source INTEGER NOT NULL);
-          DELETE FROM temp.stretch;
-          """)
-      for year in try Self.yearsInUse(database) {
-        for stretch in zone.makeStretches(of: year) {
-          try database.execute(
-            sql: "INSERT OR REPLACE INTO temp.stretch VALUES (?, ?, ?)",
-            arguments: [
-              stretch.from, Int(stretch.placement.utcOffset), Int(stretch.placement.source.rawValue),
-            ])
-        }
-      }
-      return (
-        try Self.replace("reading", time: "device_time", database),
-        try Self.replace("record", time: "device_time", database)
-      )
-    }
-  }
-
-  private static func yearsInUse(_ database: Database) throws -> [Int] {
-    try Int.fetchAll(
-      database,
-      sql: """
-        SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM reading
-        WHERE offset_source IN (1, 2, 3)
-        UNION SELECT DISTINCT CAST(strftime('%Y', device_time, 'unixepoch') AS INTEGER) FROM record
-        WHERE offset_source IN (1, 2, 3)
-        """)
-  }
-
-  private static func replace(_ table: String, time: String, _ database: Database) throws -> Int {
-    try database.execute(
-      sql: """
-        UPDATE \(table) SET utc_offset = s.utc_offset, offset_source = s.offset_source
-        FROM temp.stretch AS s
-        WHERE \(table).offset_source IN (1, 2, 3)
-          AND s.start = (SELECT max(start) FROM temp.stretch WHERE start <= \(table).\(time))
-          AND (\(table).utc_offset <> s.utc_offset OR \(table).offset_source <> s.offset_source)
-        """)
-    return database.changesCount
-  }
-
-  static func timezone(_ database: Database) throws -> LogbookZone {
-    guard let name = try setting(.timezone, database) else { throw damage(.timezone, "missing") }
-    return try LogbookZone(name: name)
-  }
-
   /// What a setting says; nil for one that is not set.
   static func value<Value>(
     of setting: StoreSetting, _ database: Database, _ parse: (String) -> Value?
@@ -171,6 +112,7 @@ extension Store {
         var value: Value?
         try database.inTransaction(.immediate) {
           value = try work(database)
+          try Statements.applyChanges(database)
           return .commit
         }
         guard let value else { throw Failure(.inputOutput, "\(path): cannot write to the store") }

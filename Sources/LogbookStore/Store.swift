@@ -55,21 +55,28 @@ package final class Store {
 
   /// Opens a store, or creates it with the zone of its logbook.
   ///
+  /// - Parameter isGiven: whether a person gave the zone. That of a system yields to what the remote's logbook has.
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
-  package static func openOrCreate(path: String, role: StoreRole, zone: LogbookZone) throws -> Store {
+  package static func openOrCreate(
+    path: String, role: StoreRole, zone: LogbookZone, isGiven: Bool = true
+  ) throws -> Store {
     if try !StoreFile.exists(path) || StoreFile.isEmpty(path) { try StoreFile.create(path) }
-    let store = try Store(opening: path, role: role, zone: zone)
+    let store = try Store(
+      opening: path, role: role, base: LogbookZones(base: zone.base, origin: isGiven ? .given : .system))
     return store
   }
 
   /// A copy of a store, or a new one, in a file without a name: what an import does to it changes nothing.
-  package static func scratch(copyOf original: Store?, zone: LogbookZone) throws -> Store {
-    let copy = try Store(opening: "", role: .importer, zone: original == nil ? zone : nil, copying: original)
+  package static func scratch(
+    copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true
+  ) throws -> Store {
+    let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
+    let copy = try Store(opening: "", role: .importer, base: original == nil ? base : nil, copying: original)
     return copy
   }
 
   private init(
-    opening path: String, role: StoreRole, zone: LogbookZone? = nil, copying original: Store? = nil
+    opening path: String, role: StoreRole, base: LogbookZones? = nil, copying original: Store? = nil
   ) throws {
     self.path = path
     queue = try translatingErrors(path) {
@@ -86,7 +93,7 @@ package final class Store {
         try original.queue.backup(to: queue)
       }
       return try queue.inDatabase { database in
-        try Self.prepareSchema(database, path: path, zone: zone)
+        try Self.prepareSchema(database, path: path, base: base)
         try Roles.install(role, in: database)
         if role == .importer { try IngestWriter.makeTables(database) }
         return try BatchTable(database)
@@ -107,19 +114,20 @@ package final class Store {
     }
   }
 
-  private static func prepareSchema(_ database: Database, path: String, zone: LogbookZone?) throws {
+  private static func prepareSchema(_ database: Database, path: String, base: LogbookZones?) throws {
     if try Schema.schema.isMade(in: database, path: path) { return }
     // Two processes may create one store at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
       if try Schema.schema.isMade(in: database, path: path) { return .commit }
       // A crash, or another process that is creating the store, left a file without tables. The zone has to be known.
-      guard let zone else {
+      guard let base else {
         throw Failure(.missingInput, "\(path): the store is still empty; 'glucoport import' completes it")
       }
       try Schema.schema.make(in: database)
       try database.execute(
-        sql: "INSERT INTO setting (name, value) VALUES ('timezone', ?), ('store-id', ?)",
-        arguments: [zone.name, UUID().uuidString.lowercased()])
+        sql: "INSERT INTO setting (name, value) VALUES ('store-id', ?)",
+        arguments: [UUID().uuidString.lowercased()])
+      try ZoneRecords.setUnjoinedBase(base.base, base.origin, database)
       return .commit
     }
   }

@@ -6,8 +6,10 @@ package import Logbook
 /// every store; another program's are made of what the treatment says.
 extension NightscoutTreatment {
   /// The state of a part, with what others edited since.
-  package static func edited(_ part: NightscoutPart, in document: some NightscoutFields) -> RecordState {
-    var state = part.state
+  package static func edited(
+    _ part: NightscoutPart, in document: some NightscoutFields, _ zone: NightscoutZone
+  ) -> RecordState {
+    var state = zone.placed(part.state)
     guard !state.isDeleted else { return state }
     for (member, field) in fields(state.kind) {
       let seen = plain(part.seen[member.name] ?? .null, member)
@@ -18,7 +20,7 @@ extension NightscoutTreatment {
     guard let seen = part.seen[NightscoutMember.createdAt.name]?.instant?.milliseconds,
       let found = document[.createdAt].instant, found.milliseconds != seen
     else { return state }
-    let offset = state.placement.utcOffset
+    let offset = state.statedOffset ?? zone.offset(atUTC: found.seconds)
     state.deviceTime = DeviceTime(seconds: found.seconds + Int64(offset))
     state.placement = Placement(utcOffset: offset, source: .stated)
     return state
@@ -82,7 +84,7 @@ extension NightscoutTreatment {
     // The event goes on in another document.
     if document.isMoved { return NightscoutContents() }
     let parts = parts(document)
-    var contents = NightscoutContents(records: parts.map { record($0, document) })
+    var contents = NightscoutContents(records: parts.map { record($0, document, zone) })
     let isOurs = document[.app].text == NightscoutDocument.app
     if !isOurs || parts.isEmpty {
       let foreign = foreign(document, zone)
@@ -99,9 +101,11 @@ extension NightscoutTreatment {
     return contents
   }
 
-  private static func record(_ part: NightscoutPart, _ document: NightscoutDocument) -> NightscoutRecord {
-    var state = edited(part, in: document)
-    let isOwn = state == part.state
+  private static func record(
+    _ part: NightscoutPart, _ document: NightscoutDocument, _ zone: NightscoutZone
+  ) -> NightscoutRecord {
+    var state = edited(part, in: document, zone)
+    let isOwn = state.agrees(with: part.state)
     if !isOwn { state.editedAt = editTime(part, document) }
     return NightscoutRecord(guid: part.guid, state: state, isOwn: isOwn, identifier: document.identifier)
   }

@@ -13,6 +13,14 @@ package struct NightscoutZone: Sendable {
   /// The offset in force at an instant in UTC seconds.
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
 
+  /// A state whose derived offset is that of this zone, since a site knows only instants.
+  package func placed(_ state: RecordState) -> RecordState {
+    guard state.placement.source.isDerived else { return state }
+    var (state, zone) = (state, zone)
+    state.placement = zone?.place(state.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
+    return state
+  }
+
   /// What places a shown time.
   func place(_ shown: ShownTime) -> Placement {
     if let offset = shown.utcOffset { return Placement(utcOffset: offset, source: .stated) }

@@ -29,9 +29,12 @@ package enum SharedSchema {
     """
 
   /// What a reading is behind its place, and `readingCheck` with them.
-  package static let readingColumns = """
+  ///
+  /// - Parameter offset: the columns of its offset.
+  package static func readingColumns(offset: String) -> String {
+    """
     device_time INTEGER NOT NULL,
-      utc_offset INTEGER NOT NULL,
+      \(offset),
       offset_source INTEGER NOT NULL,
       value REAL,
       unit INTEGER NOT NULL,
@@ -39,14 +42,19 @@ package enum SharedSchema {
       threshold REAL,
       marks INTEGER NOT NULL
     """
+  }
 
   /// What holds for every reading. One check of plain comparisons costs a fiftieth of an insert; one for each column,
   /// with IN and functions, cost more than a third.
-  package static let readingCheck = """
-    occurrence >= 0 AND utc_offset > -86400 AND utc_offset < 86400
+  ///
+  /// - Parameter offset: what holds for the columns of its offset.
+  package static func readingCheck(offset: String) -> String {
+    """
+    occurrence >= 0 AND \(offset)
         AND offset_source >= 0 AND offset_source <= 4 AND unit >= 0 AND unit <= 1
         AND range_flag >= 0 AND range_flag <= 2 AND (value IS NULL) = (range_flag <> 0)
     """
+  }
 
   /// A reading stays as it came.
   package static let readingStays = """

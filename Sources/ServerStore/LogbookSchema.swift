@@ -37,9 +37,9 @@ enum LogbookSchema {
       position INTEGER NOT NULL,
       value_bucket INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
-      \(SharedSchema.readingColumns),
+      \(SharedSchema.readingColumns(offset: "utc_offset INTEGER NOT NULL")),
       node INTEGER NOT NULL,
-      CHECK (seq > 0 AND \(SharedSchema.readingCheck)),
+      CHECK (seq > 0 AND \(SharedSchema.readingCheck(offset: "utc_offset > -86400 AND utc_offset < 86400"))),
       UNIQUE (series, position, value_bucket, occurrence)
     ) STRICT;
 

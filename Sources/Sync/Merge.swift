@@ -20,6 +20,9 @@ package enum Merge: Hashable, Sendable {
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
+    if local.kind == .withdrawal, !local.isDeleted, !remote.isDeleted {
+      return merged(withdrawals: local, remote, base)
+    }
     guard let base else {
       return remote.isDeleted && isImportedOnly ? .takesRemote : .conflict
     }
@@ -27,7 +30,19 @@ package enum Merge: Hashable, Sendable {
     if remote.agrees(with: base) { return .yields(local) }
     // Deleting is never merged with an edit: only a person knows which one was meant.
     if local.isDeleted || remote.isDeleted { return .conflict }
+    // A base zone is one statement: who confirms the zone that the system gave says no less than who names another.
+    if local.kind == .zone, base.fields["origin"] != nil { return .conflict }
     guard let merged = fieldwise(local, remote, base) else { return .conflict }
+    return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
+  }
+
+  /// Withdrawals always merge, so that every store hides the same.
+  private static func merged(
+    withdrawals local: RecordState, _ remote: RecordState, _ base: RecordState?
+  ) -> Merge {
+    var merged = remote
+    merged.fields = Withdrawal.merged(local.fields, remote.fields, base: base?.fields)
+    merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()
     return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
   }
 
@@ -63,10 +78,10 @@ package enum Merge: Hashable, Sendable {
 /// The time of a record as people edit it.
 private struct Moment: Equatable {
   let seconds: Int64
-  let offset: Int32
+  let offset: Int32?
 
   init(_ state: RecordState) {
     seconds = state.deviceTime.seconds
-    offset = state.placement.utcOffset
+    offset = state.statedOffset
   }
 }

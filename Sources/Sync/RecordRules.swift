@@ -44,6 +44,7 @@ package enum RecordRules {
   private static func reconcile(
     _ record: SyncRecord, _ remote: RemoteRecord, base: RecordState?
   ) -> RecordAction {
+    if base == nil, record.guid == LogbookZones.baseGuid { return join(record.state, remote) }
     let merge = Merge.of(
       local: record.state, remote: remote.state, base: base, isImportedOnly: record.isImportedOnly)
     switch merge {
@@ -51,6 +52,19 @@ package enum RecordRules {
     case .yields(let state): return .merge(state, onto: remote)
     case .conflict: return .markConflicted(remote)
     }
+  }
+
+  /// Where two logbooks meet, a base zone that a person gave goes before that of a system; of two systems the remote's
+  /// holds. Of two that people gave only a person knows which one is right.
+  private static func join(_ mine: RecordState, _ remote: RemoteRecord) -> RecordAction {
+    let given = FieldValue.text(LogbookZones.Origin.given.rawValue)
+    if mine.fields["zone"] == remote.state.fields["zone"], !remote.state.isDeleted {
+      return mine.fields["origin"] == given && remote.state.fields["origin"] != given
+        ? .merge(mine, onto: remote) : .adopt(remote)
+    }
+    if mine.fields["origin"] != given, !remote.state.isDeleted { return .adopt(remote) }
+    return remote.state.isDeleted || remote.state.fields["origin"] != given
+      ? .merge(mine, onto: remote) : .markConflicted(remote)
   }
 
   /// For a record that a page brings.
@@ -61,6 +75,8 @@ package enum RecordRules {
   package static func action(
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
+    // No logbook is without its base zone: whoever joins sends one over a tombstone.
+    if incoming.guid == LogbookZones.baseGuid, incoming.state.isDeleted { return .leave }
     guard let record else { return .adopt(incoming) }
     if record.revision == incoming.revision { return .leave }
     if record.isConflicted { return action(for: incoming, onConflicted: record) }

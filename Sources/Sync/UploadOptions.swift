@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Which of two base zones holds.
+package enum ZoneChoice: String, CaseIterable, Sendable {
+  /// That of this store.
+  case mine
+  /// That of the remote's logbook.
+  case theirs
+}
+
 /// What a run of `upload` is asked to do.
 package struct UploadOptions: Hashable, Sendable {
   /// Whether what is pending is sent.
@@ -10,6 +18,10 @@ package struct UploadOptions: Hashable, Sendable {
   package var areChangesDue = true
   /// Whether readings are fetched that were left out so far.
   package var fetchesHistory = false
+  /// Whether the base zone is agreed on before anything is sent, where no remote had a say in it yet.
+  package var joinsZones = false
+  /// Which base zone holds where people gave the two logbooks different ones; nil to ask.
+  package var zoneChoice: ZoneChoice?
   /// The most readings in one request.
   package var maxReadings = 10_000
   /// The most records in one request.

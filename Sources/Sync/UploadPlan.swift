@@ -98,8 +98,8 @@ extension UploadPlan {
     case (.pushing(let batch, let next), _): return afterPush(of: batch, then: next, event)
     case (.pulling, _): return afterPull(event)
     case (.transferring(let direction), _): return afterTransfer(direction, event)
-    case (.requeueing, .failed(let error, _)): return afterFailure(error)
-    case (.beginning, .exhausted), (.beginning, .overtaken), (.beginning, .rolledBack), (.beginning, .failed),
+    case (.requeueing, .failed(let error, _)), (.beginning, .failed(let error, _)): return afterFailure(error)
+    case (.beginning, .exhausted), (.beginning, .overtaken), (.beginning, .rolledBack),
       (.renewing, .exhausted), (.renewing, .overtaken), (.renewing, .rolledBack), (.renewing, .failed),
       (.passing, .exhausted), (.passing, .overtaken), (.passing, .rolledBack), (.passing, .failed),
       (.requeueing, .exhausted), (.requeueing, .overtaken), (.requeueing, .rolledBack), (.ended, _):

@@ -10,9 +10,12 @@ extension UploadSession {
   /// Sends the next readings that are pending, and marks those very readings that were answered: never a range, which
   /// an import may have filled meanwhile.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
+    if let removal = remote.removal, let event = try await removeWithdrawn(removal, limit) { return event }
     let (after, began) = (lastReading, environment.now())
+    let leavesOutWithdrawn = remote.removal != nil
     let pending = try store.sync { store in
-      let pending = try store.pendingReadings(after: after, limit: limit)
+      let pending = try store.pendingReadings(
+        after: after, limit: limit, leavesOutWithdrawn: leavesOutWithdrawn)
       try store.beginTransfer(of: pending.keys, at: began)
       return pending
     }
@@ -42,6 +45,31 @@ extension UploadSession {
       return .done
     }
   }
+
+  /// Removes the next readings from the remote that are withdrawn here. They are not there from then on, so that they go up
+  /// again when that is taken back. Nil where there are none.
+  private func removeWithdrawn(_ removal: any RemovalService, _ limit: Int) async throws -> UploadEvent? {
+    guard mayRemove else { return nil }
+    let withdrawn = try store.sync { try $0.withdrawnReadings(limit: min(limit, Self.maxRemoved)) }
+    if withdrawn.keys.isEmpty { return nil }
+    lastSent = .nothing
+    let run = run
+    let answer = await ask { () async throws(ServiceError) in try await removal.remove(withdrawn.batch, run) }
+    switch answer {
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(false):
+      mayRemove = false
+      plan.leaveWork("the login may not remove withdrawn readings; add api:entries:delete to its role")
+      return nil
+    case .success(true):
+      let now = environment.now()
+      _ = try store.sync { try $0.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now) }
+      return .done
+    }
+  }
+
+  /// Each is a request of its own.
+  private static let maxRemoved = 50
 
   /// Sends the next records that are pending. What is sent of each is written into the store before.
   func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {

@@ -18,6 +18,8 @@ package final class UploadSession {
   var run = RunStamp(node: "", number: 0, id: "")
   /// The readings up to this one were looked at in this run.
   var lastReading: ReadingKey?
+  /// Whether the login may remove what is withdrawn, as far as the remote has shown.
+  var mayRemove = true
   /// Records that cannot be sent in this run.
   var heldBack: Set<String> = []
   /// How often each record was sent in this run without becoming synced.
@@ -100,7 +102,7 @@ package final class UploadSession {
     }
     if environment.isOutOfBytes() { plan.stop("--max-bytes reached; the next run continues") }
     switch plan.current {
-    case .begin: try plan.note(try begin())
+    case .begin: try plan.note(try await begin())
     case .pushReadings(let limit): try plan.note(try await pushReadings(limit))
     case .pushRecords(let phase, let limit): try plan.note(try await pushRecords(phase, limit))
     case .setAside: try plan.note(setAside())
@@ -132,7 +134,7 @@ package final class UploadSession {
 // MARK: - Begin and end
 
 extension UploadSession {
-  private func begin() throws -> UploadEvent {
+  private func begin() async throws -> UploadEvent {
     let (id, now) = (environment.makeID(), environment.now())
     let options = plan.options
     let damaged: Int
@@ -143,7 +145,7 @@ extension UploadSession {
     }
     run.mayRepair = options.pushes
     summary.refused += damaged
-    return .done
+    return options.joinsZones && plan.canPushRecords ? try await joinZones() : .done
   }
 
   private func renewNode() throws -> UploadEvent {

@@ -5,6 +5,8 @@
 # first, for release unless CONFIGURATION says debug.
 #   Tests/Benchmarks/meter.sh [RECORDS] [RUNS]
 set -euo pipefail
+# The zone of this machine means nothing here.
+export GLUCOPORT_TIMEZONE=UTC
 cd "$(dirname "$0")/../.."
 records=${1:-1000} runs=${2:-7} configuration=${CONFIGURATION:-release}
 swift build -c "$configuration" --product glucoport

@@ -29,11 +29,11 @@ import Testing
         of a upload --json >sent & pid=$!
         until [ "$(parts)" -ge 3 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
         of a record add note later --quiet
-        wait $pid; echo "sent $?"
+        wait $pid; echo "sent $?"; note=$(grep -n 'route=/v1/records' log | tail -1 | cut -d : -f 1)
         of b upload --json >fetched; echo "fetched $?"
         of b show $(of b record attachments $id --json | sed 's/.*"guid":"\\([^"]*\\)","entry.*/\\1/') --save got
         cmp big got && echo same; stop >/dev/null
-        grep -n 'route=/v1/records' log | tail -1 | cut -d : -f 1; grep -n 'method=PATCH' log | tail -1 | cut -d : -f 1
+        echo $note; grep -n 'method=PATCH' log | tail -1 | cut -d : -f 1
         cat sent fetched; cat errors 1>&2
         """, within: .seconds(500))
     let lines = outcome.output.split(separator: "\n").map(String.init)

@@ -254,7 +254,9 @@ struct ConflictTests {
     #expect(lines[0] == "a 0" && lines[1] == "b 4")
     #expect(lines[2].hasSuffix("  carbs"), "\(outcome)")
     #expect(Array(lines[3...5]) == ["resolved 0", "b 0", "a 0"], "\(outcome)")
-    #expect(lines[6] == "8 4" && lines[7] == "2", "three records and the header in each, all the same")
+    #expect(
+      lines[6] == "10 5" && lines[7] == "2",
+      "three records, the zone and the header in each, all the same")
   }
 
   @Test func whatWasRefusedIsSentOnceMoreOnCommand() async throws {

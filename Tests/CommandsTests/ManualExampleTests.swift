@@ -40,7 +40,7 @@ struct ManualExampleTests {
       set -e; export GLUCOPORT_STORE=logbook.db; umask 022
       glucoport import --quiet --timezone UTC rows.csv
       id=$(glucoport list --long | grep ' 400 mg/dL' | grep -o 'r1[.][^ ]*')
-      glucoport record add annotation $id --exclude --quiet
+      glucoport reading hide $id --quiet
       glucoport record add insulin 4.5 --subtype rapid --at 2026-05-06T12:00 --quiet
       glucoport record add insulin 3 --subtype rapid --at 2026-05-06T18:00 --quiet
       """)

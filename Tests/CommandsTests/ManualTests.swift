@@ -109,6 +109,10 @@ import Testing
     #expect(try ManualPage("glucoport-json.5").variables(under: "Ss Items") == GlucoportColumns.names)
   }
 
+  @Test func theColumnsOfFiguresAreDescribedInTheirOrder() throws {
+    #expect(try ManualPage("glucoport-json.5").variables(under: "Ss stats --format csv") == StatsTable.names)
+  }
+
   @Test(arguments: ["readings", "records"])
   func theColumnsOfAViewAreDescribedInTheirOrder(_ view: String) throws {
     try ScratchFolder.with { folder in
@@ -142,6 +146,7 @@ import Testing
       try check(["log", "--json"] + arguments, "Ss log --json")
       try check(["log", "2", "--json"] + arguments, "Ss log --json")
       try check(["status", "--json"] + arguments, "Ss status --json")
+      try check(["stats", "--by", "day", "--json"] + arguments, "Ss stats --json")
       try check(["formats", "--json"], "Ss formats --json")
       try check(["meter", "drivers", "--json"], "Ss meter drivers --json")
       try check(["record", "add", "note", "a text", "--json"] + arguments, "Ss show --json")

@@ -166,7 +166,10 @@ struct PipelineTests {
         "import", Samples.path(source), "--timezone", "Europe/Madrid", "--date-order", "mdy")
       #expect([0, 3].contains(outcome.status), "\(source): \(outcome.errors)")
     }
-    let command = ["export", "--deleted", "--format"] + form
+    let list = try await program.run("list", "--long", "--kind", "smbg", "--limit", "1")
+    let id = try #require(list.output.split(whereSeparator: \.isWhitespace).first { $0.contains(".smbg.") })
+    #expect(try await program.run("reading", "hide", String(id)).status == 0)
+    let command = ["export", "--deleted", "--withdrawn", "--format"] + form
     let export = try await program.run(arguments: command)
     #expect(export.status == 0)
     #expect(export.output.split(whereSeparator: \.isNewline).count > 100)
@@ -179,7 +182,7 @@ struct PipelineTests {
     #expect(second.output == export.output)
 
     let other = try Program()
-    let copy = try await other.run("import", "-", "--timezone", "Asia/Tokyo", input: export.output)
+    let copy = try await other.run("import", "-", "--timezone", "Europe/Madrid", input: export.output)
     #expect(copy.status == 0, "\(copy.errors)")
     let third = try await other.run(arguments: command)
     #expect(

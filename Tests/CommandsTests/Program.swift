@@ -167,6 +167,8 @@ final class Program: Sendable {
     var variables: [Environment.Key: String] = [
       "HOME": folder.path, "XDG_DATA_HOME": path("data"), "TMPDIR": folder.path,
       "PATH": Self.products + ":/usr/bin:/bin",
+      // The zone of the machine that runs the tests says nothing about them.
+      "GLUCOPORT_TIMEZONE": "UTC",
     ]
     for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
     return Configuration(

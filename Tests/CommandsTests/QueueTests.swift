@@ -147,7 +147,7 @@ import Testing
     let outcome = try await run(
       """
       of b record add note odd --at 2026-03-01T10:00 --quiet
-      sqlite3 b.db "UPDATE record SET quarantine = 'too odd', quarantined_version = version"
+      sqlite3 b.db "UPDATE record SET quarantine = 'too odd', quarantined_version = version WHERE kind = 'note'"
       of b queue list --refused | sed 's/  [0-9a-f]\\{8\\}/  ID/'; of b queue list --refused --json | grep -c too
       of b queue retry; of b queue list --refused | wc -l; of b upload --dry-run
       """)

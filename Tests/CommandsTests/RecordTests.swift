@@ -122,27 +122,15 @@ struct RecordTests {
     #expect(late.errors.contains("deleted"), "\(late.errors)")
   }
 
-  @Test func anAnnotationWithdrawsItsReading() async throws {
+  @Test func anAnnotationKeepsATextBesideItsReading() async throws {
     let program = try Program()
     _ = try await program.run("import", "-", input: Self.export)
     let table = try await program.run("list", "--long").output
     let address = try #require(table.split { $0 == " " || $0.isNewline }.first { $0.hasPrefix("r1.") })
-    let added = try await add(program, "annotation", String(address), "--exclude", "--note", "dirty finger")
-    let id = try guid(added)
+    let added = try await add(program, "annotation", String(address), "--note", "dirty finger")
     let fields = try #require(added["fields"] as? [String: any Sendable])
-    #expect(fields["excluded"] as? Bool == true)
     #expect((fields["reading"] as? String)?.contains("|smbg|time|") == true, "\(fields)")
-
-    #expect(try await program.run("list", "--kind", "smbg").output.matches(of: /withdrawn/).count == 1)
-    #expect(try await program.run("show", String(address)).output.contains("withdrawn      yes"))
-    let reading = try await program.run("show", String(address), "--json").objects().first
-    #expect(reading?["withdrawn"] as? Bool == true)
-    _ = try await program.run("record", "edit", id, "--include")
-    #expect(try await program.run("list", "--kind", "smbg").output.contains("withdrawn") == false)
-    _ = try await program.run("record", "edit", id, "--exclude")
-    _ = try await program.run("record", "delete", id)
-    #expect(try await program.run("list", "--kind", "smbg").output.contains("withdrawn") == false)
-    #expect(try StoreFile(program.store).count("reading") == 2)
+    #expect(try await program.run("list", "--kind", "smbg").output.contains(" mg/dL"))
   }
 
   @Test(arguments: [
@@ -153,7 +141,7 @@ struct RecordTests {
     ["add", "annotation", "r1.smbg.time1.1.0"], ["add", "food", "4", "--set", "units=3"],
     ["edit", "1234"], ["edit"], ["delete"], ["show"], ["list", "--kind", "smbg"],
     ["list", "--format", "nightscout"],
-    ["add", "annotation", "r1.smbg.time1.1.0", "--exclude", "--include"],
+    ["hide"], ["restore"], ["hide", "12345678", "--exclude"],
   ])
   func wrongArgumentsEndWithStatus64AndCreateNothing(arguments: [String]) async throws {
     let program = try Program()
@@ -165,7 +153,8 @@ struct RecordTests {
 
   @Test(arguments: [
     ["edit", "12345678", "4"], ["delete", "12345678"], ["show", "12345678"], ["list"],
-    ["add", "note", "x", "--entry", "12345678"], ["add", "annotation", "r1.smbg.time1.1.0", "--exclude"],
+    ["add", "note", "x", "--entry", "12345678"], ["add", "annotation", "r1.smbg.time1.1.0", "--note", "x"],
+    ["hide", "12345678"], ["restore", "12345678"],
   ])
   func whatIsNotThereEndsWithStatus66(arguments: [String]) async throws {
     let program = try Program()

@@ -28,6 +28,11 @@ import Testing
     try #require(set.status == 0, "\(set)")
   }
 
+  /// Without the one that states the logbook's zone.
+  private var treatments: [NightscoutDocument] {
+    site.documents("treatments").filter { $0["created_at"]?.text?.hasPrefix("2000-01-02") != true }
+  }
+
   private func addRecords(_ count: Int) async throws {
     for line in 0..<count {
       let added = try await program.run(
@@ -50,10 +55,10 @@ import Testing
       let now = site.documents("treatments").count
       if outcome.status == 0 { break }
       #expect(outcome.status == 75, "\(outcome)")
-      #expect(now > sent || now == 8, "what was answered is not sent again")
+      #expect(now > sent || treatments.count == 8, "what was answered is not sent again")
       sent = now
     }
-    #expect(site.documents("treatments").count == 8)
+    #expect(treatments.count == 8)
     site.change { $0.answerDelay = .zero }
     let rest = try await program.run("upload", "--now", "--store", program.path("a.db"))
     #expect(rest.output.hasPrefix("pushed 0 readings, 0 records"), "\(rest)")
@@ -69,6 +74,6 @@ import Testing
       "record", "add", "food", "40g", "--push", "--store", program.path("a.db"))
     #expect(ContinuousClock.now - start < .seconds(45))
     #expect(outcome.status == 0, "\(outcome)")
-    #expect(site.documents("treatments").count >= 4)
+    #expect(treatments.count >= 4)
   }
 }

@@ -152,7 +152,7 @@ import Testing
   @Test func aContentThatCouldNotBeFetchedIsTold() async throws {
     let outcome = try await run(
       Self.attached + """
-        glucoport upload --quiet; export GLUCOPORT_STORE=b.db
+        glucoport upload --quiet; export GLUCOPORT_STORE=b.db GLUCOPORT_TIMEZONE=Europe/Madrid
         glucoport serve token add b --role write --logbook anna --data data >other
         glucoport remote set "$url" --token-file other >/dev/null; glucoport config attachment-limit 3 >/dev/null
         glucoport upload --quiet; echo $?; glucoport status --check --quiet; echo $?

@@ -27,7 +27,8 @@ struct StoreFile {
     let columns = [
       "vendor", "model", "serial", "kind", "position_kind", "position", "value_bucket", "occurrence",
       "device_time",
-      "utc_offset", "offset_source", "ifnull(value, '')", "unit", "range_flag", "marks", "uploaded",
+      "coalesce(stated_offset, derived_offset)", "offset_source", "ifnull(value, '')", "unit", "range_flag",
+      "marks", "uploaded",
     ]
     let line = columns.joined(separator: " || '|' || ")
     return try queue.read {

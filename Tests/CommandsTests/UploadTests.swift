@@ -95,7 +95,7 @@ import Testing
     let outcome = try await script(
       """
       connect a; of a record add note entry --quiet; upload a --quiet; echo content >file
-      of a record attach $(sqlite3 a.db 'SELECT guid FROM record') file --quiet; upload a --pull-only --quiet
+      of a record attach $(sqlite3 a.db "SELECT guid FROM record WHERE kind = 'note'") file --quiet; upload a --pull-only --quiet
       upload a --pull-only --json >/dev/null
       """)
     #expect(
@@ -209,7 +209,7 @@ import Testing
     #expect(
       outcome.output == """
         a 0
-        pushed 0 readings, 0 records · pulled 1 reading, 1 record · conflicts 0
+        pushed 0 readings, 0 records · pulled 1 reading, 2 records · conflicts 0
         b 0
         a 0
         b 77

@@ -37,7 +37,7 @@ import Testing
       of a record add note altered --at 2026-03-02T08:00 --quiet; upload a --quiet; verify a
       """,
       damage: """
-        hand $book "\(Self.triggers) DELETE FROM reading WHERE seq IN (5, 1500, 3000);
+        hand $book "\(Self.triggers) DELETE FROM reading WHERE seq IN (6, 1501, 3001);
         DELETE FROM record WHERE state LIKE '%gone%'; UPDATE record SET state = replace(state, 'altered', 'secret')"
         """,
       """
@@ -74,7 +74,7 @@ import Testing
         "queued again 3 readings, 1 record; 'glucoport upload' sends them", "a 0",
         "pending: 3 readings, 1 record; nothing was sent or changed", "a 0",
       ], "\(outcome.output)")
-    #expect(Array(lines[23...]) == ["a 0", "no differences", "a 0", "1", "3000", "2"], "\(outcome.output)")
+    #expect(Array(lines[23...]) == ["a 0", "no differences", "a 0", "1", "3000", "3"], "\(outcome.output)")
     #expect(outcome.errors == "")
   }
 

@@ -12,7 +12,7 @@ import Testing
   private static let guid = "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c11"
   private static let bolus = RecordState(
     kind: .insulin, entryGuid: "0b9f3c52-5a1e-4c83-9d5e-0f1f6f4a7c12",
-    deviceTime: DeviceTime(seconds: 1_778_007_200), placement: Placement(utcOffset: 7200, source: .zone),
+    deviceTime: DeviceTime(seconds: 1_778_007_200), placement: Placement(utcOffset: 7200, source: .stated),
     fields: RecordFields([
       "units": .number(4.5), "subtype": .text("rapid"), "text": .text("a < \"b\""), "excluded": .flag(true),
       "tags": .words(["x", "y"]),

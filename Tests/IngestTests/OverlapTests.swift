@@ -55,7 +55,8 @@ import Testing
       let report = try split.run(split.file("\(index).csv", piece.utf8))
       #expect(report.counts.changedReadings == 0, "seed \(seed)")
     }
-    let columns = "\(ImportBench.device), \(ImportBench.identity), r.occurrence, r.device_time, r.utc_offset"
+    let columns =
+      "\(ImportBench.device), \(ImportBench.identity), r.occurrence, r.device_time, coalesce(r.stated_offset, r.derived_offset)"
     let stored = try split.readings(columns)
     #expect(try stored == whole.readings(columns), "seed \(seed)")
     #expect(!stored.isEmpty)

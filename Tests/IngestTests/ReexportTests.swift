@@ -128,7 +128,7 @@ import Testing
     return ([String(header)] + lines).joined(separator: "\n") + "\n"
   }
 
-  @Test func aMySugrReexportUpdatesItsChangedEntriesAndExcludesCorrectedValues() throws {
+  @Test func aMySugrReexportUpdatesItsChangedEntriesAndHidesCorrectedValues() throws {
     let start = try time("2026-03-14T08:15:00")
     let all = (0..<500).map { index in
       Entry(time: DeviceTime(seconds: start + Int64(index) * 7200), tenths: 45 + index * 7 % 90)
@@ -149,9 +149,9 @@ import Testing
     #expect(outcome(counts) == [112, 388, 0, 0])
     #expect(records(counts) == [200, 70, 0])
     #expect(counts.correctedReadings == 12)
-    let excluded =
-      "SELECT count(*) FROM records WHERE kind = 'annotation' AND json_extract(fields, '$.excluded')"
-    #expect(try bench.number(excluded) == 12)
+    let hidden =
+      "SELECT count(*) FROM record WHERE kind = 'withdrawal' AND json_extract(fields, '$.hidden')"
+    #expect(try bench.number(hidden) == 12)
     let content = try bench.content()
     for path in paths + [paths[1], paths[0]] {
       let again = try bench.run(path).counts

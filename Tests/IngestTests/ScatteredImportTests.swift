@@ -33,7 +33,8 @@ import Testing
 
   private func stored(_ bench: ImportBench) throws -> [String] {
     try bench.readings(
-      ImportBench.identity, "r.occurrence", ImportBench.value, "r.device_time", "r.utc_offset",
+      ImportBench.identity, "r.occurrence", ImportBench.value, "r.device_time",
+      "coalesce(r.stated_offset, r.derived_offset)",
       "r.offset_source",
       "r.marks", "d.model")
   }

@@ -81,7 +81,7 @@ import Testing
     }
     let before = try store.compare { try $0.knownRecordDigests() }
     #expect(before.counts.reduce(0, +) == 1)
-    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"))
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     #expect(try scratch.number("SELECT utc_offset FROM record") == 32400)
     #expect(try store.compare { try $0.knownRecordDigests() } == before)
   }

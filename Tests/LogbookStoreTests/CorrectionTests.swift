@@ -28,10 +28,10 @@ import Testing
     "model|test|Diary|smbg|time|\(Make.noon)|\(Int(number * 10))|0"
   }
 
-  /// The excluded readings' values in tenths of mmol/L.
-  private func excluded() throws -> [Int] {
+  /// The hidden readings' values in tenths of mmol/L.
+  private func hidden() throws -> [Int] {
     try scratch.rows(
-      "SELECT json_extract(fields, '$.reading') FROM record WHERE json_extract(fields, '$.excluded') ORDER BY 1"
+      "SELECT json_extract(fields, '$.reading') FROM record WHERE json_extract(fields, '$.hidden') ORDER BY 1"
     )
     .compactMap { ReadingIdentity(text: $0).map { Int($0.valueBucket) } }
   }
@@ -40,26 +40,29 @@ import Testing
     try scratch.rows("SELECT * FROM reading") + scratch.rows("SELECT * FROM record")
   }
 
-  @Test func aLaterExportThatCorrectsAHandTypedValueExcludesTheOldOne() throws {
+  @Test func aLaterExportThatCorrectsAHandTypedValueHidesTheOldOne() throws {
     #expect(try scratch.ingest(typed(5.6), generatedAt: 10).correctedReadings == 0)
     let counts = try scratch.ingest(typed(6.5), generatedAt: 20)
     #expect([counts.newReadings, counts.correctedReadings, counts.records] == [1, 1, 0])
     #expect(try scratch.number("SELECT count(*) FROM reading") == 2)
-    let fields = #"{"excluded":true,"reading":"\#(identity(5.6))","text":"corrected at the source"}"#
+    let fields =
+      #"{"hidden":true,"reading":"\#(identity(5.6))","subtype":"reading","text":"corrected at the source"}"#
     #expect(
       try scratch.rows(
         "SELECT kind, fields, device_time, version, version_synced, ingest, imported FROM record") == [
-          "annotation \(fields) \(Make.noon) 1 0 2 \(Make.noon) \(fields)"
+          "withdrawal \(fields) \(Make.noon) 1 0 2 \(Make.noon)+0 \(fields)"
         ])
     #expect(
-      try scratch.rows("SELECT guid FROM record") == [Digest.uuid(of: ["annotation", identity(5.6)])])
+      try scratch.rows("SELECT guid FROM record") == [
+        Digest.uuid(of: ["withdrawal", "reading", identity(5.6)])
+      ])
   }
 
   @Test func importingAgainAddsNothing() throws {
     let batches = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
     for (batch, time) in batches { try scratch.ingest(batch, generatedAt: time) }
     let content = try content()
-    #expect(try excluded() == [56, 65])
+    #expect(try hidden() == [56, 65])
     for (batch, time) in batches + batches.reversed() {
       #expect(try scratch.ingest(batch, generatedAt: time).correctedReadings == 0)
     }
@@ -67,16 +70,16 @@ import Testing
   }
 
   @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
-  func anyOrderOfExportsExcludesTheSameReadings(_ order: [Int]) throws {
+  func anyOrderOfExportsHidesTheSameReadings(_ order: [Int]) throws {
     let exports = [(typed(5.6), Int64(10)), (typed(6.5), 20), (typed(7.4), 30)]
     for index in order { try scratch.ingest(exports[index].0, generatedAt: exports[index].1) }
-    #expect(try excluded() == [56, 65])
+    #expect(try hidden() == [56, 65])
   }
 
-  @Test func anExportThatIsNotLaterExcludesNothing() throws {
+  @Test func anExportThatIsNotLaterHidesNothing() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5), generatedAt: 10).correctedReadings == 0)
-    #expect(try excluded() == [])
+    #expect(try hidden() == [])
   }
 
   @Test func theFilesOwnTimeDecidesBetweenExportsOfEqualContent() throws {
@@ -88,7 +91,7 @@ import Testing
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 1, digest: "first")
     try scratch.ingest(typed(6.5), generatedAt: 10, modifiedAt: 2, digest: "second")
     try scratch.ingest(typed(5.6), generatedAt: 10, modifiedAt: 3, digest: "first")
-    #expect(try excluded() == [56])
+    #expect(try hidden() == [56])
   }
 
   @Test func aValueThatTheExportStillGivesIsNotCorrected() throws {
@@ -103,10 +106,10 @@ import Testing
     #expect(try scratch.ingest(typed(9.9, at: Make.noon + 60), generatedAt: 30).correctedReadings == 0)
   }
 
-  @Test func ofTwoValuesOfOneMinuteTheCorrectedOneIsExcluded() throws {
+  @Test func ofTwoValuesOfOneMinuteTheCorrectedOneIsHidden() throws {
     try scratch.ingest(typed(5.6, 8.8), generatedAt: 10)
     #expect(try scratch.ingest(typed(6.5, 8.8), generatedAt: 20).correctedReadings == 1)
-    #expect(try excluded() == [56])
+    #expect(try hidden() == [56])
   }
 
   @Test func aValueThatComesBackCountsAgain() throws {
@@ -114,14 +117,14 @@ import Testing
     try scratch.ingest(typed(6.5), generatedAt: 20)
     let counts = try scratch.ingest(typed(5.6), generatedAt: 30)
     #expect([counts.correctedReadings, counts.records] == [2, 0])
-    #expect(try excluded() == [65])
+    #expect(try hidden() == [65])
     #expect(try scratch.ingest(typed(5.6), generatedAt: 30).correctedReadings == 0)
     try scratch.ingest(typed(6.5), generatedAt: 40)
-    #expect(try excluded() == [56])
+    #expect(try hidden() == [56])
   }
 
-  @Test(arguments: ["fields = '{\"excluded\":false}'", "deleted = 1"])
-  func anAnnotationThatAPersonChangedStays(_ edit: String) throws {
+  @Test(arguments: ["fields = '{\"hidden\":false}'", "deleted = 1"])
+  func aWithdrawalThatAPersonChangedStays(_ edit: String) throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     try scratch.ingest(typed(6.5), generatedAt: 20)
     #expect(try scratch.refusal(.editor, "UPDATE record SET \(edit), version = 2") == nil)
@@ -160,7 +163,7 @@ import Testing
     #expect(try scratch.ingest(typed(6.5), generatedAt: 21).correctedReadings == 1)
   }
 
-  @Test func anImportThatWasKilledAndRepeatedExcludesWhatOneWould() throws {
+  @Test func anImportThatWasKilledAndRepeatedHidesWhatOneWould() throws {
     try scratch.ingest(typed(5.6), generatedAt: 10)
     let store = try scratch.open()
     let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
@@ -171,7 +174,7 @@ import Testing
       }
     }
     #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 1)
-    #expect(try excluded() == [56])
+    #expect(try hidden() == [56])
   }
 
   @Test func theOtherUnitAndKetonesAreComparedAsIdentitiesAre() throws {

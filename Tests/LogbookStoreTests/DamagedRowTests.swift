@@ -63,7 +63,7 @@ import Testing
   @Test(arguments: [
     ("UPDATE reading SET unit = 5", "\(reading): unknown unit 5"),
     ("UPDATE reading SET offset_source = 9", "\(reading): unknown offset_source 9"),
-    ("UPDATE reading SET utc_offset = 5000000000", "\(reading): unknown utc_offset 5000000000"),
+    ("UPDATE reading SET derived_offset = 5000000000", "\(reading): unknown utc_offset 5000000000"),
     ("UPDATE reading SET marks = -1", "\(reading): unknown marks -1"),
     ("UPDATE series SET kind = 9", "series (id 1): unknown kind 9"),
   ])

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func everyColumnOfAReadingHasItsRule() throws {
-    let free = ["utc_offset", "offset_source", "uploaded"]
+    let free = ["derived_offset", "offset_source", "uploaded"]
     let names = try scratch.rows("SELECT name FROM pragma_table_info('reading')").filter {
       !free.contains($0)
     }
@@ -60,20 +60,26 @@ import Testing
   }
 
   @Test func onlyADerivedOffsetIsRecomputed() throws {
-    #expect(try scratch.refusal(.editor, "UPDATE reading SET utc_offset = 3600, offset_source = 2") == nil)
-    for source in [0, 4] {
-      let refusal = try scratch.refusal(.editor, "UPDATE reading SET offset_source = \(source)")
-      #expect(refusal == "only an offset that comes from the time zone can be recomputed")
+    #expect(
+      try scratch.refusal(.editor, "UPDATE reading SET derived_offset = 3600, offset_source = 2") == nil)
+    // Neither becomes a stated offset of a derived one, nor the other way round.
+    for change in ["offset_source = 0", "derived_offset = NULL", "derived_offset = 86400"] {
+      let refusal = try scratch.refusal(.editor, "UPDATE reading SET \(change)")
+      #expect(refusal?.contains("CHECK") == true, "\(change)")
     }
     try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(90), source: .stated)]))
-    let stated = try scratch.refusal(.editor, "UPDATE reading SET utc_offset = 0 WHERE offset_source = 0")
-    #expect(stated == "only an offset that comes from the time zone can be recomputed")
+    for change in ["derived_offset = 0", "derived_offset = 0, offset_source = 1", "offset_source = 1"] {
+      let refusal = try scratch.refusal(.editor, "UPDATE reading SET \(change) WHERE stated_offset = 7200")
+      #expect(refusal?.contains("CHECK") == true, "\(change)")
+    }
+    let stated = try scratch.refusal(.editor, "UPDATE reading SET stated_offset = 0")
+    #expect(stated == "readings are immutable")
   }
 
   @Test func anEditorStoresNoReading() throws {
     let copy = """
-      INSERT INTO reading SELECT partition, position + 1, series, value_bucket, occurrence, device_time, utc_offset,
-        offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded FROM reading
+      INSERT INTO reading SELECT partition, position + 1, series, value_bucket, occurrence, device_time, stated_offset,
+        derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded FROM reading
       """
     #expect(try scratch.refusal(.editor, copy) == "only imports and sync store readings")
     #expect(try scratch.refusal(.reader, copy)?.contains("readonly") == true)
@@ -81,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "occurrence = -1", "utc_offset = 86400", "offset_source = 5", "value = NULL",
+    "occurrence = -1", "derived_offset = 86400", "stated_offset = 0", "offset_source = 5", "value = NULL",
     "range_flag = 1",
     "unit = 2", "uploaded = 2", "series = 'x'", "partition = NULL", "position = NULL", "value_bucket = NULL",
   ])

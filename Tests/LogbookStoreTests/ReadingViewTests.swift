@@ -5,23 +5,25 @@ import Testing
 
 @testable import LogbookStore
 
-/// What the view `readings` derives from other columns and from annotations.
+/// What the view `readings` derives from other columns and from withdrawals.
 @Suite struct ReadingViewTests {
   private let scratch: ScratchStore
 
   init() throws { scratch = try ScratchStore() }
 
-  /// Stores an annotation of a reading.
-  private func annotate(_ reading: String, excluded: FieldValue? = .flag(true), guid: String) throws {
-    var record = Make.record(["reading": .text(reading)], kind: .annotation)
-    record.fields["excluded"] = excluded
+  /// Stores a withdrawal of a reading.
+  private func withdraw(_ reading: String, hidden: FieldValue? = .flag(true), guid: String) throws {
+    var record = Make.record(["reading": .text(reading), "subtype": .text("reading")], kind: .withdrawal)
+    record.fields["hidden"] = hidden
     record.guid = guid
     try scratch.ingest(Make.batch([record]))
   }
 
   private func items() throws -> [StoredReading] {
     var readings: [StoredReading] = []
-    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+    var filter = ItemFilter()
+    filter.includesWithdrawn = true
+    try scratch.open(.reader).forEachItem(filter) { item in
       if case .reading(let reading) = item { readings.append(reading) }
     }
     return readings
@@ -32,7 +34,7 @@ import Testing
     Device(vendor: "Test", model: "100 %|\n\"'", format: "te|st"), Make.device,
   ]
 
-  @Test func anAnnotationWithdrawsTheVeryReadingThatItNames() throws {
+  @Test func aWithdrawalHidesTheVeryReadingThatItNames() throws {
     var readings: [Reading] = []
     for device in 0..<Int32(Self.devices.count) {
       for kind in ReadingKind.allCases {
@@ -53,7 +55,7 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM readings WHERE withdrawn") == 0)
 
     for (number, identity) in identities.enumerated() {
-      try annotate(identity, guid: "a-\(number)")
+      try withdraw(identity, guid: "a-\(number)")
       let shown = try items()
       #expect(shown.filter(\.isWithdrawn).count == number + 1)
       #expect(shown.first { $0.identity.text == identity }?.isWithdrawn == true, "\(identity)")
@@ -62,38 +64,42 @@ import Testing
   }
 
   @Test(arguments: [
-    ("excluded = false", FieldValue.flag(false)), ("no excluded", nil), ("a text", .text("true")),
+    ("hidden = false", FieldValue.flag(false)), ("no hidden", nil), ("a text", .text("true")),
   ])
-  func whatExcludesNothingWithdrawsNothing(_ name: String, _ excluded: FieldValue?) throws {
+  func whatHidesNothingWithdrawsNothing(_ name: String, _ hidden: FieldValue?) throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     let identity = try #require(try items().first?.identity.text)
-    try annotate(identity, excluded: excluded, guid: "a-1")
+    try withdraw(identity, hidden: hidden, guid: "a-1")
     #expect(try items().allSatisfy { !$0.isWithdrawn })
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 0)
   }
 
-  @Test func aDeletedAnnotationAndAnOtherKindOfRecordWithdrawNothing() throws {
+  @Test func aWithdrawalThatIsTakenBackAndAnOtherKindOfRecordWithdrawNothing() throws {
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     let identity = try #require(try items().first?.identity.text)
-    var note = Make.record(["reading": .text(identity), "excluded": .flag(true)], kind: .note)
+    var note = Make.record(
+      ["reading": .text(identity), "hidden": .flag(true), "subtype": .text("reading")], kind: .note)
     note.guid = "n-1"
     try scratch.ingest(Make.batch([note]))
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 0)
-    try annotate(identity, guid: "a-1")
+    let reading = try #require(try items().first)
+    let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
+    #expect(try editor.set(reading, isHidden: true, reason: ""))
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 1)
-    _ = try RecordEditor(scratch.open(.editor), at: 5000).delete("a-1")
+    let hidden = try #require(try items().first)
+    #expect(try editor.set(hidden, isHidden: false, reason: ""))
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 0)
   }
 
-  @Test func anAnnotationMayComeBeforeItsReading() throws {
-    try annotate("serial|Test|S1|smbg|time|\(Make.noon)|56|0", guid: "a-1")
+  @Test func aWithdrawalMayComeBeforeItsReading() throws {
+    try withdraw("serial|Test|S1|smbg|time|\(Make.noon)|56|0", guid: "a-1")
     try scratch.ingest(Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
     #expect(try scratch.number("SELECT withdrawn FROM readings") == 1)
   }
 
-  @Test func theAnnotationsOfAReadingAreFoundByTheirIndex() throws {
+  @Test func whatWithdrawsAReadingIsFoundByItsKey() throws {
     let plan = try scratch.rows("EXPLAIN QUERY PLAN SELECT withdrawn FROM readings")
-    #expect(plan.filter { $0.contains("USING INDEX record_withdrawing") }.count == 2, "\(plan)")
+    #expect(plan.contains { $0.contains("SEARCH w USING PRIMARY KEY") }, "\(plan)")
   }
 
   // MARK: Values in one unit

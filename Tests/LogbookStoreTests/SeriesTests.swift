@@ -33,7 +33,8 @@ import Testing
     try scratch.ingest(Make.batch(Array(readings[..<4])))
     let store = try scratch.open(.sync)
     let outcome = try store.write { database in
-      try ReadingWriter(database, store.batch, ingest: 1, isUploaded: true).write(readings, deviceIDs: [1])
+      try ReadingWriter(database, store.batch, ingest: 1, isUploaded: true).write(
+        readings, of: [Make.device], deviceIDs: [1], placedBy: nil)
     }
     #expect(outcome.new == 6)
     #expect(try pending() == 4)

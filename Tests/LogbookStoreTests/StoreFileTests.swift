@@ -161,9 +161,8 @@ import Testing
       ])
     #expect(
       try scratch.rows("SELECT name FROM pragma_table_info('records')") == [
-        "guid", "kind", "entry_guid", "time", "device_time", "utc_offset", "subtype", "fields", "deleted",
-        "version",
-        "version_synced", "ingest",
+        "guid", "kind", "entry_guid", "time", "device_time", "utc_offset", "subtype", "fields",
+        "withdrawn", "deleted", "version", "version_synced", "ingest",
       ])
   }
 

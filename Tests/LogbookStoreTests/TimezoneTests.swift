@@ -20,7 +20,6 @@ import Testing
         line: 1)
     }
     readings.append(Make.reading(.smbg, Make.milligrams(90), source: .stated))
-    readings.append(Make.reading(.scan, Make.milligrams(90), source: .ticks))
     var batch = Make.batch(readings)
     batch.records = [Make.record(["carbs": .number(30)])]
     try scratch.ingest(batch)
@@ -34,21 +33,21 @@ import Testing
 
   @Test func onlyDerivedOffsetsMoveAndIdentitiesStay() throws {
     let before = try identities()
-    let moved = try scratch.open(.editor).setTimezone(LogbookZone(name: "America/New_York"))
+    let moved = try scratch.open(.editor).setTimezone(LogbookZone(name: "America/New_York"), at: 5)
     #expect(moved.readings == 2500)
     #expect(moved.records == 1)
     #expect(try identities() == before)
     #expect(
       try scratch.rows(
-        "SELECT kind, utc_offset, offset_source FROM reading JOIN series ON id = series WHERE offset_source IN (0, 4)"
+        "SELECT kind, stated_offset, derived_offset FROM reading JOIN series ON id = series WHERE offset_source = 0"
       )
-        == ["1 7200 0", "3 7200 4"])
+        == ["1 7200 NULL"])
     #expect(try scratch.rows("SELECT utc_offset, version FROM record") == ["-14400 1"])
     #expect(try scratch.open(.reader).timezone().name == "America/New_York")
   }
 
   @Test func theOffsetsAreThoseOfAnImportInThatZone() throws {
-    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Australia/Lord_Howe"))
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Australia/Lord_Howe"), at: 5)
     var zone = try LogbookZone(name: "Australia/Lord_Howe")
     var derived: [StoredReading] = []
     try scratch.open(.reader).forEachItem(ItemFilter()) { item in
@@ -63,9 +62,9 @@ import Testing
 
   @Test func theWayBackRestoresEverything() throws {
     let before = try all()
-    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"))
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
     #expect(try all() != before)
-    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"))
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
     #expect(try all() == before)
   }
 

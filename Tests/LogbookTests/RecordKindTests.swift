@@ -79,11 +79,13 @@ import Testing
     }
   }
 
-  @Test func anAttachmentIsWhatNeedsItsFields() {
+  @Test func attachmentsAndZonesAreWhatNeedsTheirFields() {
     let required = RecordKindDescription.all.flatMap { kind in
       kind.fields.filter(\.isRequired).map { "\(kind.kind.rawValue).\($0.name)" }
     }
-    #expect(required == ["attachment.name", "attachment.type", "attachment.size", "attachment.sha256"])
+    #expect(
+      required
+        == ["attachment.name", "attachment.type", "attachment.size", "attachment.sha256", "zone.zone"])
     for size in [-1, 0.5, 1e300] as [Double] {
       #expect(RecordKind.attachment.details?.field("size")?.holds(.number(size)) == false)
     }

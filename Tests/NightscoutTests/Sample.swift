@@ -9,11 +9,11 @@ enum Sample {
   static let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
   static let reading = Reading(
     device: DeviceIndex(0), kind: .cbg, tick: 0, at: DeviceTime(seconds: 1_778_000_000),
-    placement: Placement(utcOffset: 7200, source: .zone), .value(Quantity(100, .milligramsPerDecilitre)),
+    placement: Placement(utcOffset: 7200, source: .stated), .value(Quantity(100, .milligramsPerDecilitre)),
     line: 0)
   static let bolus = RecordState(
     kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_000_000),
-    placement: Placement(utcOffset: 7200, source: .zone),
+    placement: Placement(utcOffset: 7200, source: .stated),
     fields: RecordFields([
       "units": .number(4.5), "subtype": .text("rapid"), "text": .text("a & b"), "tags": .words(["x", "y"]),
     ]), isDeleted: false, editedAt: 1_778_000_100)

@@ -87,7 +87,7 @@ final class NightscoutScript: Sendable {
 extension Sample {
   static let bolus = RecordState(
     kind: .insulin, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_778_000_000),
-    placement: Placement(utcOffset: 7200, source: .zone),
+    placement: Placement(utcOffset: 7200, source: .stated),
     fields: RecordFields([
       "units": .number(4.5), "subtype": .text("rapid"), "text": .text("a & b"), "tags": .words(["x", "y"]),
     ]), isDeleted: false, editedAt: 1_778_000_100)

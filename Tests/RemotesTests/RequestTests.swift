@@ -104,7 +104,7 @@ enum Sample {
       Reading(
         device: DeviceIndex(0), kind: .cbg, tick: Int64(index),
         at: DeviceTime(seconds: 1_778_000_000 + Int64(index) * 300),
-        placement: Placement(utcOffset: 7200, source: .zone),
+        placement: Placement(utcOffset: 7200, source: .stated),
         .value(Quantity(100 + Double(index % 90), .milligramsPerDecilitre)), line: 0)
     }
     return ReadingBatch(devices: [device], readings: readings)

@@ -20,7 +20,8 @@ package enum Sample {
   ) -> Reading {
     var reading = Reading(
       device: DeviceIndex(device), kind: kind, at: DeviceTime(seconds: seconds),
-      placement: Placement(utcOffset: 3600, source: .zone), .value(Quantity(value, .milligramsPerDecilitre)),
+      placement: Placement(utcOffset: 3600, source: .stated),
+      .value(Quantity(value, .milligramsPerDecilitre)),
       line: 0)
     reading.occurrence = occurrence
     reading.occurrenceIsStated = true
@@ -50,7 +51,7 @@ package enum Sample {
   package static func note(_ text: String, isDeleted: Bool = false, kind: RecordKind = .note) -> RecordState {
     RecordState(
       kind: kind, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_700_000_000),
-      placement: Placement(utcOffset: 3600, source: .zone),
+      placement: Placement(utcOffset: 3600, source: .stated),
       fields: isDeleted ? RecordFields() : RecordFields(["text": .text(text)]), isDeleted: isDeleted)
   }
 
@@ -70,7 +71,7 @@ package enum Sample {
       var reading = Reading(
         device: DeviceIndex(0), kind: .cbg, tick: Int64(index),
         at: DeviceTime(seconds: 1_778_000_000 + Int64(index) * 300),
-        placement: Placement(utcOffset: 7200, source: .zone),
+        placement: Placement(utcOffset: 7200, source: .stated),
         .value(Quantity(100 + Double(index % 90), .milligramsPerDecilitre)), line: 0)
       reading.occurrenceIsStated = true
       return reading

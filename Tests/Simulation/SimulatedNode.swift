@@ -52,6 +52,12 @@ package final class SimulatedNode {
   /// The store as the engine opens it.
   package func sync() throws -> Store { try connections.store(.sync) }
 
+  /// The store as commands open it that hide and show.
+  package func editing() throws -> Store {
+    read = nil
+    return try connections.store(.editor)
+  }
+
   /// The editor of its records.
   package func editor() throws -> RecordEditor {
     read = nil

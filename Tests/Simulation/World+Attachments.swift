@@ -8,8 +8,10 @@ import ServerStore
 extension World {
   func attach(_ node: SimulatedNode) throws {
     guard kind == .server else { return }
-    let entries = try node.records().values.filter { !$0.state.isDeleted && $0.state.entryGuid == nil }
-      .sorted { $0.guid < $1.guid }
+    let entries = try node.records().values.filter {
+      !$0.state.isDeleted && $0.state.entryGuid == nil && $0.state.kind != .zone
+    }
+    .sorted { $0.guid < $1.guid }
     guard let entry = entries.randomElement(using: &random)?.guid else { return }
     let number = Int.random(in: 0..<8, using: &random)
     let guid = random.uuid()

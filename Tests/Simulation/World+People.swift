@@ -8,8 +8,10 @@ import SeededRandom
 extension World {
   func add(_ node: SimulatedNode) throws {
     let guid = random.uuid()
-    let entries = try node.records().values.filter { !$0.state.isDeleted && $0.state.entryGuid == nil }
-      .sorted { $0.guid < $1.guid }
+    let entries = try node.records().values.filter {
+      !$0.state.isDeleted && $0.state.entryGuid == nil && $0.state.kind.details?.isListed == true
+    }
+    .sorted { $0.guid < $1.guid }
     var draft = RecordDraft(
       kind: .note, at: DeviceTime(seconds: 1_700_000_000),
       placement: Placement(utcOffset: 3600, source: .zone),
@@ -21,8 +23,8 @@ extension World {
   }
 
   private func liveRecord(of node: SimulatedNode) throws -> SyncRecord? {
-    try node.records().values.filter { !$0.state.isDeleted }.sorted { $0.guid < $1.guid }
-      .randomElement(using: &random)
+    try node.records().values.filter { !$0.state.isDeleted && $0.state.kind.details?.isListed == true }
+      .sorted { $0.guid < $1.guid }.randomElement(using: &random)
   }
 
   func edit(_ node: SimulatedNode) throws {

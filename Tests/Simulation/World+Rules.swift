@@ -186,9 +186,11 @@ extension World {
         }
       }
     }
+    try compareHidden()
     let words = held.records.reduce(into: Set<String>()) { $0.formUnion($1.state.words) }
     let lost = ledger.allOwed.subtracting(words)
     guard lost.isEmpty else { throw Broken("the edits \(lost.sorted()) are lost") }
+    try compareInstants()
     try await compareContents()
   }
 }

@@ -125,12 +125,15 @@ final class World {
 
   /// What people and meters do at any time, also while a request is on its way.
   private func change(_ node: SimulatedNode) throws {
-    switch Int.random(in: 0..<36, using: &random) {
+    switch Int.random(in: 0..<41, using: &random) {
     case 0..<12: try command(node, .editor) { try edit(node) }
     case 12..<20: try command(node, .editor) { try add(node) }
     case 20..<23: try command(node, .editor) { try delete(node) }
     case 23: try command(node, .editor) { try queue(node) }
     case 24..<28: try command(node, .editor) { try attach(node) }
+    case 28..<31: try command(node, .editor) { try undo(node) }
+    case 31: try command(node, .editor) { try hide(node) }
+    case 32: try command(node, .editor) { try stateZone(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }

@@ -32,10 +32,12 @@ import Testing
     #expect(Merge.of(local: side, remote: side, base: nil) == .takesRemote)
   }
 
-  @Test func howAnOffsetWasFoundIsNoDifference() {
+  @Test func aDerivedOffsetIsNoDifferenceAndAStatedOneIs() {
     var remote = base
-    remote.placement = Placement(utcOffset: 3600, source: .stated)
+    remote.placement = Placement(utcOffset: -18000, source: .zoneOverlap)
     #expect(Merge.of(local: base, remote: remote, base: nil) == .takesRemote)
+    remote.placement = Placement(utcOffset: 3600, source: .stated)
+    #expect(Merge.of(local: base, remote: remote, base: nil) == .conflict)
   }
 
   @Test func editsOfDifferentFieldsAreMerged() {

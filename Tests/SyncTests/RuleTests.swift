@@ -17,7 +17,31 @@ import Testing
     }
   }
 
-  private static let rules = edits + push + pull + conflicts + failures + states
+  private static let rules = edits + push + pull + conflicts + failures + states + zones + withdrawals
+
+  private static let zones = [
+    Rule(
+      "An offset that the zones derive is no content: it makes no edit, no merge, no conflict and no difference.",
+      ("SyncTests/ZoneSyncTests", "derivedOffsetsAreNoContent"),
+      ("LogbookStoreTests/ComparisonTests", "anotherTimeZoneOfTheLogbookChangesNothingOfWhatTheRemoteHolds")),
+    Rule(
+      "A store derives every offset in the transaction that changes a zone record, however it came.",
+      ("LogbookStoreTests/ZoneRecordTests", "aJourneyMovesReadingsAndRecordsOfItsDaysAloneAndBackAgain"),
+      ("SyncTests/ZoneSyncTests", "storesOfDifferentSystemZonesEndWithEqualInstants")),
+    Rule(
+      "The base zone of a system yields to that of the remote's logbook, before anything is sent.",
+      ("SyncTests/ZoneSyncTests", "theZoneOfASystemYieldsToThatOfTheLogbook")),
+    Rule(
+      "Two base zones that people gave wait for a person, and nothing is sent.",
+      ("SyncTests/ZoneSyncTests", "twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen")),
+    Rule(
+      "Stated offsets never move.",
+      ("LogbookStoreTests/TimezoneTests", "onlyDerivedOffsetsMoveAndIdentitiesStay"),
+      ("LogbookStoreTests/ReadingRulesTests", "onlyADerivedOffsetIsRecomputed")),
+    Rule(
+      "Ticks settle a repeated hour whatever the order in which readings came.",
+      ("LogbookStoreTests/ZoneRecordTests", "ticksSettleTheRepeatedHourWhateverTheOrderOfImports")),
+  ]
 
   private static let edits = [
     Rule(
@@ -184,6 +208,26 @@ import Testing
     Rule(
       "An immediate command that fails changes nothing here.",
       ("CommandsTests/ImmediateFailureTests", "everyOneThatFailsSaysThatNothingChanged")),
+  ]
+
+  private static let withdrawals = [
+    Rule(
+      "What is visible follows from items and withdrawals alone, in any order.",
+      ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMeansNothing"),
+      ("SyncTests/WithdrawalTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
+    Rule(
+      "A withdrawal never waits for a person: two sides of one always merge.",
+      ("LogbookTests/VisibilityTests", "sidesThatWereEditedApartMergeAlikeOnBoth"),
+      ("SyncTests/WithdrawalTests", "withdrawalsThatWereEditedApartAreNoConflict")),
+    Rule(
+      "Undoing an undo is the identity, and no reading is ever changed or deleted.",
+      ("LogbookStoreTests/UndoTests", "anyImportsUndosAndHidesKeepTheRules")),
+    Rule(
+      "A reading stays visible while an import that is not undone brought it.",
+      ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt")),
+    Rule(
+      "No comparison with a server revives what is withdrawn.",
+      ("SyncTests/WithdrawalTests", "verifyNeverRevivesWhatIsWithdrawn")),
   ]
 
   @Test func eachRuleHasItsTests() throws {

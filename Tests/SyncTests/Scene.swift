@@ -32,6 +32,14 @@ final class Scene {
     (a, b) = (nodes[0], nodes[1])
   }
 
+  /// A third node of the same server.
+  func another(seed: UInt64) async throws -> SimulatedNode {
+    let remote = FaultyRemote(server)
+    await remote.setPage(1000)
+    return try await SimulatedNode(
+      Self.template.value, path: "\(folder.path)/\(seed).db", server, remote, seed: seed)
+  }
+
   deinit {
     do {
       try FileManager.default.removeItem(at: folder)

@@ -32,7 +32,7 @@ final class SiteScene {
     site.runClock(ahead: Self.clock - Int64(Date().timeIntervalSince1970 * 1000))
     link = SiteLink(site)
     token = site.addSubject(
-      "anna", rights: ["api:entries:create,read,update", "api:treatments:create,read,update,delete"])
+      "anna", rights: ["api:entries:create,read,update,delete", "api:treatments:create,read,update,delete"])
   }
 
   deinit {
@@ -86,6 +86,9 @@ final class SiteScene {
         end: .whole, digest: UUID().uuidString, generatedAt: nil, finishedAt: 2000, decisions: [])
     }
   }
+
+  /// The store as commands open it that hide and show.
+  func editing(_ name: String) throws -> Store { try Store(path: path(name), role: .editor) }
 
   func editor(_ name: String) throws -> RecordEditor {
     _ = try store(name)

@@ -10,7 +10,7 @@ enum SourceRules {
     ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CZlib"],
     ["Archives", "LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
-    ["Ingest", "Sync", "LogbookServer"],
+    ["Ingest", "Sync", "LogbookServer", "Report"],
     ["Commands"],
     ["glucoport"],
   ]
@@ -97,7 +97,13 @@ enum SourceRules {
     ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift"]),
     ("adopt(", ["UploadSession+Pull.swift"]), ("markConflicted(", ["UploadSession+Pull.swift"]),
-    ("store.apply(", ["UploadSession+Pull.swift", "UploadSession+Push.swift", "VerifySession+Fix.swift"]),
+    (
+      "store.apply(",
+      [
+        "UploadSession+Pull.swift", "UploadSession+Push.swift", "UploadSession+Zones.swift",
+        "VerifySession+Fix.swift",
+      ]
+    ),
     ("setCursor(", ["UploadSession+Downloads.swift"]), ("setPosition(", ["UploadSession+Downloads.swift"]),
     ("apply(page)", ["UploadSession+Downloads.swift"]),
   ]

@@ -31,7 +31,7 @@ struct Difference {
   private static func part(_ name: String, _ state: RecordState) -> String? {
     switch name {
     case "deleted": state.isDeleted ? "yes" : "no"
-    case "device_time": state.deviceTime.text + DeviceTime.offsetText(state.placement.utcOffset)
+    case "device_time": state.deviceTime.text + (state.statedOffset.map(DeviceTime.offsetText) ?? "")
     default: state.entryGuid
     }
   }

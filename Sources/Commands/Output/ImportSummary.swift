@@ -20,6 +20,9 @@ enum ImportSummary {
     lines += report.likelyDuplicates.map { duplicate in
       "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
     }
+    if counts.withdrawnReadings > 0 {
+      lines.append("withdrawn readings stay hidden; to show those of an undone import again: --again")
+    }
     if let rejectsFile, counts.rejected > 0 { lines.append("rejected rows: \(displayed(rejectsFile))") }
     if isDryRun { lines.append("preview: nothing was stored") }
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
@@ -41,6 +44,7 @@ enum ImportSummary {
   static func lines(_ counts: IngestCounts) -> [String] {
     var lines = [
       "new \(grouped(counts.newReadings)) · known \(grouped(counts.knownReadings))"
+        + part("withdrawn", counts.withdrawnReadings) + part("shown again", counts.restoredReadings)
         + part("repeated", counts.repeatedReadings) + part("changed at the source", counts.changedReadings)
         + part("corrected at the source", counts.correctedReadings)
         + " · rejected \(grouped(counts.rejected))" + part("ambiguous time", counts.ambiguousTimes)

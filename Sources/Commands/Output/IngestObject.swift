@@ -12,6 +12,7 @@ struct IngestObject: Encodable {
   let startedAt: String
   let finishedAt: String?
   let outcome: String
+  let undone: Bool
   let counts: IngestCounts
   let decisions: JSONFragment
   let meter: MeterObject?
@@ -26,6 +27,7 @@ struct IngestObject: Encodable {
     startedAt = instant(ingest.startedAt)
     finishedAt = ingest.finishedAt.map(instant)
     outcome = ingest.outcome
+    undone = ingest.isUndone
     // An import that did not end, or a download, holds only some of them; every object has all.
     counts = try ingest.readCounts()
     decisions = JSONFragment(ingest.decisions)

@@ -6,7 +6,8 @@ import LogbookStore
 /// An ingest in one line.
 enum IngestText {
   static func line(_ ingest: IngestEntry) -> String {
-    let outcome = ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))"
+    let undone = ingest.isUndone ? " · undone" : ""
+    let outcome = (ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))") + undone
     return
       "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): new \(grouped(ingest.new)) · known \(grouped(ingest.known)) · rejected \(grouped(ingest.rejected))\(outcome)"
   }

@@ -63,7 +63,8 @@ extension ItemDetails {
   private func object(_ record: StoredRecord) throws -> RecordObject {
     let state = try record.syncState(store.activity())
     return RecordObject(
-      version: record.version, versionSynced: record.versionSynced, state: state.name,
+      withdrawn: record.isWithdrawn, version: record.version, versionSynced: record.versionSynced,
+      state: state.name,
       reason: state.reason?.name, refused: try refusal(of: record), ingest: record.ingest)
   }
 
@@ -86,6 +87,7 @@ extension ItemDetails {
     case .record(let record):
       let ingest = try record.ingest.map { [line("ingest", "\($0)\(try source(of: $0))")] } ?? []
       return [line("version", "\(record.version), synced \(record.versionSynced)")]
+        + (record.isWithdrawn ? [line("withdrawn", "yes")] : [])
         + stateLine(try record.syncState(store.activity())) + refusalLine(try refusal(of: record)) + ingest
     }
   }

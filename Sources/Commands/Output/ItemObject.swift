@@ -42,6 +42,7 @@ struct RevisionObject: Encodable {
 
 /// What the store knows of a record.
 struct RecordObject: Encodable {
+  let withdrawn: Bool
   let version: Int
   let versionSynced: Int
   let state: String

@@ -47,7 +47,7 @@ struct TableWriter: ItemWriter {
   }
 
   private func line(_ record: StoredRecord) -> String {
-    let state = record.isDeleted ? "  (deleted)" : ""
+    let state = (record.isDeleted ? "  (deleted)" : "") + (record.isWithdrawn ? "  (withdrawn)" : "")
     let id = isLong ? record.guid : String(record.guid.prefix(8))
     return
       "\(time(record.deviceTime))  \(column(record.kind.rawValue, 8)) \(displayed(RecordText.summary(record)))  \(id)\(state)\(mark(record.syncState(activity)))"
@@ -117,7 +117,7 @@ struct NightscoutItemWriter: ItemWriter {
 
   mutating func write(_ item: StoredItem) {
     guard case .reading(let reading) = GlucoportItem(item) else {
-      records += 1
+      if case .record(let record) = item, record.kind.details?.isListed != false { records += 1 }
       return
     }
     if let omission = NightscoutEntryWriter.omission(of: reading) {

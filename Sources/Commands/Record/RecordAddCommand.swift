@@ -47,7 +47,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     try content.checkTime(storeOptions, output)
     // Where it names a reading or an entry, that has to be there, and the store with it.
     let namesOthers = namesReading || content.entry != nil
-    let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor)
+    let store = try namesOthers ? storeOptions.open(.editor) : storeOptions.openOrCreate(.editor, output)
     let zone = try store.timezone()
     if namesReading { fields["reading"] = .text(try reading(store).identity.text) }
     let (time, placement) = TimeArgument.now.placed(zone: zone, now: Host.now())
@@ -65,7 +65,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
 
   private func content(of kind: RecordKind) -> String {
     switch kind.details?.typing {
-    case .reading: "--exclude, --include"
+    case .reading: "a text"
     case .text: "its text"
     case .amounts, .command, .statement, nil: "an amount"
     }

@@ -5,7 +5,7 @@ import ArgumentParser
 /// `glucoport record`: the commands on records, the entries of the diary.
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "record", abstract: "Add, edit, delete, show and list records, and attach files.",
+    commandName: "record", abstract: "Add, edit, hide, delete, show and list records, and attach files.",
     discussion: helpText(
       """
       No record command needs the network: a later upload sends the change, or --push sends \
@@ -14,7 +14,8 @@ struct RecordCommand: ParsableCommand {
       examples: "glucoport record add insulin 4.5 --subtype rapid",
       "glucoport record list --since 7d"),
     subcommands: [
-      RecordAddCommand.self, RecordEditCommand.self, RecordDeleteCommand.self, RecordShowCommand.self,
+      RecordAddCommand.self, RecordEditCommand.self, RecordDeleteCommand.self, RecordHideCommand.self,
+      RecordRestoreCommand.self, RecordShowCommand.self,
       RecordListCommand.self, RecordAttachCommand.self, RecordAttachmentsCommand.self,
     ])
 }

@@ -4,16 +4,6 @@ import ArgumentParser
 import Logbook
 import LogbookStore
 
-/// Whether an annotation withdraws its reading.
-enum Verdict: EnumerableFlag {
-  case exclude, include
-
-  static func help(for value: Verdict) -> ArgumentHelp? {
-    value == .exclude
-      ? "For an annotation: withdraw its reading." : "For an annotation: let its reading count again."
-  }
-}
-
 /// The options that say what a record holds, the same for `record add` and `record edit`.
 struct RecordContentOptions: ParsableArguments {
   @Option(
@@ -36,14 +26,12 @@ struct RecordContentOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The entry that it belongs to, or 'none'.", valueName: "id"))
   var entry: String?
 
-  @Flag var verdict: Verdict?
-
   @Flag(help: "Accept unusually large amounts and unusual times.")
   var force = false
 
   /// Whether they say nothing.
   var isEmpty: Bool {
-    at == nil && note == nil && subtype == nil && set.isEmpty && entry == nil && verdict == nil
+    at == nil && note == nil && subtype == nil && set.isEmpty && entry == nil
   }
 
   /// What the words and these options say of the fields of a record of this kind.
@@ -53,12 +41,6 @@ struct RecordContentOptions: ParsableArguments {
     if let subtype { try changes.set("subtype", to: subtype) }
     if let note { try changes.set("text", to: note) }
     for assignment in set { try changes.set(assignment) }
-    if let verdict {
-      guard kind.details?.field("excluded") != nil else {
-        throw Failure(.usage, "--exclude and --include are for annotations; this is \(kind.rawValue)")
-      }
-      try changes.set("excluded", to: .flag(verdict == .exclude))
-    }
     if !force { try check(changes, kind) }
     return changes
   }

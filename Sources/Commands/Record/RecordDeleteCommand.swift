@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logbook
 import LogbookStore
 
 /// `glucoport record delete`: leaves a tombstone of a record, and of what belongs to it.
@@ -10,8 +11,9 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
     commandName: "delete", abstract: "Delete a record, and the records that belong to it.",
     discussion: helpText(
       """
-      Its id, kind and time are kept, so that the deletion can be sent to other nodes. Its \
-      content is removed.
+      A deleted record does not come back; to hide one that may be needed again: 'glucoport \
+      record hide'. Its id, kind and time are kept, so that the deletion can be sent to other \
+      nodes. Its content is removed. On a terminal, the command asks first.
       """,
       examples: "glucoport record delete 8120",
       "glucoport record delete 8120 --push"))
@@ -21,13 +23,23 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   @Argument(help: "The id of the record, or its first characters.")
   var id: String
 
+  @Flag(help: "Do not ask.")
+  var yes = false
+
   @OptionGroup var pushOption: PushOption
   @OptionGroup var told: RecordOutputOptions
 
   func run() async throws {
     let output = Output()
     let store = try storeOptions.open(.editor)
-    let edit = try RecordEditor(store, at: Host.now()).delete(store.record(named: id).guid)
+    let record = try store.record(named: id)
+    if !yes, !record.isDeleted, Confirmation.canAsk {
+      output.message(TableWriter(output: output, unit: nil, isLong: false).line(.record(record)))
+      try Confirmation.require(
+        "Delete this record permanently? 'glucoport record hide' can be taken back.",
+        otherwise: "nothing was deleted", output)
+    }
+    let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
       try told.tell("deleted", edit, store, output)
     }

@@ -14,7 +14,7 @@ extension Store {
       if try reading(at: id) != nil {
         throw Failure(
           .usage,
-          "\(id): this is a reading, which never changes; to exclude it: 'glucoport record add annotation \(id) --exclude'"
+          "\(id): this is a reading, which never changes; to hide it: 'glucoport reading hide \(id)'"
         )
       }
       throw Failure(

@@ -61,10 +61,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,
       authorities: caFile.map(Self.whole))
     let logbook = try await access.ask { try await $0.logbook() }
-    let store = try Store.openOrCreate(
-      path: path, role: .sync, zone: LogbookZone(name: Host.systemZone))
-    let change = try store.setRemote(access, logbook: logbook, isNewRemote: newRemote, at: Host.now())
     let output = Output()
+    let store = try NewLogbook().openOrCreate(path, .sync, output)
+    let change = try store.setRemote(access, logbook: logbook, isNewRemote: newRemote, at: Host.now())
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }

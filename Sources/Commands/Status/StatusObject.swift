@@ -9,6 +9,8 @@ struct StatusObject: Encodable {
   let timezone: String
   let readings: Int
   let records: Int
+  let withdrawnReadings: Int
+  let withdrawnRecords: Int
   let pending: Int
   let pendingReadings: Int
   let pendingRecords: Int
@@ -27,6 +29,8 @@ struct StatusObject: Encodable {
     timezone = overview.timezone
     readings = overview.readings
     records = overview.records
+    withdrawnReadings = overview.withdrawnReadings
+    withdrawnRecords = overview.withdrawnRecords
     pending = overview.pending
     pendingReadings = overview.pendingReadings
     pendingRecords = overview.pendingRecords

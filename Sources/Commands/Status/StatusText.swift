@@ -23,10 +23,15 @@ struct StatusText {
     lines.append(
       "\(counted(overview.records, "record")), \(grouped(overview.pendingRecords)) pending"
         + part(overview.conflicts, "in conflict") + part(overview.refusedRecords, "refused"))
-    for line in overview.recordLines {
+    for line in overview.recordLines where line.isListed {
       lines.append(
         "  \(line.kind): \(grouped(line.records))"
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.records))
+    }
+    if overview.withdrawnReadings + overview.withdrawnRecords > 0 {
+      lines.append(
+        "withdrawn: \(counted(overview.withdrawnReadings, "reading")) and \(counted(overview.withdrawnRecords, "record"))"
+      )
     }
     lines += AttachmentText.lines(contents, for: sync.remote) + syncLines
     if !overview.ingests.isEmpty { lines.append("last imports") }

@@ -47,6 +47,12 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   var retryRefused = false
 
   @Option(
+    help: ArgumentHelp(
+      "Which time zone to keep if this store and the remote were given different ones: mine or theirs.",
+      valueName: "side"))
+  var zone: ZoneChoice?
+
+  @Option(
     help: ArgumentHelp("Stop after this time: 90s, 10m or 1h. The next run continues.", valueName: "time"))
   var maxTime: DurationArgument?
 
@@ -72,6 +78,9 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     if pushOnly, pullOnly { throw ValidationError("Use only one of --push-only and --pull-only.") }
     if all, pushOnly || dryRun {
       throw ValidationError("--all downloads; use it without --push-only and --dry-run.")
+    }
+    if zone != nil, pullOnly || dryRun {
+      throw ValidationError("--zone sends; use it without --pull-only and --dry-run.")
     }
     if retryRefused, pullOnly || dryRun {
       throw ValidationError("--retry-refused sends; use it without --pull-only and --dry-run.")
@@ -124,6 +133,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   private func options(_ run: UploadRun) throws -> UploadOptions {
     var options = UploadOptions()
     (options.pushes, options.pulls, options.fetchesHistory) = (!pullOnly, !pushOnly, all)
+    options.zoneChoice = zone
     if unattended {
       let interval = PullInterval(seconds: try run.store.pullIntervalSeconds())
       options.areChangesDue = interval.isOver(since: run.setting.lastPull, now: Host.now())

@@ -71,6 +71,8 @@ struct UploadRun {
     _ options: UploadOptions, _ login: RemoteLogin, maxSeconds: Int? = nil,
     maxBytes: Int64 = .max, show: (UploadSummary) -> Void = { _ in }
   ) async throws -> (ending: UploadEnding, summary: UploadSummary) {
+    var options = options
+    options.joinsZones = true
     let traffic = login.traffic
     let end = maxSeconds.map { ContinuousClock.now + .seconds($0) }
     var login = login

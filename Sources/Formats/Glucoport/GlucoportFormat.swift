@@ -9,6 +9,7 @@ struct GlucoportFormat: ExportFormat {
   static let title = "glucoport CSV and NDJSON"
   static let summary = "everything that glucoport exports, exactly as it was"
   static var emptyList: Void? { () }
+  static var passesOffsetsOn: Bool { true }
 
   private static let signature: [GlucoportColumn] = [.item, .deviceTime, .positionKind, .position]
   /// Of an object that holds a record, which has no place among readings.

@@ -12,10 +12,6 @@ struct LibreDesktopFormat: ExportFormat {
   static let title = "FreeStyle Libre desktop software"
   static let summary = "sensor history, scans, strips, ketones, insulin, food, exercise, notes of one reader"
 
-  /// How far back the shown time goes when the clock does, and not only because a scan was stored before the
-  /// quarter of an hour that it lies in.
-  private static let setBackSeconds: Int64 = 1800
-
   private let options: ExportOptions
   private var header: LibreHeader
   private var hasHeader = false
@@ -164,10 +160,11 @@ extension LibreDesktopFormat {
   }
 
   private mutating func placeInOverlap(_ seconds: Int64, _ placement: Placement) -> Placement {
-    if let newest = newestInOverlap, seconds < newest - Self.setBackSeconds { isSecondPass = true }
+    if let newest = newestInOverlap, seconds < newest - TickClock.setBackSeconds { isSecondPass = true }
     newestInOverlap = max(newestInOverlap ?? seconds, seconds)
     guard isSecondPass else { return placement }
-    let later = options.zone.offset(atUTC: seconds - Int64(placement.utcOffset) + 3 * 3600)
+    let later = options.zone.offset(
+      of: DeviceTime(seconds: seconds), atUTC: seconds - Int64(placement.utcOffset) + 3 * 3600)
     return Placement(utcOffset: later, source: .ticks)
   }
 

@@ -15,6 +15,7 @@ struct NightscoutFormat: ExportFormat {
   static let title = "Nightscout JSON or CSV"
   static let summary = "sensor readings, meter readings, insulin, carbohydrates, exercise, notes"
   static var emptyList: Header? { .objects }
+  static var passesOffsetsOn: Bool { true }
 
   /// What is in the member of our own: the records of a treatment, and the mark of one that was moved.
   private static let ownNames = ["glucoport.parts", "glucoport.moved"]
@@ -34,6 +35,7 @@ struct NightscoutFormat: ExportFormat {
   private let isTable: Bool
   private var units: NightscoutUnits
   private let entriesStateUnits: Bool
+  private let zone: NightscoutZone
   private var zoneOffsets: ZoneOffsets
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
 
@@ -58,6 +60,7 @@ struct NightscoutFormat: ExportFormat {
   }
 
   init(_ found: Recognition<Header>, head: InputHead, options: ExportOptions) {
+    zone = NightscoutZone(zone: options.zone)
     zoneOffsets = ZoneOffsets(options.zone)
     unit = options.unit
     units = NightscoutUnits(given: options.unit, values: Self.values(head, found.header))
@@ -205,7 +208,7 @@ extension NightscoutFormat {
 
   /// A record that is whole in the treatment.
   private func record(_ part: NightscoutPart, _ document: NightscoutRow) -> ImportedRecord {
-    let state = NightscoutTreatment.edited(part, in: document)
+    let state = NightscoutTreatment.edited(part, in: document, zone)
     var record = ImportedRecord(
       kind: state.kind, at: state.deviceTime, placement: state.placement, fields: state.fields,
       line: document.row.line)

@@ -50,6 +50,9 @@ protocol ExportFormat: SendableMetatype {
   /// What recognising an input finds out about its columns.
   associatedtype Header = Void
 
+  /// Whether its readings come with the offsets that another logbook derived.
+  static var passesOffsetsOn: Bool { get }
+
   /// What stands for the header of an empty JSON list, which no format can recognise; nil for a format without JSON.
   static var emptyList: Header? { get }
 
@@ -83,6 +86,7 @@ protocol ExportFormat: SendableMetatype {
 
 extension ExportFormat {
   static var emptyList: Header? { nil }
+  static var passesOffsetsOn: Bool { false }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }
   mutating func survey(_ row: Row) {}

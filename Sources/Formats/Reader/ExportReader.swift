@@ -90,6 +90,10 @@ public struct ExportReader {
   public var progress: (done: Int64, total: Int64?) { (input.source.bytesRead, input.source.size) }
   /// The path, or `-`.
   public var name: String { input.source.name }
+  /// The zone of times that state no offset, and whether a person gave it.
+  package var zone: (zone: LogbookZone, isGiven: Bool) { (options.zone, options.zoneIsGiven) }
+  /// Whether the readings come with the offsets that another logbook derived.
+  package var passesOffsetsOn: Bool { type(of: parser).passesOffsetsOn }
 
   /// What was decided about the input, the format first.
   public var decisions: [Decision] {

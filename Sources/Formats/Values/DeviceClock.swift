@@ -7,13 +7,11 @@ struct DeviceClock {
   /// No two zones are further apart: a longer step back is no clock that was set, but another export joined
   /// on.
   private static let longestStepBack: Int64 = 26 * 3600
-  /// The longest stretch of shown times that a zone has repeated since 1990: Casey station, from +11 to +08.
-  private static let longestOverlap: Int64 = 3 * 3600
 
   private enum Direction { case open, rising, falling }
 
-  /// UTC seconds less ticks, from the last reading outside a repeated hour.
-  private var anchor: Int64?
+  /// The last reading outside a repeated hour: its instant and its tick.
+  private var anchor: (utc: Int64, tick: Int64)?
   private var direction = Direction.open
   private var last: Int64?
   private var highest = Int64.min
@@ -26,21 +24,11 @@ struct DeviceClock {
   mutating func place(_ time: DeviceTime, tick: Int64, as placement: Placement, in zone: LogbookZone)
     -> Placement
   {
-    if placement.source == .zoneOverlap { return settle(time, tick: tick, placement, zone) }
-    if placement.source != .zoneGap { anchor = time.seconds - Int64(placement.utcOffset) - tick }
+    if placement.source == .zoneOverlap {
+      return anchor.map { TickClock.settle(time, tick, placement, zone, $0) } ?? placement
+    }
+    if placement.source != .zoneGap { anchor = (time.seconds - Int64(placement.utcOffset), tick) }
     return placement
-  }
-
-  private func settle(_ time: DeviceTime, tick: Int64, _ first: Placement, _ zone: LogbookZone) -> Placement {
-    guard let anchor else { return first }
-    let utc = time.seconds - Int64(first.utcOffset)
-    // The first occurrence lies before the change by less than the overlap, so this instant lies behind it.
-    let laterOffset = zone.offset(atUTC: utc + Self.longestOverlap)
-    let overlap = Int64(first.utcOffset) - Int64(laterOffset)
-    let lag = anchor + tick - utc
-    if abs(lag) * 2 < overlap { return Placement(utcOffset: first.utcOffset, source: .ticks) }
-    if abs(lag - overlap) * 2 <= overlap { return Placement(utcOffset: laterOffset, source: .ticks) }
-    return first
   }
 
   /// Whether the clock was set back before this reading and has not passed its earlier maximum yet. Readings that come

@@ -8,11 +8,15 @@ package struct IngestCounts: Equatable, Sendable {
   package var newReadings = 0
   /// Readings that were in the store already, from this or another source of the same device.
   package var knownReadings = 0
+  /// Known readings that a withdrawal hides, and that stay hidden.
+  package var withdrawnReadings = 0
+  /// Readings that were hidden, and are shown again since this import brought them.
+  package var restoredReadings = 0
   /// Readings that occur more than once in this input; each was taken once.
   package var repeatedReadings = 0
   /// Readings for which the source gives another value than before: the first was kept, the other is listed.
   package var changedReadings = 0
-  /// Hand-typed readings that this input shows corrected, or given again: their annotation was written.
+  /// Hand-typed readings that this input shows corrected, or given again: their withdrawal was written.
   package var correctedReadings = 0
   /// Records stored.
   package var newRecords = 0

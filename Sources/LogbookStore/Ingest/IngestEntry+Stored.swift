@@ -40,7 +40,7 @@ private struct StoredCounts: Codable {
     let new, known, repeated, updated, kept: Int?
   }
 
-  let new, known, repeated, changed, corrected, rejected: Int?
+  let new, known, withdrawn, restored, repeated, changed, corrected, rejected: Int?
   let notTaken, newByKind: [String: Int]?
   let records: Records?
   let skipped: [String: Int]?
@@ -48,7 +48,7 @@ private struct StoredCounts: Codable {
   let firstTime, lastTime: String?
 
   enum CodingKeys: String, CodingKey {
-    case new, known, repeated, changed, corrected, rejected
+    case new, known, withdrawn, restored, repeated, changed, corrected, rejected
     case notTaken = "not_taken"
     case newByKind = "new_by_kind"
     case records, skipped
@@ -63,6 +63,22 @@ private struct StoredCounts: Codable {
 struct StoredDecision: Codable {
   let subject, value, basis: String
 
+  /// The decisions in the JSON of an ingest.
+  ///
+  /// - Throws: `Failure` of category `inputOutput` for what another program may have written there.
+  static func decisions(_ json: String, ingest: Int64) throws -> [Decision] {
+    let damage = Failure(
+      .inputOutput, "the store is damaged: ingest (id \(ingest)): decisions have another form")
+    do {
+      return try JSONDecoder().decode([StoredDecision].self, from: Data(json.utf8)).map {
+        guard let basis = Decision.Basis(rawValue: $0.basis) else { throw damage }
+        return Decision($0.subject, $0.value, basis)
+      }
+    } catch {
+      throw damage
+    }
+  }
+
   init(_ decision: Decision) {
     (subject, value, basis) = (decision.subject, decision.value, decision.basis.rawValue)
   }
@@ -76,6 +92,7 @@ extension IngestCounts: Encodable {
 extension StoredCounts {
   fileprivate init(_ counts: IngestCounts) {
     (new, known, repeated) = (counts.newReadings, counts.knownReadings, counts.repeatedReadings)
+    (withdrawn, restored) = (counts.withdrawnReadings, counts.restoredReadings)
     (changed, corrected, rejected) = (counts.changedReadings, counts.correctedReadings, counts.rejected)
     (notTaken, newByKind) = (counts.notTaken, counts.newByKind)
     records = Records(
@@ -92,6 +109,7 @@ extension IngestCounts {
   fileprivate init(_ stored: StoredCounts) {
     self.init()
     (newReadings, knownReadings) = (stored.new ?? 0, stored.known ?? 0)
+    (withdrawnReadings, restoredReadings) = (stored.withdrawn ?? 0, stored.restored ?? 0)
     (repeatedReadings, changedReadings) = (stored.repeated ?? 0, stored.changed ?? 0)
     (correctedReadings, rejected) = (stored.corrected ?? 0, stored.rejected ?? 0)
     (ambiguousTimes, doubtfulTimes) = (stored.ambiguousTimes ?? 0, stored.doubtfulTimes ?? 0)

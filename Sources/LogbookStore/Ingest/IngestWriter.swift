@@ -17,11 +17,15 @@ package struct IngestSource: Sendable {
   package let decisions: [Decision]
   /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
   package let mayWait: Bool
+  /// Whether a withdrawal of this same input is taken back.
+  package let takesBack: Bool
+  /// The zone of times that state no offset; nil where the input itself passes on what others derived.
+  package let zone: InputZone?
 
   /// An input at the moment when its ingest begins.
   package init(
     name: String, format: String, startedAt: Int64, modifiedAt: Int64?, decisions: [Decision],
-    mayWait: Bool = false
+    mayWait: Bool = false, takesBack: Bool = false, zone: InputZone? = nil
   ) {
     self.name = name
     self.format = format
@@ -29,6 +33,8 @@ package struct IngestSource: Sendable {
     self.modifiedAt = modifiedAt
     self.decisions = decisions
     self.mayWait = mayWait
+    self.takesBack = takesBack
+    self.zone = zone
   }
 }
 
@@ -64,6 +70,12 @@ package final class IngestWriter {
     var deviceIDs: [Int64] = []
     var devices: [Device] = []
     var storedRejections = 0
+    var notes = ImportNotes(ingest: 0)
+    /// What the input gave that is there and withdrawn, by its series: this is known, too, where there are no notes.
+    var metWithdrawn: [Int64: [SeriesPoint]] = [:]
+    /// Whether the input states its readings' identities itself: it comes from a store.
+    var statesIdentities = false
+    var given = GivenTimes()
   }
 
   /// What became of the items so far.
@@ -95,7 +107,8 @@ package final class IngestWriter {
       if isAtomic { try database.beginTransaction(.immediate) }
       try inTransaction { try begin() }
       readings = try ReadingWriter(database, batch, ingest: id)
-      records = try RecordWriter(database, ingest: id, format: source.format)
+      records = try RecordWriter(
+        database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil)
       corrections = try Corrections(database, ingest: id)
     } catch {
       abandon()
@@ -119,6 +132,7 @@ package final class IngestWriter {
         source.name, source.format, try decisionsJSON(source.decisions), source.startedAt, source.modifiedAt,
       ])
     id = database.lastInsertedRowID
+    state.notes = ImportNotes(ingest: id)
   }
 
   /// Stores a batch in one transaction. Where the source may wait, readings in no order do so for `storeScattered`, and
@@ -131,12 +145,14 @@ package final class IngestWriter {
     let waits = keepsScattered && (scattered != nil || ScatteredReadings.areScattered(batch.readings))
     var refused: [Rejection] = []
     try inTransaction {
+      try requireZone(for: batch)
       for device in batch.devices[state.deviceIDs.count...] {
         state.deviceIDs.append(try device.addedID(database))
       }
       state.devices = batch.devices
       if !waits { refused = try write(batch.readings) }
-      if let outcome = try records?.write(batch.records) { count(outcome) }
+      if batch.records.contains(where: { $0.guid != nil }) { state.statesIdentities = true }
+      if let outcome = try records?.write(batch.records, in: source.zone?.given) { count(outcome) }
       try write(batch.rejections)
       state.counts.note(batch.rejections)
       state.counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
@@ -221,8 +237,10 @@ package final class IngestWriter {
           UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
           WHERE id = ?2 AND ?1 <> ''
           """, arguments: [digest, id])
-      if let outcome = try records?.finish() { count(outcome) }
-      if end == .whole { try exclude() }
+      try state.notes.save(database)
+      try settleWithdrawn(at: finishedAt)
+      if end == .whole { try withdrawCorrected() }
+      try stateZone(at: finishedAt)
       try saveCounts()
     }
     if isAtomic { try database.commit() }
@@ -240,7 +258,14 @@ package final class IngestWriter {
       // Where not even its row could be written, another wait for the store would end the same way.
       guard !isAtomic, id != 0 else { return }
       try database.executeCached(sql: "UPDATE ingest SET outcome = 'failed' WHERE id = ?", arguments: [id])
-      try storeScattered { _ in }
+      try state.notes.save(database)
+      if scattered != nil {
+        try storeScattered { _ in }
+        try state.notes.save(database)
+      }
+      // What is stored keeps the zone that a person gave for it.
+      guard state.counts.newReadings + state.counts.knownReadings > 0 else { return }
+      try inTransaction { try stateZone(at: source.startedAt) }
     } catch {
       // The error that led here is the one to report. Where a full disk refuses these writes, too, SQLite rolls back
       // when the connection closes, and the ingest stays `running`, as after a kill.
@@ -255,20 +280,100 @@ package final class IngestWriter {
     state.counts.keptRecords += outcome.kept
   }
 
-  /// Excludes hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
-  private func exclude() throws {
-    guard let annotations = try corrections?.annotations(), !annotations.isEmpty, let records else { return }
-    let written = try records.write(annotations)
+  /// Ends the records, and settles what becomes of readings and records of this input that are withdrawn. The same input,
+  /// read in the same way, was withdrawn for itself and stays so unless the import says otherwise. Any other file that
+  /// brings them is a reason to show them; a meter gives what it holds each time, and a store says itself what is hidden.
+  private func settleWithdrawn(at now: Int64) throws {
+    let held = try WithdrawalGroup.held(database)
+    guard !held.isEmpty else { return try finishRecords() }
+    let input = try InputIdentity.of(id, database)
+    let same = held.filter { !input.isEmpty && $0.input.input == input }
+    let hidden = try Self.hiddenReadings(database)
+    if source.takesBack {
+      for group in Set(same.map(\.input.group)).sorted() {
+        try InputRestoration(database, at: now).takeBack(group)
+      }
+    } else if !same.isEmpty {
+      try finishRecords(undone: Visibility(WithdrawalChanges.items(database)).undoneChanges)
+      return
+    }
+    if try readsFile, !state.statesIdentities {
+      let removal = try ImportClaims(id, database).removal(with: state.metWithdrawn)
+      try finishRecords(revives: same.isEmpty)
+      // Anew: what was taken back holds no longer, and lost items to that.
+      for (guid, input) in try WithdrawalGroup.held(database) {
+        try WithdrawalGroup.remove([removal], from: input, guid: guid, database, at: now)
+      }
+    } else {
+      try finishRecords()
+    }
+    try WithdrawalChanges.settle(database)
+    state.counts.restoredReadings = max(0, try hidden - Self.hiddenReadings(database))
+    state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
+  }
+
+  private func finishRecords(undone: [String: Set<String>] = [:], revives: Bool = false) throws {
+    if let outcome = try records?.finish(undone: undone, revives: revives) { count(outcome) }
+  }
+
+  private var readsFile: Bool {
+    get throws {
+      try Bool.fetchOne(
+        database.cachedStatement(sql: "SELECT coalesce(digest, '') <> '' FROM ingest WHERE id = ?"),
+        arguments: [id]) ?? false
+    }
+  }
+
+  private static func hiddenReadings(_ database: Database) throws -> Int {
+    try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM withdrawn WHERE cause = 1")) ?? 0
+  }
+
+  /// Withdraws hand-typed readings that this input shows corrected. They are no items of it, and counted apart.
+  private func withdrawCorrected() throws {
+    guard let withdrawals = try corrections?.withdrawals(), !withdrawals.isEmpty, let records else { return }
+    let written = try records.write(withdrawals)
     let changed = try records.finish()
     state.counts.correctedReadings += written.new + changed.updated
+  }
+
+  /// Works, and applies what the records then state.
+  private func apply(_ work: () throws -> Void) throws {
+    try work()
+    try Statements.applyChanges(database)
+  }
+
+  /// Refuses times that need a zone, as long as nobody knows it.
+  private func requireZone(for batch: IngestBatch) throws {
+    guard source.zone?.isGiven == false,
+      batch.readings.contains(where: { $0.placement.source.isDerived })
+        || batch.records.contains(where: { $0.placement.source.isDerived }),
+      // An export of a store brings its base zone with it.
+      !batch.records.contains(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }),
+      try !LogbookZones(database).isKnown
+    else { return }
+    throw Failure(
+      .configuration,
+      "\(source.name): times without an offset need a time zone, and this system has none or UTC; add --timezone, such as "
+        + "--timezone Europe/Madrid, or set the logbook's with 'glucoport config timezone Europe/Madrid'")
+  }
+
+  /// States the zone that a person gave, for the devices and the range of the readings that it places.
+  private func stateZone(at now: Int64) throws {
+    guard let zone = source.zone?.given else { return }
+    guard try LogbookZones(database).isKnown else {
+      return try ZoneRecords.setBase(zone.base, at: now, database)
+    }
+    if let period = state.given.period(in: zone, of: state.devices, at: now) {
+      try ZoneRecords.add(period, at: now, database)
+    }
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {
     let before = state
     do {
-      if database.isInsideTransaction { return try work() }
+      if database.isInsideTransaction { return try apply(work) }
       try database.inTransaction(.immediate) {
-        try work()
+        try apply(work)
         return .commit
       }
     } catch {
@@ -290,13 +395,20 @@ package final class IngestWriter {
   }
 
   private func write(_ batch: [Reading]) throws -> [Rejection] {
-    guard !batch.isEmpty, let outcome = try readings?.write(batch, deviceIDs: state.deviceIDs) else {
+    guard !batch.isEmpty,
+      let outcome = try readings?.write(
+        batch, of: state.devices, deviceIDs: state.deviceIDs, placedBy: source.zone?.placing)
+    else {
       return []
     }
     state.counts.newReadings += outcome.new
     state.counts.knownReadings += outcome.known
     state.counts.repeatedReadings += outcome.repeated
     state.counts.changedReadings += outcome.changed
+    state.counts.withdrawnReadings += outcome.withdrawn
+    for (series, points) in outcome.met { try state.notes.add(points, of: series, database) }
+    for (series, point) in outcome.metWithdrawn { state.metWithdrawn[series, default: []].append(point) }
+    if batch[0].occurrenceIsStated { state.statesIdentities = true }
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
     for reading in batch {
@@ -307,6 +419,7 @@ package final class IngestWriter {
       case .zoneGap, .zoneOverlap: state.counts.ambiguousTimes += 1
       case .stated, .zone, .ticks: break
       }
+      if source.zone?.isGiven == true { state.given.note(reading) }
       if reading.marks.contains(.doubtfulTime) { state.counts.doubtfulTimes += 1 }
     }
     (state.counts.firstTime, state.counts.lastTime) = (first, last)

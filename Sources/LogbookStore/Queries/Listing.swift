@@ -19,11 +19,16 @@ package struct ItemFilter: Sendable {
   package var includesUnlistedKinds = false
   /// Whether tombstones are listed, too.
   package var includesDeleted = false
+  /// Whether items are listed, too, that a withdrawal hides.
+  package var includesWithdrawn = false
   /// Only the newest so many.
   package var newest: Int?
 
   /// A filter that every item passes but tombstones.
   package init() {}
+
+  /// What holds for a listed reading `r`.
+  var readingCondition: String { includesWithdrawn ? "TRUE" : Withdrawn.readingIsShown }
 
   /// What holds for the series `s` of a listed reading. Where every kind is listed, a series of an unknown kind is not
   /// left out but found to be damaged.
@@ -69,9 +74,9 @@ extension Store {
     _ database: Database, _ filter: ItemFilter, isDescending: Bool, _ body: (StoredItem) throws -> Bool
   ) throws {
     let readings = try readingCursor(database, filter, isDescending: isDescending)
-    let records = try recordCursor(database, filter, isDescending: isDescending)
+    var records = try ListedRecords(database, filter, isDescending: isDescending)
     var reading = try readings.next().map(StoredReading.init)
-    var record = try records.next().map(StoredRecord.init)
+    var record = try records.next()
     while reading != nil || record != nil {
       let takesReading =
         record == nil
@@ -81,7 +86,7 @@ extension Store {
         reading = try readings.next().map(StoredReading.init)
       } else if let next = record {
         guard try body(.record(next)) else { return }
-        record = try records.next().map(StoredRecord.init)
+        record = try records.next()
       }
     }
   }
@@ -95,36 +100,12 @@ extension Store {
       sql: """
         SELECT \(StoredReading.columns)
         FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device
-        WHERE \(filter.readingKindCondition) AND r.device_time - r.utc_offset >= ?
-          AND r.device_time - r.utc_offset < ?
-        ORDER BY r.device_time - r.utc_offset \(direction), s.device \(direction), s.kind \(direction),
+        WHERE \(filter.readingKindCondition) AND \(filter.readingCondition)
+          AND r.device_time - \(StoredOffset.sql("r")) >= ? AND r.device_time - \(StoredOffset.sql("r")) < ?
+        ORDER BY r.device_time - \(StoredOffset.sql("r")) \(direction), s.device \(direction), s.kind \(direction),
           s.position_kind \(direction), r.position \(direction), r.value_bucket \(direction), r.occurrence \(direction)
         \(filter.newest.map { "LIMIT \($0)" } ?? "")
         """, arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2])
-  }
-
-  private static func recordCursor(
-    _ database: Database, _ filter: ItemFilter, isDescending: Bool
-  ) throws -> RowCursor {
-    let kinds = list(filter.recordKinds)
-    let condition =
-      filter.includesUnlistedKinds
-      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.listed))))" : "kind IN (\(kinds))"
-    let direction = isDescending ? "DESC" : "ASC"
-    return try Row.fetchCursor(
-      database,
-      sql: """
-        SELECT \(StoredRecord.columns) FROM record
-        WHERE \(condition) AND device_time - utc_offset >= ? AND device_time - utc_offset < ?
-          AND (deleted = 0 OR ?)
-        ORDER BY device_time - utc_offset \(direction), guid \(direction)
-        \(filter.newest.map { "LIMIT \($0)" } ?? "")
-        """,
-      arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2, filter.includesDeleted])
-  }
-
-  private static func list(_ kinds: some Sequence<RecordKind>) -> String {
-    kinds.map { "'\($0.rawValue)'" }.joined(separator: ",")
   }
 
   /// The reading with this address, as listings name it; nil when there is none.
@@ -184,5 +165,62 @@ extension Store {
 
   func read<Value>(_ work: (Database) throws -> Value) throws -> Value {
     try translatingErrors(path) { try queue.inDatabase(work) }
+  }
+}
+
+/// The records of a listing in the order of time.
+private struct ListedRecords {
+  private let cursor: RowCursor
+  private let isDescending: Bool
+  private var upcoming: StoredRecord?
+  /// What no row of the table says: an export that is read elsewhere needs the base zone all the same.
+  private var base: StoredRecord?
+
+  init(_ database: Database, _ filter: ItemFilter, isDescending: Bool) throws {
+    self.isDescending = isDescending
+    cursor = try Self.cursor(database, filter, isDescending: isDescending)
+    if filter.includesUnlistedKinds, try LogbookZones.isUnjoined(database) {
+      base = StoredRecord(unjoinedBase: try LogbookZones.unjoinedBase(database))
+    }
+    upcoming = try cursor.next().map(StoredRecord.init)
+  }
+
+  /// The next record; nil behind the last one.
+  mutating func next() throws -> StoredRecord? {
+    if let base, upcoming.map({ isDescending ? $0.utc < base.utc : $0.utc > base.utc }) ?? true {
+      self.base = nil
+      return base
+    }
+    let record = upcoming
+    if record != nil { upcoming = try cursor.next().map(StoredRecord.init) }
+    return record
+  }
+
+  private static func cursor(
+    _ database: Database, _ filter: ItemFilter, isDescending: Bool
+  ) throws -> RowCursor {
+    let kinds = list(filter.recordKinds)
+    let condition =
+      filter.includesUnlistedKinds
+      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.listed))))" : "kind IN (\(kinds))"
+    let direction = isDescending ? "DESC" : "ASC"
+    return try Row.fetchCursor(
+      database,
+      sql: """
+        SELECT \(StoredRecord.columns) FROM record
+        WHERE \(condition)
+          AND (device_time - utc_offset >= ? AND device_time - utc_offset < ? OR \(Withdrawn.isStatement))
+          AND (deleted = 0 OR ?) AND (? OR NOT (\(Withdrawn.record)))
+        ORDER BY device_time - utc_offset \(direction), guid \(direction)
+        \(filter.newest.map { "LIMIT \($0)" } ?? "")
+        """,
+      arguments: [
+        filter.since ?? .min / 2, filter.until ?? .max / 2, filter.includesDeleted,
+        filter.includesWithdrawn,
+      ])
+  }
+
+  private static func list(_ kinds: some Sequence<RecordKind>) -> String {
+    kinds.map { "'\($0.rawValue)'" }.joined(separator: ",")
   }
 }

@@ -34,8 +34,15 @@ package struct Overview: Sendable {
     package let pending: Int
     /// How many the remote refused permanently.
     package let refused: Int
+
+    /// Whether lists show them: not those that state something about others, nor kinds that only newer programs know.
+    package var isListed: Bool { RecordKind(rawValue: kind).map(RecordKind.listed.contains) ?? false }
   }
 
+  /// Readings that a withdrawal hides.
+  package let withdrawnReadings: Int
+  /// Records that a withdrawal hides.
+  package let withdrawnRecords: Int
   /// The IANA name of the logbook's zone.
   package let timezone: String
   /// Readings by kind and device.
@@ -49,8 +56,8 @@ package struct Overview: Sendable {
 
   /// All readings.
   package var readings: Int { lines.reduce(0) { $0 + $1.readings } }
-  /// All records, tombstones apart.
-  package var records: Int { recordLines.reduce(0) { $0 + $1.records } }
+  /// All records that lists show, tombstones apart.
+  package var records: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.records } }
   /// Readings that wait to be sent.
   package var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
   /// Records that wait to be sent.
@@ -79,6 +86,8 @@ package struct IngestEntry: Sendable {
   package let startedAt: Int64
   /// When it ended, in UTC seconds of its host; nil when it did not.
   package let finishedAt: Int64?
+  /// Whether it is undone.
+  package let isUndone: Bool
   /// `running`, `whole`, `truncated` or `failed`.
   package let outcome: String
   /// Counts and decisions as JSON, with the names of glucoport-json(5).
@@ -104,7 +113,8 @@ package struct IngestEntry: Sendable {
     coalesce(json_extract(counts, '$.new'), 0), coalesce(json_extract(counts, '$.known'), 0),
     coalesce(json_extract(counts, '$.rejected'), 0), firmware, clock_meter, clock_host, clock_difference,
     (SELECT vendor FROM device WHERE device.id = meter), (SELECT model FROM device WHERE device.id = meter),
-    (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter)
+    (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter),
+    EXISTS (SELECT 1 FROM undone WHERE undone.ingest = ingest.id AND \(ImportClaims.isUndone("undone.withdrawal")))
     """
 
   init(_ row: Row) throws {
@@ -116,6 +126,7 @@ package struct IngestEntry: Sendable {
     startedAt = try row[4]
     finishedAt = try row[5]
     outcome = try row[6]
+    isUndone = try row[20]
     counts = try row[7]
     decisions = try row[8]
     new = try row[9]
@@ -138,7 +149,8 @@ extension Overview.Line {
     (kind, device, readings) = (try row.code(1), try Device(row, from: 6), try row[2])
     let unsent: Int = try row[3]
     refused = try row[10]
-    (pending, firstTime, lastTime) = (unsent - refused, try row[4], try row[5])
+    let withdrawn: Int = try row[11]
+    (pending, firstTime, lastTime) = (unsent - refused - withdrawn, try row[4], try row[5])
   }
 }
 
@@ -153,14 +165,16 @@ extension Store {
   /// The state of the store. Reads kept counters, so that it takes the same time for any number of readings.
   package func overview(ingests: Int) throws -> Overview {
     try read { database in
-      Overview(
-        timezone: try Self.timezone(database).name,
+      let withdrawn = try Self.withdrawnItems(database)
+      return Overview(
+        withdrawnReadings: withdrawn.readings, withdrawnRecords: withdrawn.records,
+        timezone: try LogbookZones(database).base.name,
         lines: try Row.fetchAll(
           database,
           sql: """
             SELECT s.device, s.kind, sum(s.readings), sum(s.pending), min(s.first_time), max(s.last_time),
               \(Device.storedColumns),
-              sum((SELECT count(*) FROM refusal WHERE refusal.series = s.id))
+              sum((SELECT count(*) FROM refusal WHERE refusal.series = s.id)), sum(\(Withdrawn.unsent))
             FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.readings > 0
             GROUP BY s.kind, s.device ORDER BY s.kind, s.device
             """
@@ -170,7 +184,10 @@ extension Store {
           sql: """
             SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE \(RecordCondition.isPending)),
               count(*) FILTER (WHERE \(RecordCondition.isRefused))
-            FROM record GROUP BY kind ORDER BY kind
+            FROM record GROUP BY kind
+            HAVING kind NOT IN (\(Self.statements)) OR count(*) FILTER (WHERE \(RecordCondition.isPending)) > 0
+              OR count(*) FILTER (WHERE \(RecordCondition.isRefused)) > 0
+            ORDER BY kind
             """
         ).map(Overview.RecordLine.init),
         conflicts: try Int.fetchOne(
@@ -182,6 +199,10 @@ extension Store {
         ingests: try Self.ingests(database, limit: ingests))
     }
   }
+
+  /// Kinds of which people see only what is pending.
+  private static let statements = RecordKind.known.filter { !RecordKind.listed.contains($0) }
+    .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
   /// The newest ingests, newest first.
   package func ingests(limit: Int) throws -> [IngestEntry] {

@@ -29,7 +29,8 @@ extension Store {
             sum(CASE WHEN r.uploaded = 0 THEN EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series
               AND f.position = r.position AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence) ELSE 0 END)
           FROM reading AS r CROSS JOIN series AS s ON s.id = r.series
-          WHERE \(filter.readingKindCondition) AND r.device_time - r.utc_offset >= ? AND r.device_time - r.utc_offset < ?
+          WHERE \(filter.readingKindCondition) AND \(filter.readingCondition)
+            AND r.device_time - \(StoredOffset.sql("r")) >= ? AND r.device_time - \(StoredOffset.sql("r")) < ?
           GROUP BY day ORDER BY day DESC \(filter.newest.map { "LIMIT \($0)" } ?? "")
           """, arguments: bounds + [filter.since ?? .min / 2, filter.until ?? .max / 2]
       ).map(ReadingDay.init).reversed()

@@ -32,7 +32,7 @@ package struct StoredReading: Sendable {
   package let ingest: Int64
   /// Whether the remote has it.
   package let isUploaded: Bool
-  /// Whether an annotation keeps it out of statistics.
+  /// Whether a withdrawal hides it.
   package let isWithdrawn: Bool
   /// The remote's words where it refused the reading permanently; else nil.
   package let refusal: String?
@@ -47,12 +47,12 @@ package struct StoredReading: Sendable {
   }
 
   static let columns = """
-    s.device, s.kind, s.position_kind, r.series, r.position, r.value_bucket, r.occurrence, r.device_time, r.utc_offset,
-    r.offset_source, r.value, r.unit, r.range_flag, r.threshold, r.marks, r.ingest, r.uploaded, \(Device.storedColumns),
+    s.device, s.kind, s.position_kind, r.series, r.position, r.value_bucket, r.occurrence, r.device_time,
+    \(StoredOffset.sql("r")), r.offset_source, r.value, r.unit, r.range_flag, r.threshold, r.marks, r.ingest, r.uploaded, \(Device.storedColumns),
     CASE r.uploaded WHEN 0 THEN (
       SELECT f.reason FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
         AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence) END,
-    r.partition, \(WithdrawnReading.sql)
+    r.partition, \(Withdrawn.reading)
     """
 
   init(_ row: Row) throws {
@@ -99,6 +99,8 @@ package struct StoredRecord: Sendable {
   package let ingest: Int64?
   /// The remote's words where it refused this very version permanently; else nil.
   package let refusal: String?
+  /// Whether a withdrawal hides it or its entry.
+  package let isWithdrawn: Bool
   let queueCode: QueueCode
 
   /// The instant in UTC seconds.
@@ -107,7 +109,7 @@ package struct StoredRecord: Sendable {
   static let columns = """
     guid, kind, entry_guid, device_time, utc_offset, offset_source, fields,
     \(StoredField.text("subtype")), deleted, version, version_synced, ingest,
-    CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql)
+    CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql), \(Withdrawn.record)
     """
 
   init(_ row: Row) throws {
@@ -125,6 +127,17 @@ package struct StoredRecord: Sendable {
     ingest = try row[11]
     refusal = try row[12]
     queueCode = QueueCode(try row[13])
+    isWithdrawn = try row[14]
+  }
+
+  /// The base zone of a store in which no record states it yet.
+  init(unjoinedBase state: RecordState) {
+    (guid, kind, entryGuid) = (LogbookZones.baseGuid, state.kind, nil)
+    (deviceTime, placement) = (state.deviceTime, state.placement)
+    (fields, subtype, isDeleted) = (state.fields.json, "", false)
+    (version, versionSynced, ingest, refusal) = (1, 0, nil, nil)
+    queueCode = QueueCode(0)
+    isWithdrawn = false
   }
 }
 

@@ -4,7 +4,7 @@ import GRDB
 import Logbook
 import SQLiteRows
 
-/// Finds hand-typed readings that an export shows corrected, and excludes what they held before by an annotation.
+/// Finds hand-typed readings that an export shows corrected, and withdraws what they held before.
 ///
 /// A hand-typed value is a part of its reading's identity, so a corrected one comes as a reading of its own, and both
 /// stay. An export shows a correction where it gives another value at a shown time and no longer gives the old one,
@@ -38,27 +38,30 @@ final class Corrections {
     if reading.marks.contains(.manual) { try noteHandTyped(reading, device: device) }
   }
 
-  /// The annotations that this input calls for, when it has ended and the ingest's times are set.
-  func annotations() throws -> [ImportedRecord] {
+  /// The withdrawals that this input calls for, when it has ended and the ingest's times are set.
+  func withdrawals() throws -> [ImportedRecord] {
     guard
       try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM temp.hand_typed)"))
         == true
     else {
       return []
     }
-    var annotations: [ImportedRecord] = []
+    var withdrawals: [ImportedRecord] = []
     var place: [Candidate] = []
+    let visibility = try Visibility(WithdrawalChanges.items(database))
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: Self.candidates), arguments: ["ingest": ingest])
     while let row = try rows.next() {
       let candidate = try Candidate(row)
+      // What a withdrawn import brought is no older and no newer value.
+      if visibility.lists(candidate.reading.identity) { continue }
       if let first = place.first, !first.isAtPlace(of: candidate) {
-        annotations += try judge(place)
+        withdrawals += try judge(place)
         place.removeAll()
       }
       place.append(candidate)
     }
-    return try annotations + judge(place)
+    return try withdrawals + judge(place)
   }
 
   /// Hand-typed readings of one place.
@@ -153,8 +156,8 @@ extension Corrections {
     }
     // What this export brings, and a later one gave otherwise before.
     let late = given.filter { old in old.isOwn && missing.contains { this < $0.age } }
-    return (outdated + late).map { annotation($0.reading, isExcluded: true) }
-      + returned.map { annotation($0.reading, isExcluded: false) }
+    return (outdated + late).map { withdrawal($0.reading, isHidden: true) }
+      + returned.map { withdrawal($0.reading, isHidden: false) }
   }
 
   private func thisAge() throws -> ExportAge {
@@ -167,26 +170,24 @@ extension Corrections {
 
   /// Whether an import of an older export excluded the reading, and nobody edited that.
   private func wasExcluded(_ reading: StoredReading, before age: ExportAge) throws -> Bool {
-    let annotation = annotation(reading, isExcluded: true)
+    let withdrawal = withdrawal(reading, isHidden: true)
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
           SELECT \(Self.columns) FROM record JOIN ingest AS i ON i.id = record.ingest
           WHERE guid = ? AND deleted = 0 AND fields = ? AND imported = \(RecordContent.sql)
-          """), arguments: [annotation.guid, annotation.fields.json])
+          """), arguments: [withdrawal.guid, withdrawal.fields.json])
     return try row.map { try ExportAge(StoredRow($0, of: "ingest")) < age } ?? false
   }
 
   /// One for each reading, whoever imports whatever first, so that every store has the same.
-  private func annotation(_ reading: StoredReading, isExcluded: Bool) -> ImportedRecord {
-    let text = reading.identity.text
+  private func withdrawal(_ reading: StoredReading, isHidden: Bool) -> ImportedRecord {
+    let withdrawal = Withdrawal(
+      .reading(reading.identity), isHidden: isHidden, reason: isHidden ? Self.corrected : Self.restored)
     var record = ImportedRecord(
-      kind: .annotation, at: reading.deviceTime, placement: reading.placement,
-      fields: RecordFields([
-        "reading": .text(text), "excluded": .flag(isExcluded),
-        "text": .text(isExcluded ? Self.corrected : Self.restored),
-      ]), line: 0)
-    record.guid = Digest.uuid(of: ["annotation", text])
+      kind: .withdrawal, at: reading.deviceTime, placement: Placement(utcOffset: 0, source: .stated),
+      fields: withdrawal.fields, line: 0)
+    record.guid = withdrawal.guid
     return record
   }
 }

@@ -17,8 +17,10 @@ struct ReadingRow {
   var marks: ReadingMarks = []
 
   /// The columns in the order in which `give` counts them.
-  static let columns =
-    "partition, position, series, value_bucket, occurrence, \(RawStatement.readingColumns.joined(separator: ", "))"
+  static let columns = """
+    partition, position, series, value_bucket, occurrence, device_time, stated_offset, derived_offset, offset_source,
+    value, unit, range_flag, threshold, marks
+    """
 
   /// Answers SQLite's question for one column.
   @inline(__always)
@@ -30,13 +32,23 @@ struct ReadingRow {
     case 3: sqlite3_result_int64(context, valueBucket)
     case 4: sqlite3_result_int64(context, occurrence)
     case 5: sqlite3_result_int64(context, deviceTime)
-    case 6: sqlite3_result_int64(context, Int64(placement.utcOffset))
-    case 7: sqlite3_result_int64(context, Int64(placement.source.rawValue))
-    case 8: Self.give(measurement.value, to: context)
-    case 9: sqlite3_result_int64(context, measurement.unit)
-    case 10: sqlite3_result_int64(context, measurement.rangeFlag)
-    case 11: Self.give(measurement.threshold, to: context)
+    case 6: Self.give(placement, if: !placement.source.isDerived, to: context)
+    case 7: Self.give(placement, if: placement.source.isDerived, to: context)
+    case 8: sqlite3_result_int64(context, Int64(placement.source.rawValue))
+    case 9: Self.give(measurement.value, to: context)
+    case 10: sqlite3_result_int64(context, measurement.unit)
+    case 11: sqlite3_result_int64(context, measurement.rangeFlag)
+    case 12: Self.give(measurement.threshold, to: context)
     default: sqlite3_result_int64(context, Int64(marks.rawValue))
+    }
+  }
+
+  @inline(__always)
+  private static func give(_ placement: Placement, if isIt: Bool, to context: OpaquePointer?) {
+    if isIt {
+      sqlite3_result_int64(context, Int64(placement.utcOffset))
+    } else {
+      sqlite3_result_null(context)
     }
   }
 

@@ -25,6 +25,8 @@ final class ReadingWriter {
   /// Of the chunk at hand: the places of items that the store may hold, and which items it does hold.
   private var candidates: [Int] = []
   private var isKnown: [Bool] = []
+  /// Readings of the batch that were there before this import, by the places of their series.
+  private var met: [[SeriesPoint]] = []
 
   struct Outcome {
     var new = 0
@@ -34,6 +36,12 @@ final class ReadingWriter {
     var newByKind: [ReadingKind: Int] = [:]
     /// Places in the batch of readings whose tick belongs to a reading of another day.
     var restarted: [Int] = []
+    /// Known readings that a withdrawal hides.
+    var withdrawn = 0
+    /// The known readings by their series.
+    var met: [(series: Series, points: [SeriesPoint])] = []
+    /// Those of them that a withdrawal hides, each with the id of its series.
+    var metWithdrawn: [(series: Int64, point: SeriesPoint)] = []
   }
 
   /// - Parameter isUploaded: whether the remote has the readings already, because they come from there.
@@ -55,15 +63,16 @@ final class ReadingWriter {
     find = try RawStatement(
       keptBy: database,
       """
-      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time
+      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading)
       FROM batch AS b CROSS JOIN reading AS r ON r.partition = b.partition AND r.position = b.position
         AND r.series = b.series AND r.value_bucket = b.value_bucket AND r.occurrence = b.occurrence
       """)
     stored = try RawStatement(
       keptBy: database,
       """
-      SELECT occurrence, value, unit, range_flag, ingest FROM reading
-      WHERE partition = ?1 AND position = ?2 AND series = ?3 AND value_bucket = ?4 ORDER BY occurrence
+      SELECT r.occurrence, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading)
+      FROM reading AS r WHERE r.partition = ?1 AND r.position = ?2 AND r.series = ?3 AND r.value_bucket = ?4
+      ORDER BY r.occurrence
       """)
     list = try RawStatement(
       keptBy: database,
@@ -73,10 +82,28 @@ final class ReadingWriter {
       """)
   }
 
-  /// Stores a batch inside the caller's transaction. `deviceIDs` maps the batch's device indexes to stored ids.
-  func write(_ readings: [Reading], deviceIDs: [Int64]) throws -> Outcome {
+  /// Stores a batch inside the caller's transaction.
+  ///
+  /// - Parameters:
+  ///   - devices: those to which the readings point.
+  ///   - deviceIDs: their stored ids.
+  ///   - zone: the zone by which the source placed the readings; nil where it only passes on what others derived.
+  func write(
+    _ readings: [Reading], of devices: [Device], deviceIDs: [Int64], placedBy zone: LogbookZone?
+  ) throws -> Outcome {
+    var placer = try ReadingPlacer(database, devices)
+    if placer.agrees(with: zone) {
+      return try write(readings, deviceIDs: deviceIDs, zones: placer.all)
+    }
+    var placed = readings
+    placer.place(&placed)
+    return try write(placed, deviceIDs: deviceIDs, zones: placer.all)
+  }
+
+  private func write(_ readings: [Reading], deviceIDs: [Int64], zones: LogbookZones) throws -> Outcome {
     outcome = Outcome()
     differing.removeAll(keepingCapacity: true)
+    met.removeAll(keepingCapacity: true)
     table = SeriesTable(database, deviceIDs: deviceIDs)
     try order.arrange(readings, in: &table)
     outcome.repeated = order.repeated
@@ -88,6 +115,9 @@ final class ReadingWriter {
       try settleDifference(items, readings)
     }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
+    for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
+    let counted = table.devicesWithNewTicks
+    if !counted.isEmpty { try RepeatedHours(database, zones).settle(devices: counted) }
     return outcome
   }
 }
@@ -122,17 +152,34 @@ extension ReadingWriter {
       let item = items[place]
       isKnown[place - items.startIndex] = true
       known += 1
+      let isWithdrawn = find.integer(6) == 1
       if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
-        outcome.restarted.append(item.index)
+        // What is withdrawn says nothing of what its device counts.
+        if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
       } else if !agrees(find, firstColumn: 1, with: readings[item.index].measurement) {
         differing.append(item)
       } else if find.integer(4) == ingest {
         outcome.repeated += 1
       } else {
-        outcome.known += 1
+        meet(item, readings, occurrence: item.occurrence, isWithdrawn: isWithdrawn)
       }
     }
     return known
+  }
+
+  /// Counts a reading that was there before this import.
+  private func meet(
+    _ item: BatchOrder.Item, _ readings: [Reading], occurrence: Int64, isWithdrawn: Bool
+  ) {
+    outcome.known += 1
+    let point = SeriesPoint(
+      position: readings[item.index].position, valueBucket: item.valueBucket, occurrence: occurrence)
+    if isWithdrawn {
+      outcome.withdrawn += 1
+      outcome.metWithdrawn.append((table.all[item.series].id, point))
+    }
+    while met.count <= item.series { met.append([]) }
+    met[item.series].append(point)
   }
 
   private func insertChunk() throws {
@@ -167,42 +214,68 @@ extension ReadingWriter {
   }
 
   /// Settles different readings of one place where the store has, or may have, others: known under any occurrence;
-  /// changed at the source, as many as the place holds that this input no longer gives; else a further occurrence.
+  /// changed at the source, as many as the place holds that this input no longer gives; else a further occurrence. What is
+  /// withdrawn is known, too, and beside that it takes no place.
   private func settleDifference(_ items: [BatchOrder.Item], _ readings: [Reading]) throws {
-    let place = try place(of: items, readings)
-    var replaced = place.fromOthers.count { !$0 }
-    var next = place.nextOccurrence
+    var place = try place(of: items, readings)
     for (item, known) in zip(items, place.known) {
       let reading = readings[item.index]
-      switch known {
-      case .byOther: outcome.known += 1
-      case .byThis: outcome.repeated += 1
-      case nil where replaced > 0 || !canRepeat(reading):
-        replaced -= 1
+      if let known {
+        if known.isOwn {
+          outcome.repeated += 1
+        } else {
+          meet(item, readings, occurrence: known.occurrence, isWithdrawn: known.isWithdrawn)
+        }
+      } else if place.holdsAnotherDay {
+        outcome.restarted.append(item.index)
+      } else if place.replaced > 0 || reading.occurrenceIsStated || (place.isTaken && !canRepeat(reading)) {
+        place.replaced -= 1
         outcome.changed += 1
         try listRevision(item, reading)
-      case nil:
+      } else {
         chunk.removeAll()
         append(
           BatchOrder.Item(
-            index: item.index, series: item.series, valueBucket: item.valueBucket, occurrence: next),
+            index: item.index, series: item.series, valueBucket: item.valueBucket,
+            occurrence: place.takeOccurrence()),
           readings)
         try insertChunk()
         table.count(reading, at: item.series)
-        next += 1
+        place.isTaken = true
       }
     }
   }
 
-  private enum Origin { case byThis, byOther }
+  /// A stored reading that agrees with an item.
+  private struct Known {
+    let occurrence: Int64
+    let isWithdrawn: Bool
+    /// Whether this import stored it.
+    let isOwn: Bool
+  }
 
   /// What the store holds at one place.
   private struct Place {
-    /// By which ingest each item is known; nil for one whose value is not there.
-    var known: [Origin?]
-    /// For each stored reading of another ingest, whether an item agrees with it.
-    var fromOthers: [Bool] = []
-    var nextOccurrence: Int64 = 0
+    /// The stored reading that agrees with each item; nil for one whose value is not there.
+    var known: [Known?]
+    /// How many shown readings of other imports no item agrees with.
+    var replaced = 0
+    /// Whether a reading is shown there.
+    var isTaken = false
+    /// Whether the tick is that of a shown reading of another day.
+    var holdsAnotherDay = false
+    /// Every occurrence there.
+    var occurrences: Set<Int64> = []
+
+    /// The one behind the last; where a reading from elsewhere has the last that there can be, the first that is free.
+    mutating func takeOccurrence() -> Int64 {
+      let last = occurrences.max() ?? -1
+      let next =
+        last < Int64(Int32.max)
+        ? last + 1 : (0...Int64(occurrences.count)).first { !occurrences.contains($0) } ?? 0
+      occurrences.insert(next)
+      return next
+    }
   }
 
   private func place(of items: [BatchOrder.Item], _ readings: [Reading]) throws -> Place {
@@ -213,11 +286,20 @@ extension ReadingWriter {
     stored.bind(items[0].valueBucket, at: 4)
     var place = Place(known: items.map { _ in nil })
     while try stored.step() {
-      place.nextOccurrence = stored.integer(0) + 1
-      let origin: Origin = stored.integer(4) == ingest ? .byThis : .byOther
-      let match = items.firstIndex { agrees(stored, firstColumn: 1, with: readings[$0.index].measurement) }
-      if let match { place.known[match] = origin }
-      if origin == .byOther { place.fromOthers.append(match != nil) }
+      place.occurrences.insert(stored.integer(0))
+      let known = Known(
+        occurrence: stored.integer(0), isWithdrawn: stored.integer(6) == 1, isOwn: stored.integer(4) == ingest
+      )
+      let isAnotherDay = TickSession.isAnother(readings[items[0].index], thanShownAt: stored.integer(5))
+      let match =
+        isAnotherDay
+        ? nil : items.firstIndex { agrees(stored, firstColumn: 1, with: readings[$0.index].measurement) }
+      // Of equal ones the shown one counts.
+      if let match, place.known[match]?.isWithdrawn != false { place.known[match] = known }
+      if known.isWithdrawn { continue }
+      place.isTaken = true
+      if isAnotherDay { place.holdsAnotherDay = true }
+      if !known.isOwn, match == nil { place.replaced += 1 }
     }
     return place
   }

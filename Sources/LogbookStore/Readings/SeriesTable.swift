@@ -7,6 +7,8 @@ import SQLiteRows
 /// One device's readings of one kind and position kind, as the store knows them.
 struct Series {
   let id: Int64
+  let device: Int64
+  let positionKind: PositionKind
   /// The part of the table in which its readings are; see the schema.
   let partition: Int64
   let kind: ReadingKind
@@ -65,6 +67,11 @@ struct SeriesTable {
     changes[place].times.last = max(changes[place].times.last, time)
   }
 
+  /// The stored ids of devices of which readings with ticks are new.
+  var devicesWithNewTicks: Set<Int64> {
+    Set(zip(all, changes).filter { $0.positionKind == .tick && $1.new > 0 }.map { $0.0.device })
+  }
+
   /// Adds what was counted to the store's counters; gives the new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
@@ -82,6 +89,12 @@ struct SeriesTable {
           series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
           change.times.first, change.times.last,
         ])
+      // A withdrawal may catch what is new.
+      try database.executeCached(
+        sql: """
+          INSERT INTO changed_series (series, first_position, last_position) SELECT ?, ?, ?
+          WHERE EXISTS (SELECT 1 FROM record INDEXED BY record_withdrawing WHERE kind = 'withdrawal')
+          """, arguments: [series.id, change.positions.first, change.positions.last])
     }
     return newByKind
   }
@@ -114,7 +127,9 @@ extension SeriesTable {
       let (first, last): (Int64?, Int64?) = (try row[2], try row[3])
       guard first ?? 0 <= last ?? 0 else { throw row.damage(3) }
       let positions = first.flatMap { first in last.map { first...$0 } }
-      return Series(id: try row[0], partition: try row[1], kind: reading.kind, positions: positions)
+      return Series(
+        id: try row[0], device: device, positionKind: reading.positionKind, partition: try row[1],
+        kind: reading.kind, positions: positions)
     }
     try database.executeCached(
       sql: "INSERT INTO series (device, kind, position_kind, is_instant) VALUES (?, ?, ?, ?)",

@@ -23,10 +23,13 @@ enum RecordColumns {
   }
 
   /// The values of a state for them.
-  static func arguments(_ state: RecordState) -> StatementArguments {
-    [
+  ///
+  /// - Parameter placer: places a time whose offset the state leaves to the zones.
+  static func arguments(_ state: RecordState, _ placer: RecordPlacer) throws -> StatementArguments {
+    let placement = try placer.place(state)
+    return [
       "entry_guid": state.entryGuid, "device_time": state.deviceTime.seconds,
-      "utc_offset": Int(state.placement.utcOffset), "offset_source": Int(state.placement.source.rawValue),
+      "utc_offset": Int(placement.utcOffset), "offset_source": Int(placement.source.rawValue),
       "fields": state.fields.json, "deleted": state.isDeleted, "edited_at": state.editedAt,
     ]
   }

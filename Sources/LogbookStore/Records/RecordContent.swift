@@ -2,26 +2,49 @@
 
 import Logbook
 
-/// What of a record an import compares: its fields, its time and whether it is deleted.
-struct RecordContent: Equatable {
+/// What of a record an import compares: its fields, its time with the offset that is stated, and whether it is deleted.
+struct RecordContent {
   let fields: String
   let deviceTime: Int64
+  /// Nil where the zones of the logbook decide.
+  let statedOffset: Int?
   let isDeleted: Bool
 
-  init(fields: String, deviceTime: Int64, isDeleted: Bool) {
+  init(fields: String, deviceTime: Int64, utcOffset: Int, offsetSource: Int, isDeleted: Bool) {
     self.fields = fields
     self.deviceTime = deviceTime
+    statedOffset = offsetSource == Int(OffsetSource.stated.rawValue) ? utcOffset : nil
     self.isDeleted = isDeleted
   }
 
-  init(_ record: ImportedRecord) {
-    fields = record.deleted ? "{}" : record.fields.json
-    deviceTime = record.deviceTime.seconds
-    isDeleted = record.deleted
+  init(_ record: ImportedRecord, _ placement: Placement) {
+    self.init(
+      fields: record.deleted ? "{}" : record.fields.json, deviceTime: record.deviceTime.seconds,
+      utcOffset: Int(placement.utcOffset), offsetSource: Int(placement.source.rawValue),
+      isDeleted: record.deleted)
   }
 
-  /// The form in which `imported` keeps it: the time, then the fields.
-  var text: String { "\(deviceTime) \(fields)" }
+  init(_ state: RecordState) {
+    self.init(
+      fields: state.fields.json, deviceTime: state.deviceTime.seconds,
+      utcOffset: Int(state.placement.utcOffset), offsetSource: Int(state.placement.source.rawValue),
+      isDeleted: state.isDeleted)
+  }
+
+  /// Whether a stored record says all that this row says. A row without an offset says nothing against a stated one.
+  func isSaid(by stored: RecordContent) -> Bool {
+    fields == stored.fields && deviceTime == stored.deviceTime && isDeleted == stored.isDeleted
+      && (statedOffset == nil || statedOffset == stored.statedOffset)
+  }
+
+  /// The form in which `imported` keeps it: the time with a stated offset in seconds, then the fields.
+  var text: String {
+    let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""
+    return "\(deviceTime)\(offset) \(fields)"
+  }
   /// The same text of a stored row.
-  static let sql = "(record.device_time || ' ' || record.fields)"
+  static let sql = """
+    (record.device_time || CASE record.offset_source WHEN 0 THEN printf('%+d', record.utc_offset) ELSE '' END
+      || ' ' || record.fields)
+    """
 }

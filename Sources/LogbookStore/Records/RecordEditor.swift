@@ -31,6 +31,11 @@ package struct RecordDraft: Hashable, Sendable {
     entryGuid = record.entryGuid
   }
 
+  /// Whether both say the same. An offset that the zones derive says nothing.
+  func agrees(with other: RecordDraft) -> Bool {
+    state(editedAt: 0).agrees(with: other.state(editedAt: 0))
+  }
+
   /// What the record says once this is stored.
   func state(editedAt now: Int64) -> RecordState {
     RecordState(
@@ -109,7 +114,7 @@ package struct RecordEditor {
       let stored = try RecordDraft(record)
       var draft = stored
       try change(&draft)
-      guard draft != stored else { return RecordEdit(record: record, edits: 0) }
+      guard !draft.agrees(with: stored) else { return RecordEdit(record: record, edits: 0) }
       if let entry = draft.entryGuid, entry != stored.entryGuid {
         try Self.requireEntry(entry, for: guid, database)
       }
@@ -128,6 +133,7 @@ package struct RecordEditor {
       let record = try Self.require(guid, database)
       if record.isDeleted { return RecordEdit(record: record, edits: 0) }
       try Self.requireKnown(record)
+      try Self.requireDeletable(record)
       let edits = try Self.delete([guid], at: now, database)
       return RecordEdit(record: try Self.require(guid, database), edits: edits)
     }
@@ -141,14 +147,16 @@ extension RecordEditor {
   static func write(_ state: RecordState, to guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: "UPDATE record SET \(RecordColumns.assignments), version = version + 1 WHERE guid = :guid",
-      arguments: RecordColumns.arguments(state) + ["guid": guid])
+      arguments: try RecordColumns.arguments(state, RecordPlacer(database)) + ["guid": guid])
   }
 
   /// Adds a record.
   static func insert(_ state: RecordState, _ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: RecordColumns.insertion(),
-      arguments: RecordColumns.arguments(state) + ["guid": guid, "kind": state.kind.rawValue])
+      arguments: try RecordColumns.arguments(state, RecordPlacer(database)) + [
+        "guid": guid, "kind": state.kind.rawValue,
+      ])
   }
 
   /// Leaves tombstones of records and of everything that belongs to them, one edit each; returns how many.
@@ -201,13 +209,30 @@ extension RecordEditor {
     return record
   }
 
-  /// Refuses a kind whose fields mean something that this program does not know.
+  /// Refuses a kind whose fields mean something that this program does not know, and one that only commands of its own
+  /// write.
   private static func requireKnown(_ record: StoredRecord) throws {
-    guard record.kind.details == nil else { return }
+    guard let details = record.kind.details else {
+      throw Failure(
+        .configuration,
+        "\(record.guid): this version of glucoport does not know records of kind '\(record.kind.rawValue)'; "
+          + "change it with the version that wrote it")
+    }
+    guard details.isListed else {
+      throw Failure(
+        .usage,
+        "\(record.guid): this record of kind '\(record.kind.rawValue)' states something about others; change it with the "
+          + "commands that write it")
+    }
+  }
+
+  /// Refuses what states something about other items: commands of its own take it back.
+  private static func requireDeletable(_ record: StoredRecord) throws {
+    guard record.kind == .zone else { return }
     throw Failure(
-      .configuration,
-      "\(record.guid): this version of glucoport does not know records of kind '\(record.kind.rawValue)'; "
-        + "change it with the version that wrote it")
+      .usage,
+      "\(record.guid): this record states a time zone; 'glucoport config timezone' lists the zones and changes them"
+    )
   }
 
   /// Refuses content that no remote would take.

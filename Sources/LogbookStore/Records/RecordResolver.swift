@@ -52,6 +52,9 @@ package struct RecordConflict: Hashable, Sendable {
   package func check(_ resolution: Resolution) throws {
     switch resolution {
     case .mine, .theirs: return
+    case .both where guid == LogbookZones.baseGuid:
+      throw Failure(
+        .usage, "\(guid): a logbook has one base zone; use --keep mine or --keep theirs")
     case .both where mine.isDeleted || theirs.isDeleted:
       throw Failure(
         .usage,

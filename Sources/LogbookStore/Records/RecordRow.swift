@@ -11,23 +11,26 @@ struct RecordRow {
   let utcOffset: Int
   let offsetSource: Int
 
-  init(_ record: ImportedRecord, format: String) {
+  /// - Parameter placement: what places the time of the record in this store.
+  init(_ record: ImportedRecord, format: String, _ placement: Placement) {
     kind = record.kind.rawValue
     entryGuid =
       record.entryGuid
       ?? (record.entrySourceID.isEmpty ? nil : Digest.uuid(of: ["record", format, record.entrySourceID]))
-    content = RecordContent(record)
-    utcOffset = Int(record.placement.utcOffset)
-    offsetSource = Int(record.placement.source.rawValue)
+    content = RecordContent(record, placement)
+    utcOffset = Int(placement.utcOffset)
+    offsetSource = Int(placement.source.rawValue)
   }
 
   /// A row that waits in a table with these columns.
   init(_ row: Row) {
     kind = row["kind"]
     entryGuid = row["entry_guid"]
-    content = RecordContent(fields: row["fields"], deviceTime: row["device_time"], isDeleted: false)
     utcOffset = row["utc_offset"]
     offsetSource = row["offset_source"]
+    content = RecordContent(
+      fields: row["fields"], deviceTime: row["device_time"], utcOffset: utcOffset, offsetSource: offsetSource,
+      isDeleted: false)
   }
 }
 

@@ -11,6 +11,7 @@ final class RecordWriter {
   private let database: Database
   private let ingest: Int64
   private let format: String
+  private let zoneIsGiven: Bool
   private let ordinals: RecordOrdinals
 
   struct Outcome {
@@ -21,7 +22,9 @@ final class RecordWriter {
     var kept = 0
   }
 
-  init(_ database: Database, ingest: Int64, format: String) throws {
+  /// - Parameter zoneIsGiven: whether a person gave the zone of the input.
+  init(_ database: Database, ingest: Int64, format: String, zoneIsGiven: Bool = false) throws {
+    self.zoneIsGiven = zoneIsGiven
     self.database = database
     self.ingest = ingest
     self.format = format
@@ -37,11 +40,22 @@ final class RecordWriter {
     """
 
   /// Stores records inside the caller's transaction.
-  func write(_ records: [ImportedRecord]) throws -> Outcome {
+  ///
+  /// - Parameter given: the zone that a person gave for the input: in a record, which has no device, its offset is stated.
+  func write(_ records: [ImportedRecord], in given: LogbookZone? = nil) throws -> Outcome {
     var outcome = Outcome()
     var rows: [(key: RowKey, row: RecordRow)] = []
+    let placer = RecordPlacer(database)
+    var given = given
+    func placement(of record: ImportedRecord) throws -> Placement {
+      guard record.placement.source.isDerived else { return record.placement }
+      if let offset = given?.place(record.deviceTime).utcOffset {
+        return Placement(utcOffset: offset, source: .stated)
+      }
+      return try placer.place(record.deviceTime)
+    }
     for record in records {
-      let row = RecordRow(record, format: format)
+      let row = RecordRow(record, format: format, try placement(of: record))
       if let guid = record.guid {
         try settle(row, guid: guid, &outcome)
       } else if !record.sourceID.isEmpty {
@@ -59,7 +73,10 @@ final class RecordWriter {
   /// Ends the input: settles the rows that waited for it, then applies what changed at the source, where this export
   /// was made later than the one that wrote the record and the record still is what that one wrote. Called inside the
   /// last transaction, when the ingest's times are set.
-  func finish() throws -> Outcome {
+  ///
+  /// - Parameter undone: states that withdrawn imports of this same input made, by their digests: they are not made again.
+  /// - Parameter revives: whether a withdrawn record is changed by an export that is no later, too.
+  func finish(undone: [String: Set<String>] = [:], revives: Bool = false) throws -> Outcome {
     var outcome = Outcome()
     try ordinals.settle(
       known: { try settle($0, guid: $1, &outcome) },
@@ -70,7 +87,8 @@ final class RecordWriter {
     let waiting =
       try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM temp.record_change")) ?? 0
     guard waiting > 0 else { return outcome }
-    let updated = try applyChanges()
+    try drop(undone)
+    let updated = try applyChanges(revives: revives)
     outcome.updated += updated
     outcome.kept += waiting - updated
     return outcome
@@ -93,15 +111,37 @@ extension RecordWriter {
 
   private func settle(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let select = try database.cachedStatement(
-      sql: "SELECT guid, fields, device_time, deleted, imported FROM record WHERE guid = ?")
+      sql: """
+        SELECT guid, fields, device_time, deleted, imported, utc_offset, offset_source FROM record WHERE guid = ?
+        """)
     guard let found = try Row.fetchOne(select, arguments: [guid]).map({ StoredRow($0, of: "record") }) else {
+      if guid == LogbookZones.baseGuid {
+        if row.content.isDeleted {
+          outcome.kept += 1
+          return
+        }
+        let own = try LogbookZones.unjoinedBase(database)
+        if row.content.isSaid(by: RecordContent(own)) {
+          outcome.known += 1
+          return
+        }
+        // A logbook whose zone a person gave keeps it.
+        if try LogbookZones(database).origin == .given {
+          outcome.kept += 1
+          return
+        }
+      }
       outcome.new += 1
       return try insert(row, guid: guid)
     }
     let stored = RecordContent(
-      fields: try found[1], deviceTime: try found[2], isDeleted: try found[3])
-    if stored == row.content {
+      fields: try found[1], deviceTime: try found[2], utcOffset: try found[5], offsetSource: try found[6],
+      isDeleted: try found[3])
+    if row.content.isSaid(by: stored) {
       outcome.known += 1
+      try database.executeCached(
+        sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        arguments: [ingest, guid])
     } else if let imported: String = try found[4], imported == stored.text, !stored.isDeleted {
       try keepChange(row, guid: guid, &outcome)
     } else {
@@ -135,7 +175,42 @@ extension RecordWriter {
     if first == row.content.text { outcome.repeated += 1 } else { outcome.kept += 1 }
   }
 
-  private func applyChanges() throws -> Int {
+  private func drop(_ undone: [String: Set<String>]) throws {
+    for (guid, digests) in undone {
+      let row = try Row.fetchOne(
+        database.cachedStatement(
+          sql: "SELECT guid, device_time, fields FROM temp.record_change WHERE guid = ?"), arguments: [guid])
+      guard let row = row.map({ StoredRow($0, of: "record_change") }) else { continue }
+      let digest = RecordState.withdrawalDigest(
+        deviceTime: DeviceTime(seconds: try row[1]), fields: try row[2])
+      guard digests.contains(digest) else { continue }
+      try database.executeCached(sql: "DELETE FROM temp.record_change WHERE guid = ?", arguments: [guid])
+    }
+  }
+
+  /// A record that waits to be changed: what an import wrote, by an older export. What is withdrawn is as old as can be,
+  /// and a zone that a person gives for the same export a second time counts, however old the export is.
+  private static let isOutdated = """
+    record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
+      AND record.deleted = 0 AND record.imported = \(RecordContent.sql)
+      AND ((coalesce(this.generated_at, 0), coalesce(this.modified_at, 0))
+          > (coalesce(earlier.generated_at, 0), coalesce(earlier.modified_at, 0))
+        OR (:revives AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1))
+        OR (:zone_is_given AND c.fields = record.fields AND c.device_time = record.device_time))
+    """
+
+  private func applyChanges(revives: Bool) throws -> Int {
+    let arguments: StatementArguments = [
+      "ingest": ingest, "revives": revives, "zone_is_given": zoneIsGiven,
+    ]
+    try database.executeCached(
+      sql: """
+        INSERT INTO ingest_change
+        SELECT :ingest, record.guid, record.ingest, record.device_time, record.utc_offset, record.offset_source,
+          record.fields
+        FROM record, temp.record_change AS c, ingest AS this, ingest AS earlier WHERE \(Self.isOutdated)
+        ON CONFLICT DO NOTHING
+        """, arguments: arguments)
     try database.executeCached(
       sql: """
         UPDATE record SET
@@ -143,11 +218,8 @@ extension RecordWriter {
           offset_source = c.offset_source, imported = c.imported, edited_at = NULL, ingest = :ingest,
           version = version + 1
         FROM temp.record_change AS c, ingest AS this, ingest AS earlier
-        WHERE record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
-          AND record.deleted = 0 AND record.imported = \(RecordContent.sql)
-          AND (coalesce(this.generated_at, 0), coalesce(this.modified_at, 0))
-            > (coalesce(earlier.generated_at, 0), coalesce(earlier.modified_at, 0))
-        """, arguments: ["ingest": ingest])
+        WHERE \(Self.isOutdated)
+        """, arguments: arguments)
     let updated = database.changesCount
     try database.executeCached(sql: "DELETE FROM temp.record_change")
     return updated

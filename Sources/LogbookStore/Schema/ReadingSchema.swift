@@ -47,14 +47,16 @@ enum ReadingSchema {
       series INTEGER NOT NULL,
       value_bucket INTEGER NOT NULL,
       occurrence INTEGER NOT NULL,
-      \(SharedSchema.readingColumns),
+      \(SharedSchema.readingColumns(offset: offset)),
       ingest INTEGER NOT NULL,
       uploaded INTEGER NOT NULL DEFAULT 0,
-      CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck)),
+      CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck(offset: offsetCheck))),
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX reading_pending ON reading(partition, position, series, value_bucket, occurrence)
       WHERE uploaded = 0;
+    -- Shown times that a clock repeats: few, and settled again when other ticks of the device come.
+    CREATE INDEX reading_repeated ON reading(series, position) WHERE offset_source >= 3;
 
     -- Readings that the remote refuses permanently, with its words. They stay pending, and are not sent.
     CREATE TABLE refusal (
@@ -77,12 +79,23 @@ enum ReadingSchema {
 
     """
 
+  /// What the source states, or what is derived from the zones: one of them is NULL. So a stated offset is immutable like
+  /// the value and a derived one can be written anew, without a trigger that would look up a million rows again.
+  private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
+  private static let offsetCheck = """
+    CASE offset_source
+          WHEN 0 THEN derived_offset IS NULL AND stated_offset IS NOT NULL
+            AND stated_offset > -86400 AND stated_offset < 86400
+          ELSE stated_offset IS NULL AND derived_offset IS NOT NULL
+            AND derived_offset > -86400 AND derived_offset < 86400 END
+    """
+
   /// What may never happen to a reading, whoever asks.
   private static let rules = """
     \(SharedSchema.readingStays)
     CREATE TRIGGER reading_is_immutable
-    BEFORE UPDATE OF partition, position, series, value_bucket, occurrence, device_time, value, unit, range_flag,
-      threshold, marks, ingest ON reading
+    BEFORE UPDATE OF partition, position, series, value_bucket, occurrence, device_time, stated_offset, value, unit,
+      range_flag, threshold, marks, ingest ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
     CREATE TRIGGER series_stays BEFORE DELETE ON series
@@ -90,10 +103,6 @@ enum ReadingSchema {
 
     CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, position_kind, is_instant ON series
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;
-
-    CREATE TRIGGER reading_offset_is_derived BEFORE UPDATE OF utc_offset, offset_source ON reading
-    WHEN OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3)
-    BEGIN SELECT RAISE(ABORT, 'only an offset that comes from the time zone can be recomputed'); END;
 
     CREATE TRIGGER requeue_stays BEFORE DELETE ON requeue
     BEGIN SELECT RAISE(ABORT, 'the reasons of requeues are never deleted'); END;

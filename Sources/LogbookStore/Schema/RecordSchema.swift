@@ -4,7 +4,7 @@ import SQLiteRows
 
 /// Records, and what an edit and a write by sync may do to them.
 enum RecordSchema {
-  static let statements = table + rules + WithdrawnReading.index
+  static let statements = table + rules
 
   private static let table = """
     CREATE TABLE record (
@@ -63,13 +63,14 @@ enum RecordSchema {
     BEGIN SELECT RAISE(ABORT, 'an edit leaves the columns of sync alone'); END;
 
     -- Content changes without a new version in two cases: a pull onto a synced record, or a merge into the version
-    -- that was sent, which takes the remote's base and revision in the same statement. The time zone apart.
+    -- that was sent, which takes the remote's base and revision in the same statement. An offset that is
+    -- derived from the zones is no content.
     CREATE TRIGGER record_content_is_versioned BEFORE UPDATE ON record
     WHEN NEW.version = OLD.version AND (
       NEW.fields IS NOT OLD.fields OR NEW.deleted IS NOT OLD.deleted OR NEW.entry_guid IS NOT OLD.entry_guid
       OR NEW.device_time IS NOT OLD.device_time
       OR ((NEW.utc_offset IS NOT OLD.utc_offset OR NEW.offset_source IS NOT OLD.offset_source)
-        AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
+        AND (OLD.offset_source = 0 OR NEW.offset_source = 0)))
       AND NOT (OLD.version = OLD.version_synced AND NEW.version_synced = NEW.version)
       AND NOT (OLD.version IS OLD.sent_version AND NEW.base IS NOT OLD.base AND NEW.revision IS NOT OLD.revision)
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;

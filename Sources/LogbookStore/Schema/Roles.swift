@@ -93,7 +93,7 @@ enum Roles {
     WHEN NEW.version = OLD.version AND (
       \(changes(["fields", "deleted", "entry_guid", "device_time", "edited_at"]))
       OR ((\(changes(["utc_offset", "offset_source"])))
-        AND (OLD.offset_source NOT IN (1, 2, 3) OR NEW.offset_source NOT IN (1, 2, 3))))
+        AND (OLD.offset_source = 0 OR NEW.offset_source = 0)))
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;
 
     CREATE TEMP TRIGGER role_inserts_unsynced BEFORE INSERT ON main.record

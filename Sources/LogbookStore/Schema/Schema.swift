@@ -5,10 +5,11 @@ import SQLiteRows
 /// The schema of a store. Its number rises with every released change.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 6, name: "store",
+    applicationID: 0x474C_5543, version: 7, name: "store",
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
-      SameReadingSchema.statements, QueueSchema.statements, ViewSchema.statements,
+      SameReadingSchema.statements, WithdrawalSchema.statements, QueueSchema.statements,
+      StatementSchema.statements, ViewSchema.statements,
     ])
 
   private static let tables = """
@@ -35,6 +36,8 @@ enum Schema {
       firmware TEXT,
       clock_meter INTEGER,
       clock_host INTEGER,
+      -- 0 where it met the store's readings in too many pieces to note them.
+      is_noted INTEGER NOT NULL DEFAULT 1 CHECK (is_noted IN (0, 1)),
       CHECK ((clock_host IS NULL) = (clock_meter IS NULL) AND (clock_host IS NULL) = (clock_difference IS NULL))
     ) STRICT;
 

@@ -8,9 +8,9 @@ enum ViewSchema {
     CREATE VIEW readings AS
     SELECT
       \(StoredName.kind) AS kind,
-      strftime('%Y-%m-%dT%H:%M:%SZ', r.device_time - r.utc_offset, 'unixepoch') AS time,
+      strftime('%Y-%m-%dT%H:%M:%SZ', r.device_time - \(readingOffset), 'unixepoch') AS time,
       strftime('%Y-%m-%dT%H:%M:%S', r.device_time, 'unixepoch') AS device_time,
-      \(offset("r.utc_offset")) AS utc_offset,
+      \(offset(readingOffset)) AS utc_offset,
       CASE r.offset_source WHEN 0 THEN 'stated' WHEN 1 THEN 'zone' WHEN 2 THEN 'zone-gap'
         WHEN 3 THEN 'zone-overlap' ELSE 'ticks' END AS offset_source,
       r.value AS value,
@@ -21,7 +21,7 @@ enum ViewSchema {
       r.threshold AS threshold,
       rtrim(
         \(marks), ',') AS marks,
-      \(WithdrawnReading.sql) AS withdrawn,
+      \(Withdrawn.reading) AS withdrawn,
       d.vendor AS vendor, d.model AS model, d.serial AS serial, d.format AS format,
       \(StoredName.positionKind) AS position_kind,
       r.position AS position, r.value_bucket AS value_bucket, r.occurrence AS occurrence,
@@ -36,9 +36,12 @@ enum ViewSchema {
       strftime('%Y-%m-%dT%H:%M:%S', device_time, 'unixepoch') AS device_time,
       \(offset("utc_offset")) AS utc_offset,
       json_extract(fields, '$.subtype') AS subtype,
-      fields, deleted, version, version_synced, ingest
-    FROM record;
+      fields, \(Withdrawn.record) AS withdrawn, deleted, version, version_synced, ingest
+    FROM record
+    WHERE kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment');
     """
+
+  private static let readingOffset = "coalesce(r.stated_offset, r.derived_offset)"
 
   private static func offset(_ column: String) -> String {
     """

@@ -15,7 +15,7 @@ extension Store {
           FROM refusal AS q JOIN series AS s ON s.id = q.series JOIN device AS d ON d.id = s.device
             CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = q.position AND r.series = q.series
               AND r.value_bucket = q.value_bucket AND r.occurrence = q.occurrence
-          WHERE r.uploaded = 0 ORDER BY r.device_time - r.utc_offset
+          WHERE r.uploaded = 0 ORDER BY r.device_time - \(StoredOffset.sql("r"))
           """)
       while let row = try readings.next() {
         let reading = try StoredReading(row)

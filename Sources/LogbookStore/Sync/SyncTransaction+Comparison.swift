@@ -60,7 +60,7 @@ extension SyncTransaction {
   package func knownRecordDigests() throws -> IdentityDigests {
     var digests = IdentityDigests()
     try forEachRecord(in: nil) { record in
-      if let known = record.lastSyncedState { digests.insert(record.guid, known) }
+      if let known = record.lastSyncedState, !record.isUnjoinedBase { digests.insert(record.guid, known) }
     }
     return digests
   }
@@ -68,7 +68,7 @@ extension SyncTransaction {
   /// The records in these buckets, by their ids.
   package func heldRecords(in buckets: Set<Int>) throws -> [String: SyncRecord] {
     var held: [String: SyncRecord] = [:]
-    try forEachRecord(in: buckets) { held[$0.guid] = $0 }
+    try forEachRecord(in: buckets) { if !$0.isUnjoinedBase { held[$0.guid] = $0 } }
     return held
   }
 
@@ -84,6 +84,9 @@ extension SyncTransaction {
 }
 
 extension SyncRecord {
+  /// Whether it states the base zone and no remote has had a say in it.
+  package var isUnjoinedBase: Bool { guid == LogbookZones.baseGuid && revision == nil }
+
   /// Whether nothing of it waits: not to be sent, and not for a person.
   package var isSettled: Bool { !isPending && !isConflicted }
 

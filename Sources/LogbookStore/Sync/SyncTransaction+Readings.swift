@@ -8,15 +8,39 @@ extension SyncTransaction {
   /// The first readings behind `key` that the remote does not have, but for those that it refused.
   ///
   /// Their cost grows with what is pending, not with the store.
-  package func pendingReadings(after key: ReadingKey?, limit: Int) throws -> PendingReadings {
+  ///
+  /// - Parameter leavesOutWithdrawn: whether the remote is not to get what is withdrawn.
+  package func pendingReadings(
+    after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
+  ) throws -> PendingReadings {
+    try readings(
+      "reading AS r INDEXED BY reading_pending",
+      """
+      r.uploaded = 0 AND \(leavesOutWithdrawn ? Withdrawn.readingIsShown : "TRUE")
+        AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
+          AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence)
+      """, after: key, limit: limit)
+  }
+
+  /// The first readings that the remote has and that are withdrawn.
+  package func withdrawnReadings(limit: Int) throws -> PendingReadings {
+    try readings(
+      """
+      withdrawn AS w CROSS JOIN series AS s ON s.id = w.series
+      CROSS JOIN reading AS r ON r.partition = s.partition AND r.position = w.position AND r.series = w.series
+        AND r.value_bucket = w.value_bucket AND r.occurrence = w.occurrence
+      """, "r.uploaded = 1", after: nil, limit: limit)
+  }
+
+  private func readings(
+    _ tables: String, _ condition: String, after key: ReadingKey?, limit: Int
+  ) throws -> PendingReadings {
     let statement = try RawStatement(
       keptBy: database,
       """
       SELECT r.partition, r.position, r.series, r.value_bucket, r.occurrence, \(Self.readingColumns)
-      FROM reading AS r INDEXED BY reading_pending
-      WHERE r.uploaded = 0 AND (r.partition, r.position, r.series, r.value_bucket, r.occurrence) > (?1, ?2, ?3, ?4, ?5)
-        AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
-          AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence)
+      FROM \(tables)
+      WHERE \(condition) AND (r.partition, r.position, r.series, r.value_bucket, r.occurrence) > (?1, ?2, ?3, ?4, ?5)
       ORDER BY r.partition, r.position, r.series, r.value_bucket, r.occurrence LIMIT ?6
       """)
     statement.bind(
@@ -46,7 +70,7 @@ extension SyncTransaction {
       last: last)
   }
 
-  static let readingColumns = RawStatement.readingColumns.map { "r.\($0)" }.joined(separator: ", ")
+  static let readingColumns = StoredOffset.columns("r")
 
   /// The remote has these readings, but for those that it refused, which are kept with its words.
   ///
@@ -141,7 +165,8 @@ extension SyncTransaction {
   {
     let writer = try ReadingWriter(database, rows, ingest: ingest, isUploaded: true)
     let devices = try batch.devices.map { try $0.addedID(database) }
-    let outcome = try writer.write(batch.readings, deviceIDs: devices)
+    let outcome = try writer.write(
+      batch.readings, of: batch.devices, deviceIDs: devices, placedBy: nil)
     try database.executeCached(
       sql: """
         UPDATE ingest SET finished_at = ?,

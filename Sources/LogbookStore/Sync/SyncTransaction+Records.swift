@@ -33,6 +33,27 @@ extension SyncTransaction {
         SyncRecord.init)
   }
 
+  /// Makes the base zone of the store a record, where no record states it yet. It is not pending: whoever joins a remote
+  /// sends it, and a run that fails leaves nothing behind that people would see.
+  package func stateBaseZone() throws {
+    guard try record(LogbookZones.baseGuid) == nil else { return }
+    try RecordEditor.insert(LogbookZones.unjoinedBase(database), LogbookZones.baseGuid, database)
+    try holdBackBaseZone()
+    // It says what held already.
+    try database.executeCached(
+      sql: "DELETE FROM changed_statement WHERE guid = ?", arguments: [LogbookZones.baseGuid])
+  }
+
+  /// Leaves the base zone of this store unsent, since the login may not write: it is not pending, and the remote's
+  /// replaces it when that comes.
+  package func holdBackBaseZone() throws {
+    try database.executeCached(
+      sql: """
+        UPDATE record SET version_synced = version, sent_version = NULL, sent = NULL
+        WHERE guid = ? AND revision IS NULL
+        """, arguments: [LogbookZones.baseGuid])
+  }
+
   /// Records that are to be sent, as many as `limit`, by their ids.
   ///
   /// - Parameter heldBack: records that cannot be sent in this run.
@@ -103,7 +124,7 @@ extension SyncTransaction {
           sent = NULL, conflict = NULL, conflict_revision = NULL, quarantine = NULL, quarantined_version = NULL,
           \(Self.assignments(of: remote.state, over: record))
         WHERE guid = :guid
-        """, arguments: Self.arguments(remote.state, of: remote, over: record))
+        """, arguments: try arguments(remote.state, of: remote, over: record))
   }
 
   /// The merged state stays pending, made on the remote's.
@@ -113,7 +134,7 @@ extension SyncTransaction {
         UPDATE record SET base = :base, revision = :revision, sent_version = NULL, sent = NULL,
           \(Self.assignments(of: state, over: record))
         WHERE guid = :guid
-        """, arguments: Self.arguments(state, of: remote, over: record))
+        """, arguments: try arguments(state, of: remote, over: record))
   }
 
   /// Keeps the remote's side beside the local one, which stays in use. What was sent and not answered stays, too:
@@ -141,18 +162,19 @@ extension SyncTransaction {
     record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments
   }
 
-  private static func arguments(
+  private func arguments(
     _ state: RecordState, of remote: RemoteRecord, over record: SyncRecord
-  ) -> StatementArguments {
+  ) throws -> StatementArguments {
     let content: StatementArguments =
-      record.state.agrees(with: state) ? ["edited_at": state.editedAt] : RecordColumns.arguments(state)
+      try record.state.agrees(with: state)
+      ? ["edited_at": state.editedAt] : RecordColumns.arguments(state, placer)
     return content + ["base": remote.state.json, "revision": remote.revision, "guid": remote.guid]
   }
 
   private func insert(_ remote: RemoteRecord) throws {
     try database.executeCached(
       sql: RecordColumns.insertion(with: ["version", "version_synced", "revision", "base"]),
-      arguments: RecordColumns.arguments(remote.state) + [
+      arguments: try RecordColumns.arguments(remote.state, placer) + [
         "guid": remote.guid, "kind": remote.state.kind.rawValue, "version": 1, "version_synced": 1,
         "revision": remote.revision, "base": remote.state.json,
       ])

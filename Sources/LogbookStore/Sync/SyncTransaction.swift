@@ -19,10 +19,13 @@ package struct SyncTransaction {
   let database: Database
   /// The table through which statements take many readings at once.
   let rows: BatchTable
+  /// Places the times of records that state no offset.
+  let placer: RecordPlacer
 
   init(_ database: Database, _ rows: BatchTable) {
     self.database = database
     self.rows = rows
+    placer = RecordPlacer(database)
   }
 }
 

@@ -13,6 +13,11 @@ extension NightscoutRemote {
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     var verdicts: [RecordVerdict] = []
+    let changes = changes.map { change in
+      RecordChange(
+        guid: change.guid, node: change.node, version: change.version, base: change.base,
+        state: zone.placed(change.state))
+    }
     // One after the other: two requests for one document at a time make two documents of it.
     for change in changes {
       verdicts.append(try await verdict(change, NightscoutWriter(run)))

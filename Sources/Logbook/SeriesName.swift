@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One device's readings of one kind and position kind, by a name that every store gives them.
+package struct SeriesName: Hashable, Sendable {
+  /// What identifies the device, as `ReadingIdentity.text(of:)` writes it.
+  package let device: String
+  /// What the readings measure.
+  package let kind: ReadingKind
+  /// What places them among those of their device and kind.
+  package let positionKind: PositionKind
+
+  package init(device: String, kind: ReadingKind, positionKind: PositionKind) {
+    (self.device, self.kind, self.positionKind) = (device, kind, positionKind)
+  }
+
+  /// The series of a reading.
+  package init(_ identity: ReadingIdentity) {
+    let device = Device(
+      vendor: identity.vendor, model: identity.model, serial: identity.serial, format: identity.format)
+    self.init(
+      device: ReadingIdentity.text(of: device), kind: identity.kind, positionKind: identity.positionKind)
+  }
+
+  /// The series that a text names; nil for any other text.
+  package init?(text: some StringProtocol) {
+    let parts = text.split(separator: "|", omittingEmptySubsequences: false)
+    guard parts.count == 5, let kind = ReadingKind(name: parts[3]),
+      let positionKind = PositionKind(name: parts[4])
+    else { return nil }
+    self.init(device: parts[0..<3].joined(separator: "|"), kind: kind, positionKind: positionKind)
+  }
+
+  /// The first five parts of the identities of its readings.
+  package var text: String { "\(device)|\(kind.name)|\(positionKind.name)" }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The content of a withdrawal as the fields of its record, as glucoport-json(5) documents them.
+
+extension Withdrawal {
+  /// The most bytes of a field that lists readings or records, so that a record stays far below what a server takes.
+  package static let maxListBytes = 200 * 1024
+
+  private enum Name {
+    static let (subtype, hidden, text) = ("subtype", "hidden", "text")
+    static let (group, input, points, records, changes) = ("group", "input", "points", "records", "changes")
+    static let (device, since, until) = ("device", "since", "until")
+    static let (reading, record) = ("reading", "record")
+  }
+
+  private enum Subtype: String { case `import`, device, reading, record }
+
+  /// The fields of the record.
+  package var fields: RecordFields {
+    var fields = RecordFields([Name.hidden: .flag(isHidden)])
+    if !reason.isEmpty { fields[Name.text] = .text(reason) }
+    switch subject {
+    case .input(let input):
+      fields[Name.subtype] = .text(Subtype.import.rawValue)
+      fields[Name.group] = .text(input.group)
+      if !input.input.isEmpty { fields[Name.input] = .text(input.input) }
+      fields.set(Name.points, lines: input.pointLines)
+      fields.set(Name.records, lines: input.records.map { "\($0.key) \($0.value)" }.sorted())
+      fields.set(Name.changes, lines: input.changes.map(\.line).sorted())
+    case .device(let rule):
+      fields[Name.subtype] = .text(Subtype.device.rawValue)
+      fields[Name.device] = .text(rule.device)
+      if let since = rule.since { fields[Name.since] = .text(since.text) }
+      if let until = rule.until { fields[Name.until] = .text(until.text) }
+    case .reading(let identity):
+      fields[Name.subtype] = .text(Subtype.reading.rawValue)
+      fields[Name.reading] = .text(identity.text)
+    case .record(let guid):
+      fields[Name.subtype] = .text(Subtype.record.rawValue)
+      fields[Name.record] = .text(guid)
+    }
+    return fields
+  }
+
+  /// What such fields say; nil for what this program does not understand, which then hides nothing.
+  package init?(fields: RecordFields) {
+    guard case .flag(let isHidden)? = fields[Name.hidden],
+      let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
+    else { return nil }
+    let subject: Subject? =
+      switch subtype {
+      case .import: Self.input(fields).map(Subject.input)
+      case .device: Self.rule(fields).map(Subject.device)
+      case .reading: fields.text(Name.reading).flatMap { ReadingIdentity(text: $0) }.map(Subject.reading)
+      case .record: fields.text(Name.record).flatMap { Guid.isValid($0) ? .record($0) : nil }
+      }
+    guard let subject else { return nil }
+    self.init(subject, isHidden: isHidden, reason: fields.text(Name.text) ?? "")
+  }
+
+  /// What the JSON of such fields says; nil as for the fields, and for what is no such JSON.
+  package init?(json: String) {
+    do throws(JSONError) {
+      self.init(fields: try RecordFields(json: json))
+    } catch {
+      return nil
+    }
+  }
+
+  /// What two sides say that were edited apart. Withdrawals never wait for a person: what either side showed again is
+  /// shown. Equal sides give equal results, whichever is which.
+  package static func merged(
+    _ local: RecordFields, _ remote: RecordFields, base: RecordFields?
+  ) -> RecordFields {
+    var merged = RecordFields()
+    for name in Set(local.values.keys).union(remote.values.keys).union((base?.values ?? [:]).keys) {
+      let (mine, theirs) = (local[name], remote[name])
+      if mine == theirs {
+        merged[name] = mine
+      } else if let base, base[name] == mine || base[name] == theirs {
+        merged[name] = base[name] == mine ? theirs : mine
+      } else {
+        merged[name] = both(name, mine, theirs)
+      }
+    }
+    return merged
+  }
+
+  private static func both(_ name: String, _ mine: FieldValue?, _ theirs: FieldValue?) -> FieldValue? {
+    switch (name, mine, theirs) {
+    case (Name.hidden, _, _): return .flag(false)
+    // A list that is gone is empty: that side showed all of it again.
+    case (Name.points, nil, _), (Name.points, _, nil), (Name.records, nil, _), (Name.records, _, nil),
+      (Name.changes, nil, _), (Name.changes, _, nil):
+      return nil
+    case (Name.points, .text(let mine)?, .text(let theirs)?):
+      guard let mine = WithdrawnInput.points(mine), let theirs = WithdrawnInput.points(theirs) else { break }
+      let common = Dictionary(
+        uniqueKeysWithValues: mine.compactMap { series, runs in
+          theirs[series].map { other in (series, runs.filtered(other.contains)) }
+        })
+      let lines = WithdrawnInput.lines(common)
+      return lines.isEmpty ? nil : .text(lines.joined(separator: "\n"))
+    case (Name.records, .text(let mine)?, .text(let theirs)?),
+      (Name.changes, .text(let mine)?, .text(let theirs)?):
+      let lines = Set(mine.split(separator: "\n")).intersection(theirs.split(separator: "\n"))
+      return lines.isEmpty ? nil : .text(lines.sorted().joined(separator: "\n"))
+    default: break
+    }
+    // Of what only people read, the same one everywhere.
+    return [mine, theirs].compactMap(\.self).max { RecordFields(["": $0]).json < RecordFields(["": $1]).json }
+  }
+}
+
+extension Withdrawal {
+  private static func input(_ fields: RecordFields) -> WithdrawnInput? {
+    guard let group = fields.text(Name.group), Guid.isValid(group),
+      let points = WithdrawnInput.points(fields.text(Name.points) ?? "")
+    else { return nil }
+    var input = WithdrawnInput(group: group, input: fields.text(Name.input) ?? "", points: points)
+    for line in (fields.text(Name.records) ?? "").split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count == 2, Guid.isValid(String(words[0])) else { return nil }
+      input.records[String(words[0])] = String(words[1])
+    }
+    for line in (fields.text(Name.changes) ?? "").split(separator: "\n") {
+      guard let change = RecordRevision(line: line) else { return nil }
+      input.changes.append(change)
+    }
+    return input
+  }
+
+  private static func rule(_ fields: RecordFields) -> DeviceRule? {
+    guard let device = fields.text(Name.device) else { return nil }
+    let (since, until) = (fields.text(Name.since), fields.text(Name.until))
+    let rule = DeviceRule(
+      device: device, since: since.flatMap { DeviceTime(text: $0) },
+      until: until.flatMap { DeviceTime(text: $0) })
+    // A limit that cannot be read would make the rule catch more than it says.
+    return (rule.since == nil) == (since == nil) && (rule.until == nil) == (until == nil) ? rule : nil
+  }
+}
+
+extension WithdrawnInput {
+  /// One line for each series: its name and its runs.
+  fileprivate static func lines(_ points: [SeriesName: PointRuns]) -> [String] {
+    points.filter { !$0.value.isEmpty }.map { "\($0.key.text) \($0.value.text)" }.sorted()
+  }
+
+  fileprivate static func points(_ text: String) -> [SeriesName: PointRuns]? {
+    var points: [SeriesName: PointRuns] = [:]
+    for line in text.split(separator: "\n") {
+      guard let end = line.lastIndex(of: " "), let series = SeriesName(text: line[..<end]),
+        let runs = PointRuns(text: line[line.index(after: end)...])
+      else { return nil }
+      points[series] = runs
+    }
+    return points
+  }
+
+  fileprivate var pointLines: [String] { Self.lines(points) }
+}
+
+extension RecordRevision {
+  /// The id and both states, with tabs between them, which no state holds.
+  fileprivate var line: String { "\(guid)\t\(before.json)\t\(after.json)" }
+
+  fileprivate init?(line: Substring) {
+    let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 3, Guid.isValid(parts[0]) else { return nil }
+    do throws(JSONError) {
+      self.init(
+        guid: parts[0], before: try RecordState(json: parts[1]), after: try RecordState(json: parts[2]))
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension RecordFields {
+  fileprivate func text(_ name: String) -> String? {
+    if case .text(let text)? = self[name] { text } else { nil }
+  }
+
+  fileprivate mutating func set(_ name: String, lines: [String]) {
+    if !lines.isEmpty { self[name] = .text(lines.joined(separator: "\n")) }
+  }
+}
+
+extension PointRuns {
+  /// The points for which a condition holds.
+  package func filtered(_ condition: (SeriesPoint) -> Bool) -> PointRuns {
+    PointRuns(points.filter(condition))
+  }
+}

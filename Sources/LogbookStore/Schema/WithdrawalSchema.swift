@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What imports brought, and what the records of kind `withdrawal` hide. The records alone decide; `withdrawn` and
+/// `listed_record` follow from them and are written in the transaction that changes one.
+enum WithdrawalSchema {
+  static let statements = provenance + results + changes
+
+  /// What an import met that was there already. What it stored bears its number.
+  private static let provenance = """
+    -- Readings that follow each other in the store, of which those count that no later import than `latest` stored.
+    CREATE TABLE ingest_run (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      series INTEGER NOT NULL REFERENCES series(id),
+      first_position INTEGER NOT NULL,
+      first_bucket INTEGER NOT NULL,
+      first_occurrence INTEGER NOT NULL,
+      last_position INTEGER NOT NULL,
+      last_bucket INTEGER NOT NULL,
+      last_occurrence INTEGER NOT NULL,
+      latest INTEGER NOT NULL,
+      PRIMARY KEY (ingest, series, first_position, first_bucket, first_occurrence)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX ingest_run_by_series ON ingest_run(series, first_position);
+
+    CREATE TABLE ingest_record (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      guid TEXT NOT NULL,
+      PRIMARY KEY (guid, ingest)
+    ) STRICT, WITHOUT ROWID;
+
+    -- What a record held before the import changed it.
+    CREATE TABLE ingest_change (
+      ingest INTEGER NOT NULL REFERENCES ingest(id),
+      guid TEXT NOT NULL,
+      earlier INTEGER NOT NULL REFERENCES ingest(id),
+      device_time INTEGER NOT NULL,
+      utc_offset INTEGER NOT NULL,
+      offset_source INTEGER NOT NULL,
+      fields TEXT NOT NULL,
+      PRIMARY KEY (ingest, guid)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Imports that are undone, in the order in which they were, each with the group of its withdrawals.
+    CREATE TABLE undone (
+      id INTEGER PRIMARY KEY,
+      ingest INTEGER NOT NULL UNIQUE REFERENCES ingest(id),
+      withdrawal TEXT NOT NULL UNIQUE
+    ) STRICT;
+
+    """
+
+  private static let results = """
+    -- Readings that are not shown. 1: withdrawn; 2: an equal one of their place is shown.
+    CREATE TABLE withdrawn (
+      series INTEGER NOT NULL REFERENCES series(id),
+      position INTEGER NOT NULL,
+      value_bucket INTEGER NOT NULL,
+      occurrence INTEGER NOT NULL,
+      cause INTEGER NOT NULL CHECK (cause IN (1, 2)),
+      PRIMARY KEY (series, position, value_bucket, occurrence)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Records that a withdrawal names, whether they are here or not, and whether it hides them as they are.
+    CREATE TABLE listed_record (
+      guid TEXT PRIMARY KEY,
+      is_withdrawn INTEGER NOT NULL CHECK (is_withdrawn IN (0, 1))
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX listed_record_withdrawn ON listed_record(is_withdrawn);
+
+    CREATE INDEX record_withdrawing ON record(guid) WHERE kind = 'withdrawal';
+    CREATE INDEX record_withdrawal_group ON record(json_extract(fields, '$.group')) WHERE kind = 'withdrawal';
+
+    """
+
+  /// What changed since both tables were last written: empty at the end of each transaction of glucoport.
+  private static let changes = """
+    CREATE TABLE changed_withdrawal (id INTEGER PRIMARY KEY, fields TEXT NOT NULL) STRICT;
+    CREATE TABLE changed_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TABLE changed_series (
+      id INTEGER PRIMARY KEY,
+      series INTEGER NOT NULL REFERENCES series(id),
+      first_position INTEGER NOT NULL,
+      last_position INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TRIGGER withdrawal_is_new AFTER INSERT ON record WHEN NEW.kind = 'withdrawal' AND NEW.deleted = 0
+    BEGIN INSERT INTO changed_withdrawal (fields) VALUES (NEW.fields); END;
+
+    CREATE TRIGGER withdrawal_changes AFTER UPDATE OF fields, deleted ON record
+    WHEN NEW.kind = 'withdrawal' AND (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted)
+    BEGIN INSERT INTO changed_withdrawal (fields) VALUES (OLD.fields), (NEW.fields); END;
+
+    CREATE TRIGGER listed_record_is_new AFTER INSERT ON record
+    WHEN EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)
+    BEGIN INSERT INTO changed_record VALUES (NEW.guid) ON CONFLICT DO NOTHING; END;
+
+    CREATE TRIGGER listed_record_changes AFTER UPDATE OF fields, device_time, deleted ON record
+    WHEN EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)
+    BEGIN INSERT INTO changed_record VALUES (NEW.guid) ON CONFLICT DO NOTHING; END;
+
+    """
+}

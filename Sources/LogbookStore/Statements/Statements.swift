@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// Records that state something about other items: whatever changes one of them, an edit, an import, a pull or a merge,
+/// what it states is applied in the same transaction.
+enum Statements {
+  /// Applies the statements of one kind, of which those with these guids changed.
+  typealias Application = @Sendable (_ database: Database, _ guids: [String]) throws -> Void
+
+  /// What applies each kind, in this order.
+  static let applications: [(kind: RecordKind, apply: Application)] = [
+    (.zone, { database, _ in _ = try DerivedOffsets.derive(database) })
+  ]
+
+  /// Applies what changed. Called at the end of every transaction that may write records or readings.
+  static func applyChanges(_ database: Database) throws {
+    while try applyNextChanges(database) {}
+    try WithdrawalChanges.settle(database)
+  }
+
+  /// Applies what changed until now; what applies it may state something itself.
+  ///
+  /// - Returns: whether there was anything.
+  private static func applyNextChanges(_ database: Database) throws -> Bool {
+    let changed = try Row.fetchAll(
+      database.cachedStatement(sql: "SELECT kind, guid FROM changed_statement ORDER BY guid"))
+    guard !changed.isEmpty else { return false }
+    try database.executeCached(sql: "DELETE FROM changed_statement")
+    for (kind, apply) in applications {
+      let guids = changed.filter { $0[0] == kind.rawValue }.map { $0[1] as String }
+      if !guids.isEmpty { try apply(database, guids) }
+    }
+    return true
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Takes withdrawals of imports back, and writes what they had changed of records.
+struct InputRestoration {
+  private let database: Database
+  private let now: Int64
+
+  init(_ database: Database, at now: Int64) { (self.database, self.now) = (database, now) }
+
+  /// Takes one withdrawal back.
+  ///
+  /// - Parameters:
+  ///   - further: what other withdrawals lose beside what this one lists, by their groups.
+  ///   - ingest: the import, where it is one of this store.
+  func takeBack(_ group: String, further: [String: Removal] = [:], ingest: Int64? = nil) throws {
+    let changes = try WithdrawalGroup(group, database, at: now).takeBack(further: further)
+    let own =
+      try ingest
+      ?? Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT ingest FROM undone WHERE withdrawal = ?"), arguments: [group])
+    for change in changes where try holds(change.before, change.guid) {
+      try write(change.after, to: change.guid, ingest: own)
+    }
+    try database.executeCached(sql: "DELETE FROM undone WHERE withdrawal = ?", arguments: [group])
+  }
+
+  /// Makes this the content that an import wrote, as one edit, where the record is not deleted.
+  ///
+  /// - Parameter ingest: the import that wrote it; nil for one of another store.
+  func write(_ state: RecordState, to guid: String, ingest: Int64?) throws {
+    var state = state
+    state.editedAt = now
+    try database.executeCached(
+      sql: """
+        UPDATE record SET \(RecordColumns.assignments), imported = :imported, ingest = coalesce(:ingest, ingest),
+          version = version + 1
+        WHERE guid = :guid AND deleted = 0
+        """,
+      arguments: try RecordColumns.arguments(state, RecordPlacer(database)) + [
+        "imported": RecordContent(state).text, "ingest": ingest, "guid": guid,
+      ])
+  }
+
+  private func holds(_ state: RecordState, _ guid: String) throws -> Bool {
+    let content = try String.fetchOne(
+      database.cachedStatement(sql: "SELECT \(RecordContent.sql) FROM record WHERE guid = ? AND deleted = 0"),
+      arguments: [guid])
+    return content == RecordContent(state).text
+  }
+}
+
+/// What tells whether an input is the same, and read in the same way, as one that was imported before.
+enum InputIdentity {
+  /// That of an import; empty where nothing identifies its input.
+  static func of(_ ingest: Int64, _ database: Database) throws -> String {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT i.id, i.format, i.digest, i.decisions, d.identity
+          FROM ingest AS i LEFT JOIN device AS d ON d.id = i.meter WHERE i.id = ?
+          """), arguments: [ingest]
+    ).map { StoredRow($0, of: "ingest") }
+    guard let row, let digest = try row[2] ?? row[4] as String?, !digest.isEmpty else { return "" }
+    let decisions = try StoredDecision.decisions(row[3], ingest: ingest)
+    // Every store has a zone of its own until they are joined.
+    let own = decisions.filter { $0.subject != "zone" || $0.basis == .given }
+    return WithdrawnInput.identity(format: try row[1], digest: digest, own)
+  }
+}
+
+extension ImportClaims {
+  /// All that the import brought, as something to take out of withdrawals.
+  ///
+  /// - Parameter met: readings by series that it brought, too, whether it noted them or not.
+  func removal(with met: [Int64: [SeriesPoint]] = [:]) throws -> Removal {
+    var all = WithdrawnInput(group: "")
+    for (series, readings) in try readings() {
+      all.points[try SeriesName.stored(series, connection)] = PointRuns(readings.lazy.map(\.point))
+    }
+    for guid in try recordGuids() { all.records[guid] = "" }
+    var removal = Removal()
+    removal.add(all)
+    var further = WithdrawnInput(group: "")
+    for (series, points) in met {
+      further.points[try SeriesName.stored(series, connection)] = PointRuns(Set(points).sorted())
+    }
+    removal.add(further)
+    return removal
+  }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Keeps what the withdrawals hide in step with them, at the end of each transaction that changed one of them or stored
+/// readings while there are some.
+struct WithdrawalChanges {
+  private let database: Database
+  private let visibility: Visibility
+  /// The positions of each series that may be shown otherwise.
+  private var ranges: [Int64: ClosedRange<Int64>] = [:]
+  private var guids: Set<String> = []
+
+  /// Writes what follows from all that changed.
+  static func settle(_ database: Database) throws {
+    let hasChanged = """
+      SELECT EXISTS (SELECT 1 FROM changed_withdrawal) OR EXISTS (SELECT 1 FROM changed_series)
+        OR EXISTS (SELECT 1 FROM changed_record)
+      """
+    guard try Bool.fetchOne(database.cachedStatement(sql: hasChanged)) == true else { return }
+    var changes = try WithdrawalChanges(database)
+    try changes.collect()
+    for (series, positions) in changes.ranges.sorted(by: { $0.key < $1.key }) {
+      try changes.judge(series, positions)
+    }
+    for guid in changes.guids { try changes.judge(record: guid) }
+    for table in ["withdrawal", "series", "record"] {
+      try database.executeCached(sql: "DELETE FROM changed_\(table)")
+    }
+  }
+
+  private init(_ database: Database) throws {
+    self.database = database
+    visibility = try Visibility(Self.items(database))
+  }
+
+  /// Every withdrawal that this program understands.
+  static func items(_ database: Database) throws -> [Visibility.Item] {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, device_time, fields FROM record INDEXED BY record_withdrawing
+          WHERE kind = 'withdrawal' AND deleted = 0 ORDER BY guid
+          """))
+    var items: [Visibility.Item] = []
+    while let row = try rows.next() {
+      let row = StoredRow(row, of: "record")
+      let (guid, fields): (String, String) = (try row[0], try row[2])
+      guard let withdrawal = Withdrawal(json: fields) else { continue }
+      let time = DeviceTime(seconds: try row[1])
+      items.append(
+        .init(
+          guid: guid, withdrawal, digest: RecordState.withdrawalDigest(deviceTime: time, fields: fields)))
+    }
+    return items
+  }
+}
+
+// MARK: - What changed
+
+extension WithdrawalChanges {
+  private mutating func collect() throws {
+    for fields in try String.fetchAll(
+      database.cachedStatement(sql: "SELECT DISTINCT fields FROM changed_withdrawal"))
+    {
+      if let withdrawal = Withdrawal(json: fields) { try add(withdrawal) }
+    }
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: "SELECT series, min(first_position), max(last_position) FROM changed_series GROUP BY series"))
+    for row in rows {
+      let row = StoredRow(row, of: "changed_series")
+      add(try row[0], try row[1], try row[2])
+    }
+    for guid in try String.fetchAll(database.cachedStatement(sql: "SELECT guid FROM changed_record")) {
+      try add(record: guid)
+    }
+  }
+
+  private mutating func add(_ withdrawal: Withdrawal) throws {
+    switch withdrawal.subject {
+    case .input(let input):
+      for (name, runs) in input.points {
+        guard let series = try series(name), let positions = runs.positions else { continue }
+        add(series, positions.lowerBound, positions.upperBound)
+      }
+      for guid in input.records.keys { try add(record: guid) }
+    case .device(let rule):
+      for series in try Int64.fetchAll(
+        database.cachedStatement(
+          sql: "SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device WHERE d.identity = ?"),
+        arguments: [rule.device])
+      { add(series, .min, .max) }
+    case .reading(let identity):
+      if let series = try series(SeriesName(identity)) { add(series, identity.position, identity.position) }
+    case .record(let guid): try add(record: guid)
+    }
+  }
+
+  private mutating func add(_ series: Int64, _ first: Int64, _ last: Int64) {
+    let known = ranges[series] ?? first...last
+    ranges[series] = min(known.lowerBound, first)...max(known.upperBound, last)
+  }
+
+  /// A record may itself be a withdrawal, which then counts or does not.
+  private mutating func add(record guid: String) throws {
+    guids.insert(guid)
+    let fields = try String.fetchOne(
+      database.cachedStatement(sql: "SELECT fields FROM record WHERE guid = ? AND kind = 'withdrawal'"),
+      arguments: [guid])
+    guard let fields, case .reading(let identity)? = Withdrawal(json: fields)?.subject,
+      let series = try series(SeriesName(identity))
+    else { return }
+    add(series, identity.position, identity.position)
+  }
+
+  private func series(_ name: SeriesName) throws -> Int64? {
+    try Int64.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device
+          WHERE d.identity = ? AND s.kind = ? AND s.position_kind = ?
+          """), arguments: [name.device, Int(name.kind.rawValue), Int(name.positionKind.rawValue)])
+  }
+}
+
+// MARK: - What follows
+
+extension WithdrawalChanges {
+  private struct Change {
+    let point: SeriesPoint
+    let verdict: SeriesVisibility.Verdict
+  }
+
+  private func judge(_ series: Int64, _ positions: ClosedRange<Int64>) throws {
+    let said = try visibility.series(name(of: series))
+    var changes: [Change] = []
+    var place: [(item: SeriesVisibility.Item, stored: Int64)] = []
+    func settlePlace() {
+      // Nearly every place holds one reading.
+      let verdicts =
+        place.count == 1
+        ? [said.hides(place[0].item.point, shownAt: place[0].item.deviceTime) ? .withdrawn : .shown]
+        : said.judge(place.map(\.item))
+      for (verdict, old) in zip(verdicts, place) where verdict.rawValue != old.stored {
+        changes.append(Change(point: old.item.point, verdict: verdict))
+      }
+      place.removeAll(keepingCapacity: true)
+    }
+    let readings = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, coalesce(w.cause, 0),
+        r.value, r.unit, r.range_flag, r.threshold
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      LEFT JOIN withdrawn AS w ON w.series = r.series AND w.position = r.position
+        AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3
+      """)
+    readings.bind(series, at: 1)
+    readings.bind(positions.lowerBound, at: 2)
+    readings.bind(positions.upperBound, at: 3)
+    while try readings.step() {
+      let point = readings.point(from: 0)
+      if let last = place.last, last.item.point.position != point.position { settlePlace() }
+      let measurement = try StoredMeasurement(readings, from: 5).measurement(in: "reading (series \(series))")
+      let time = DeviceTime(seconds: readings.integer(3))
+      place.append((.init(point, at: time, measurement), readings.integer(4)))
+    }
+    settlePlace()
+    try write(changes, of: series)
+  }
+
+  private func write(_ changes: [Change], of series: Int64) throws {
+    let add = try RawStatement(
+      keptBy: database, "INSERT OR REPLACE INTO withdrawn VALUES (?1, ?2, ?3, ?4, ?5)")
+    let remove = try RawStatement(
+      keptBy: database,
+      "DELETE FROM withdrawn WHERE series = ?1 AND position = ?2 AND value_bucket = ?3 AND occurrence = ?4")
+    for change in changes {
+      let statement = change.verdict == .shown ? remove : add
+      statement.bind(series, at: 1)
+      statement.bind(change.point.position, at: 2)
+      statement.bind(change.point.valueBucket, at: 3)
+      statement.bind(change.point.occurrence, at: 4)
+      if change.verdict != .shown { statement.bind(change.verdict.rawValue, at: 5) }
+      _ = try statement.run()
+    }
+  }
+
+  private func name(of series: Int64) throws -> SeriesName {
+    try SeriesName.stored(series, database)
+  }
+
+  private func judge(record guid: String) throws {
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT guid, device_time, fields, deleted FROM record WHERE guid = ?"),
+      arguments: [guid]
+    ).map { StoredRow($0, of: "record") }
+    var isHidden = false
+    if let row, try !row[3] {
+      isHidden = visibility.hides(
+        record: guid,
+        digest: RecordState.withdrawalDigest(
+          deviceTime: DeviceTime(seconds: try row[1]), fields: try row[2]))
+    }
+    if isHidden || visibility.ownRecords[guid] != nil || visibility.listedRecords[guid] != nil {
+      try database.executeCached(
+        sql: "INSERT OR REPLACE INTO listed_record VALUES (?, ?)", arguments: [guid, isHidden])
+    } else {
+      try database.executeCached(sql: "DELETE FROM listed_record WHERE guid = ?", arguments: [guid])
+    }
+  }
+}
+
+extension RawStatement {
+  /// A point in three columns from this one on.
+  @inline(__always) func point(from column: Int32) -> SeriesPoint {
+    SeriesPoint(
+      position: integer(column), valueBucket: integer(column + 1), occurrence: integer(column + 2))
+  }
+}
+
+extension SeriesName {
+  /// The name of a series of the store.
+  static func stored(_ series: Int64, _ database: Database) throws -> SeriesName {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT s.id, d.identity, s.kind, s.position_kind
+          FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.id = ?
+          """), arguments: [series])
+    guard let row = row.map({ StoredRow($0, of: "series") }) else {
+      throw DamagedRow("series", ["id": series], "missing")
+    }
+    return SeriesName(device: try row[1], kind: try row.code(2), positionKind: try row.code(3))
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Which occurrence of a repeated hour the readings with ticks belong to: replayed over what the store holds of a device
+/// in the order of its ticks, so that it does not depend on the order in which imports and pulls brought the readings.
+struct RepeatedHours {
+  /// Readings further apart belong to different changes of a clock.
+  private static let longestChange: Int64 = 6 * 3600
+
+  private struct Series {
+    let id: Int64
+    let partition: Int64
+  }
+
+  /// A reading in the order of ticks.
+  private struct Row: Comparable {
+    let key: ReadingKey
+    let time: DeviceTime
+    let placement: Placement
+
+    static func < (left: Row, right: Row) -> Bool {
+      (left.key.position, left.time.seconds, left.key.series, left.key.valueBucket, left.key.occurrence)
+        < (
+          right.key.position, right.time.seconds, right.key.series, right.key.valueBucket,
+          right.key.occurrence
+        )
+    }
+
+    static func == (left: Row, right: Row) -> Bool { left.key == right.key }
+  }
+
+  private let database: Database
+  private let zones: LogbookZones
+
+  init(_ database: Database, _ zones: LogbookZones) {
+    self.database = database
+    self.zones = zones
+  }
+
+  /// Settles the repeated hours of these devices; of all with nil.
+  func settle(devices: Set<Int64>?) throws {
+    let found = try GRDB.Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT s.device, d.identity, r.device_time, r.position
+          FROM series AS s JOIN device AS d ON d.id = s.device
+            CROSS JOIN reading AS r INDEXED BY reading_repeated ON r.series = s.id
+          WHERE s.position_kind = 1 AND r.offset_source >= 3 ORDER BY s.device, r.device_time
+          """))
+    var change: (device: Int64, identity: String, last: Int64, positions: ClosedRange<Int64>)?
+    for row in found {
+      let (device, time, position): (Int64, Int64, Int64) = (row[0], row[2], row[3])
+      guard devices?.contains(device) ?? true else { continue }
+      if let known = change, known.device == device, time - known.last <= Self.longestChange {
+        let (first, last) = (known.positions.lowerBound, known.positions.upperBound)
+        change = (device, known.identity, time, min(first, position)...max(last, position))
+      } else {
+        if let change { try settle(change.device, change.identity, change.positions) }
+        change = (device, row[1], time, position...position)
+      }
+    }
+    if let change { try settle(change.device, change.identity, change.positions) }
+  }
+
+  /// Settles one change of the clocks, whose readings have these ticks.
+  private func settle(_ device: Int64, _ identity: String, _ positions: ClosedRange<Int64>) throws {
+    let series = try GRDB.Row.fetchAll(
+      database.cachedStatement(
+        sql: "SELECT id, partition FROM series WHERE device = ? AND position_kind = 1"),
+      arguments: [device]
+    ).map { Series(id: $0[0], partition: $0[1]) }
+    var rows = try series.compactMap { try lastBefore(positions.lowerBound, of: $0) }.max().map { [$0] } ?? []
+    for each in series { rows += try self.rows(positions, of: each) }
+    var (clock, zone) = (TickClock(), zones.zone(of: identity))
+    for row in rows.sorted() {
+      let isDerived = row.placement.source.isDerived
+      let first = isDerived ? zone.place(row.time) : row.placement
+      let placement = clock.place(row.time, tick: row.key.position, as: first, in: zone)
+      if isDerived, placement != row.placement { try set(placement, of: row.key) }
+    }
+  }
+
+  /// The last reading before a tick that is outside of a repeated hour.
+  private func lastBefore(_ position: Int64, of series: Series) throws -> Row? {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT \(Self.columns) FROM reading WHERE partition = ?1 AND position < ?2 AND series = ?3 AND offset_source <= 1
+      ORDER BY partition DESC, position DESC LIMIT 1
+      """)
+    statement.bind(series.partition, at: 1)
+    statement.bind(position, at: 2)
+    statement.bind(series.id, at: 3)
+    return try statement.step() ? Self.row(statement) : nil
+  }
+
+  private func rows(_ positions: ClosedRange<Int64>, of series: Series) throws -> [Row] {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT \(Self.columns) FROM reading
+      WHERE partition = ?1 AND position >= ?2 AND position <= ?3 AND series = ?4
+      """)
+    statement.bind(series.partition, at: 1)
+    statement.bind(positions.lowerBound, at: 2)
+    statement.bind(positions.upperBound, at: 3)
+    statement.bind(series.id, at: 4)
+    var rows: [Row] = []
+    while try statement.step() { rows.append(Self.row(statement)) }
+    return rows
+  }
+
+  private func set(_ placement: Placement, of key: ReadingKey) throws {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      UPDATE reading SET derived_offset = ?6, offset_source = ?7
+      WHERE partition = ?1 AND position = ?2 AND series = ?3 AND value_bucket = ?4 AND occurrence = ?5
+      """)
+    statement.bind(key, at: 1)
+    statement.bind(Int64(placement.utcOffset), at: 6)
+    statement.bind(Int64(placement.source.rawValue), at: 7)
+    _ = try statement.run()
+  }
+
+  private static let columns = """
+    partition, position, series, value_bucket, occurrence, device_time, \(StoredOffset.sql()), offset_source
+    """
+
+  private static func row(_ statement: RawStatement) -> Row {
+    let source = OffsetSource(rawValue: UInt8(clamping: statement.integer(7))) ?? .stated
+    return Row(
+      key: statement.key(from: 0), time: DeviceTime(seconds: statement.integer(5)),
+      placement: Placement(utcOffset: Int32(clamping: statement.integer(6)), source: source))
+  }
+}

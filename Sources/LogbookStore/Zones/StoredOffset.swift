@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// The offset of a reading in the table `reading`: one column for what its source states, which never changes, and one
+/// for what is derived from the zones. Exactly one of them is NULL.
+enum StoredOffset {
+  /// The offset of a row of `reading`.
+  ///
+  /// - Parameter row: the name of the table in the statement.
+  static func sql(_ row: String = "reading") -> String {
+    "coalesce(\(row).stated_offset, \(row).derived_offset)"
+  }
+
+  /// What `RawStatement.reading` takes of a row of `reading`.
+  static func columns(_ row: String) -> String {
+    RawStatement.readingColumns.map { $0 == "utc_offset" ? sql(row) : "\(row).\($0)" }.joined(separator: ", ")
+  }
+}
+
+extension LogbookZones {
+  /// What the zone records of the store say. Before the first contact with a remote a setting states the base zone, since
+  /// the remote's logbook may have one already.
+  init(_ database: Database) throws {
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, device_time, CASE offset_source WHEN 0 THEN utc_offset ELSE 0 END, fields, deleted
+          FROM record INDEXED BY record_statement WHERE kind = 'zone' ORDER BY guid
+          """))
+    var records = try rows.map { row in
+      let row = StoredRow(row, of: "record")
+      let guid: String = try row[0]
+      let state = RecordState(
+        kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: try row[1]),
+        placement: Placement(utcOffset: try row[2], source: .stated),
+        fields: try RecordFields(stored: try row[3], of: guid), isDeleted: try row[4])
+      return (guid: guid, state: state)
+    }
+    if !records.contains(where: { $0.guid == Self.baseGuid && !$0.state.isDeleted }) {
+      records.removeAll { $0.guid == Self.baseGuid }
+      records.append((Self.baseGuid, try Self.unjoinedBase(database)))
+    }
+    self.init(records: records)
+  }
+
+  /// Whether no record states the base zone yet.
+  static func isUnjoined(_ database: Database) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM record WHERE guid = ?)"),
+      arguments: [baseGuid]) ?? true
+  }
+
+  /// The base zone that the settings state, as a record would.
+  static func unjoinedBase(_ database: Database) throws -> RecordState {
+    guard let zone = try Store.setting(.timezone, database) else {
+      throw DamagedRow("setting (name timezone)", "missing")
+    }
+    let origin = try Store.value(of: .timezoneOrigin, database) { Origin(rawValue: $0) }
+    return baseState(try NamedZone(zone), origin ?? .system)
+  }
+}
+
+/// Places the times of records that state no offset, by the zones as one transaction finds them first. What a later
+/// statement of the transaction says of zones is applied when it ends.
+final class RecordPlacer {
+  private let database: Database
+  private var zone: LogbookZone?
+
+  init(_ database: Database) { self.database = database }
+
+  /// What the store keeps for the offset of a state.
+  func place(_ state: RecordState) throws -> Placement {
+    state.placement.source.isDerived ? try place(state.deviceTime) : state.placement
+  }
+
+  /// What places a time without an offset.
+  func place(_ time: DeviceTime) throws -> Placement {
+    var zone = try self.zone ?? LogbookZones(database).zone()
+    defer { self.zone = zone }
+    return zone.place(time)
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+import SQLiteRows
+
+/// How many readings and records without a stated offset each period of the zones places, and how many the base zone.
+package struct ZoneCoverage: Hashable, Sendable {
+  /// What one of them places.
+  package struct Counts: Hashable, Sendable {
+    package var readings = 0
+    package var records = 0
+
+    /// Nothing.
+    package init() {}
+  }
+
+  /// What the base zone places.
+  package fileprivate(set) var base = Counts()
+  /// What each period places, by the guid of its record.
+  package fileprivate(set) var periods: [String: Counts] = [:]
+}
+
+extension LogbookZones {
+  /// The periods in the order in which people see them: by time.
+  package var listed: [ZonePeriod] {
+    periods.sorted { ($0.first, $0.end, $0.madeAt, $0.guid) < ($1.first, $1.end, $1.madeAt, $1.guid) }
+  }
+}
+
+extension Store {
+  /// What each period places.
+  package func coverage(of zones: LogbookZones) throws -> ZoneCoverage {
+    try read { database in
+      var coverage = ZoneCoverage()
+      let readings = try Self.counts(of: zones, in: "reading", database) { period in
+        guard !period.devices.isEmpty else { return "" }
+        let ids = try period.devices.flatMap { device in
+          try Int64.fetchAll(
+            database,
+            sql: """
+              SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device WHERE d.identity = ?
+              """, arguments: [device])
+        }
+        return " AND series IN (\(ids.map(String.init).joined(separator: ",")))"
+      }
+      let records = try Self.counts(of: zones, in: "record", database) { $0.devices.isEmpty ? "" : " AND 0" }
+      coverage.base.readings = readings[-1] ?? 0
+      coverage.base.records = records[-1] ?? 0
+      for (index, period) in zones.periods.enumerated() {
+        coverage.periods[period.guid, default: .init()].readings = readings[index] ?? 0
+        coverage.periods[period.guid, default: .init()].records = records[index] ?? 0
+      }
+      return coverage
+    }
+  }
+
+  /// Rows without a stated offset by the first period that holds them; -1 for none.
+  private static func counts(
+    of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
+  ) throws -> [Int: Int] {
+    let cases = try zones.periods.enumerated().map { index, period in
+      try """
+      WHEN device_time >= \(period.first) AND device_time < \(period.end)\(condition(period)) THEN \(index)
+      """
+    }
+    let period = cases.isEmpty ? "-1" : "CASE \(cases.joined(separator: " ")) ELSE -1 END"
+    let isListed = table == "record" ? " AND kind NOT IN ('zone', 'withdrawal') AND deleted = 0" : ""
+    let rows = try Row.fetchAll(
+      database,
+      sql: "SELECT \(period), count(*) FROM \(table) WHERE offset_source <> 0\(isListed) GROUP BY 1")
+    return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+  }
+
+  /// The identity of the device that a person names by its serial number, its model or both with the vendor.
+  ///
+  /// - Throws: `Failure`: `missingInput` without such a device, `usage` where several have the name.
+  package func identity(ofDevice name: String) throws -> String {
+    let wanted = name.lowercased()
+    let devices = try read { database in
+      try Row.fetchAll(database, sql: "SELECT \(Device.storedColumns) FROM device AS d ORDER BY d.id").map {
+        try Device(StoredRow($0, of: "device"), from: 0)
+      }
+    }
+    let named = devices.filter { device in
+      let whole = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }
+      return [device.serial, device.model, whole.joined(separator: " ")].contains {
+        $0.lowercased() == wanted
+      }
+    }
+    guard let first = named.first else {
+      throw Failure(.missingInput, "\(name): no such device; 'glucoport status' lists the devices")
+    }
+    guard named.count == 1 else {
+      throw Failure(.usage, "\(name): several devices have this name; use the serial number")
+    }
+    return ReadingIdentity.text(of: first)
+  }
+
+  /// The device of this identity; nil where the store has none.
+  package func device(identity: String) throws -> Device? {
+    try read { database in
+      try Row.fetchOne(
+        database, sql: "SELECT \(Device.storedColumns) FROM device AS d WHERE d.identity = ?",
+        arguments: [identity]
+      ).map { try Device(StoredRow($0, of: "device"), from: 0) }
+    }
+  }
+
+  /// Whether the zone is a person's, or a system's that is more than the default of one that was never set up.
+  package func hasKnownZone() throws -> Bool { try zones().isKnown }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+
+/// Writes the records that state the zones of a logbook. Every edit is one of a record: it raises the version and is
+/// pending.
+enum ZoneRecords {
+  /// Keeps the base zone of a store that no remote has had a say in.
+  static func setUnjoinedBase(
+    _ zone: NamedZone, _ origin: LogbookZones.Origin, _ database: Database
+  ) throws {
+    try Store.set(.timezone, zone.name, database)
+    try Store.set(.timezoneOrigin, origin.rawValue, database)
+  }
+
+  /// Makes a person's zone the base.
+  static func setBase(_ zone: NamedZone, at now: Int64, _ database: Database) throws {
+    let zones = try LogbookZones(database)
+    guard zones.base != zone || zones.origin != .given else { return }
+    if try LogbookZones.isUnjoined(database) {
+      try setUnjoinedBase(zone, .given, database)
+      return try note(LogbookZones.baseGuid, database)
+    }
+    try RecordEditor.write(
+      LogbookZones.baseState(zone, .given, editedAt: now), to: LogbookZones.baseGuid, database)
+  }
+
+  /// What follows from a zone that is no record yet is applied like that of a record.
+  private static func note(_ guid: String, _ database: Database) throws {
+    try database.execute(
+      sql: "INSERT INTO changed_statement VALUES (?, 'zone') ON CONFLICT DO NOTHING", arguments: [guid])
+  }
+
+  /// States a period; gives whether it says anything new.
+  @discardableResult
+  static func add(_ period: ZonePeriod, at now: Int64, _ database: Database) throws -> Bool {
+    let zones = try LogbookZones(database)
+    var period = period
+    // Two of one second, or of a clock that was set back, keep the order in which they were stated.
+    let latest = zones.periods.map(\.madeAt).max() ?? -1
+    period.madeAt = max(period.madeAt, min(latest + 1, LogbookZones.lastSecond))
+    switch zones.adding(period) {
+    case .nothing: return false
+    case .extended(let longer): try RecordEditor.write(longer.state(editedAt: now), to: longer.guid, database)
+    case .added(let period):
+      // One more would take the oldest out of what counts, and move what it places.
+      guard zones.periods.count < LogbookZones.maxPeriods else {
+        throw Failure(
+          .configuration,
+          "this logbook has \(LogbookZones.maxPeriods) periods of other time zones, and no more count; "
+            + "'glucoport config timezone' lists them, and --remove takes one back")
+      }
+      try RecordEditor.insert(period.state(editedAt: now), period.guid, database)
+    }
+    return true
+  }
+}
+
+/// What a change of the zones did.
+package struct ZoneChange: Hashable, Sendable {
+  /// Whether the logbook's zones are others now.
+  package let isChange: Bool
+  /// Readings that were recalculated.
+  package let readings: Int
+  /// Records that were recalculated.
+  package let records: Int
+}
+
+extension Store {
+  /// What places the times of records, and of devices without a period of their own.
+  package func timezone() throws -> LogbookZone {
+    try read { try LogbookZones($0).zone() }
+  }
+
+  /// The zones that the logbook's records state.
+  package func zones() throws -> LogbookZones { try read { try LogbookZones($0) } }
+
+  /// Gives the logbook another base zone and recomputes every derived offset, all in one transaction. Identities, shown
+  /// times and what is uploaded stay.
+  ///
+  /// - Parameter now: the host's clock in UTC seconds, which the edit bears.
+  package func setTimezone(_ zone: LogbookZone, at now: Int64) throws -> ZoneChange {
+    try changeZones { try ZoneRecords.setBase(zone.base, at: now, $0) }
+  }
+
+  /// States a period in which another zone held.
+  package func add(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
+    try changeZones { try ZoneRecords.add(period, at: now, $0) }
+  }
+
+  /// Deletes the record of a period, as it is listed.
+  package func remove(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
+    try changeZones { _ = try RecordEditor.delete([period.guid], at: now, $0) }
+  }
+
+  private func changeZones(_ work: (Database) throws -> Void) throws -> ZoneChange {
+    try write { database in
+      let before = try LogbookZones(database)
+      try work(database)
+      guard try LogbookZones(database) != before else {
+        return ZoneChange(isChange: false, readings: 0, records: 0)
+      }
+      // Counted here, so that it is not derived a second time when the transaction ends.
+      try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
+      let moved = try DerivedOffsets.derive(database)
+      return ZoneChange(isChange: true, readings: moved.readings, records: moved.records)
+    }
+  }
+}

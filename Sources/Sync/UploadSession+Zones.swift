@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+extension UploadSession {
+  /// Agrees with the remote on the base zone before anything else is sent. The record that states it is sent on the
+  /// condition that the remote has none; else the remote answers with its own.
+  func joinZones() async throws -> UploadEvent {
+    let node = run.node
+    let change = try store.sync { store -> RecordChange? in
+      try store.stateBaseZone()
+      guard let record = try store.record(LogbookZones.baseGuid), record.isUnjoinedBase, !record.isConflicted,
+        !record.isQuarantined
+      else { return nil }
+      return try store.prepare(record, node: node)
+    }
+    guard let change else { return .done }
+    switch await ask({ () async throws(ServiceError) in try await remote.apply([change], run) }) {
+    // What this login may not write, the pull brings.
+    case .failure(.readOnly):
+      try store.sync { try $0.holdBackBaseZone() }
+      return .done
+    case .failure(let error): return .failed(error, items: 0)
+    case .success(let answer):
+      if let theirs = try settle(answer) { throw undecided(change.state, theirs) }
+      return .done
+    }
+  }
+
+  /// Settles what the remote answered; gives its base zone where a person has to decide.
+  private func settle(_ answer: RecordAnswer) throws -> RecordState? {
+    let choice = plan.options.zoneChoice
+    let theirs = try store.sync { store -> RecordState? in
+      try store.setLastSeenPosition(answer.position)
+      guard let verdict = answer.verdicts.first, let record = try store.record(LogbookZones.baseGuid) else {
+        return nil
+      }
+      let action = RecordRules.action(for: verdict, on: record)
+      guard case .markConflicted(let remote) = action else {
+        try apply(action, on: record, store)
+        return nil
+      }
+      switch choice {
+      case .mine: try apply(.merge(record.state, onto: remote), on: record, store)
+      case .theirs: try store.apply(.adopt(remote), on: record)
+      case nil:
+        try store.forgetSent(record.guid)
+        return remote.state
+      }
+      return nil
+    }
+    if let position = answer.position { run.lastSeenPosition = position }
+    return theirs
+  }
+
+  private func apply(_ action: RecordAction, on record: SyncRecord, _ store: SyncTransaction) throws {
+    try store.apply(action, on: record)
+    // What is made on the remote's state goes up, and the base zone of a store counts as sent until it is joined.
+    if case .merge = action { _ = try store.requeue(record: record.guid) }
+  }
+
+  private func undecided(_ mine: RecordState, _ theirs: RecordState) -> Failure {
+    func name(_ state: RecordState) -> String {
+      if case .text(let name)? = state.fields["zone"] { name } else { "?" }
+    }
+    return Failure(
+      .configuration,
+      "\(remoteName): its logbook is in the time zone \(name(theirs)), this store in \(name(mine)); nothing was sent. "
+        + "To keep \(name(mine)): 'glucoport upload --zone mine'; to take \(name(theirs)): 'glucoport upload --zone theirs'"
+    )
+  }
+}

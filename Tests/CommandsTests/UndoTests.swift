@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// Undoing imports at the command line.
+@Suite(.timeLimit(.minutes(10)))
+struct UndoTests {
+  private static let rows = "time,glucose\n2026-03-01T08:00:00,12.4\n2026-03-01T08:05:00,15.6\n"
+
+  /// A store with an import in the wrong unit, which is the second one.
+  private func program() async throws -> Program {
+    let program = try Program()
+    try program.write(Self.rows, to: "rows.csv")
+    let other = "time,glucose (mg/dL)\n2026-02-01T08:00:00,110\n"
+    for arguments in [
+      ["-", "--timezone", "Europe/Madrid"], [program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg"],
+    ] {
+      let imported = try await program.run(arguments: ["import"] + arguments, input: Array(other.utf8))
+      #expect(imported.status == 0, "\(imported.errors)")
+    }
+    return program
+  }
+
+  private func values(_ program: Program) async throws -> [Double] {
+    try await program.run("list", "--format", "ndjson").objects().compactMap {
+      ($0["value"] as? NSNumber)?.doubleValue
+    }
+  }
+
+  @Test func aWrongUnitIsCuredByUndoAndImport() async throws {
+    let program = try await program()
+    #expect(try await values(program) == [110, 12.4, 15.6])
+    let preview = try await program.run("undo", "--dry-run")
+    #expect(
+      preview.output
+        == "import 2: undone\n  2 readings hidden, 0 of them uploaded\n  preview: nothing was changed\n",
+      "\(preview.errors)")
+    #expect(try await values(program) == [110, 12.4, 15.6])
+    let undone = try await program.run("undo", "2")
+    #expect(
+      undone.status == 0
+        && undone.output == "import 2: undone\n  2 readings hidden, 0 of them uploaded\n")
+    #expect(try await values(program) == [110])
+    #expect(try await program.run("log").output.contains("rejected 0 · undone\n"))
+    #expect(try await program.run("status").output.contains("withdrawn: 2 readings and 0 records\n"))
+
+    let right = try await program.run(
+      "import", program.path("rows.csv"), "--unit", "mmol/L", "--kind", "smbg")
+    #expect(right.status == 0 && right.output.contains("new 2"), "\(right.output)")
+    #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
+  }
+
+  @Test func theSameFileStaysHiddenUntilAgain() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg"]
+    let same = try await program.run(arguments: arguments)
+    #expect(same.output.contains("new 0 · known 2 · withdrawn 2"), "\(same.output)")
+    #expect(same.output.contains("--again"))
+    #expect(try await values(program) == [110])
+    let again = try await program.run(arguments: arguments + ["--again", "--json"]).objects().first
+    #expect(again?["withdrawn"] as? Int == 0 && again?["restored"] as? Int == 2)
+    #expect(try await values(program) == [110, 12.4, 15.6])
+    #expect(try await program.run("log", "--json").objects().allSatisfy { $0["undone"] as? Bool == false })
+  }
+
+  @Test func anUndoIsUndoneByTheSameCommand() async throws {
+    let program = try await program()
+    let first = try await program.run("undo", "2", "--json").objects().first
+    #expect(first?["undone"] as? Bool == true && first?["readings"] as? Int == 2)
+    let second = try await program.run("undo", "2", "--json").objects().first
+    #expect(second?["undone"] as? Bool == false && second?["readings"] as? Int == 2)
+    #expect(try await values(program) == [110, 12.4, 15.6])
+  }
+
+  @Test func withoutANumberAndATerminalNothingIsUndone() async throws {
+    let program = try await program()
+    let refused = try await program.run("undo")
+    #expect(refused.status == 64 && refused.output == "" && refused.errors.contains("--yes"))
+    #expect(try await values(program).count == 3)
+    #expect(try await program.run("undo", "--yes").status == 0)
+    #expect(try await values(program) == [110])
+    #expect(try await program.run("undo", "--yes").status == 0)
+    #expect(try await values(program) == [])
+    let none = try await program.run("undo", "--yes")
+    #expect(none.status == 66, "\(none.errors)")
+    #expect(try await program.run("undo", "9").status == 66)
+  }
+
+  @Test func aRoundTripRevivesNothing() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    for form in ["csv", "ndjson"] {
+      for options in [[], ["--withdrawn"]] {
+        let export = try await program.run(arguments: ["export", "--format", form] + options)
+        let other = try Program()
+        let copy = try await other.run("import", "-", "--timezone", "Europe/Madrid", input: export.output)
+        #expect(copy.status == 0, "\(copy.errors)")
+        #expect(try await values(other) == [110])
+        #expect(try StoreFile(other.store).count("reading") == (options.isEmpty ? 1 : 3))
+      }
+    }
+  }
+
+  @Test func readingsOfADeviceAreHiddenAndShownAgain() async throws {
+    let program = try await program()
+    let devices = try await program.run("list", "--format", "ndjson").objects()
+    let model = try #require(devices.last?["model"] as? String)
+    let hidden = try await program.run("reading", "hide", "--device", model, "--since", "2026-03-01T08:05")
+    #expect(hidden.status == 0 && hidden.output.hasPrefix("hidden: 1 reading of "), "\(hidden.errors)")
+    #expect(try await values(program) == [110, 12.4])
+    #expect(try await program.run("list", "--withdrawn").output.contains("withdrawn"))
+    let restored = try await program.run("reading", "restore", "--device", model)
+    #expect(restored.output.hasPrefix("restored: 1 reading of "), "\(restored.errors)")
+    #expect(try await program.run("reading", "restore", "--device", model).status == 66)
+    #expect(try await program.run("reading", "hide", "--device", "nobody's").status == 66)
+  }
+
+  @Test(arguments: [
+    ["hide"], ["hide", "r1.smbg.time1.1.0", "--device", "x"], ["hide", "r1.smbg.time1.1.0", "--since", "1d"],
+    ["restore"], ["hide", "--device", "x", "--since", "soon"],
+  ])
+  func wrongArgumentsAreUsageErrors(_ arguments: [String]) async throws {
+    let program = try Program()
+    #expect(try await program.run(arguments: ["reading"] + arguments).status == 64)
+  }
+
+  @Test func aRecordIsHiddenAndShownAgain() async throws {
+    let program = try await program()
+    let added = try await program.run("record", "add", "note", "typed twice", "--json").objects().first
+    let guid = try #require(added?["guid"] as? String)
+    #expect(try await program.run("record", "hide", guid).output == "hidden: \(guid)\n")
+    #expect(try await program.run("record", "list").output == "")
+    #expect(try await program.run("record", "list", "--withdrawn").output.contains("(withdrawn)"))
+    #expect(try await program.run("show", guid, "--json").objects().first?["withdrawn"] as? Bool == true)
+    #expect(try await program.run("record", "hide", guid).output.hasPrefix("unchanged"))
+    #expect(try await program.run("record", "restore", guid).output == "restored: \(guid)\n")
+    #expect(try await program.run("record", "list").output.contains("typed twice"))
+  }
+
+  @Test func aWithdrawalIsNoRecordThatPeopleEdit() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    let all = try await program.run("export", "--format", "ndjson").objects()
+    let guid = try #require(all.first { $0["kind"] as? String == "withdrawal" }?["guid"] as? String)
+    for arguments in [["delete", guid, "--yes"], ["edit", guid, "--note", "x"], ["hide", guid]] {
+      #expect(try await program.run(arguments: ["record"] + arguments).status == 64, "\(arguments)")
+    }
+    #expect(try await program.run("record", "list").output == "")
+    #expect(try await values(program) == [110])
+  }
+
+  @Test func somebodyElsesDataLeavesPermanentlyThroughANewStore() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    let moved = try await program.shell(
+      """
+      set -e
+      glucoport export --format ndjson > mine.ndjson
+      glucoport import --quiet --store new.db --timezone Europe/Madrid mine.ndjson
+      """)
+    #expect(moved.status == 0, "\(moved.errors)")
+    #expect(try StoreFile(program.path("new.db")).count("reading") == 1)
+    #expect(try StoreFile(program.store).count("reading") == 3)
+  }
+}

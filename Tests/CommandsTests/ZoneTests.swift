@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Commands
+
+/// The zones of a logbook as people state them.
+@Suite struct ZoneTests {
+  private static let rows = """
+    time,glucose (mg/dL),device
+    2026-05-01T08:00:00,100,A
+    2026-05-04T08:00:00,110,A
+    2026-05-08T08:00:00,120,A
+
+    """
+
+  private func times(_ program: Program) async throws -> [String] {
+    try await program.run("list", "--format", "ndjson").objects().compactMap { $0["time"] as? String }
+  }
+
+  private func filled() async throws -> Program {
+    let program = try Program()
+    let outcome = try await program.run("import", "-", "--timezone", "Europe/Madrid", input: Self.rows)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return program
+  }
+
+  @Test func aJourneyIsStatedListedAndTakenBack() async throws {
+    let program = try await filled()
+    let set = try await program.run(
+      "config", "timezone", "Asia/Tokyo", "--from", "2026-05-03", "--until", "2026-05-06")
+    #expect(
+      set.output
+        == "Asia/Tokyo from 2026-05-03T00:00:00 until 2026-05-06T00:00:00: recalculated 1 reading and 0 records\n",
+      "\(set)")
+    #expect(
+      try await times(program) == ["2026-05-01T06:00:00Z", "2026-05-03T23:00:00Z", "2026-05-08T06:00:00Z"])
+    let list = try await program.run("config", "timezone")
+    #expect(
+      list.output == """
+        timezone Europe/Madrid: 2 readings, 0 records
+          1  Asia/Tokyo from 2026-05-03T00:00:00 until 2026-05-06T00:00:00: 1 reading, 0 records
+
+        """, "\(list)")
+    #expect(try await program.run("config", "timezone", "--remove", "2").status == 66)
+    #expect(try await program.run("config", "timezone", "--remove", "1").status == 0)
+    #expect(
+      try await times(program) == ["2026-05-01T06:00:00Z", "2026-05-04T06:00:00Z", "2026-05-08T06:00:00Z"])
+    #expect(try await program.run("config", "timezone").output == "timezone Europe/Madrid\n")
+  }
+
+  @Test func whatHoldsAlreadyIsSaid() async throws {
+    let program = try await filled()
+    let again = try await program.run("config", "timezone", "Europe/Madrid")
+    #expect(again.output == "timezone Europe/Madrid: this holds already; nothing changed\n", "\(again)")
+  }
+
+  @Test func theZoneGivenLastForAnInputCounts() async throws {
+    let program = try await filled()
+    for (zone, first) in [("Asia/Tokyo", "2026-04-30T23:00:00Z"), ("UTC", "2026-05-01T08:00:00Z")] {
+      let outcome = try await program.run("import", "-", "--timezone", zone, input: Self.rows)
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(try await times(program).first == first)
+    }
+  }
+
+  @Test func anInstantThatAPersonKnewStays() async throws {
+    let program = try await filled()
+    _ = try await program.run("record", "add", "note", "walk", "--at", "2h")
+    _ = try await program.run("record", "add", "note", "run", "--at", "2026-05-04T18:30:00+02:00")
+    let before = try await times(program).filter {
+      $0 > "2026-05-04T16:00" && $0 < "2026-05-04T17" || $0 > "2026-06"
+    }
+    _ = try await program.run("config", "timezone", "America/New_York")
+    let after = try await times(program)
+    #expect(before.count == 2 && before.allSatisfy(after.contains))
+  }
+
+  @Test func optionsThatSayNothingAreRefused() async throws {
+    let program = try await filled()
+    let wrong = [
+      ["config", "unit", "mg/dL", "--from", "2026-05-01"], ["config", "timezone", "--from", "2026-05-01"],
+      ["config", "timezone", "UTC", "--remove", "1"], ["config", "--remove", "1"],
+      ["config", "timezone", "UTC", "--from", "2026-05-02", "--until", "2026-05-01"],
+    ]
+    for arguments in wrong {
+      #expect(try await program.run(arguments: arguments).status == 64, "\(arguments)")
+    }
+    let device = try await program.run("config", "timezone", "UTC", "--device", "nobody")
+    #expect(device.status == 66, "\(device)")
+    #expect(try await program.run("config", "timezone", "Mars/Olympus").status == 78)
+  }
+
+  @Test func theZoneOfANewLogbookIsGivenOrTheSystems() async throws {
+    let program = try Program()
+    _ = try await program.run("record", "add", "note", "a", environment: ["GLUCOPORT_TIMEZONE": "Asia/Tokyo"])
+    #expect(try await program.run("config", "timezone").output == "timezone Asia/Tokyo\n")
+    let other = try Program()
+    let set = try await other.run("config", "timezone", "Asia/Kolkata")
+    #expect(set.status == 0, "\(set)")
+    #expect(try await other.run("config", "timezone").output == "timezone Asia/Kolkata\n")
+  }
+
+  @Test func recordsOfZonesAreNoEntriesToPeople() async throws {
+    let program = try await filled()
+    _ = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-05-03")
+    #expect(try await program.run("record", "list").output == "")
+    let exported = try await program.run("export", "--format", "ndjson").objects()
+    let guid = try #require(exported.first { $0["kind"] as? String == "zone" }?["guid"] as? String)
+    let deletion = try await program.run("record", "delete", guid)
+    #expect(deletion.status == 64 && deletion.errors.contains("config timezone"), "\(deletion)")
+  }
+}

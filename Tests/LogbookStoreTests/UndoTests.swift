@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+/// Imports that are undone, and undone again.
+@Suite struct UndoTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func sensor(_ places: some Sequence<Int>, _ value: Double = 100) -> IngestBatch {
+    Make.batch(
+      places.map { Make.reading(.cbg, Make.milligrams(value), at: Make.noon + Int64($0) * 300) })
+  }
+
+  private func undo(_ ingest: Int64) throws -> UndoCounts {
+    try scratch.open(.editor).undo(ingest, group: guid(), at: 5000)
+  }
+
+  private func guid() -> String { Digest.uuid(of: ["\(UInt64.random(in: .min ... .max))"]) }
+
+  /// The shown readings as minutes after noon and values, and the shown records' texts.
+  private func shown() throws -> [String] {
+    var texts: [String] = []
+    try scratch.open(.reader).forEachItem(ItemFilter()) { item in
+      switch item {
+      case .reading(let reading):
+        let number = reading.measurement.quantity.map { Int($0.number) } ?? -1
+        texts.append("\((reading.deviceTime.seconds - Make.noon) / 300):\(number)")
+      case .record(let record): texts.append(record.fields)
+      }
+    }
+    return texts
+  }
+
+  private func rows() throws -> Set<String> { Set(try scratch.rows("SELECT * FROM reading")) }
+
+  @Test func whatAnImportBroughtIsHiddenAndNothingElse() throws {
+    try scratch.ingest(sensor([0, 2, 4]))
+    try scratch.ingest(sensor([1, 2, 3], 100))
+    let before = try (shown(), rows())
+    let counts = try undo(2)
+    #expect([counts.readings, counts.uploaded, counts.records] == [2, 0, 0] && !counts.isRedo)
+    #expect(try shown() == ["0:100", "2:100", "4:100"])
+    #expect(try rows() == before.1)
+    let again = try undo(2)
+    #expect(again.isRedo && again.readings == 2)
+    #expect(try shown() == before.0)
+    #expect(try rows() == before.1)
+  }
+
+  @Test func aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt() throws {
+    try scratch.ingest(sensor([0, 1, 2]))
+    try scratch.ingest(sensor([1, 2, 3]))
+    #expect(try undo(1).readings == 1)
+    #expect(try shown() == ["1:100", "2:100", "3:100"])
+    #expect(try undo(2).readings == 3)
+    #expect(try shown() == [])
+    // The first is not undone any more: what both brought is shown.
+    _ = try undo(1)
+    #expect(try shown() == ["0:100", "1:100", "2:100"])
+    _ = try undo(2)
+    #expect(try shown() == ["0:100", "1:100", "2:100", "3:100"])
+  }
+
+  @Test func thePreviewCountsTheSameAndChangesNothing() throws {
+    try scratch.ingest(sensor(0..<5))
+    let content = try scratch.rows("SELECT * FROM record") + scratch.rows("SELECT * FROM withdrawn")
+    let preview = try scratch.open(.reader).undoCounts(of: 1)
+    #expect(try scratch.rows("SELECT * FROM record") + scratch.rows("SELECT * FROM withdrawn") == content)
+    #expect(try preview == undo(1))
+  }
+
+  @Test func theSameFileStaysWithdrawnUntilItIsWantedAgain() throws {
+    try scratch.ingest(sensor(0..<5), digest: "file")
+    _ = try undo(1)
+    let known = try scratch.ingest(sensor(0..<5), digest: "file")
+    #expect([known.knownReadings, known.withdrawnReadings, known.restoredReadings] == [5, 5, 0])
+    #expect(try shown() == [])
+    let again = try ingest(sensor(0..<5), digest: "file", takesBack: true)
+    #expect([again.withdrawnReadings, again.restoredReadings] == [0, 5])
+    #expect(try shown().count == 5)
+    #expect(try scratch.open(.reader).undoneImports() == [])
+  }
+
+  @Test func anotherFileWithTheSameReadingsShowsThemAgain() throws {
+    try scratch.ingest(sensor(0..<5), digest: "wrong")
+    _ = try undo(1)
+    let counts = try scratch.ingest(sensor(3..<8), digest: "right")
+    #expect([counts.newReadings, counts.knownReadings, counts.restoredReadings] == [3, 2, 2])
+    #expect(try shown() == ["3:100", "4:100", "5:100", "6:100", "7:100"])
+    _ = try undo(2)
+    #expect(try shown() == [])
+  }
+
+  @Test func theSameFileInAnotherUnitIsStoredAsTheNextOccurrence() throws {
+    try scratch.ingest(sensor(0..<3, 5), digest: "file")
+    _ = try undo(1)
+    let counts = try ingest(sensor(0..<3, 90), digest: "file", [Decision("unit", "mmol/L", .given)])
+    #expect([counts.newReadings, counts.changedReadings] == [3, 0])
+    #expect(try shown() == ["0:90", "1:90", "2:90"])
+    #expect(try scratch.number("SELECT max(occurrence) FROM reading") == 1)
+    // Known from then on; and another value at a place that shows one is a revision, as ever.
+    let known = try ingest(sensor(0..<3, 90), digest: "file", [Decision("unit", "mmol/L", .given)])
+    #expect([known.newReadings, known.knownReadings, known.withdrawnReadings] == [0, 3, 0])
+    #expect(try scratch.ingest(sensor(0..<3, 95), digest: "third").changedReadings == 3)
+  }
+
+  @Test func aTickOfAWithdrawnReadingIsFreeForAnotherDay() throws {
+    let day: Int64 = 86_400 * 3
+    let wrong = Make.batch((1...3).map { Make.tick($0, 100, at: Make.noon + $0 * 300) })
+    let right = Make.batch((1...3).map { Make.tick($0, 100, at: Make.noon + day + $0 * 300) })
+    try scratch.ingest(wrong, digest: "wrong")
+    #expect(try scratch.ingest(right).rejected == 3)
+    _ = try undo(2)
+    _ = try undo(1)
+    let counts = try scratch.ingest(right)
+    #expect([counts.newReadings, counts.rejected] == [3, 0])
+    #expect(try scratch.ingest(right).knownReadings == 3)
+    #expect(try scratch.ingest(wrong, digest: "wrong").rejected == 0)
+    #expect(try shown().count == 3)
+  }
+
+  @Test func recordsAreHiddenAndThoseThatSomebodyEditedStay() throws {
+    func food(_ carbs: Double, _ id: String) -> ImportedRecord {
+      Make.record(["carbs": .number(carbs)], sourceID: id)
+    }
+    try scratch.ingest(Make.batch([food(10, "a"), food(20, "b"), food(30, "c")]), generatedAt: 10)
+    try scratch.ingest(Make.batch([food(10, "a"), food(25, "b"), food(40, "d")]), generatedAt: 20)
+    let edited = Digest.uuid(of: ["record", "test", "c"])
+    _ = try RecordEditor(scratch.open(.editor), at: 3000).edit(edited) { $0.fields["text"] = .text("mine") }
+    let before = try shown()
+    let counts = try undo(2)
+    #expect([counts.records, counts.changedRecords, counts.editedRecords] == [1, 1, 0])
+    #expect(
+      try shown().sorted() == [#"{"carbs":10}"#, #"{"carbs":20}"#, #"{"carbs":30,"text":"mine"}"#])
+    #expect(try scratch.number("SELECT count(*) FROM records WHERE withdrawn") == 1)
+    // The same export does not change the record again; and a later one does.
+    try scratch.ingest(
+      Make.batch([food(10, "a"), food(25, "b"), food(40, "d")]), generatedAt: 20, digest: "late")
+    _ = try undo(3)
+    _ = try undo(2)
+    #expect(try Set(shown()) == Set(before))
+    let first = try undo(1)
+    #expect([first.records, first.editedRecords] == [0, 1])
+  }
+
+  @Test func aCorrectionIsUndoneWithItsImport() throws {
+    func typed(_ number: Double) -> IngestBatch {
+      var reading = Make.reading(.smbg, Make.millimoles(number))
+      reading.marks = .manual
+      return Make.batch([reading])
+    }
+    try scratch.ingest(typed(5.6), generatedAt: 10)
+    #expect(try scratch.ingest(typed(6.5), generatedAt: 20).correctedReadings == 1)
+    #expect(try shown() == ["0:6"])
+    _ = try undo(2)
+    #expect(try shown() == ["0:5"])
+    _ = try undo(2)
+    #expect(try shown() == ["0:6"])
+  }
+
+  @Test func whatARemoteSentAndWhatIsNotThereAreRefused() throws {
+    try scratch.ingest(sensor(0..<2))
+    #expect(try scratch.refusal(.importer, "UPDATE ingest SET digest = NULL") == nil)
+    for (number, category) in [(Int64(1), FailureCategory.usage), (2, .missingInput)] {
+      let failure = #expect(throws: Failure.self) { try undo(number) }
+      #expect(failure?.category == category)
+    }
+    #expect(try scratch.open(.reader).lastImport() == nil)
+  }
+
+  @Test func tooManyPiecesAreNotNotedAndTheUndoSaysSo() throws {
+    var notes = ImportNotes(ingest: 2)
+    try scratch.ingest(sensor(0..<4))
+    let store = try scratch.open(.importer)
+    try store.queue.inDatabase { database in
+      let series = Series(id: 1, device: 1, positionKind: .time, partition: 2, kind: .cbg, positions: nil)
+      for _ in 0...ImportNotes.maxRuns {
+        for place in [Int64(0), 2] {
+          let point = SeriesPoint(position: Make.noon + place * 300, valueBucket: 0, occurrence: 0)
+          try notes.add([point], of: series, database)
+        }
+      }
+      try database.execute(
+        sql: "INSERT INTO ingest (source, format, started_at, digest) VALUES ('b', 'test', 1, 'd')")
+      try notes.save(database)
+    }
+    #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 0)
+    #expect(try scratch.open(.reader).undoCounts(of: 1).lacksNotes)
+  }
+
+  @Test func aWholeImportIsNotedAsOneRun() throws {
+    try scratch.ingest(sensor(0..<500))
+    try scratch.ingest(sensor(0..<500))
+    #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 1)
+    try scratch.ingest(sensor(0..<500).readings.filter { $0.position % 600 == 0 }.batch)
+    #expect(try scratch.number("SELECT count(*) FROM ingest_run WHERE ingest = 3") == 250)
+  }
+
+  // MARK: Devices and single readings
+
+  @Test func aRuleHidesADevicesReadingsAndThoseThatComeLater() throws {
+    try scratch.ingest(sensor(0..<4))
+    let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
+    let since = DeviceTime(seconds: Make.noon + 600)
+    #expect(
+      try editor.hide(Make.device, since: since, until: nil, reason: "lent", guid: guid()) == 2)
+    try scratch.ingest(sensor(0..<6))
+    #expect(try shown() == ["0:100", "1:100"])
+    let restored = try editor.restore(Make.device, since: nil, until: nil)
+    #expect(restored.rules == 1 && restored.readings == 4)
+    #expect(try shown().count == 6)
+    #expect(try editor.restore(Make.device, since: nil, until: nil).rules == 0)
+  }
+
+  @Test func aRecordIsHiddenWithWhatBelongsToItAndShownAgain() throws {
+    let store = try scratch.open(.editor)
+    let placement = Placement(utcOffset: 0, source: .stated)
+    let (entry, child) = (guid(), guid())
+    for (id, parent) in [(entry, nil), (child, entry as String?)] {
+      var draft = RecordDraft(
+        kind: .note, at: DeviceTime(seconds: 5), placement: placement,
+        fields: RecordFields(["text": .text(id)]))
+      draft.entryGuid = parent
+      _ = try RecordEditor(store, at: 6).add(draft, guid: id)
+    }
+    func stored() throws -> StoredRecord { try #require(try store.records(guidPrefix: entry).first) }
+    let editor = WithdrawalEditor(store, at: 5000)
+    #expect(try editor.set(stored(), isHidden: true, reason: ""))
+    #expect(try editor.set(stored(), isHidden: true, reason: "") == false)
+    #expect(try shown() == [])
+    #expect(try editor.set(stored(), isHidden: false, reason: ""))
+    #expect(try shown().count == 2)
+  }
+
+  // MARK: Any sequence
+
+  @Test func anyImportsUndosAndHidesKeepTheRules() throws {
+    for seed in UInt64(1)...12 {
+      let other = try UndoTests()
+      try other.run(seed: seed)
+    }
+  }
+
+  private func run(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var imports = 0
+    for step in 0..<25 {
+      let before = try rows()
+      let draw = random.next() % 6
+      if imports == 0 || draw < 2 {
+        let first = Int(random.next() % 20)
+        let places = stride(from: first, to: first + 10, by: Int(random.next() % 3) + 1)
+        let value = Double(80 + random.next() % 2 * 40)
+        try scratch.ingest(sensor(places, value), digest: "\(Array(places)) \(value)")
+        imports += 1
+      } else if draw < 5 {
+        let number = Int64(random.next() % UInt64(imports)) + 1
+        let shown = try shown()
+        if try !undo(number).isRedo {
+          _ = try undo(number)
+          #expect(try self.shown() == shown, "seed \(seed) step \(step): undo of the undo of \(number)")
+          _ = try undo(number)
+        }
+      } else {
+        let readings = try items()
+        let reading = readings[Int(random.next() % UInt64(readings.count))]
+        let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
+        #expect(try editor.set(reading, isHidden: !reading.isWithdrawn, reason: ""))
+      }
+      #expect(try rows().isSuperset(of: before), "seed \(seed) step \(step)")
+      try expectResultFollows("seed \(seed) step \(step)")
+    }
+  }
+
+  private func items() throws -> [StoredReading] {
+    var filter = ItemFilter()
+    filter.includesWithdrawn = true
+    var readings: [StoredReading] = []
+    try scratch.open(.reader).forEachItem(filter) { item in
+      if case .reading(let reading) = item { readings.append(reading) }
+    }
+    return readings
+  }
+
+  /// What the store keeps is what follows from all readings and all withdrawals.
+  private func expectResultFollows(_ place: String) throws {
+    let readings = try items()
+    let visibility = try Visibility(
+      scratch.open(.reader).queue.inDatabase { try WithdrawalChanges.items($0) })
+    for (position, group) in Dictionary(grouping: readings, by: \.position) {
+      let sorted = group.sorted { $0.occurrence < $1.occurrence }
+      let verdicts = visibility.series(SeriesName(sorted[0].identity)).judge(
+        sorted.map { .init(SeriesPoint($0.identity), at: $0.deviceTime, $0.measurement) })
+      #expect(verdicts.map { $0 != .shown } == sorted.map(\.isWithdrawn), "\(place) at \(position)")
+    }
+  }
+
+  private func ingest(
+    _ batch: IngestBatch, digest: String, _ decisions: [Decision] = [], takesBack: Bool = false
+  ) throws -> IngestCounts {
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [], takesBack: takesBack)
+    var counts = IngestCounts()
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(
+        end: .whole, digest: digest, generatedAt: nil, finishedAt: 2000, decisions: decisions)
+      counts = writer.counts
+    }
+    return counts
+  }
+}
+
+extension [Reading] {
+  fileprivate var batch: IngestBatch { Make.batch(self) }
+}

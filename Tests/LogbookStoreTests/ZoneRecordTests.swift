@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+@Suite struct ZoneRecordTests {
+  private let scratch: ScratchStore
+  private static let other = Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func period(
+    _ zone: String, _ from: String?, _ until: String?, devices: Set<String> = [], madeAt: Int64 = 100
+  ) throws -> ZonePeriod {
+    ZonePeriod(
+      guid: Digest.uuid(of: [zone, from ?? "", until ?? "", String(madeAt)]),
+      from: from.flatMap { DeviceTime(text: $0) },
+      until: until.flatMap { DeviceTime(text: $0) }, zone: try NamedZone(zone), devices: devices,
+      madeAt: madeAt)
+  }
+
+  /// Two devices with a reading at noon of each of the first ten days of June, and a record beside each.
+  private func fill() throws {
+    var batch = Make.batch(
+      (0..<10).flatMap { day in
+        [0, 1].map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + day * 86400, device: $0) }
+      }, devices: [Make.device, Self.other])
+    batch.records = (0..<10).map {
+      Make.record(["carbs": .number(30)], sourceID: "\($0)", at: Make.noon + $0 * 86400)
+    }
+    try scratch.ingest(batch)
+  }
+
+  private func offsets(_ serial: String) throws -> [String] {
+    try scratch.rows(
+      """
+      SELECT \(StoredOffset.sql("r")) FROM reading AS r JOIN series AS s ON s.id = r.series
+        JOIN device AS d ON d.id = s.device WHERE d.serial = '\(serial)' ORDER BY r.device_time
+      """)
+  }
+
+  private func recordOffsets() throws -> [String] {
+    try scratch.rows("SELECT utc_offset FROM record WHERE kind = 'food' ORDER BY device_time")
+  }
+
+  @Test func aJourneyMovesReadingsAndRecordsOfItsDaysAloneAndBackAgain() throws {
+    try fill()
+    let (before, records) = (try offsets("S1"), try recordOffsets())
+    let journey = try period("Asia/Tokyo", "2025-06-03", "2025-06-05")
+    let change = try scratch.open(.editor).add(journey, at: 5)
+    #expect(change == ZoneChange(isChange: true, readings: 4, records: 2))
+    for found in [try offsets("S1"), try offsets("S2"), try recordOffsets()] {
+      #expect(found == (1...10).map { $0 == 3 || $0 == 4 ? "32400" : "7200" })
+    }
+    #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
+    let back = try scratch.open(.editor).remove(journey, at: 6)
+    #expect(back.readings == 4 && back.records == 2)
+    #expect(try offsets("S1") == before && recordOffsets() == records)
+  }
+
+  @Test func aPeriodOfOneDeviceMovesNothingElse() throws {
+    try fill()
+    let identity = try scratch.open(.reader).identity(ofDevice: "s2")
+    let change = try scratch.open(.editor).add(period("Asia/Tokyo", nil, nil, devices: [identity]), at: 5)
+    #expect(change.readings == 10 && change.records == 0)
+    #expect(try offsets("S1") == Array(repeating: "7200", count: 10))
+    #expect(try offsets("S2") == Array(repeating: "32400", count: 10))
+    // What comes later is placed like what is there.
+    try scratch.ingest(
+      Make.batch(
+        [Make.reading(.cbg, Make.milligrams(90), at: Make.noon + 20 * 86400)], devices: [Self.other]))
+    #expect(try offsets("S2").last == "32400")
+    #expect(try scratch.open(.reader).coverage(of: scratch.open(.reader).zones()).base.readings == 10)
+  }
+
+  @Test func aPeriodThatHoldsAlreadyIsNoEdit() throws {
+    try fill()
+    _ = try scratch.open(.editor).add(period("Asia/Tokyo", "2025-06-03", "2025-06-09"), at: 5)
+    let again = try scratch.open(.editor).add(
+      period("Asia/Tokyo", "2025-06-04", "2025-06-05", madeAt: 200), at: 6)
+    #expect(again == ZoneChange(isChange: false, readings: 0, records: 0))
+    #expect(try scratch.rows("SELECT version FROM record WHERE kind = 'zone'") == ["1"])
+    _ = try scratch.open(.editor).add(period("Asia/Tokyo", "2025-06-09", "2025-06-12", madeAt: 300), at: 7)
+    #expect(try scratch.rows("SELECT version FROM record WHERE kind = 'zone'") == ["2"])
+  }
+
+  /// The importer places by the zone that was there when it began.
+  @Test func anImportThatBeganBeforeAChangeIsPlacedByTheChange() throws {
+    let store = try scratch.open()
+    var zone = try LogbookZone(name: "Europe/Madrid")
+    let time = DeviceTime(seconds: Make.noon)
+    let reading = Reading(
+      device: DeviceIndex(0), kind: .cbg, at: time, placement: zone.place(time), Make.milligrams(100), line: 1
+    )
+    let source = IngestSource(
+      name: "-", format: "test", startedAt: 1, modifiedAt: nil, decisions: [],
+      zone: InputZone(zone, isGiven: false))
+    try store.ingest(source, isAtomic: false) { writer in
+      _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
+      try writer.write(Make.batch([reading]))
+      try writer.finish(end: .whole, digest: "", generatedAt: nil, finishedAt: 2, decisions: [])
+    }
+    #expect(try offsets("S1") == ["32400"])
+  }
+
+  private func importGiven(_ name: String, _ batch: IngestBatch) throws {
+    let zone = try LogbookZone(name: name)
+    let source = IngestSource(
+      name: "-", format: "test", startedAt: 1, modifiedAt: 9, decisions: [],
+      zone: InputZone(zone, isGiven: true))
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      var zone = zone
+      var placed = batch
+      for index in placed.readings.indices {
+        placed.readings[index].placement = zone.place(placed.readings[index].deviceTime)
+      }
+      try writer.write(placed)
+      try writer.finish(end: .whole, digest: "d", generatedAt: nil, finishedAt: 2, decisions: [])
+    }
+  }
+
+  @Test func aZoneGivenForAnImportIsStatedAndTheSecondOneCounts() throws {
+    try fill()
+    var batch = Make.batch(
+      [2, 3].map { Make.reading(.smbg, Make.milligrams(80), at: Make.noon + $0 * 86400) })
+    batch.records = [Make.record(["carbs": .number(9)], sourceID: "x")]
+    let stated = "SELECT utc_offset, offset_source FROM record WHERE kind = 'food' AND fields LIKE '%:9}'"
+    for (zone, offset) in [("Asia/Tokyo", "32400"), ("America/New_York", "-14400"), ("Asia/Tokyo", "32400")] {
+      try importGiven(zone, batch)
+      #expect(
+        try offsets("S1") == (0..<10).flatMap { (2...3).contains($0) ? [offset, offset] : ["7200"] },
+        "\(zone)")
+      #expect(try scratch.rows(stated) == ["\(offset) 0"])
+    }
+    // Another device of these days, and the records that were there, stay.
+    #expect(try Set(offsets("S2")) == ["7200"])
+    let count = try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'")
+    try importGiven("Asia/Tokyo", batch)
+    #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == count)
+    // Without a zone the same rows say nothing against it.
+    try scratch.ingest(batch, modifiedAt: 20)
+    #expect(try scratch.rows(stated) == ["32400 0"])
+  }
+
+  @Test func timesWithoutAKnownZoneAreRefused() throws {
+    let path = scratch.path
+    let utc = try LogbookZone(name: "Etc/UTC")
+    let store = try Store.openOrCreate(path: path, role: .importer, zone: utc, isGiven: false)
+    let source = IngestSource(
+      name: "a.csv", format: "test", startedAt: 1, modifiedAt: nil, decisions: [],
+      zone: InputZone(utc, isGiven: false))
+    #expect(throws: Failure.self) {
+      try store.ingest(source, isAtomic: false) { writer in
+        try writer.write(Make.batch([Make.reading(.cbg, Make.milligrams(100))]))
+      }
+    }
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 0)
+    // A time with its offset needs none, and the first zone that is given becomes the logbook's.
+    try store.ingest(source, isAtomic: false) { writer in
+      try writer.write(Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)]))
+    }
+    try importGiven("Asia/Tokyo", Make.batch([Make.reading(.smbg, Make.milligrams(100))]))
+    #expect(try scratch.open(.reader).zones().base.name == "Asia/Tokyo")
+  }
+
+  // MARK: The repeated hour
+
+  /// A sensor that counts seconds, every five minutes over the night in which Madrid shows an hour twice.
+  private static let night: [Reading] = {
+    let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
+    return (-24..<48).map { step in
+      let utc = start + Int64(step) * 300
+      let offset: Int64 = utc < 1_761_440_400 ? 7200 : 3600
+      return Make.tick(50_000 + Int64(step) * 300, 100, at: utc + offset)
+    }
+  }()
+
+  private func instants() throws -> [String] {
+    try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
+  }
+
+  @Test func ticksSettleTheRepeatedHourWhateverTheOrderOfImports() throws {
+    let expected = (-24..<48).map { String(1_761_436_800 + $0 * 300) }
+    for seed in UInt64(1)...12 {
+      var generator = SeededGenerator(seed: seed)
+      let scratch = try ScratchStore()
+      var parts = Self.night.shuffled(using: &generator)
+      while !parts.isEmpty {
+        let count = min(parts.count, Int.random(in: 1...30, using: &generator))
+        try scratch.ingest(Make.batch(Array(parts.prefix(count))))
+        parts.removeFirst(count)
+      }
+      let found = try scratch.rows(
+        "SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
+      #expect(found == expected, "seed \(seed)")
+    }
+  }
+
+  @Test func aChangeOfTheZoneReplaysTheTicks() throws {
+    try scratch.ingest(Make.batch(Self.night))
+    let before = try instants()
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
+    #expect(try Set(scratch.rows("SELECT offset_source FROM reading")) == ["1"])
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 6)
+    #expect(try instants() == before)
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE offset_source = 4") == 24)
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+@Suite struct LogbookZonesTests {
+  private func time(_ text: String) throws -> DeviceTime { try #require(DeviceTime(text: text)) }
+
+  private func period(
+    _ guid: String, _ zone: String, _ from: String?, _ until: String?, devices: Set<String> = [],
+    madeAt: Int64 = 100
+  ) throws -> ZonePeriod {
+    ZonePeriod(
+      guid: guid, from: try from.map(time), until: try until.map(time), zone: try NamedZone(zone),
+      devices: devices, madeAt: madeAt)
+  }
+
+  private func zones(_ periods: ZonePeriod...) throws -> LogbookZones {
+    LogbookZones(base: try NamedZone("Europe/Madrid"), origin: .given, periods: periods)
+  }
+
+  @Test func recordsAreReadBackAsWhatTheyState() throws {
+    let madrid = try NamedZone("Europe/Madrid")
+    let journey = try period("j", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["serial|A|1"])
+    let move = try period("m", "America/New_York", "2026-07-01", nil, madeAt: 200)
+    let read = LogbookZones(records: [
+      ("j", journey.state(editedAt: nil)), (LogbookZones.baseGuid, LogbookZones.baseState(madrid, .given)),
+      ("m", move.state(editedAt: 7)),
+    ])
+    #expect(read == LogbookZones(base: madrid, origin: .given, periods: [journey, move]))
+  }
+
+  /// The record of the base is the same wherever the same is said, so that two logbooks agree without a word.
+  @Test func theRecordOfTheBaseHasOneIdentityAndOneTime() throws {
+    #expect(LogbookZones.baseTime.text == "2000-01-02T00:00:00")
+    #expect(
+      LogbookZones.baseGuid == "f39e9fb1-e5ee-8b9f-8ef7-b52efb9d0a25" || Guid.isValid(LogbookZones.baseGuid))
+    let state = LogbookZones.baseState(try NamedZone("Asia/Tokyo"), .system)
+    #expect(
+      state.json
+        == #"{"kind":"zone","entry_guid":null,"device_time":"2000-01-02T00:00:00","utc_offset":"Z","#
+        + #""offset_source":"stated","fields":{"origin":"system","zone":"Asia/Tokyo"},"deleted":false,"#
+        + #""edited_at":null}"#)
+  }
+
+  @Test func whatThisSystemCannotUnderstandSaysNothing() throws {
+    var unknown = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
+    unknown.fields["zone"] = .text("Mars/Olympus")
+    var reversed = try period("b", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
+    reversed.fields["until"] = .text("2026-04-01T00:00:00")
+    var wrong = try period("c", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
+    wrong.fields["from"] = .number(5)
+    var deleted = try period("d", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
+    (deleted.fields, deleted.isDeleted) = (RecordFields(), true)
+    let read = LogbookZones(records: [("a", unknown), ("b", reversed), ("c", wrong), ("d", deleted)])
+    #expect(read == LogbookZones(base: .utc, origin: .system))
+  }
+
+  @Test func aPeriodThatNamesTheDeviceGoesFirstThenTheLaterMade() throws {
+    let all = try zones(
+      period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", madeAt: 300),
+      period("b", "Asia/Seoul", "2026-05-03", "2026-05-20", madeAt: 400),
+      period("c", "Asia/Kolkata", "2026-05-02", "2026-05-04", devices: ["serial|A|1"], madeAt: 100))
+    func name(_ text: String, _ device: String? = nil) throws -> String {
+      all.zone(of: device).zone(at: try time(text).seconds).name
+    }
+    #expect(try name("2026-04-30T23:59:59") == "Europe/Madrid")
+    #expect(try name("2026-05-01T00:00:00") == "Asia/Tokyo")
+    #expect(try name("2026-05-03T00:00:00") == "Asia/Seoul")
+    #expect(try name("2026-05-03T00:00:00", "serial|A|1") == "Asia/Kolkata")
+    #expect(try name("2026-05-04T00:00:00", "serial|A|1") == "Asia/Seoul")
+    #expect(try name("2026-05-03T00:00:00", "serial|A|2") == "Asia/Seoul")
+    #expect(try name("2026-05-20T00:00:00") == "Europe/Madrid")
+  }
+
+  @Test func equalTimesOfMakingAreSettledByTheGuid() throws {
+    let periods = try ["a", "b"].map {
+      try period($0, $0 == "a" ? "Asia/Tokyo" : "Asia/Seoul", "2026-05-01", "2026-05-09")
+    }
+    let base = try NamedZone("UTC")
+    for order in [periods, periods.reversed()] {
+      let zones = LogbookZones(base: base, origin: .given, periods: order)
+      #expect(zones.zone().zone(at: try time("2026-05-02").seconds).name == "Asia/Seoul")
+    }
+  }
+
+  @Test func timesOfAPeriodArePlacedByItsZoneWithTheFlagsOfThatZone() throws {
+    var zone = try zones(period("a", "America/New_York", "2025-11-01", "2025-11-03T12:00")).zone()
+    #expect(zone.place(try time("2025-10-31T23:00:00")) == Placement(utcOffset: 3600, source: .zone))
+    #expect(zone.place(try time("2025-11-01T00:00:00")) == Placement(utcOffset: -14400, source: .zone))
+    #expect(zone.place(try time("2025-11-02T01:30:00")) == Placement(utcOffset: -14400, source: .zoneOverlap))
+    #expect(zone.place(try time("2025-11-03T11:59:59")) == Placement(utcOffset: -18000, source: .zone))
+    #expect(zone.place(try time("2025-11-03T12:00:00")) == Placement(utcOffset: 3600, source: .zone))
+    // The instants of the period have its offset, and those around it that of the base.
+    #expect(zone.offset(atUTC: try time("2025-11-02T12:00:00").seconds) == -18000)
+    #expect(zone.offset(atUTC: try time("2025-11-04T12:00:00").seconds) == 3600)
+  }
+
+  @Test func onlySoManyPeriodsCount() throws {
+    let periods = try (0..<LogbookZones.maxPeriods + 30).map {
+      try period("p\($0)", "Asia/Tokyo", "2026-05-01", "2026-05-09", madeAt: Int64($0))
+    }
+    let all = LogbookZones(base: try NamedZone("Europe/Madrid"), origin: .given, periods: periods)
+    #expect(all.periods.count == LogbookZones.maxPeriods && all.ignoredPeriods == 30)
+    #expect(all.periods.allSatisfy { $0.madeAt >= 30 })
+    let many = Set((0...LogbookZones.maxDevices).map { "serial|A|\($0)" })
+    let state = try period("d", "Asia/Tokyo", nil, nil, devices: many).state(editedAt: nil)
+    #expect(ZonePeriod(guid: "d", state) == nil)
+  }
+
+  @Test func whatHoldsAlreadyAddsNothing() throws {
+    let known = try zones(period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09"))
+    #expect(known.adding(try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", madeAt: 500)) == .nothing)
+    #expect(
+      known.adding(try period("n", "Europe/Madrid", "2026-06-01", "2026-06-05", madeAt: 500)) == .nothing)
+    let device = try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", devices: ["x"], madeAt: 500)
+    #expect(known.adding(device) == .nothing)
+  }
+
+  @Test func equalPeriodsThatFollowEachOtherJoin() throws {
+    let first = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09")
+    let known = try zones(first)
+    var longer = first
+    longer.until = try time("2026-05-12")
+    #expect(
+      known.adding(try period("n", "Asia/Tokyo", "2026-05-09", "2026-05-12", madeAt: 500))
+        == .extended(longer))
+    let apart = try period("n", "Asia/Tokyo", "2026-05-10", "2026-05-12", madeAt: 500)
+    #expect(known.adding(apart) == .added(apart))
+    // It would stay below what was said later.
+    let covered = try zones(first, period("b", "Asia/Seoul", "2026-05-08", "2026-05-10", madeAt: 200))
+    let again = try period("n", "Asia/Tokyo", "2026-05-05", "2026-05-10", madeAt: 500)
+    #expect(covered.adding(again) == .added(again))
+  }
+
+  /// Whatever is stated in whatever order: what `adding` writes says the same as adding the period itself.
+  @Test func anAdditionSaysWhatThePeriodSays() throws {
+    var generator = SeededGenerator(seed: 15)
+    let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
+    for _ in 0..<200 {
+      var written: [ZonePeriod] = []
+      for step in 0..<8 {
+        let from = Int64.random(in: 0..<20, using: &generator)
+        let length = Int64.random(in: 1..<8, using: &generator)
+        let devices: [Set<String>] = [[], [], ["x"], ["y"]]
+        let next = ZonePeriod(
+          guid: "p\(step)", from: DeviceTime(seconds: from * 86400),
+          until: DeviceTime(seconds: (from + length) * 86400),
+          zone: try NamedZone(names.randomElement(using: &generator) ?? "UTC"),
+          devices: devices.randomElement(using: &generator) ?? [], madeAt: Int64(step))
+        let plain = written + [next]
+        switch try LogbookZones(base: NamedZone("Europe/Madrid"), origin: .given, periods: written).adding(
+          next)
+        {
+        case .nothing: break
+        case .added(let period): written.append(period)
+        case .extended(let period): written = written.map { $0.guid == period.guid ? period : $0 }
+        }
+        let base = try NamedZone("Europe/Madrid")
+        let (left, right) = (
+          LogbookZones(base: base, origin: .given, periods: written),
+          LogbookZones(base: base, origin: .given, periods: plain)
+        )
+        for device in [nil, "x", "y"] {
+          for day in 0..<30 {
+            let seconds = Int64(day) * 86400
+            #expect(left.zone(of: device).zone(at: seconds) == right.zone(of: device).zone(at: seconds))
+          }
+        }
+      }
+    }
+  }
+}
+
+@Suite struct TickClockTests {
+  private let first = Placement(utcOffset: 7200, source: .zoneOverlap)
+  private let early = Placement(utcOffset: 7200, source: .ticks)
+  private let late = Placement(utcOffset: 3600, source: .ticks)
+  private let start: Int64 = 1_761_441_000  // 2025-10-26T01:10:00 as Madrid shows it.
+
+  /// What the clock says of readings with these shown times, in minutes behind the start, and these ticks.
+  private func places(_ readings: [(minutes: Int64, tick: Int64)]) throws -> [Placement] {
+    var (clock, zone) = (TickClock(), try LogbookZone(name: "Europe/Madrid"))
+    return readings.map { minutes, tick in
+      let time = DeviceTime(seconds: start + minutes * 60)
+      return clock.place(time, tick: tick, as: zone.place(time), in: zone)
+    }
+  }
+
+  @Test func ticksThatCountSecondsTellTheOccurrence() throws {
+    // 01:10, 02:10 and 02:10 again.
+    #expect(
+      try Array(places([(0, 100), (60, 3700), (60, 7300)]).dropFirst()) == [early, late])
+    #expect(try places([(0, 100), (60, 7300)])[1] == late)
+  }
+
+  @Test func ticksThatOnlyCountReadingsTellItWhereTheTimeGoesBack() throws {
+    #expect(
+      try Array(places([(0, 1), (60, 2), (100, 3), (60, 4), (100, 5)]).dropFirst()) == [
+        first, first, late, late,
+      ])
+    // Sensor values are stored for their quarter of an hour.
+    #expect(try Array(places([(0, 1), (100, 2), (90, 3)]).dropFirst()) == [first, first])
+  }
+
+  @Test func ticksThatLeadNowhereNearEitherOccurrenceSayNothing() throws {
+    #expect(try places([(0, 100), (60, 90_000)])[1] == first)
+    #expect(try places([(60, 3700)]) == [first])
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+/// What is visible, as a function of items and withdrawals alone.
+@Suite struct VisibilityTests {
+  private static let device = Device(vendor: "Test", model: "M", serial: "S", format: "test")
+  private static let series = SeriesName(
+    device: ReadingIdentity.text(of: device), kind: .cbg, positionKind: .time)
+  private static let guid = "0a1b2c3d-0000-4000-8000-000000000001"
+
+  private func identity(_ position: Int64, _ occurrence: Int64 = 0) -> ReadingIdentity {
+    ReadingIdentity(
+      device: Self.device, kind: .cbg, positionKind: .time, position: position, valueBucket: 0,
+      occurrence: occurrence)
+  }
+
+  private func point(_ position: Int64, _ occurrence: Int64 = 0) -> SeriesPoint {
+    SeriesPoint(identity(position, occurrence))
+  }
+
+  private func input(_ positions: [Int64], isHidden: Bool = true) -> Withdrawal {
+    let runs = PointRuns(positions.map { point($0) })
+    return Withdrawal(
+      .input(WithdrawnInput(group: Self.guid, points: [Self.series: runs])), isHidden: isHidden)
+  }
+
+  private func hidden(_ withdrawals: [Withdrawal], _ positions: ClosedRange<Int64>) -> [Int64] {
+    let items = withdrawals.enumerated().map {
+      Visibility.Item(guid: $1.guid ?? "w-\($0)", $1, digest: "")
+    }
+    let said = Visibility(items).series(Self.series)
+    return positions.filter { said.hides(point($0), shownAt: DeviceTime(seconds: $0)) }
+  }
+
+  @Test func anImportHidesItsPointsAndNoOther() {
+    #expect(hidden([input([1, 3, 5])], 0...6) == [1, 3, 5])
+    #expect(hidden([input([1, 3, 5], isHidden: false)], 0...6) == [])
+    #expect(hidden([input([1, 3]), input([3, 4])], 0...6) == [1, 3, 4])
+    #expect(hidden([input([1, 3], isHidden: false), input([3, 4])], 0...6) == [3, 4])
+  }
+
+  @Test func aRuleHidesItsRangeAndCatchesWhatComesLater() {
+    let rule = DeviceRule(
+      device: Self.series.device, since: DeviceTime(seconds: 2), until: DeviceTime(seconds: 4))
+    #expect(hidden([Withdrawal(.device(rule), isHidden: true)], 0...6) == [2, 3])
+    #expect(hidden([Withdrawal(.device(rule), isHidden: false)], 0...6) == [])
+    let other = DeviceRule(device: "serial|Test|T")
+    #expect(hidden([Withdrawal(.device(other), isHidden: true)], 0...6) == [])
+  }
+
+  @Test func aReadingsOwnRecordGoesBeforeAllOthers() {
+    let all = Withdrawal(.device(DeviceRule(device: Self.series.device)), isHidden: true)
+    let shown = Withdrawal(.reading(identity(3)), isHidden: false)
+    let gone = Withdrawal(.reading(identity(5)), isHidden: true)
+    #expect(hidden([all, input([3]), shown], 2...4) == [2, 4])
+    #expect(hidden([gone, shown], 0...6) == [5])
+  }
+
+  @Test func aCorrectionThatAWithdrawnImportMadeDoesNotCount() throws {
+    let correction = Withdrawal(.reading(identity(3)), isHidden: true)
+    let guid = try #require(correction.guid)
+    let undone = WithdrawnInput(group: Self.guid, records: [guid: "digest"])
+    for (digest, expected) in [("digest", []), ("edited since", [Int64(3)])] {
+      let items = [
+        Visibility.Item(guid: guid, correction, digest: digest),
+        Visibility.Item(guid: "w", Withdrawal(.input(undone), isHidden: true), digest: ""),
+      ]
+      let said = Visibility(items).series(Self.series)
+      #expect((0...6).filter { said.hides(point($0), shownAt: DeviceTime(seconds: $0)) } == expected)
+    }
+  }
+
+  @Test func aRecordIsHiddenAsLongAsItIsWhatTheImportWrote() {
+    let record = "0a1b2c3d-0000-4000-8000-000000000002"
+    let undone = Visibility.Item(
+      guid: "w", Withdrawal(.input(.init(group: Self.guid, records: [record: "d"])), isHidden: true),
+      digest: "")
+    #expect(Visibility([undone]).hides(record: record, digest: "d"))
+    #expect(!Visibility([undone]).hides(record: record, digest: "edited"))
+    let own = [true, false].map {
+      Visibility.Item(guid: "o", Withdrawal(.record(record), isHidden: $0), digest: "")
+    }
+    #expect(Visibility([undone, own[0]]).hides(record: record, digest: "edited"))
+    #expect(!Visibility([undone, own[1]]).hides(record: record, digest: "d"))
+  }
+
+  @Test func equalShownValuesOfOnePlaceAreShownOnce() {
+    let value = { (number: Double) in Measurement.value(Quantity(number, .milligramsPerDecilitre)) }
+    let time = DeviceTime(seconds: 3)
+    let place = [
+      SeriesVisibility.Item(point(3), at: time, value(100)), .init(point(3, 1), at: time, value(100)),
+      .init(point(3, 2), at: time, value(90)), .init(point(3, 3), at: time, value(100)),
+    ]
+    #expect(
+      Visibility([]).series(Self.series).judge(place) == [.shown, .equalIsShown, .shown, .equalIsShown])
+    let items = [Visibility.Item(guid: "w", input([3]), digest: "")]
+    #expect(
+      Visibility(items).series(Self.series).judge(place) == [.withdrawn, .shown, .shown, .equalIsShown])
+    let sticks = SeriesName(device: Self.series.device, kind: .smbg, positionKind: .time)
+    #expect(Visibility([]).series(sticks).judge(place) == [.shown, .shown, .shown, .shown])
+  }
+
+  @Test func theOrderOfWithdrawalsMeansNothing() {
+    for seed in UInt64(1)...100 {
+      var random = SeededGenerator(seed: seed)
+      var withdrawals: [Withdrawal] = []
+      for _ in 0..<8 {
+        let place = Int64(random.next() % 20)
+        switch random.next() % 3 {
+        case 0: withdrawals.append(input([place, place + 2], isHidden: random.next() % 3 > 0))
+        case 1:
+          let rule = DeviceRule(device: Self.series.device, since: DeviceTime(seconds: place))
+          withdrawals.append(Withdrawal(.device(rule), isHidden: random.next() % 2 > 0))
+        default:
+          let own = Withdrawal(.reading(identity(place)), isHidden: random.next() % 2 > 0)
+          if !withdrawals.contains(where: { $0.guid == own.guid }) { withdrawals.append(own) }
+        }
+      }
+      let expected = hidden(withdrawals, 0...25)
+      #expect(hidden(withdrawals.shuffled(using: &random), 0...25) == expected, "seed \(seed)")
+    }
+  }
+
+  // MARK: As fields
+
+  @Test func fieldsAndWithdrawalsAreTheSame() throws {
+    let state = RecordState(
+      kind: .food, entryGuid: nil, deviceTime: DeviceTime(seconds: 5),
+      placement: Placement(utcOffset: 0, source: .stated), fields: RecordFields(["text": .text("a\tb\nc")]),
+      isDeleted: false)
+    var other = state
+    other.fields["carbs"] = .number(4)
+    let whole = WithdrawnInput(
+      group: Self.guid, input: "i", points: [Self.series: PointRuns([point(1), point(2), point(9, 1)])],
+      records: [Self.guid: "digest"], changes: [RecordRevision(guid: Self.guid, before: state, after: other)])
+    let rule = DeviceRule(device: "model|a b|c%7C", since: nil, until: DeviceTime(seconds: 86_400))
+    for subject: Withdrawal.Subject in [
+      .input(whole), .input(WithdrawnInput(group: Self.guid)), .device(rule), .reading(identity(7)),
+      .record(Self.guid),
+    ] {
+      for isHidden in [true, false] {
+        let withdrawal = Withdrawal(subject, isHidden: isHidden, reason: isHidden ? "why" : "")
+        #expect(Withdrawal(fields: withdrawal.fields) == withdrawal)
+        #expect(Withdrawal(json: withdrawal.fields.json) == withdrawal)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    #"{}"#, #"{"hidden":true}"#, #"{"hidden":true,"subtype":"future"}"#, #"{"hidden":1,"subtype":"reading"}"#,
+    #"{"hidden":true,"subtype":"reading","reading":"x"}"#, #"{"hidden":true,"subtype":"import","group":"x"}"#,
+    #"{"hidden":true,"subtype":"device","device":"d","until":"soon"}"#, "[]", "",
+  ])
+  func whatIsNotUnderstoodHidesNothing(_ json: String) {
+    #expect(Withdrawal(json: json) == nil)
+  }
+
+  @Test func sidesThatWereEditedApartMergeAlikeOnBoth() {
+    let base = input([1, 2, 3, 4]).fields
+    let (mine, theirs) = (input([1, 2, 4]).fields, input([2, 3, 4]).fields)
+    for (left, right) in [(mine, theirs), (theirs, mine)] {
+      #expect(Withdrawal.merged(left, right, base: base) == input([2, 4]).fields)
+    }
+    let back = input([1, 2, 3, 4], isHidden: false).fields
+    #expect(Withdrawal.merged(back, mine, base: base) == input([1, 2, 4], isHidden: false).fields)
+    let own = [true, false].map {
+      Withdrawal(.reading(identity(1)), isHidden: $0, reason: $0 ? "a" : "b").fields
+    }
+    let merged = Withdrawal(.reading(identity(1)), isHidden: false, reason: "b").fields
+    #expect(Withdrawal.merged(own[0], own[1], base: nil) == merged)
+    #expect(Withdrawal.merged(own[1], own[0], base: nil) == merged)
+  }
+}

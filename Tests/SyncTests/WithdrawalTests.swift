@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import SeededRandom
+import Simulation
+import TestServers
+import Testing
+
+@testable import Sync
+
+/// Withdrawals travel like records, and every store hides the same.
+@Suite(.timeLimit(.minutes(5)))
+struct WithdrawalTests {
+  @Test func anUndoneImportIsHiddenOnTheOtherNodeAndShownAgainExactly() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<100)
+    try await scene.upload(scene.a, scene.b)
+    let before = try scene.b.shown()
+    #expect(before.count == 100)
+    #expect(try scene.a.undo(1).uploaded == 100)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.shown() == [] && scene.a.shown() == [])
+    #expect(try scene.b.allReadings().count == 100)
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.shown() == before && scene.a.shown() == before)
+  }
+
+  @Test func aWithdrawalComesBeforeItsReadings() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.allReadings().count == 10)
+    #expect(try scene.b.shown() == [])
+  }
+
+  @Test func withdrawalsThatWereEditedApartAreNoConflict() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<10)
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b)
+    // Both take readings out of one withdrawal, each by an import of its own.
+    try scene.a.importReadings(0..<4, digest: "a")
+    try scene.b.importReadings(6..<10, digest: "b")
+    try await scene.upload(scene.a, scene.b, scene.a, scene.b)
+    #expect(try scene.a.shown() == scene.b.shown() && scene.a.shown().count == 8)
+    #expect(try scene.a.sync().overview(ingests: 0).conflicts == 0)
+  }
+
+  @Test func verifyNeverRevivesWhatIsWithdrawn() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<20)
+    try await scene.upload(scene.a, scene.b)
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b)
+    try DamagedFile.execute("DELETE FROM reading", in: scene.server.logbookFile)
+    for node in [scene.a, scene.b] {
+      let session = try #require(VerifySession(try node.sync(), node.way, named: "remote"))
+      try await session.compare()
+      try session.fix(at: node.clock)
+      node.reopen()
+      #expect(try await node.upload().ending == .complete)
+      #expect(try node.shown() == [] && node.allReadings().count == 20)
+    }
+    #expect(try await scene.server.everything().readings == 20)
+  }
+
+  @Test func aSiteLosesWhatIsWithdrawnAndGetsItBack() async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.sensor([100, 110, 120]))
+    _ = try await scene.upload("a")
+    #expect(scene.site.documents("entries").count == 3)
+    let undo = { (group: String) in try scene.editing("a").undo(1, group: group, at: 5000) }
+    #expect(try undo(UUID().uuidString.lowercased()).uploaded == 3)
+    _ = try await scene.upload("a")
+    #expect(scene.site.documents("entries").isEmpty)
+    #expect(try scene.store("a").overview(ingests: 0).pendingReadings == 0)
+    // What is withdrawn before it was sent never gets there.
+    try scene.ingest("a", SiteScene.sensor([100, 110, 120, 130]))
+    _ = try scene.editing("a").undo(2, group: UUID().uuidString.lowercased(), at: 5000)
+    _ = try await scene.upload("a")
+    #expect(scene.site.documents("entries").isEmpty)
+    #expect(try undo("").isRedo)
+    _ = try await scene.upload("a")
+    #expect(scene.site.documents("entries").count == 3)
+    #expect(try scene.store("a").overview(ingests: 0).pendingReadings == 0)
+  }
+
+  @Test(arguments: UInt64(1)...8)
+  func anySequenceOnThreeStoresEndsWithTheSameVisibleData(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let scene = try await Scene()
+    try scene.a.importSticks(0..<10, digest: "first")
+    try await scene.upload(scene.a, scene.b)
+    let nodes = [scene.a, scene.b, try await scene.copy(of: scene.a)]
+    for _ in 0..<30 {
+      let node = nodes[Int(random.next() % 3)]
+      let before = try Set(node.rows())
+      switch random.next() % 8 {
+      case 0, 1, 2:
+        let first = Int64(random.next() % 20)
+        // Read in one unit or the other, on any store.
+        let isWrong = random.next() % 2 == 0
+        try node.importSticks(first..<first + 8, isWrong: isWrong, digest: "\(first)")
+      case 3, 4:
+        let imports = try node.imports()
+        if let number = imports.randomElement(using: &random) { _ = try node.undo(number) }
+      case 5:
+        let readings = try node.allReadings()
+        let reading = readings[Int(random.next() % UInt64(readings.count))]
+        let editor = try WithdrawalEditor(node.editing(), at: node.clock)
+        try editor.set(reading, isHidden: !reading.isWithdrawn, reason: "")
+      default: try await node.upload()
+      }
+      #expect(try Set(node.rows()).isSuperset(of: before), "seed \(seed)")
+    }
+    for _ in 0..<4 { for node in nodes { try await node.upload() } }
+    for node in nodes {
+      #expect(try node.shown() == nodes[0].shown(), "seed \(seed)")
+      #expect(try node.sync().overview(ingests: 0).conflicts == 0, "seed \(seed)")
+      #expect(try node.sync().overview(ingests: 0).pending == 0, "seed \(seed)")
+    }
+  }
+}
+
+extension SimulatedNode {
+  fileprivate func undo(_ ingest: Int64) throws -> UndoCounts {
+    try editing().undo(ingest, group: UUID().uuidString.lowercased(), at: clock)
+  }
+
+  fileprivate func allReadings() throws -> [StoredReading] {
+    var filter = ItemFilter()
+    filter.includesWithdrawn = true
+    var readings: [StoredReading] = []
+    try sync().forEachItem(filter) { item in
+      if case .reading(let reading) = item { readings.append(reading) }
+    }
+    return readings
+  }
+
+  /// The identities and values of all shown readings.
+  fileprivate func shown() throws -> [String] {
+    try allReadings().filter { !$0.isWithdrawn }.map { "\($0.identity.text) \($0.measurement)" }.sorted()
+  }
+
+  fileprivate func imports() throws -> [Int64] {
+    try sync().ingests(limit: 100).filter { $0.digest != nil }.map(\.id)
+  }
+
+  /// What the store keeps of its readings, without what sync writes.
+  fileprivate func rows() throws -> [String] {
+    try allReadings().map { "\($0.identity.text) \($0.measurement) \($0.ingest) \($0.deviceTime)" }
+  }
+
+  fileprivate func importReadings(_ places: Range<Int64>, digest: String) throws {
+    try importSticks(places, kind: .cbg, digest: digest)
+  }
+
+  /// Readings five minutes apart; of finger sticks another unit makes other identities.
+  fileprivate func importSticks(
+    _ places: Range<Int64>, kind: ReadingKind = .smbg, isWrong: Bool = false, digest: String
+  ) throws {
+    var batch = IngestBatch()
+    batch.devices = [Device(vendor: "Maker", model: "M", serial: "S", format: "test")]
+    batch.readings = places.map { place in
+      Reading(
+        device: DeviceIndex(0), kind: kind, at: DeviceTime(seconds: 1_700_000_000 + 300 * place),
+        placement: Placement(utcOffset: 3600, source: .zone),
+        .value(Quantity(isWrong ? 200 + Double(place) : 100, .milligramsPerDecilitre)), line: 1)
+    }
+    let decisions = [Decision("unit", isWrong ? "wrong" : "right", .given)]
+    let source = IngestSource(name: "-", format: "test", startedAt: clock, modifiedAt: nil, decisions: [])
+    try importer().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try writer.finish(
+        end: .whole, digest: digest, generatedAt: nil, finishedAt: clock, decisions: decisions)
+    }
+  }
+}

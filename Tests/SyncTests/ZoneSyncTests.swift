@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import SeededRandom
+import Simulation
+import TestServers
+import Testing
+
+@testable import Sync
+
+/// The zones of a logbook in several stores: whatever was imported where and by which system, the instants are equal.
+@Suite struct ZoneSyncTests {
+  private static let names = ["Asia/Tokyo", "America/New_York", "Europe/Madrid", "Australia/Lord_Howe"]
+
+  @Test func theZoneOfASystemYieldsToThatOfTheLogbook() async throws {
+    let scene = try await Scene()
+    try scene.b.setSystemZone("Asia/Tokyo")
+    try scene.a.importReadings(0..<5)
+    try scene.b.importReadings(5..<10)
+    try await scene.a.join()
+    try await scene.b.join()
+    try await scene.a.join()
+    #expect(try scene.b.zones().base.name == "Europe/Madrid")
+    #expect(try scene.a.instants() == scene.b.instants() && scene.a.instants().count == 11)
+    #expect(try scene.b.records().values.allSatisfy { !$0.isPending && !$0.isConflicted })
+  }
+
+  @Test func theZoneThatAPersonGaveGoesBeforeThatOfASystemOnTheRemote() async throws {
+    let scene = try await Scene()
+    try scene.a.setSystemZone("Asia/Tokyo")
+    try scene.a.importReadings(0..<5)
+    try await scene.a.join()
+    try await scene.b.join()
+    try await scene.a.join()
+    for node in [scene.a, scene.b] { #expect(try node.zones().base.name == "Europe/Madrid") }
+    #expect(try scene.a.instants() == scene.b.instants())
+  }
+
+  @Test(arguments: [ZoneChoice.mine, .theirs])
+  func twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen(_ choice: ZoneChoice) async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<5)
+    try await scene.a.join()
+    _ = try Store(path: scene.b.path, role: .editor).setTimezone(LogbookZone(name: "Asia/Tokyo"), at: 5)
+    try scene.b.importReadings(5..<10)
+    for _ in 0..<2 {
+      let failure = await #expect(throws: Failure.self) { try await scene.b.join() }
+      #expect(failure?.category == .configuration)
+    }
+    #expect(try await scene.server.everything().readings == 5)
+    #expect(try scene.b.zones().base.name == "Asia/Tokyo")
+    try await scene.b.upload {
+      $0.joinsZones = true
+      $0.zoneChoice = choice
+    }
+    try await scene.a.join()
+    let name = choice == .mine ? "Asia/Tokyo" : "Europe/Madrid"
+    #expect(try [scene.a, scene.b].map { try $0.zones().base.name } == [name, name])
+    #expect(try scene.a.instants() == scene.b.instants())
+  }
+
+  @Test func equalZonesThatPeopleGaveNeedNoPerson() async throws {
+    let scene = try await Scene()
+    try await scene.a.join()
+    #expect(try await scene.b.join().ending == .complete)
+    #expect(try await scene.server.everything().records.count == 1)
+  }
+
+  @Test func derivedOffsetsAreNoContent() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    try scene.b.setSystemZone("Asia/Tokyo")
+    _ = try Store(path: scene.b.path, role: .editor).setTimezone(LogbookZone(name: "Asia/Kolkata"), at: 5)
+    #expect(try scene.b.record(guid).isPending == false)
+    #expect(try scene.a.record(guid).state == scene.b.record(guid).state)
+    try scene.a.edit(guid, "a", "2")
+    try scene.b.edit(guid, "b", "2")
+    try await scene.upload(scene.a, scene.b, scene.a)
+    #expect(try scene.a.text(guid, "b") == "2" && scene.b.text(guid, "a") == "2")
+    #expect(try scene.b.resolver().conflicts().isEmpty)
+    #expect(try await scene.held(guid)?.statedOffset == nil)
+  }
+
+  @Test func aJourneyStatedHereMovesTheReadingsThere() async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<600)
+    try await scene.a.join()
+    try await scene.b.join()
+    let before = try scene.b.instants()
+    let start = DeviceTime(seconds: 1_700_000_000 + 300 * 100)
+    let journey = ZonePeriod(
+      guid: UUID().uuidString.lowercased(), from: start, until: DeviceTime(seconds: start.seconds + 86_400),
+      zone: try NamedZone("Asia/Tokyo"), madeAt: 5)
+    let editor = try Store(path: scene.a.path, role: .editor)
+    #expect(try editor.add(journey, at: 5).readings == 288)
+    try await scene.a.join()
+    try await scene.b.join()
+    #expect(try scene.a.instants() == scene.b.instants() && scene.b.instants() != before)
+    _ = try editor.remove(journey, at: 6)
+    try await scene.a.join()
+    try await scene.b.join()
+    #expect(try scene.b.instants().filter { $0.hasPrefix("S") } == before.filter { $0.hasPrefix("S") })
+  }
+
+  @Test func aSiteCarriesZonesAsTreatmentsWithOurMemberAlone() async throws {
+    let scene = try SiteScene()
+    let journey = ZonePeriod(
+      guid: UUID().uuidString.lowercased(), from: DeviceTime(seconds: SiteScene.start), until: nil,
+      zone: try NamedZone("Asia/Tokyo"), madeAt: SiteScene.start)
+    _ = try scene.store("a").add(journey, at: 5)
+    for name in ["a", "b", "a"] { try await scene.upload(name) { $0.joinsZones = true } }
+    #expect(try scene.store("b").zones() == scene.store("a").zones())
+    #expect(try scene.store("b").zones().periods == [journey])
+    let documents = scene.site.documents("treatments")
+    #expect(documents.count == 2)
+    for document in documents {
+      #expect(document["eventType"] == "Time Zone" && document["notes"] == nil && document["duration"] == nil)
+    }
+    _ = try Store(path: scene.store("b").path, role: .editor).remove(journey, at: 6)
+    for name in ["b", "a"] { try await scene.upload(name) { $0.joinsZones = true } }
+    #expect(try scene.store("a").zones().periods.isEmpty)
+  }
+
+  /// Imports, statements and uploads of three stores in any order.
+  @Test(arguments: UInt64(1)...8) func storesOfDifferentSystemZonesEndWithEqualInstants(seed: UInt64)
+    async throws
+  {
+    var generator = SeededGenerator(seed: seed)
+    let scene = try await Scene()
+    let nodes = [scene.a, scene.b, try await scene.another(seed: 3)]
+    for (node, name) in zip(nodes, Self.names) { try node.setSystemZone(name) }
+    for _ in 0..<20 {
+      let node = try #require(nodes.randomElement(using: &generator))
+      switch Int.random(in: 0..<6, using: &generator) {
+      case 0, 1:
+        let first = Int64.random(in: 0..<500, using: &generator)
+        try node.importReadings(first..<first + 100)
+      case 2: try node.importDiary(carbs: 30, generatedAt: 5)
+      case 3: try node.statePeriod(&generator, names: Self.names)
+      default: try await node.join()
+      }
+    }
+    for node in nodes + nodes { try await node.join() }
+    let expected = try nodes[0].instants()
+    for node in nodes {
+      #expect(try node.instants() == expected, "seed \(seed)")
+      #expect(try node.resolver().conflicts().isEmpty, "seed \(seed)")
+      #expect(try node.records().values.allSatisfy { !$0.isPending }, "seed \(seed)")
+      let verify = try #require(VerifySession(node.sync(), node.remote, named: "remote"))
+      try await verify.compare()
+      #expect(verify.summary.differences == 0, "seed \(seed)")
+    }
+  }
+}
+
+extension SimulatedNode {
+  /// An upload as the program makes it.
+  @discardableResult
+  fileprivate func join() async throws -> (ending: UploadEnding?, summary: UploadSummary) {
+    try await upload { $0.joinsZones = true }
+  }
+
+  fileprivate func zones() throws -> LogbookZones { try sync().zones() }
+
+  fileprivate func statePeriod(_ generator: inout SeededGenerator, names: [String]) throws {
+    let from = 1_700_000_000 + 3600 * Int64.random(in: 0..<40, using: &generator)
+    let name = try #require(names.randomElement(using: &generator))
+    let period = ZonePeriod(
+      guid: UUID().uuidString.lowercased(), from: DeviceTime(seconds: from),
+      until: DeviceTime(seconds: from + 36_000), zone: try NamedZone(name),
+      devices: Bool.random(using: &generator) ? ["serial|Maker|S"] : [],
+      madeAt: Int64.random(in: 1..<1_000_000, using: &generator))
+    _ = try Store(path: path, role: .editor).add(period, at: 5)
+    _ = try importer()
+  }
+}
