@@ -128,11 +128,12 @@ let package = Package(
     .target(
       name: "Sync", dependencies: ["Logbook", "LogbookAPI", "LogbookStore"],
       swiftSettings: settings),
+    .target(name: "Report", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
       name: "Commands",
       dependencies: [
         "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Remotes", "ServerStore",
-        "USBTransport", "Ingest", "Sync", "LogbookServer",
+        "USBTransport", "Ingest", "Sync", "LogbookServer", "Report",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -241,6 +242,7 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
+    .testTarget(name: "ReportTests", dependencies: ["Logbook", "Report"], swiftSettings: settings),
     .testTarget(
       name: "CommandsTests",
       dependencies: [

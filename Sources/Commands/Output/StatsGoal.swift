@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Report
+
+/// A goal for the part of the time in a range, with what the sensor measured.
+struct StatsGoal {
+  /// The range; a low or high one with what lies beyond it.
+  let range: String
+  let limit: Double
+  /// Whether more than the limit is the goal; else less.
+  let isAbove: Bool
+  let percent: Double
+
+  var isMet: Bool { isAbove ? percent > limit : percent < limit }
+
+  /// The goals of the targets; none where there are too few data to compare with them.
+  static func all(of sensor: SensorFigures, _ targets: Targets) -> [StatsGoal] {
+    guard sensor.goalShortage == nil, let goals = targets.goals else { return [] }
+    func percent(_ bands: GlucoseBand...) -> Double? {
+      let parts = bands.filter { sensor.ranges[$0.rawValue].percent.shortage != .notSeparate }
+        .map { sensor.ranges[$0.rawValue].percent.number }
+      return parts.contains(nil) ? nil : parts.compactMap(\.self).reduce(0, +)
+    }
+    func goal(_ range: String, _ limit: Double?, isAbove: Bool = false, _ percent: Double?) -> StatsGoal? {
+      guard let limit, let percent else { return nil }
+      return StatsGoal(range: range, limit: limit, isAbove: isAbove, percent: percent)
+    }
+    return [
+      goal("target", goals.target, isAbove: true, percent(.target)),
+      goal("low", goals.low, percent(.veryLow, .low)), goal("very_low", goals.veryLow, percent(.veryLow)),
+      goal("high", goals.high, percent(.high, .veryHigh)),
+      goal("very_high", goals.veryHigh, percent(.veryHigh)),
+    ].compactMap(\.self)
+  }
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Report
+
+/// The figures of `stats --json`; glucoport-json(5) documents its members.
+struct StatsObject: Encodable {
+  let since: String?
+  let until: String?
+  let timezone: String
+  let unit: String
+  let targets: TargetsObject
+  let by: String?
+  let total: FiguresObject
+  let groups: [FiguresObject]
+
+  init(_ view: StatsView) {
+    since = view.result.period.map { instant($0.start) }
+    until = view.result.period.map { instant($0.end) }
+    timezone = view.zone.name
+    unit = view.unit.name
+    targets = TargetsObject(view.targets, view.unit)
+    by = view.grouping?.rawValue
+    total = FiguresObject(view.result.total, view)
+    groups = view.result.groups.map { FiguresObject($0, view) }
+  }
+}
+
+/// The limits of the ranges.
+struct TargetsObject: Encodable {
+  let name: String
+  let veryLowBelow: Double
+  let low: Double
+  let high: Double
+  let veryHighAbove: Double?
+
+  init(_ targets: Targets, _ unit: GlucoseUnit) {
+    name = targets.name
+    veryLowBelow = targets.lowest.number(in: unit)
+    low = targets.low.number(in: unit)
+    high = targets.high.number(in: unit)
+    veryHighAbove = targets.highest?.number(in: unit)
+  }
+}
+
+/// One figure, or why there is none.
+struct MetricObject: Encodable {
+  let value: Double?
+  let reason: String?
+
+  init(_ metric: Metric, times factor: Double = 1) {
+    value = metric.number.map { decimals($0 * factor) }
+    reason = metric.shortage?.text
+  }
+}
+
+/// The figures of the whole period or of a group.
+struct FiguresObject: Encodable {
+  let group: String?
+  let days: Int
+  let sensor: SensorObject
+  let fingerSticks: FingerSticksObject
+  let ketones: KetonesObject
+  let insulin: InsulinObject
+  let carbohydrates: CarbohydratesObject
+  let leftOut: JSONMembers<Int>
+
+  init(_ group: GroupFigures, _ view: StatsView) {
+    self.group = view.name(of: group)
+    days = group.days
+    sensor = SensorObject(group.sensor, view)
+    fingerSticks = FingerSticksObject(group.fingerSticks, view.unit)
+    ketones = KetonesObject(group.ketones)
+    insulin = InsulinObject(group.amounts)
+    carbohydrates = CarbohydratesObject(group.amounts)
+    leftOut = members(LeftOut.allCases.map { ($0.name, group.leftOut[$0]) })
+  }
+}
+
+/// The figures of a sensor's own history.
+struct SensorObject: Encodable {
+  let readings: Int
+  let lo: Int
+  let hi: Int
+  let atLimit: Int
+  let minutes: Int
+  let days: Int
+  let daysWithReadings: Int
+  let activePercent: MetricObject
+  let mean: MetricObject
+  let sd: MetricObject
+  let cvPercent: MetricObject
+  let gmiPercent: MetricObject
+  let gmiMmolMol: MetricObject
+  let bound: String?
+  let ranges: JSONMembers<RangeObject>
+  let goals: [GoalObject]
+  let lbgi: MetricObject
+  let hbgi: MetricObject
+  let gri: MetricObject
+  let percentiles: JSONMembers<MetricObject>
+  let episodes: JSONMembers<EpisodeObject>
+
+  init(_ sensor: SensorFigures, _ view: StatsView) {
+    let factor = view.unit.perMilligram
+    readings = sensor.readings
+    (lo, hi, atLimit) = (sensor.lows, sensor.highs, sensor.atLimits)
+    minutes = sensor.minutes
+    (days, daysWithReadings) = (sensor.days, sensor.daysWithReadings)
+    activePercent = MetricObject(sensor.active)
+    mean = MetricObject(sensor.mean, times: factor)
+    sd = MetricObject(sensor.standardDeviation, times: factor)
+    cvPercent = MetricObject(sensor.variation)
+    gmiPercent = MetricObject(sensor.managementIndicator)
+    gmiMmolMol = MetricObject(sensor.managementIndicatorInMillimoles)
+    bound = sensor.bound?.rawValue
+    let ranges = zip(GlucoseBand.allCases, sensor.ranges).map { ($0.name, RangeObject($1)) }
+    self.ranges = members(ranges + [("tight", RangeObject(sensor.tight))])
+    goals = StatsGoal.all(of: sensor, view.targets).map(GoalObject.init)
+    lbgi = MetricObject(sensor.lowRisk)
+    hbgi = MetricObject(sensor.highRisk)
+    gri = MetricObject(sensor.glycemiaRisk)
+    percentiles = members(
+      zip(["p5", "p25", "p50", "p75", "p95"], sensor.percentiles).map {
+        ($0, MetricObject($1, times: factor))
+      })
+    episodes = members(
+      EpisodeKind.allCases.map { ($0.name, EpisodeObject(sensor.episodes[$0], sensor.episodesPerDay($0))) })
+  }
+}
+
+/// The part of one range.
+struct RangeObject: Encodable {
+  let readings: Int
+  let minutes: Int
+  let percent: MetricObject
+
+  init(_ range: RangeFigures) {
+    readings = range.readings
+    minutes = range.minutes
+    percent = MetricObject(range.percent)
+  }
+}
+
+/// A goal for the part of one range, and whether it is met.
+struct GoalObject: Encodable {
+  let range: String
+  let above: Double?
+  let below: Double?
+  let percent: Double
+  let met: Bool
+
+  init(_ goal: StatsGoal) {
+    range = goal.range
+    above = goal.isAbove ? goal.limit : nil
+    below = goal.isAbove ? nil : goal.limit
+    percent = decimals(goal.percent)
+    met = goal.isMet
+  }
+}
+
+/// The episodes of one kind.
+struct EpisodeObject: Encodable {
+  let count: Int
+  let withoutDeeper: Int
+  let minutes: Int
+  let perDay: MetricObject
+
+  init(_ line: EpisodeCounts.Line, _ perDay: Metric) {
+    count = line.count
+    withoutDeeper = line.withoutDeeper
+    minutes = line.minutes
+    self.perDay = MetricObject(perDay)
+  }
+}
+
+/// The figures of finger sticks.
+struct FingerSticksObject: Encodable {
+  struct Range: Encodable {
+    let readings: Int
+    let percentOfReadings: MetricObject
+  }
+
+  let readings: Int
+  let lo: Int
+  let hi: Int
+  let daysWithReadings: Int
+  let perDay: MetricObject
+  let perDayWithReadings: MetricObject
+  let lowest: MetricObject
+  let highest: MetricObject
+  let median: MetricObject
+  let mean: MetricObject
+  let sd: MetricObject
+  let cvPercent: MetricObject
+  let ranges: JSONMembers<Range>
+  let lbgi: MetricObject
+  let hbgi: MetricObject
+
+  init(_ fingers: FingerStickFigures, _ unit: GlucoseUnit) {
+    let factor = unit.perMilligram
+    readings = fingers.readings
+    (lo, hi, daysWithReadings) = (fingers.lows, fingers.highs, fingers.daysWithReadings)
+    perDay = MetricObject(fingers.perDay)
+    perDayWithReadings = MetricObject(fingers.perDayWithReadings)
+    lowest = MetricObject(fingers.lowest, times: factor)
+    highest = MetricObject(fingers.highest, times: factor)
+    median = MetricObject(fingers.median, times: factor)
+    mean = MetricObject(fingers.mean, times: factor)
+    sd = MetricObject(fingers.standardDeviation, times: factor)
+    cvPercent = MetricObject(fingers.variation)
+    ranges = members(
+      zip(GlucoseBand.allCases, fingers.ranges).map {
+        ($0.name, Range(readings: $1.readings, percentOfReadings: MetricObject($1.percent)))
+      })
+    lbgi = MetricObject(fingers.lowRisk)
+    hbgi = MetricObject(fingers.highRisk)
+  }
+}
+
+/// The figures of ketone readings.
+struct KetonesObject: Encodable {
+  let readings: Int
+  let mean: MetricObject
+  let highest: MetricObject
+
+  init(_ ketones: KetoneFigures) {
+    readings = ketones.readings
+    mean = MetricObject(ketones.mean)
+    highest = MetricObject(ketones.highest)
+  }
+}
+
+/// An amount with its mean over the days that have any.
+struct AmountObject: Encodable {
+  let total: Double
+  let records: Int
+  let daysWithAny: Int
+  let perDay: MetricObject
+
+  init(_ amount: DailyAmount) {
+    total = decimals(amount.total)
+    records = amount.records
+    daysWithAny = amount.daysWithAny
+    perDay = MetricObject(amount.perDay)
+  }
+}
+
+/// The insulin in units.
+struct InsulinObject: Encodable {
+  let all: AmountObject
+  let basal: AmountObject
+  let bolus: AmountObject
+  let mixed: AmountObject
+  let withoutAmount: Int
+
+  init(_ amounts: DailyAmounts) {
+    all = AmountObject(amounts.insulin)
+    basal = AmountObject(amounts.basal)
+    bolus = AmountObject(amounts.bolus)
+    mixed = AmountObject(amounts.mixed)
+    withoutAmount = amounts.insulinWithoutAmount
+  }
+}
+
+/// The carbohydrates.
+struct CarbohydratesObject: Encodable {
+  let grams: AmountObject
+  let servings: AmountObject
+
+  init(_ amounts: DailyAmounts) {
+    grams = AmountObject(amounts.carbohydrates)
+    servings = AmountObject(amounts.servings)
+  }
+}
+
+private func members<Value: Encodable>(_ pairs: [(String, Value)]) -> JSONMembers<Value> {
+  JSONMembers(pairs.map { (name: $0.0, value: $0.1) })
+}
+
+/// A number with at most four decimals: more of them only say how a computer adds.
+private func decimals(_ number: Double) -> Double { (number * 10_000).rounded() / 10_000 }
+
+extension GlucoseUnit {
+  /// What makes a value in this unit of one in mg/dL.
+  var perMilligram: Double { Quantity(1, .milligramsPerDecilitre).converted(to: self).number }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Report
+
+/// What `stats` shows: figures with what is needed to name them.
+struct StatsView {
+  let result: StatisticsResult
+  let grouping: Grouping?
+  let targets: Targets
+  let unit: GlucoseUnit
+  let zone: LogbookZone
+  /// The devices by their numbers.
+  let devices: [Device]
+
+  /// The name of a group; nil for the whole period.
+  func name(of group: GroupFigures) -> String? {
+    guard let key = group.key, let grouping else { return nil }
+    return grouping == .device ? deviceName(devices[key]) : grouping.name(of: key)
+  }
+
+  /// A time of the period on the clock of the logbook.
+  func shown(_ instant: Int64) -> DeviceTime {
+    DeviceTime(seconds: instant + Int64(zone.offset(atUTC: instant)))
+  }
+}
+
+/// Passes the readings and records of a period through the statistics.
+struct StatsQuery {
+  let store: Store
+  /// What chooses a device; nil for all of them.
+  let device: String?
+  var zone: LogbookZone
+  let now: Int64
+  var options = Statistics.Options()
+
+  /// - Throws: `Failure` of category `missingInput` where the store has no readings of such a device.
+  func requireDevice(_ text: String) throws {
+    guard try !store.overview(ingests: 0).lines.contains(where: { Self.matches($0.device, text) }) else {
+      return
+    }
+    throw Failure(
+      .missingInput,
+      "\(displayed(store.path)): no device '\(displayed(text))'; 'glucoport status' lists the devices")
+  }
+
+  mutating func setPeriod(since: TimeArgument?, until: TimeArgument?) {
+    options.since = since?.instant(zone: zone, now: now)
+    // The future has no time in which a sensor could have measured.
+    options.until = until.map { min($0.instant(zone: zone, now: now), now) }
+  }
+
+  /// The span that ends with the newest reading that is not in the future: so a store that is fed once a month has figures,
+  /// and the same store always the same.
+  mutating func setPeriod(_ span: SpanArgument) throws {
+    guard let newest = try newestReading() else { return }
+    options.since = span.start(before: newest.deviceTime, at: newest.utc, zone)
+    options.until = newest.utc + 1
+  }
+
+  private func newestReading() throws -> StoredReading? {
+    var filter = ItemFilter()
+    filter.until = now + 1
+    filter.recordKinds = []
+    // Without a device one row is asked for; else all rows pass.
+    filter.newest = device == nil ? 1 : nil
+    var found: StoredReading?
+    try store.forEachItem(filter) { item in
+      if case .reading(let reading) = item, isChosen(reading.device) { found = reading }
+    }
+    return found
+  }
+
+  /// The figures.
+  ///
+  /// - Parameter unit: the unit in which they are shown; nil for that of the first reading.
+  mutating func view(unit: GlucoseUnit?) throws -> StatsView {
+    var filter = ItemFilter()
+    (filter.since, filter.until) = (options.since, options.until)
+    // A record has no device.
+    filter.recordKinds = device == nil ? [.insulin, .food] : []
+    filter.includesWithdrawn = true
+    var statistics = Statistics(options)
+    var devices = DeviceNumbers()
+    var firstUnit: GlucoseUnit?
+    try store.forEachItem(filter) { item in
+      switch item {
+      case .reading(let reading):
+        guard isChosen(reading.device) else { return }
+        if firstUnit == nil, reading.kind != .ketone { firstUnit = reading.measurement.unit }
+        statistics.add(GlucoseReading(reading, device: devices.number(of: reading.device)))
+      case .record(let record):
+        guard !record.isWithdrawn else { return }
+        statistics.add(
+          record.kind, record.decodedFields(), deviceTime: record.deviceTime, placement: record.placement)
+      }
+    }
+    var zone = zone
+    return StatsView(
+      result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
+      targets: options.targets, unit: unit ?? firstUnit ?? .milligramsPerDecilitre, zone: zone,
+      devices: devices.all)
+  }
+
+  private func isChosen(_ device: Device) -> Bool { self.device.map { Self.matches(device, $0) } ?? true }
+
+  private static func matches(_ device: Device, _ text: String) -> Bool {
+    device.serial == text || deviceName(device).lowercased().contains(text.lowercased())
+  }
+}
+
+/// Numbers for devices, in the order in which they come.
+private struct DeviceNumbers {
+  private(set) var all: [Device] = []
+  private var numbers: [Device: Int] = [:]
+  private var last: (device: Device, number: Int)?
+
+  mutating func number(of device: Device) -> Int {
+    if let last, last.device == device { return last.number }
+    let number = numbers[device] ?? all.count
+    if number == all.count {
+      all.append(device)
+      numbers[device] = number
+    }
+    last = (device, number)
+    return number
+  }
+}
+
+extension GlucoseReading {
+  fileprivate init(_ reading: StoredReading, device: Int) {
+    self.init(
+      device: device, kind: reading.kind, deviceTime: reading.deviceTime, placement: reading.placement,
+      reading.measurement, marks: reading.marks, isWithdrawn: reading.isWithdrawn)
+  }
+}
+
+extension StoredRecord {
+  /// The fields; none where another program wrote what glucoport cannot read.
+  fileprivate func decodedFields() -> RecordFields {
+    do {
+      return try RecordFields(json: fields)
+    } catch {
+      return RecordFields()
+    }
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// An amount that is added up, with its mean over the days that have any.
+package struct DailyAmount: Sendable {
+  /// All of it.
+  package private(set) var total = 0.0
+  /// How many records have a part in it.
+  package private(set) var records = 0
+  private var days = DaySet()
+
+  /// Calendar days that have any.
+  package var daysWithAny: Int { days.count }
+
+  /// The mean over the days that have any.
+  package var perDay: Metric {
+    days.count > 0 ? .value(total / Double(days.count)) : .absent(.noReadings)
+  }
+
+  init() {}
+
+  mutating func add(_ amount: Double, day: Int) {
+    total += amount
+    records += 1
+    days.insert(day)
+  }
+}
+
+/// The insulin and the carbohydrates of a group.
+package struct DailyAmounts: Sendable {
+  /// All insulin, in units.
+  package private(set) var insulin = DailyAmount()
+  /// Long-acting insulin and basal rates.
+  package private(set) var basal = DailyAmount()
+  /// Rapid-acting insulin, and doses of which nothing else is known.
+  package private(set) var bolus = DailyAmount()
+  /// Premixed insulin, which is both.
+  package private(set) var mixed = DailyAmount()
+  /// Records of insulin without an amount, such as a basal rate in percent.
+  package private(set) var insulinWithoutAmount = 0
+  /// Grams of carbohydrates.
+  package private(set) var carbohydrates = DailyAmount()
+  /// Servings of unknown size, which are never converted to grams.
+  package private(set) var servings = DailyAmount()
+
+  init() {}
+
+  /// Whether there is anything.
+  var isEmpty: Bool {
+    insulin.records + insulinWithoutAmount + carbohydrates.records + servings.records == 0
+  }
+
+  mutating func add(_ dose: InsulinDose) {
+    guard let units = dose.units else {
+      insulinWithoutAmount += 1
+      return
+    }
+    insulin.add(units, day: dose.day)
+    switch dose.subtype {
+    case "basal", "long": basal.add(units, day: dose.day)
+    case "mix": mixed.add(units, day: dose.day)
+    default: bolus.add(units, day: dose.day)
+    }
+  }
+
+  mutating func add(food fields: RecordFields, day: Int) {
+    if case .number(let grams)? = fields["carbs"] { carbohydrates.add(grams, day: day) }
+    if case .number(let number)? = fields["servings"] { servings.add(number, day: day) }
+  }
+}
+
+/// A dose of insulin, or what a basal rate came to.
+struct InsulinDose: Sendable {
+  let subtype: String
+  /// Nil for a record without an amount.
+  let units: Double?
+  let day: Int
+}
+
+/// A basal rate that runs until its end, or until another one begins.
+struct BasalRate: Sendable {
+  private let unitsPerHour: Double?
+  private let start: Int64
+  private let end: Int64
+  private let subtype: String
+  private let day: Int
+  let group: Int?
+
+  /// The rate of a record; nil for a dose at once.
+  init?(_ fields: RecordFields, instant: Int64, day: Int, group: Int?) {
+    func number(_ name: String) -> Double? {
+      if case .number(let number)? = fields[name] { number } else { nil }
+    }
+    guard number("units") == nil, number("extended") == nil,
+      fields.subtype == "basal" || number("rate") != nil
+    else { return nil }
+    unitsPerHour = number("rate")
+    start = instant
+    end =
+      instant
+      + Int64((min(number("minutes") ?? 0, PlausibleAmounts.minutes.upperBound) * 60).rounded())
+    subtype = fields.subtype.isEmpty ? "basal" : fields.subtype
+    (self.day, self.group) = (day, group)
+  }
+
+  /// What the rate came to; without an amount for one that is no number of units or has no time, but 0 for one of no units.
+  func dose(until next: Int64?) -> InsulinDose {
+    let seconds = max(0, min(end, next ?? end) - start)
+    let isMeasured = unitsPerHour == 0 || end > start
+    let units = unitsPerHour.flatMap { isMeasured ? $0 * Double(seconds) / 3600 : nil }
+    return InsulinDose(subtype: subtype, units: units, day: day)
+  }
+}

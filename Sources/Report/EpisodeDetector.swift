@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The kinds of episodes: stretches of time beyond a limit (Battelino et al. 2023).
+package enum EpisodeKind: Int, CaseIterable, Sendable {
+  /// Below the target range.
+  case low
+  /// Very low.
+  case veryLow
+  /// Below the target range for more than two hours without a break.
+  case extendedLow
+  /// Above the target range.
+  case high
+  /// Very high.
+  case veryHigh
+
+  /// The name in tables and JSON.
+  package var name: String {
+    switch self {
+    case .low: "low"
+    case .veryLow: "very_low"
+    case .extendedLow: "extended_low"
+    case .high: "high"
+    case .veryHigh: "very_high"
+    }
+  }
+
+  func contains(_ band: GlucoseBand) -> Bool {
+    switch self {
+    case .low, .extendedLow: band <= .low
+    case .veryLow: band == .veryLow
+    case .high: band >= .high
+    case .veryHigh: band == .veryHigh
+    }
+  }
+
+  /// Whether a run of so many minutes begins an episode. One sample alone never does, whatever its interval.
+  func begins(minutes: Int, samples: Int) -> Bool {
+    samples >= 2
+      && (self == .extendedLow ? minutes > 120 : minutes >= EpisodeDetector.recoveryMinutes)
+  }
+
+  /// The episode within this one that makes it more than level 1.
+  var deeper: EpisodeKind? {
+    switch self {
+    case .low: .veryLow
+    case .high: .veryHigh
+    case .veryLow, .extendedLow, .veryHigh: nil
+    }
+  }
+}
+
+/// An episode that ended.
+struct Episode: Sendable {
+  let kind: EpisodeKind
+  /// The group of its first sample.
+  let group: Int
+  let minutes: Int
+  /// mg/dL times minutes.
+  let sum: Double
+  /// Whether it holds a deeper one: a low one a very low one, a high one a very high one.
+  let hasDeeper: Bool
+}
+
+/// Finds the episodes of one kind: from the first of 15 minutes of samples beyond the limit to the first of 15 minutes back.
+/// A shorter recovery belongs to the episode.
+struct EpisodeDetector: Sendable {
+  static let recoveryMinutes = 15
+
+  /// Consecutive samples.
+  private struct Run: Sendable {
+    var minutes = 0
+    var samples = 0
+    var sum = 0.0
+
+    mutating func add(_ minutes: Int, _ milligrams: Double) {
+      self.minutes += minutes
+      samples += 1
+      sum += milligrams * Double(minutes)
+    }
+
+    mutating func add(_ other: Run) {
+      minutes += other.minutes
+      samples += other.samples
+      sum += other.sum
+    }
+  }
+
+  let kind: EpisodeKind
+  private var run = Run()
+  private var recovery = Run()
+  private var group = 0
+  private(set) var isOpen = false
+  private var hasDeeper = false
+
+  init(_ kind: EpisodeKind) { self.kind = kind }
+
+  /// Takes the next sample of a series without gaps; gives the episode that it ends.
+  mutating func add(_ band: GlucoseBand, _ milligrams: Double, minutes: Int, group: Int) -> Episode? {
+    if kind.contains(band) {
+      if run.samples == 0 { self.group = group }
+      if recovery.samples > 0 {
+        run.add(recovery)
+        recovery = Run()
+      }
+      run.add(minutes, milligrams)
+      isOpen = isOpen || kind.begins(minutes: run.minutes, samples: run.samples)
+      return nil
+    }
+    if !isOpen {
+      if run.samples > 0 { run = Run() }
+      return nil
+    }
+    recovery.add(minutes, milligrams)
+    let isBack = recovery.minutes >= Self.recoveryMinutes && recovery.samples >= 2
+    return isBack ? end() : nil
+  }
+
+  /// Notes that a deeper episode began within this one.
+  mutating func deepen() { hasDeeper = true }
+
+  /// Ends the series: at a gap, and behind the last sample.
+  mutating func end() -> Episode? {
+    let episode =
+      isOpen
+      ? Episode(kind: kind, group: group, minutes: run.minutes, sum: run.sum, hasDeeper: hasDeeper)
+      : nil
+    (run, recovery, isOpen, hasDeeper) = (Run(), Run(), false, false)
+    return episode
+  }
+}
+
+/// Finds the episodes of every kind in the samples of a sensor.
+struct EpisodeTracker: Sendable {
+  /// A longer gap ends an episode; in a shorter one values are interpolated.
+  private static let maxGapSeconds: Int64 = 45 * 60
+
+  private let targets: Targets
+  private var detectors = EpisodeKind.allCases.map(EpisodeDetector.init)
+  private var last: (instant: Int64, level: GlucoseLevel)?
+
+  init(_ targets: Targets) { self.targets = targets }
+
+  /// Takes the next sample that is used.
+  mutating func add(
+    _ sample: SensorSample, minutes: Int, group: Int, ended: (Episode) -> Void
+  ) {
+    if let last {
+      let gap = sample.instant - last.instant
+      if gap > Self.maxGapSeconds {
+        finish(ended: ended)
+      } else {
+        let steps = (Int(gap) + minutes * 30) / (minutes * 60)
+        if steps > 1 {
+          for step in 1..<steps {
+            let level = GlucoseLevel(
+              between: last.level, sample.level, at: Double(step) / Double(steps))
+            take(level, minutes, group, ended)
+          }
+        }
+      }
+    }
+    take(sample.level, minutes, group, ended)
+    last = (sample.instant, sample.level)
+  }
+
+  /// Ends the episodes that are open.
+  mutating func finish(ended: (Episode) -> Void) {
+    for index in detectors.indices { if let episode = detectors[index].end() { ended(episode) } }
+    last = nil
+  }
+
+  private mutating func take(
+    _ level: GlucoseLevel, _ minutes: Int, _ group: Int, _ ended: (Episode) -> Void
+  ) {
+    let band = targets.band(of: level)
+    for index in detectors.indices {
+      let wasOpen = detectors[index].isOpen
+      if let episode = detectors[index].add(band, level.milligrams, minutes: minutes, group: group) {
+        ended(episode)
+      }
+      if !wasOpen, detectors[index].isOpen { deepen(detectors[index].kind) }
+    }
+  }
+
+  private mutating func deepen(_ kind: EpisodeKind) {
+    for index in detectors.indices where detectors[index].kind.deeper == kind {
+      detectors[index].deepen()
+    }
+  }
+}
+
+/// How many episodes of each kind there were, and how long they took.
+package struct EpisodeCounts: Sendable {
+  /// The episodes of one kind.
+  package struct Line: Sendable {
+    /// How many there were.
+    package var count = 0
+    /// How many of them hold no deeper one; of all kinds but low and high equal to `count`.
+    package var withoutDeeper = 0
+    /// How long they took in all.
+    package var minutes = 0
+    var means = 0.0
+
+    /// How long one took, in minutes; nil without any.
+    package var meanMinutes: Double? { count > 0 ? Double(minutes) / Double(count) : nil }
+    /// The mean of one, in mg/dL, and of all of them, each with the same weight; nil without any.
+    package var mean: Double? { count > 0 ? means / Double(count) : nil }
+  }
+
+  private var lines = [Line](repeating: Line(), count: EpisodeKind.allCases.count)
+
+  /// The episodes of one kind.
+  package subscript(kind: EpisodeKind) -> Line { lines[kind.rawValue] }
+
+  mutating func add(_ episode: Episode) {
+    let index = episode.kind.rawValue
+    lines[index].count += 1
+    lines[index].withoutDeeper += episode.hasDeeper ? 0 : 1
+    lines[index].minutes += episode.minutes
+    lines[index].means += episode.sum / Double(episode.minutes)
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What finger sticks say: of the readings that were taken, never of time. People measure more often when something feels
+/// wrong, so there is no management indicator, no risk index of time and no goal.
+package struct FingerStickFigures: Sendable {
+  /// How many readings there are.
+  package let readings: Int
+  /// How many of them are LO.
+  package let lows: Int
+  /// How many of them are HI.
+  package let highs: Int
+  /// Calendar days with readings.
+  package let daysWithReadings: Int
+  /// Readings for each day of the period.
+  package let perDay: Metric
+  /// Readings for each day that has any.
+  package let perDayWithReadings: Metric
+  /// The lowest reading in mg/dL; of LO its threshold.
+  package let lowest: Metric
+  /// The highest reading in mg/dL; of HI its threshold.
+  package let highest: Metric
+  /// The median in mg/dL.
+  package let median: Metric
+  /// The mean of the readings that were taken, in mg/dL.
+  package let mean: Metric
+  /// The sample standard deviation in mg/dL.
+  package let standardDeviation: Metric
+  /// The standard deviation in percent of the mean.
+  package let variation: Metric
+  /// The five ranges of the targets, lowest first, in percent of the readings.
+  package let ranges: [RangeFigures]
+  /// The low blood glucose index.
+  package let lowRisk: Metric
+  /// The high blood glucose index.
+  package let highRisk: Metric
+}
+
+/// Gathers what finger sticks say.
+struct FingerStickTally: Sendable {
+  private var lows = 0
+  private var highs = 0
+  private var moments = Moments()
+  private var readings = BandCounts()
+  private var distribution = Distribution()
+  private var lowRisk = 0.0
+  private var highRisk = 0.0
+  private var days = DaySet()
+
+  var count: Int { moments.count }
+
+  mutating func add(_ level: GlucoseLevel, day: Int, _ targets: Targets) {
+    moments.add(level.milligrams)
+    distribution.add(level.milligrams)
+    readings[targets.band(of: level)] += 1
+    let risk = GlucoseIndices.risk(level.milligrams)
+    lowRisk += risk.low
+    highRisk += risk.high
+    lows += level.beyond == .low ? 1 : 0
+    highs += level.beyond == .high ? 1 : 0
+    days.insert(day)
+  }
+
+  /// The figures that the rules allow.
+  ///
+  /// - Parameter days: the calendar days of the group.
+  func figures(_ targets: Targets, days possibleDays: Int) -> FingerStickFigures {
+    let none = count == 0 ? Shortage.noReadings : nil
+    let few =
+      none ?? (count < DataRules.readings ? .fewReadings(count, of: DataRules.readings) : nil)
+    func each(_ days: Int) -> Double { Double(count) / Double(max(1, days)) }
+    return FingerStickFigures(
+      readings: count, lows: lows, highs: highs, daysWithReadings: days.count,
+      perDay: Metric(each(max(days.count, possibleDays)), unless: none),
+      perDayWithReadings: Metric(each(days.count), unless: none),
+      lowest: Metric(distribution.lowest, unless: none),
+      highest: Metric(distribution.highest, unless: none),
+      median: Metric(distribution.percentile(0.5), unless: none),
+      mean: Metric(moments.mean, unless: none),
+      standardDeviation: Metric(moments.standardDeviation, unless: few),
+      variation: Metric(moments.variation, unless: few),
+      ranges: zip(GlucoseBand.allCases, readings.shares).map { band, share in
+        let isSeparate = band != .veryHigh || targets.highest != nil
+        return RangeFigures(
+          readings: readings[band], minutes: 0,
+          percent: Metric(100 * share, unless: isSeparate ? none : .notSeparate))
+      },
+      lowRisk: Metric(lowRisk / Double(max(1, count)), unless: few),
+      highRisk: Metric(highRisk / Double(max(1, count)), unless: few))
+  }
+}
+
+/// What ketone readings say, in mmol/L.
+package struct KetoneFigures: Sendable {
+  /// How many readings there are, LO and HI among them.
+  package let readings: Int
+  /// The mean of those that are numbers.
+  package let mean: Metric
+  /// The highest number.
+  package let highest: Metric
+}
+
+/// Gathers what ketone readings say.
+struct KetoneTally: Sendable {
+  private var moments = Moments()
+  private var highest = 0.0
+  private(set) var count = 0
+
+  mutating func add(_ number: Double?) {
+    count += 1
+    guard let number else { return }
+    moments.add(number)
+    highest = max(highest, number)
+  }
+
+  var figures: KetoneFigures {
+    let none = moments.count == 0 ? Shortage.noReadings : nil
+    return KetoneFigures(
+      readings: count, mean: Metric(moments.mean, unless: none),
+      highest: Metric(highest, unless: none))
+  }
+}

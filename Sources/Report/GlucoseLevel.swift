@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// A value of glucose as statistics use it.
+package struct GlucoseLevel: Hashable, Sendable {
+  /// Whether the device showed a number, LO or HI.
+  package enum Beyond: Sendable { case neither, low, high }
+
+  /// mg/dL, not rounded; of LO and HI the threshold.
+  package let milligrams: Double
+  /// Whether the device showed a number, LO or HI.
+  package let beyond: Beyond
+  /// The value in the smallest step that devices show in its unit: whole mg/dL, or tenths of mmol/L. Ranges compare it, so
+  /// that 3.9 mmol/L is never 'low' by a conversion.
+  let step: Int
+  let unit: GlucoseUnit
+
+  /// The level of a reading of this kind; nil for a number that no statistics can use.
+  ///
+  /// LO and HI without a threshold take the limits of common devices: 40 and 400 mg/dL for a sensor, 20 and 600 for a
+  /// meter.
+  package init?(_ measurement: Measurement, of kind: ReadingKind) {
+    switch measurement {
+    case .value(let quantity):
+      self.init(quantity.number, quantity.unit, .neither)
+    case .low(let threshold, let unit):
+      let usual = Quantity(kind == .smbg ? 20 : 40, .milligramsPerDecilitre)
+      self.init(threshold ?? usual.converted(to: unit).number, unit, .low)
+    case .high(let threshold, let unit):
+      let usual = Quantity(kind == .smbg ? 600 : 400, .milligramsPerDecilitre)
+      self.init(threshold ?? usual.converted(to: unit).number, unit, .high)
+    }
+  }
+
+  private init?(_ number: Double, _ unit: GlucoseUnit, _ beyond: Beyond) {
+    guard number > 0, number <= PlausibleAmounts.stated.upperBound else { return nil }
+    let isMilligrams = unit == .milligramsPerDecilitre
+    milligrams = isMilligrams ? number : number * Quantity.milligramsPerDecilitreInMillimole
+    step = Int((isMilligrams ? number : number * 10).rounded(.toNearestOrEven))
+    self.unit = unit
+    self.beyond = beyond
+  }
+
+  /// A level between two others of a sensor.
+  init(between first: GlucoseLevel, _ second: GlucoseLevel, at part: Double) {
+    milligrams = first.milligrams + (second.milligrams - first.milligrams) * part
+    unit = second.unit
+    let value =
+      unit == .milligramsPerDecilitre
+      ? milligrams : milligrams / Quantity.milligramsPerDecilitreInMillimole * 10
+    step = Int(value.rounded(.toNearestOrEven))
+    beyond = .neither
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// By what statistics are grouped.
+package enum Grouping: String, CaseIterable, Sendable {
+  case day, week, month, hour, weekday, device, kind
+
+  /// The group of a time, on the clock that the device showed; nil where time has no part in it.
+  package func key(of time: DeviceTime) -> Int? {
+    let day = Self.day(of: time)
+    switch self {
+    case .day: return day
+    // 1970-01-01 was a Thursday.
+    case .week: return day - Self.weekday(of: day)
+    case .month:
+      let parts = time.parts
+      return parts.year * 12 + parts.month - 1
+    case .hour: return Int(time.seconds - Int64(day) * 86400) / 3600
+    case .weekday: return Self.weekday(of: day)
+    case .device, .kind: return nil
+    }
+  }
+
+  /// The name of a group of times: `2026-05-06`, `2026-W19`, `2026-05`, `07`, `Monday`.
+  package func name(of key: Int) -> String {
+    switch self {
+    case .day: Self.date(of: key)
+    case .week: Self.week(from: key)
+    case .month: String(Self.monthStart(key).text.prefix(7))
+    case .hour: key < 10 ? "0\(key)" : "\(key)"
+    case .weekday:
+      ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][key]
+    case .device: "\(key)"
+    case .kind: ReadingKind.allCases.first { Int($0.rawValue) == key }?.name ?? "\(key)"
+    }
+  }
+
+  /// Days since 1970-01-01.
+  static func day(of time: DeviceTime) -> Int {
+    Int((time.seconds >= 0 ? time.seconds : time.seconds - 86399) / 86400)
+  }
+
+  private static func weekday(of day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
+
+  private static func date(of day: Int) -> String {
+    String(DeviceTime(seconds: Int64(day) * 86400).text.prefix(10))
+  }
+
+  private static func monthStart(_ key: Int) -> DeviceTime {
+    DeviceTime(year: key / 12, month: key % 12 + 1, day: 1) ?? DeviceTime(seconds: 0)
+  }
+
+  /// The week of ISO 8601: it belongs to the year of its Thursday.
+  private static func week(from monday: Int) -> String {
+    let thursday = DeviceTime(seconds: Int64(monday + 3) * 86400)
+    let year = thursday.parts.year
+    guard let newYear = DeviceTime(year: year, month: 1, day: 1) else { return date(of: monday) }
+    let number = (monday + 3 - day(of: newYear)) / 7 + 1
+    return "\(date(of: Self.day(of: newYear)).prefix(4))-W\(number < 10 ? "0" : "")\(number)"
+  }
+}
+
+/// Finds the group of a time; the last one is kept, since times come in order.
+struct GroupFinder: Sendable {
+  let grouping: Grouping
+  private var hour = Int64.min
+  private var key: Int?
+
+  init(_ grouping: Grouping) { self.grouping = grouping }
+
+  mutating func key(of time: DeviceTime) -> Int? {
+    let hour = (time.seconds >= 0 ? time.seconds : time.seconds - 3599) / 3600
+    if hour != self.hour { (self.hour, key) = (hour, grouping.key(of: time)) }
+    return key
+  }
+}

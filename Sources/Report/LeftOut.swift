@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Why a reading has no part in any figure.
+package enum LeftOut: Int, CaseIterable, Sendable {
+  /// The store says that it does not count.
+  case withdrawn
+  case controlSolution
+  /// Taken to calibrate a sensor.
+  case calibration
+  /// The clock of the device was off.
+  case doubtfulTime
+  /// A sensor value that a person read: it repeats the sensor's history, and at times when people look.
+  case scan
+  /// Another sensor is used at that time.
+  case overlapping
+  /// The same sensor has another value at that instant.
+  case repeated
+  /// No number that a device can show.
+  case unusable
+
+  /// The name in tables and JSON.
+  package var name: String {
+    switch self {
+    case .withdrawn: "withdrawn"
+    case .controlSolution: "control_solution"
+    case .calibration: "calibration"
+    case .doubtfulTime: "doubtful_time"
+    case .scan: "scans"
+    case .overlapping: "overlapping"
+    case .repeated: "repeated"
+    case .unusable: "unusable"
+    }
+  }
+
+  /// The first reason that a reading has by itself; nil for one that may count.
+  init?(_ reading: GlucoseReading) {
+    if reading.isWithdrawn {
+      self = .withdrawn
+    } else if reading.marks.contains(.controlSolution) {
+      self = .controlSolution
+    } else if reading.marks.contains(.calibration) {
+      self = .calibration
+    } else if reading.marks.contains(.doubtfulTime) {
+      self = .doubtfulTime
+    } else if reading.kind == .scan {
+      self = .scan
+    } else {
+      return nil
+    }
+  }
+}
+
+/// How many readings were left out, by reason.
+package struct LeftOutCounts: Sendable {
+  private var counts = [Int](repeating: 0, count: LeftOut.allCases.count)
+
+  /// How many were left out for this reason.
+  package internal(set) subscript(reason: LeftOut) -> Int {
+    get { counts[reason.rawValue] }
+    set { counts[reason.rawValue] = newValue }
+  }
+}

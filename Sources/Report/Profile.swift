@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The values of a sensor by the time of day.
+package struct Profile: Sendable {
+  /// The percentiles at one time of the day.
+  package struct Point: Sendable {
+    /// Minutes since midnight.
+    package let minute: Int
+    /// The 5th, 25th, 50th, 75th and 95th percentile in mg/dL; nil where too few days have samples around that time.
+    package let percentiles: [Double]?
+    /// The days with samples around that time.
+    package let days: Int
+  }
+
+  /// Every quarter of an hour from midnight on, each with the samples of half an hour before and behind it. Empty where a
+  /// rule forbids the profile.
+  package let points: [Point]
+  /// Why there is no profile; nil where there is one.
+  package let shortage: Shortage?
+}
+
+/// Smoothing of a curve that closes over midnight.
+enum CyclicSmoothing {
+  /// Each value with its neighbours by weights of 1, 4 and 1; a missing neighbour has no weight. Order is kept: of two curves
+  /// the lower one stays lower.
+  static func smooth(_ values: [Double?]) -> [Double?] {
+    let count = values.count
+    return values.indices.map { index in
+      guard let own = values[index] else { return nil }
+      let neighbours = [values[(index + count - 1) % count], values[(index + 1) % count]]
+        .compactMap(\.self)
+      return (neighbours.reduce(0, +) + 4 * own) / Double(4 + neighbours.count)
+    }
+  }
+}
+
+/// Gathers the values of a sensor by the time of day: wall-clock time, as the device showed it.
+struct ProfileTally: Sendable {
+  static let points = 96
+  private static let pointSeconds: Int64 = 900
+  private static let neededDays = 7
+  private static let neededDaysOfAPoint = 5
+
+  private var cells = [Distribution](repeating: Distribution(), count: ProfileTally.points)
+  private var days = [DaySet](repeating: DaySet(), count: ProfileTally.points)
+  private var minutesByDay: [Int: Int] = [:]
+  private var last = (day: Int.min, minutes: 0)
+
+  mutating func add(_ sample: SensorSample, minutes: Int) {
+    let day = Grouping.day(of: sample.deviceTime)
+    let cell = Int((sample.deviceTime.seconds - Int64(day) * 86400) / Self.pointSeconds)
+    cells[cell].add(sample.level.milligrams, weight: minutes)
+    // The cell from k to k + 1 lies in the hour around the points from k − 1 to k + 2.
+    for point in cell - 1...cell + 2 { days[(point + Self.points) % Self.points].insert(day) }
+    if day != last.day {
+      minutesByDay[last.day, default: 0] += last.minutes
+      last = (day, 0)
+    }
+    last.minutes += minutes
+  }
+
+  func profile(offset: (DeviceTime) -> Int32) -> Profile {
+    if let shortage = shortage(offset) { return Profile(points: [], shortage: shortage) }
+    let raw = (0..<Self.points).map { point -> [Double]? in
+      guard days[point].count >= Self.neededDaysOfAPoint else { return nil }
+      var hour = Distribution()
+      for cell in point - 2...point + 1 { hour.add(cells[(cell + Self.points) % Self.points]) }
+      return hour.percentiles(SensorTally.percentiles)
+    }
+    let curves = SensorTally.percentiles.indices.map { index in
+      CyclicSmoothing.smooth(raw.map { $0?[index] })
+    }
+    return Profile(
+      points: (0..<Self.points).map { point in
+        let values = curves.compactMap { $0[point] }
+        return Profile.Point(
+          minute: point * 15, percentiles: values.isEmpty ? nil : values, days: days[point].count)
+      }, shortage: nil)
+  }
+
+  /// Seven days with an hour or more each, of which the best seven have on average 70 % of the samples that were possible.
+  private func shortage(_ offset: (DeviceTime) -> Int32) -> Shortage? {
+    var minutesByDay = minutesByDay
+    minutesByDay[last.day, default: 0] += last.minutes
+    let parts = minutesByDay.filter { $0.value >= 60 }.map { day, minutes -> Double in
+      func midnight(_ day: Int) -> Int64 {
+        Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
+      }
+      return min(
+        100, 100 * Double(minutes) * 60 / Double(max(1, midnight(day + 1) - midnight(day))))
+    }
+    if parts.isEmpty { return .noReadings }
+    let best = parts.sorted(by: >).prefix(Self.neededDays)
+    let mean = best.reduce(0, +) / Double(best.count)
+    return parts.count < Self.neededDays || mean < DataRules.activePercent
+      ? .fewDays(parts.count, of: Self.neededDays, percent: mean) : nil
+  }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// A reading as statistics take it.
+package struct GlucoseReading: Sendable {
+  /// The device's number.
+  package var device: Int
+  /// What it measures.
+  package var kind: ReadingKind
+  /// The time as the device showed it.
+  package var deviceTime: DeviceTime
+  /// What places the shown time on the UTC line.
+  package var placement: Placement
+  /// What was measured.
+  package var measurement: Measurement
+  /// What else is said of it.
+  package var marks: ReadingMarks
+  /// Whether the store says that it does not count.
+  package var isWithdrawn: Bool
+
+  /// A reading of these parts.
+  package init(
+    device: Int, kind: ReadingKind, deviceTime: DeviceTime, placement: Placement,
+    _ measurement: Measurement,
+    marks: ReadingMarks = [], isWithdrawn: Bool = false
+  ) {
+    self.device = device
+    self.kind = kind
+    self.deviceTime = deviceTime
+    self.placement = placement
+    self.measurement = measurement
+    self.marks = marks
+    self.isWithdrawn = isWithdrawn
+  }
+
+  /// The instant in UTC seconds.
+  package var instant: Int64 { deviceTime.seconds - Int64(placement.utcOffset) }
+}
+
+/// The figures of a period and of its groups. Readings and records pass through in the order of time; what is kept of them
+/// grows with the number of groups, days and different values, not with the number of readings.
+package struct Statistics: Sendable {
+  /// What figures are asked for.
+  package struct Options: Sendable {
+    /// By what they are grouped; nil for the whole period alone.
+    package var grouping: Grouping?
+    /// The limits of the ranges.
+    package var targets = Targets.standard
+    /// The first instant of the period that was asked for; nil for that of the first reading.
+    package var since: Int64?
+    /// The instant behind the last; nil for that of the last reading.
+    package var until: Int64?
+    /// Whether the profile by the time of day is wanted.
+    package var hasProfile = false
+
+    /// All that there is, with the standard targets.
+    package init() {}
+  }
+
+  let options: Options
+  private var finder: GroupFinder?
+  var total = GroupTally()
+  var groups: [GroupTally] = []
+  var groupIndices: [Int: Int] = [:]
+  private var lastGroup: (key: Int, index: Int)?
+  private var selection = SensorSelection()
+  private var tracker: EpisodeTracker
+  private var deviceTrackers: [Int: EpisodeTracker] = [:]
+  private var rate: BasalRate?
+  private var profile: ProfileTally?
+  /// From the first sample of a sensor that is used to the end of the last.
+  private(set) var sensorSpan: Period?
+  /// From the first item that counts to the last.
+  private(set) var span: Period?
+
+  /// Figures of nothing yet.
+  package init(_ options: Options) {
+    self.options = options
+    finder = options.grouping.map(GroupFinder.init)
+    tracker = EpisodeTracker(options.targets)
+    profile = options.hasProfile ? ProfileTally() : nil
+  }
+
+  /// Takes the next reading.
+  package mutating func add(_ reading: GlucoseReading) {
+    if let reason = LeftOut(reading) { return leaveOut(reading, reason) }
+    switch reading.kind {
+    case .ketone:
+      let number = reading.measurement.quantity?.number
+      note(reading.instant)
+      update(group(of: reading)) { $0.ketones.add(number) }
+    case .smbg, .scan:
+      guard let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
+        return leaveOut(reading, .unusable)
+      }
+      note(reading.instant)
+      let (day, targets) = (Grouping.day(of: reading.deviceTime), options.targets)
+      update(group(of: reading)) { $0.fingerSticks.add(level, day: day, targets) }
+    case .cbg:
+      guard let level = GlucoseLevel(reading.measurement, of: .cbg) else {
+        return leaveOut(reading, .unusable)
+      }
+      selection.add(
+        SensorSample(
+          device: reading.device, instant: reading.instant, deviceTime: reading.deviceTime,
+          level: level,
+          isAtLimit: reading.marks.contains(.atLimit),
+          isInRepeatedHour: reading.placement.source == .zoneOverlap))
+      takeSettled()
+    }
+  }
+
+  /// Takes the next record: insulin or food. Others have no figures.
+  package mutating func add(
+    _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement
+  ) {
+    let instant = deviceTime.seconds - Int64(placement.utcOffset)
+    let day = Grouping.day(of: deviceTime)
+    let group = timeGroup(of: deviceTime)
+    if kind == .insulin {
+      note(instant)
+      if let next = BasalRate(fields, instant: instant, day: day, group: group) {
+        endRate(until: instant)
+        rate = next
+      } else {
+        let parts = ["units", "extended"].compactMap { name -> Double? in
+          if case .number(let units)? = fields[name] { units } else { nil }
+        }
+        let units = parts.isEmpty ? nil : parts.reduce(0, +)
+        let dose = InsulinDose(subtype: fields.subtype, units: units, day: day)
+        update(group) { $0.amounts.add(dose) }
+      }
+    } else if kind == .food {
+      note(instant)
+      update(group) { $0.amounts.add(food: fields, day: day) }
+    }
+  }
+
+  /// The figures.
+  ///
+  /// - Parameter offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
+  package consuming func finish(offset: (DeviceTime) -> Int32) -> StatisticsResult {
+    selection.finish()
+    takeSettled()
+    endEpisodes()
+    endRate(until: nil)
+    return result(offset: offset, profile: profile)
+  }
+}
+
+extension Statistics {
+  private mutating func takeSettled() {
+    while let (sample, minutes, fate) = selection.next() {
+      let ownGroup = options.grouping == .device ? index(of: sample.device) : nil
+      if let ownGroup { takeOfDevice(sample, minutes, fate, ownGroup) }
+      guard fate == .used else {
+        let reason = fate == .overlapping ? LeftOut.overlapping : .repeated
+        total.leftOut[reason] += 1
+        if ownGroup == nil || fate == .repeated, let group = ownGroup ?? group(of: sample) {
+          groups[group].leftOut[reason] += 1
+        }
+        continue
+      }
+      let end = sample.instant + Int64(minutes * 60)
+      sensorSpan = Period(
+        start: sensorSpan?.start ?? sample.instant, end: max(sensorSpan?.end ?? end, end))
+      note(sample.instant, end)
+      total.sensor.add(sample, minutes: minutes, options.targets)
+      let group = ownGroup ?? group(of: sample)
+      if let group, ownGroup == nil {
+        groups[group].sensor.add(sample, minutes: minutes, options.targets)
+      }
+      profile?.add(sample, minutes: minutes)
+      var ended: [Episode] = []
+      tracker.add(sample, minutes: minutes, group: group ?? -1) { ended.append($0) }
+      for episode in ended { take(episode) }
+    }
+  }
+
+  /// Grouped by device each sensor has all its samples, whichever is used in the whole.
+  private mutating func takeOfDevice(
+    _ sample: SensorSample, _ minutes: Int, _ fate: SensorSelection.Fate, _ group: Int
+  ) {
+    guard fate != .repeated else { return }
+    groups[group].sensor.add(sample, minutes: minutes, options.targets)
+    var ended: [Episode] = []
+    deviceTrackers[group, default: EpisodeTracker(options.targets)].add(
+      sample, minutes: minutes, group: group
+    ) { ended.append($0) }
+    for episode in ended { groups[group].sensor.episodes.add(episode) }
+  }
+
+  private mutating func endEpisodes() {
+    var ended: [Episode] = []
+    tracker.finish { ended.append($0) }
+    for episode in ended { take(episode) }
+    for group in deviceTrackers.keys {
+      ended = []
+      deviceTrackers[group]?.finish { ended.append($0) }
+      for episode in ended { groups[group].sensor.episodes.add(episode) }
+    }
+  }
+
+  private mutating func take(_ episode: Episode) {
+    total.sensor.episodes.add(episode)
+    if episode.group >= 0, options.grouping != .device {
+      groups[episode.group].sensor.episodes.add(episode)
+    }
+  }
+
+  private mutating func endRate(until next: Int64?) {
+    guard let rate else { return }
+    let dose = rate.dose(until: next)
+    update(rate.group) { $0.amounts.add(dose) }
+    self.rate = nil
+  }
+
+  private mutating func leaveOut(_ reading: GlucoseReading, _ reason: LeftOut) {
+    total.leftOut[reason] += 1
+    // The day that a wrong clock shows is no day of the logbook.
+    let hasGroup =
+      reason != .doubtfulTime || options.grouping == .device || options.grouping == .kind
+    if hasGroup, let group = group(of: reading) { groups[group].leftOut[reason] += 1 }
+  }
+
+  private mutating func update(_ group: Int?, _ change: (inout GroupTally) -> Void) {
+    change(&total)
+    if let group { change(&groups[group]) }
+  }
+
+  private mutating func note(_ instant: Int64, _ end: Int64? = nil) {
+    span = Period(
+      start: min(span?.start ?? instant, instant),
+      end: max(span?.end ?? instant, end ?? instant + 1))
+  }
+
+  private mutating func group(of reading: GlucoseReading) -> Int? {
+    switch options.grouping {
+    case .device: index(of: reading.device)
+    case .kind: index(of: Int(reading.kind.rawValue))
+    default: timeGroup(of: reading.deviceTime)
+    }
+  }
+
+  private mutating func group(of sample: SensorSample) -> Int? {
+    options.grouping == .kind
+      ? index(of: Int(ReadingKind.cbg.rawValue)) : timeGroup(of: sample.deviceTime)
+  }
+
+  private mutating func timeGroup(of time: DeviceTime) -> Int? {
+    guard let key = finder?.key(of: time) else { return nil }
+    return index(of: key)
+  }
+
+  private mutating func index(of key: Int) -> Int {
+    if let lastGroup, lastGroup.key == key { return lastGroup.index }
+    let index = groupIndices[key] ?? groups.count
+    if index == groups.count {
+      groups.append(GroupTally())
+      groupIndices[key] = index
+    }
+    lastGroup = (key, index)
+    return index
+  }
+}
+
+/// What is gathered for the whole period, and for each group.
+struct GroupTally: Sendable {
+  var sensor = SensorTally()
+  var fingerSticks = FingerStickTally()
+  var ketones = KetoneTally()
+  var amounts = DailyAmounts()
+  var leftOut = LeftOutCounts()
+
+  /// Whether anything counts.
+  var isEmpty: Bool { sensor.count + fingerSticks.count + ketones.count == 0 && amounts.isEmpty }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The figures of a period, or of one of its groups.
+package struct GroupFigures: Sendable {
+  /// The group's key, as `Grouping.name(of:)` takes it; nil for the whole period.
+  package let key: Int?
+  /// The calendar days of the group.
+  package let days: Int
+  /// What a sensor's own history says.
+  package let sensor: SensorFigures
+  /// What finger sticks say.
+  package let fingerSticks: FingerStickFigures
+  /// What ketone readings say.
+  package let ketones: KetoneFigures
+  /// Insulin and carbohydrates.
+  package let amounts: DailyAmounts
+  /// How many readings were left out.
+  package let leftOut: LeftOutCounts
+}
+
+/// The figures of a period and of its groups.
+package struct StatisticsResult: Sendable {
+  /// The period; nil where nothing counts and none was asked for.
+  package let period: Period?
+  /// The whole period.
+  package let total: GroupFigures
+  /// The groups in their order; those of days, weeks and months without anything, too.
+  package let groups: [GroupFigures]
+  /// The profile by the time of day; nil where none was asked for.
+  package let profile: Profile?
+}
+
+extension Statistics {
+  func result(offset: (DeviceTime) -> Int32, profile: ProfileTally?) -> StatisticsResult {
+    let grouping = options.grouping
+    let period = period(span)
+    let sensorPeriod = period.flatMap { _ in self.period(sensorSpan) }
+    let none = Period(start: 0, end: 0)
+    let possible = PossibleTime(sensorPeriod ?? none, by: grouping, offset: offset)
+    let days = PossibleTime(period ?? none, by: grouping, offset: offset)
+    let hasTimes = grouping != .device && grouping != .kind
+    func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
+      let (own, ownDays) =
+        if let key, hasTimes {
+          (possible.groups[key] ?? .init(), days.groups[key]?.days ?? 0)
+        } else { (possible.total, days.total.days) }
+      let isCalendar = grouping == .day || grouping == .week || grouping == .month
+      return GroupFigures(
+        key: key, days: ownDays,
+        sensor: tally.sensor.figures(
+          options.targets, own, of: key != nil && isCalendar ? own : possible.total,
+          key == nil ? nil : grouping),
+        fingerSticks: tally.fingerSticks.figures(options.targets, days: ownDays),
+        ketones: tally.ketones.figures, amounts: tally.amounts, leftOut: tally.leftOut)
+    }
+    let keys = groupIndices.filter { !hasTimes || !groups[$0.value].isEmpty }.keys
+    return StatisticsResult(
+      period: period, total: figures(nil, total),
+      groups: Set(keys).union(days.groups.keys).sorted().map { key in
+        figures(key, groupIndices[key].map { groups[$0] } ?? GroupTally())
+      },
+      profile: profile?.profile(offset: offset))
+  }
+
+  /// The period that was asked for, else that of what there is.
+  private func period(_ span: Period?) -> Period? {
+    guard let start = options.since ?? span?.start, let end = options.until ?? span?.end else {
+      return nil
+    }
+    return Period(start: start, end: end)
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// The limits of the five ranges, and the goals for the part of the time in each.
+///
+/// Sources: Battelino et al. 2019 (Diabetes Care 42:1593) for the three sets; the limits in mmol/L are those of the
+/// consensus, not converted numbers.
+package struct Targets: Hashable, Sendable {
+  /// A limit in both units: whole mg/dL and tenths of mmol/L.
+  package struct Limit: Hashable, Sendable {
+    /// Whole mg/dL.
+    package let milligrams: Int
+    /// Tenths of mmol/L.
+    package let tenthsOfMillimole: Int
+
+    init(_ milligrams: Int, _ tenthsOfMillimole: Int) {
+      self.milligrams = milligrams
+      self.tenthsOfMillimole = tenthsOfMillimole
+    }
+
+    /// The limit in a unit.
+    package func number(in unit: GlucoseUnit) -> Double {
+      unit == .milligramsPerDecilitre ? Double(milligrams) : Double(tenthsOfMillimole) / 10
+    }
+
+    func step(in unit: GlucoseUnit) -> Int {
+      unit == .milligramsPerDecilitre ? milligrams : tenthsOfMillimole
+    }
+  }
+
+  /// What part of the time, in percent, each range should have. The low and high ones count with what lies beyond them.
+  package struct Goals: Hashable, Sendable {
+    /// More than this in the target range.
+    package let target: Double
+    /// Less than this low and very low.
+    package let low: Double
+    /// Less than this very low.
+    package let veryLow: Double?
+    /// Less than this high and very high.
+    package let high: Double
+    /// Less than this very high.
+    package let veryHigh: Double?
+  }
+
+  /// `standard`, `older`, `pregnancy`, or the limits as they were given.
+  package let name: String
+  /// The lowest value that is not very low.
+  package let lowest: Limit
+  /// The lowest value of the target range.
+  package let low: Limit
+  /// The highest value of the target range.
+  package let high: Limit
+  /// The highest value that is not very high; nil where all above the target is one range.
+  package let highest: Limit?
+  /// The goals; nil for limits of one's own.
+  package let goals: Goals?
+
+  /// 70 to 180 mg/dL.
+  package static let standard = Targets(
+    name: "standard", lowest: Limit(54, 30), low: Limit(70, 39), high: Limit(180, 100),
+    highest: Limit(250, 139),
+    goals: Goals(target: 70, low: 4, veryLow: 1, high: 25, veryHigh: 5))
+  /// 70 to 180 mg/dL, with the goals for older people and others at high risk.
+  package static let older = Targets(
+    name: "older", lowest: Limit(54, 30), low: Limit(70, 39), high: Limit(180, 100),
+    highest: Limit(250, 139),
+    goals: Goals(target: 50, low: 1, veryLow: nil, high: 50, veryHigh: 10))
+  /// 63 to 140 mg/dL, for pregnancy with type 1 diabetes.
+  package static let pregnancy = Targets(
+    name: "pregnancy", lowest: Limit(54, 30), low: Limit(63, 35), high: Limit(140, 78),
+    highest: nil,
+    goals: Goals(target: 70, low: 4, veryLow: 1, high: 25, veryHigh: nil))
+
+  /// The sets with a name.
+  package static let named = [standard, older, pregnancy]
+
+  /// 70 to 140 mg/dL: the tight range, for which there is no goal.
+  package static let tight = (low: Limit(70, 39), high: Limit(140, 78))
+
+  /// A target range that a person chose, from and to these numbers inclusive.
+  ///
+  /// - Returns: nil where the range is empty or reaches into the very low or very high values.
+  package init?(from low: Double, to high: Double, _ unit: GlucoseUnit) {
+    let (lowest, highest) = (Self.standard.lowest, Limit(250, 139))
+    guard let low = Self.limit(low, unit), let high = Self.limit(high, unit),
+      lowest.step(in: unit) <= low.step(in: unit), low.step(in: unit) < high.step(in: unit),
+      high.step(in: unit) <= highest.step(in: unit)
+    else { return nil }
+    let numbers = [low, high].map { plainNumber($0.number(in: unit)) }
+    self.init(
+      name: numbers.joined(separator: "-"), lowest: lowest, low: low, high: high, highest: highest,
+      goals: nil)
+  }
+
+  private init(name: String, lowest: Limit, low: Limit, high: Limit, highest: Limit?, goals: Goals?) {
+    self.name = name
+    self.lowest = lowest
+    self.low = low
+    self.high = high
+    self.highest = highest
+    self.goals = goals
+  }
+
+  /// The range of a level. LO is always in the lowest one and HI in the highest.
+  package func band(of level: GlucoseLevel) -> GlucoseBand {
+    switch level.beyond {
+    case .low: return .veryLow
+    case .high: return highest == nil ? .high : .veryHigh
+    case .neither: break
+    }
+    let (step, unit) = (level.step, level.unit)
+    if step < low.step(in: unit) { return step < lowest.step(in: unit) ? .veryLow : .low }
+    if step <= high.step(in: unit) { return .target }
+    guard let highest else { return .high }
+    return step <= highest.step(in: unit) ? .high : .veryHigh
+  }
+
+  /// Whether a level lies in the tight range.
+  package static func isTight(_ level: GlucoseLevel) -> Bool {
+    level.beyond == .neither && level.step >= tight.low.step(in: level.unit)
+      && level.step <= tight.high.step(in: level.unit)
+  }
+
+  /// The same limit in both units: the pair of the consensus, else the nearest number that devices show.
+  private static func limit(_ number: Double, _ unit: GlucoseUnit) -> Limit? {
+    let isMilligrams = unit == .milligramsPerDecilitre
+    let step = (isMilligrams ? number : number * 10).rounded()
+    guard step > 0, step < 1000 else { return nil }
+    let known = [
+      Limit(54, 30), Limit(63, 35), Limit(70, 39), Limit(140, 78), Limit(180, 100), Limit(250, 139),
+    ]
+    if let pair = known.first(where: { $0.step(in: unit) == Int(step) }) { return pair }
+    let factor = Quantity.milligramsPerDecilitreInMillimole
+    return isMilligrams
+      ? Limit(Int(step), Int((step / factor * 10).rounded()))
+      : Limit(Int((step / 10 * factor).rounded()), Int(step))
+  }
+}

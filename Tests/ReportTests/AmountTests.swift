@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Report
+
+struct AmountTests {
+  private typealias Item = (kind: RecordKind, fields: [String: FieldValue], time: String)
+
+  private func amounts(_ items: [Item], by grouping: Grouping? = nil) -> StatisticsResult {
+    var options = Statistics.Options()
+    options.grouping = grouping
+    var statistics = Statistics(options)
+    for item in items {
+      statistics.add(
+        item.kind, RecordFields(item.fields), deviceTime: DeviceTime(seconds: Time.at(item.time)),
+        placement: Placement(utcOffset: 0, source: .stated))
+    }
+    return statistics.finish { _ in 0 }
+  }
+
+  @Test func meansAreOverDaysThatHaveAny() {
+    let total = amounts([
+      (.insulin, ["units": .number(4), "subtype": .text("rapid")], "2026-03-02T08:00"),
+      (.insulin, ["units": .number(20), "subtype": .text("long")], "2026-03-02T22:00"),
+      (.food, ["carbs": .number(60), "servings": .number(5)], "2026-03-02T23:00"),
+      (.insulin, ["units": .number(2)], "2026-03-05T08:00"),
+      (.insulin, ["units": .number(8), "subtype": .text("mix")], "2026-03-05T09:00"),
+      (.food, ["fat": .number(10)], "2026-03-06T09:00"),
+    ]).total.amounts
+    #expect(total.insulin.total == 34 && total.insulin.daysWithAny == 2 && total.insulin.perDay.number == 17)
+    #expect(total.basal.total == 20 && total.basal.perDay.number == 20)
+    #expect(total.bolus.total == 6 && total.bolus.perDay.number == 3)
+    #expect(total.mixed.total == 8)
+    #expect(total.carbohydrates.total == 60 && total.carbohydrates.daysWithAny == 1)
+    #expect(total.servings.total == 5)
+  }
+
+  @Test func theExtendedPartOfABolusCounts() {
+    let fields: [String: FieldValue] = [
+      "units": .number(2), "extended": .number(3), "minutes": .number(120), "subtype": .text("rapid"),
+    ]
+    #expect(amounts([(.insulin, fields, "2026-03-02T08:00")]).total.amounts.bolus.total == 5)
+  }
+
+  @Test func aBasalRateRunsUntilItsEndOrTheNextOne() {
+    func rate(_ rate: Double, _ minutes: Double) -> [String: FieldValue] {
+      ["rate": .number(rate), "minutes": .number(minutes), "subtype": .text("basal")]
+    }
+    let total = amounts([
+      (.insulin, rate(1.2, 60), "2026-03-02T08:00"), (.insulin, rate(0.6, 60), "2026-03-02T08:30"),
+      (.insulin, rate(0, 0), "2026-03-02T09:00"),
+      (
+        .insulin, ["minutes": .number(30), "subtype": .text("basal"), "text": .text("50 %")],
+        "2026-03-02T10:00"
+      ),
+    ]).total.amounts
+    #expect(agree(total.basal.total, 0.9) && total.insulin.daysWithAny == 1)
+    #expect(total.insulinWithoutAmount == 1)
+  }
+
+  @Test func amountsHaveTheirGroups() {
+    let result = amounts(
+      [
+        (.insulin, ["units": .number(4)], "2026-03-02T08:00"),
+        (.food, ["carbs": .number(10)], "2026-03-04T08:00"),
+        (.note, ["text": .text("x")], "2026-03-09T08:00"),
+      ], by: .day)
+    #expect(result.groups.map(\.amounts.insulin.total) == [4, 0, 0])
+    #expect(result.groups.map(\.amounts.carbohydrates.total) == [0, 0, 10])
+  }
+}
