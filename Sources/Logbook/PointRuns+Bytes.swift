@@ -2,139 +2,207 @@
 
 import Foundation
 
-// Each run is its number of points with two bits for what differs from zero, its distance from the end of the run before,
-// its step and what differs from zero, each as a number of 7 bits a byte. A sensor that skips no reading takes a few
-// bytes, one whose seconds jitter two to three bytes a reading.
+// Points are pieces, each with a number in front of it, of which two bits say whether value buckets and occurrences differ from
+// zero. Numbers have 7 bits a byte, the lowest first; those that may be negative are in zigzag.
+//
+// - A run: its number of points, the distance of its first position from the last of the piece before, its step, its value
+//   bucket, its occurrence. A sensor that skips no reading takes a few bytes in all.
+// - A stretch of points at changing distances, marked by 0: the number of its points, the first point, the least distance
+//   between two, and the widths of the Rice codes in which the others follow, bit by bit: how much farther than the least
+//   distance, and how value bucket and occurrence differ from those before. Seconds that jitter by 2 take less than half a
+//   byte a reading; finger sticks at any second of the day with any value less than 3, in base64 less than 4.
 
 extension PointRuns {
-  /// The runs in base64, as a withdrawal lists them.
+  /// How many points a stretch holds at most: its widths fit what is near.
+  static let maxStretch = 256
+  /// The fewest points at equal distances that end a stretch.
+  static let minRun = 8
+
+  /// The points in base64, as a withdrawal lists them.
   package var text: String { Data(bytes).base64EncodedString() }
 
-  /// The runs in base64; nil for any other text, and for more points than one value may state.
+  /// How many bytes the text has.
+  package var textBytes: Int { (bytes.count + 2) / 3 * 4 }
+
+  /// The points in base64; nil for any other text, and for more points than one value may state.
   package init?(text: some StringProtocol) {
     guard let data = Data(base64Encoded: String(text)) else { return nil }
     self.init(bytes: Array(data))
   }
 
-  /// The same points in parts of at most so many bytes of text, of which none is empty.
+  /// The same points in parts of at most so many bytes of text, of which none is empty, and of no more points than one value
+  /// may state. Only a single stretch may be longer.
   package func parts(ofBytes maxBytes: Int) -> [PointRuns] {
     var parts: [PointRuns] = []
-    var (runs, size, count) = ([Run](), 0, Int64(0))
-    for run in self.runs.flatMap(\.bounded) {
-      // Five numbers of ten bytes at most.
-      let bytes = Self.bytes(of: run, after: runs.last?.lastPosition ?? 0).count * 4 / 3 + 4
-      if !runs.isEmpty, size + bytes > maxBytes || count + run.count > Self.maxPoints {
-        parts.append(PointRuns(runs: runs))
-        (runs, size, count) = ([], 0, 0)
+    var (part, count) = ([UInt8](), Int64(0))
+    func end() {
+      if let runs = PointRuns(bytes: part), !runs.isEmpty { parts.append(runs) }
+      (part, count) = ([], 0)
+    }
+    var reader = RunReader(bytes)
+    while let piece = reader.nextPiece() {
+      let most = (part.count + piece.head.count + 10 + piece.rest.count + 2) / 3 * 4
+      if !part.isEmpty, most > maxBytes || count + piece.count > Self.maxPoints { end() }
+      part += bytes[piece.head]
+      part.append(number: zigzag(piece.position &- (part.count == piece.head.count ? 0 : piece.lastPosition)))
+      part += bytes[piece.rest]
+      count += piece.count
+    }
+    end()
+    return parts
+  }
+}
+
+// MARK: - Writing
+
+extension PointRuns {
+  /// Makes runs of points in order.
+  package struct Builder {
+    private var bytes: [UInt8] = []
+    private var lastPosition: Int64 = 0
+    /// Points that may still become a run.
+    private var open: Run?
+    /// Points in front of these for which a run was too short.
+    private var stretch: [SeriesPoint] = []
+
+    package init() {}
+
+    /// Adds a point behind the last.
+    @inline(__always)
+    package mutating func append(_ point: SeriesPoint) { append(Run(first: point, step: 0, count: 1)) }
+
+    /// Adds a run behind the last point. The bytes are the same as for its points one by one, so that two stores write the
+    /// same text of the same points.
+    package mutating func append(_ run: Run) {
+      guard let last = open else {
+        open = run
+        return
       }
-      runs.append(run)
-      size += bytes
-      count += run.count
+      if let joined = last.joined(run) {
+        open = joined
+      } else if run.count > 1, let joined = last.joined(Run(first: run.first, step: 0, count: 1)) {
+        close(joined)
+        open = Run(first: run.point(1), step: run.count == 2 ? 0 : run.step, count: run.count - 1)
+      } else {
+        close(last)
+        open = run
+      }
     }
-    return runs.isEmpty ? parts : parts + [PointRuns(runs: runs)]
-  }
 
-  private var bytes: [UInt8] {
-    var out: [UInt8] = []
-    var last: Int64 = 0
-    for run in runs {
-      out += Self.bytes(of: run, after: last)
-      last = run.lastPosition
+    /// All that was added.
+    package mutating func finish() -> PointRuns {
+      if let open { close(open) }
+      open = nil
+      writeStretch()
+      guard let runs = PointRuns(bytes: bytes, maxPoints: .max) else {
+        preconditionFailure("points are not in order")
+      }
+      return runs
     }
-    return out
-  }
 
-  private static func bytes(of run: Run, after last: Int64) -> [UInt8] {
-    var out: [UInt8] = []
-    let hasBucket: UInt64 = run.first.valueBucket == 0 ? 0 : 1
-    let hasOccurrence: UInt64 = run.first.occurrence == 0 ? 0 : 2
-    append(UInt64(run.count) << 2 | hasBucket | hasOccurrence, to: &out)
-    append(zigzag(run.first.position &- last), to: &out)
-    if run.count > 1 { append(UInt64(run.step), to: &out) }
-    if hasBucket != 0 { append(zigzag(run.first.valueBucket), to: &out) }
-    if hasOccurrence != 0 { append(UInt64(run.first.occurrence), to: &out) }
-    return out
-  }
-
-  private init?(bytes: [UInt8]) {
-    var reader = NumberReader(bytes: bytes)
-    var runs: [Run] = []
-    var (last, total) = (Int64(0), Int64(0))
-    while !reader.isAtEnd {
-      guard let header = reader.next(), let distance = reader.next(), header >> 2 > 0,
-        header >> 2 <= UInt64(Self.maxPoints)
-      else { return nil }
-      let count = Int64(header >> 2)
-      guard let step = count > 1 ? reader.next() : 0, let bucket = header & 1 == 0 ? 0 : reader.next(),
-        let occurrence = header & 2 == 0 ? 0 : reader.next(), let occurrence = Int64(exactly: occurrence),
-        let run = Run(
-          SeriesPoint(
-            position: last &+ unzigzag(distance), valueBucket: unzigzag(bucket), occurrence: occurrence),
-          step: step, count: count)
-      else { return nil }
-      total += count
-      guard total <= Self.maxPoints, runs.last.map({ $0.last < run.first }) ?? true else { return nil }
-      runs.append(run)
-      last = run.lastPosition
+    private mutating func close(_ run: Run) {
+      if run.count >= PointRuns.minRun {
+        writeStretch()
+        for start in stride(from: 0, to: run.count, by: Int(PointRuns.maxPoints)) {
+          let count = min(run.count - start, PointRuns.maxPoints)
+          write(Run(first: run.point(start), step: count == 1 ? 0 : run.step, count: count))
+        }
+        return
+      }
+      for index in 0..<run.count {
+        stretch.append(run.point(index))
+        if stretch.count == PointRuns.maxStretch { writeStretch() }
+      }
     }
-    self.init(runs: runs)
+
+    private mutating func write(_ run: Run) {
+      let flags = PieceFlags(CollectionOfOne(run.first))
+      bytes.append(number: UInt64(run.count) << 2 | flags.rawValue)
+      bytes.append(number: zigzag(run.first.position &- lastPosition))
+      if run.count > 1 { bytes.append(number: UInt64(run.step)) }
+      writeRest(of: run.first, flags)
+      lastPosition = run.lastPosition
+    }
+
+    private mutating func writeRest(of point: SeriesPoint, _ flags: PieceFlags) {
+      if flags.contains(.valueBuckets) { bytes.append(number: zigzag(point.valueBucket)) }
+      if flags.contains(.occurrences) { bytes.append(number: UInt64(point.occurrence)) }
+    }
+
+    private mutating func writeStretch() {
+      guard let first = stretch.first, let last = stretch.last else { return }
+      defer { stretch.removeAll(keepingCapacity: true) }
+      guard stretch.count > 1 else { return write(Run(first: first, step: 0, count: 1)) }
+      let flags = PieceFlags(stretch)
+      let pairs = zip(stretch, stretch.dropFirst())
+      let distances = pairs.map { UInt64(bitPattern: $1.position &- $0.position) }
+      let least = distances.min() ?? 0
+      var columns = [distances.map { $0 - least }]
+      if flags.contains(.valueBuckets) {
+        columns.append(pairs.map { zigzag($1.valueBucket &- $0.valueBucket) })
+      }
+      if flags.contains(.occurrences) { columns.append(pairs.map { zigzag($1.occurrence &- $0.occurrence) }) }
+      bytes.append(number: flags.rawValue)
+      bytes.append(number: UInt64(stretch.count))
+      bytes.append(number: zigzag(first.position &- lastPosition))
+      writeRest(of: first, flags)
+      bytes.append(number: least)
+      let widths = columns.map(RiceCode.init(fitting:))
+      bytes += widths.map { UInt8($0.width) }
+      var bits = BitWriter()
+      for index in distances.indices {
+        for (column, code) in zip(columns, widths) { code.write(column[index], to: &bits) }
+      }
+      bytes += bits.finish()
+      lastPosition = last.position
+    }
   }
 }
 
 extension PointRuns.Run {
-  /// A run that another program states; nil where its last position is none, or its points are the same one.
-  fileprivate init?(_ first: SeriesPoint, step: UInt64, count: Int64) {
-    guard let step = Int64(exactly: step), count == 1 || step > 0 else { return nil }
-    let (length, isTooLong) = step.multipliedReportingOverflow(by: count - 1)
-    guard !isTooLong, !first.position.addingReportingOverflow(length).overflow else { return nil }
-    self.init(first: first, step: step, count: count)
-  }
-
-  /// The run in pieces that one value may state.
-  fileprivate var bounded: [Self] {
-    stride(from: 0, to: count, by: Int(PointRuns.maxPoints)).map { start in
-      let rest = min(count - start, PointRuns.maxPoints)
-      return Self(
-        first: SeriesPoint(
-          position: first.position + step * start, valueBucket: first.valueBucket,
-          occurrence: first.occurrence), step: rest == 1 ? 0 : step, count: rest)
+  /// This run with another behind it as one; nil where they are none.
+  @inline(__always)
+  fileprivate func joined(_ next: Self) -> Self? {
+    guard next.first.valueBucket == first.valueBucket, next.first.occurrence == first.occurrence else {
+      return nil
     }
+    let (distance, isTooFar) = next.first.position.subtractingReportingOverflow(lastPosition)
+    // The whole length is a distance, too.
+    guard !isTooFar, distance > 0, count == 1 || distance == step, next.count == 1 || distance == next.step,
+      !next.lastPosition.subtractingReportingOverflow(first.position).overflow
+    else { return nil }
+    return Self(first: first, step: distance, count: count + next.count)
   }
 }
 
-/// Numbers of 7 bits a byte, the lowest first.
-private struct NumberReader {
-  let bytes: [UInt8]
-  private var index = 0
+/// What differs from zero in the points of a piece.
+struct PieceFlags: OptionSet {
+  let rawValue: UInt64
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  static let valueBuckets = PieceFlags(rawValue: 1)
+  static let occurrences = PieceFlags(rawValue: 2)
 
-  var isAtEnd: Bool { index == bytes.count }
+  init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// The next number; nil where it is cut off, or is larger than 64 bits.
-  mutating func next() -> UInt64? {
-    var number: UInt64 = 0
-    for shift in stride(from: UInt64(0), through: 63, by: 7) {
-      guard index < bytes.count else { return nil }
-      let byte = bytes[index]
-      index += 1
-      if shift == 63, byte > 1 { return nil }
-      number |= UInt64(byte & 0x7F) << shift
-      if byte & 0x80 == 0 { return number }
+  init(_ points: some Collection<SeriesPoint>) {
+    self = []
+    if points.contains(where: { $0.valueBucket != 0 }) { insert(.valueBuckets) }
+    if points.contains(where: { $0.occurrence != 0 }) { insert(.occurrences) }
+  }
+}
+
+extension [UInt8] {
+  /// Appends a number with 7 bits a byte.
+  mutating func append(number: UInt64) {
+    var rest = number
+    while rest > 0x7F {
+      append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
     }
-    return nil
+    append(UInt8(rest))
   }
 }
 
-private func append(_ number: UInt64, to out: inout [UInt8]) {
-  var rest = number
-  while rest > 0x7F {
-    out.append(UInt8(rest & 0x7F) | 0x80)
-    rest >>= 7
-  }
-  out.append(UInt8(rest))
-}
+func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
 
-private func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
-
-private func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(number & 1) }
+func unzigzag(_ number: UInt64) -> Int64 { Int64(bitPattern: number >> 1) ^ -Int64(number & 1) }

@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What distinguishes a reading from the others of its series.
-package struct SeriesPoint: Hashable, Comparable, BitwiseCopyable, Sendable {
-  /// The shown time in civil seconds, or the tick.
-  package let position: Int64
-  /// The value's part in the identity.
-  package let valueBucket: Int64
-  /// Which one of several that share every other part.
-  package let occurrence: Int64
-
-  @inlinable package init(position: Int64, valueBucket: Int64, occurrence: Int64) {
-    (self.position, self.valueBucket, self.occurrence) = (position, valueBucket, occurrence)
-  }
-
-  package init(_ identity: ReadingIdentity) {
-    self.init(
-      position: identity.position, valueBucket: identity.valueBucket, occurrence: identity.occurrence)
-  }
-
-  @inlinable package static func < (left: Self, right: Self) -> Bool {
-    if left.position != right.position { return left.position < right.position }
-    if left.valueBucket != right.valueBucket { return left.valueBucket < right.valueBucket }
-    return left.occurrence < right.occurrence
-  }
-}
-
 /// Points of one series in order, as runs of equal steps: the readings of a sensor are a few runs.
-package struct PointRuns: Hashable, Sendable {
+///
+/// They stay in the packed form of `PointRuns+Bytes.swift`, so that a list in memory takes as many bytes as in its record,
+/// whoever wrote that.
+package struct PointRuns: Sendable {
   /// Points at equal distances that agree in all but the position.
   package struct Run: Hashable, Sendable {
     /// The first of the points.
@@ -44,11 +22,15 @@ package struct PointRuns: Hashable, Sendable {
     package var lastPosition: Int64 { first.position + step * (count - 1) }
 
     /// The last of the points.
-    var last: SeriesPoint {
-      SeriesPoint(position: lastPosition, valueBucket: first.valueBucket, occurrence: first.occurrence)
+    package var last: SeriesPoint { point(count - 1) }
+
+    /// The point with this number, from 0 on.
+    func point(_ index: Int64) -> SeriesPoint {
+      SeriesPoint(
+        position: first.position + index * step, valueBucket: first.valueBucket, occurrence: first.occurrence)
     }
 
-    fileprivate func contains(_ point: SeriesPoint) -> Bool {
+    func contains(_ point: SeriesPoint) -> Bool {
       guard point.valueBucket == first.valueBucket, point.occurrence == first.occurrence,
         point.position >= first.position, point.position <= lastPosition
       else { return false }
@@ -56,65 +38,114 @@ package struct PointRuns: Hashable, Sendable {
     }
   }
 
+  /// A place in the bytes at which reading may begin.
+  struct Mark: Sendable {
+    let first: SeriesPoint
+    let index: Int
+    /// The position from which the first distance there counts.
+    let lastPosition: Int64
+  }
+
   /// The most points of one value. A text of few bytes may state many.
   package static let maxPoints: Int64 = 1 << 20
+  /// How many bytes a search reads at most, beside one stretch.
+  private static let bytesPerMark = 256
 
-  /// In order: each begins behind the last point of the one in front of it.
-  package let runs: [Run]
-
+  let bytes: [UInt8]
+  private let marks: [Mark]
   /// How many points there are.
-  package var count: Int64 { runs.reduce(0) { $0 + $1.count } }
-  package var isEmpty: Bool { runs.isEmpty }
+  package let count: Int64
+  /// The first and the last point; nil without points.
+  package let ends: ClosedRange<SeriesPoint>?
+
+  package var isEmpty: Bool { count == 0 }
 
   /// The first and the last position; nil without points.
-  package var positions: ClosedRange<Int64>? {
-    guard let first = runs.first, let last = runs.last else { return nil }
-    return first.first.position...last.lastPosition
-  }
+  package var positions: ClosedRange<Int64>? { ends.map { $0.lowerBound.position...$0.upperBound.position } }
 
   /// Points in order, each once.
   package init(_ points: some Sequence<SeriesPoint>) {
-    var runs: [Run] = []
-    var first: SeriesPoint?
-    var (last, step, count) = (Int64(0), Int64(0), Int64(0))
-    for point in points {
-      if let start = first {
-        let (distance, isTooFar) = point.position.subtractingReportingOverflow(last)
-        let continues =
-          !isTooFar && distance > 0 && (count == 1 || distance == step)
-          && point.valueBucket == start.valueBucket && point.occurrence == start.occurrence
-        if continues {
-          (last, step, count) = (point.position, distance, count + 1)
-          continue
-        }
-        runs.append(Run(first: start, step: step, count: count))
+    var builder = Builder()
+    for point in points { builder.append(point) }
+    self = builder.finish()
+  }
+
+  /// Runs in order: each begins behind the last point of the one in front of it.
+  package init(runs: some Sequence<Run>) {
+    var builder = Builder()
+    for run in runs { builder.append(run) }
+    self = builder.finish()
+  }
+
+  /// What bytes of `Builder` say; nil for others, and for more points than one value may state.
+  init?(bytes: [UInt8], maxPoints: Int64 = maxPoints) {
+    var reader = RunReader(bytes)
+    var (marks, count) = ([Mark](), Int64(0))
+    var (first, last): (SeriesPoint?, SeriesPoint?)
+    while true {
+      let (start, lastPosition) = (reader.pieceStart, reader.lastPosition)
+      guard let run = reader.next() else { break }
+      if let last, run.first <= last { return nil }
+      if let start, start - (marks.last?.index ?? -Self.bytesPerMark) >= Self.bytesPerMark {
+        marks.append(Mark(first: run.first, index: start, lastPosition: lastPosition))
       }
-      (first, last, step, count) = (point, point.position, 0, 1)
+      (first, last) = (first ?? run.first, run.last)
+      count += run.count
+      if count > maxPoints { return nil }
     }
-    if let first { runs.append(Run(first: first, step: step, count: count)) }
-    self.runs = runs
+    guard !reader.isDamaged else { return nil }
+    (self.bytes, self.marks, self.count) = (bytes, marks, count)
+    ends = first.flatMap { first in last.map { first...$0 } }
   }
 
-  package init(runs: [Run]) { self.runs = runs }
-
-  /// Whether it holds a point.
+  /// Whether it holds a point. For many in order, `Cursor` is faster.
   package func contains(_ point: SeriesPoint) -> Bool {
-    var (low, high) = (0, runs.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if runs[middle].first <= point { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 && runs[low - 1].contains(point)
+    guard let ends, ends.contains(point) else { return false }
+    var cursor = Cursor(self, from: point)
+    return cursor.contains(point)
   }
+
+  /// The runs in order.
+  package var runs: some Sequence<Run> { IteratorSequence(RunReader(bytes)) }
 
   /// The points in order.
   package var points: some Sequence<SeriesPoint> {
-    runs.lazy.flatMap { run in
-      (0..<run.count).lazy.map {
-        SeriesPoint(
-          position: run.first.position + $0 * run.step, valueBucket: run.first.valueBucket,
-          occurrence: run.first.occurrence)
-      }
-    }
+    runs.lazy.flatMap { run in (0..<run.count).lazy.map { run.point($0) } }
   }
+
+  /// The reader at the last mark that is not behind a point.
+  private func reader(from point: SeriesPoint) -> RunReader {
+    var (low, high) = (0, marks.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if marks[middle].first <= point { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? RunReader(bytes) : RunReader(bytes, from: marks[low - 1])
+  }
+
+  /// Asks for points in order.
+  package struct Cursor: Sendable {
+    private var reader: RunReader
+    private var current: Run?
+
+    /// - Parameter point: the first that will be asked for.
+    package init(_ runs: PointRuns, from point: SeriesPoint) {
+      reader = runs.reader(from: point)
+      current = reader.next()
+    }
+
+    /// Whether the points hold this one. No later question is for one in front of it.
+    package mutating func contains(_ point: SeriesPoint) -> Bool {
+      while let run = current, run.last < point { current = reader.next() }
+      return current?.contains(point) ?? false
+    }
+
+    /// Whether no point is left that could be asked for.
+    package var isAtEnd: Bool { current == nil }
+  }
+}
+
+extension PointRuns: Hashable {
+  package static func == (left: Self, right: Self) -> Bool { left.bytes == right.bytes }
+  package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }

@@ -5,6 +5,10 @@
 extension Withdrawal {
   /// The most bytes of a field that lists readings or records, so that a record stays far below what a server takes.
   package static let maxListBytes = 200 * 1024
+  /// The most bytes of all fields. A larger record is one that no program of ours wrote.
+  package static let maxBytes = 256 * 1024
+  /// The most points of one record: what a store may look for with each of its readings is bounded.
+  package static let maxPoints = 4 * PointRuns.maxPoints
 
   private enum Name {
     static let (subtype, hidden, text) = ("subtype", "hidden", "text")
@@ -44,7 +48,7 @@ extension Withdrawal {
 
   /// What such fields say; nil for what this program does not understand, which then hides nothing.
   package init?(fields: RecordFields) {
-    guard case .flag(let isHidden)? = fields[Name.hidden],
+    guard fields.textBytes <= Self.maxBytes, case .flag(let isHidden)? = fields[Name.hidden],
       let subtype = fields.text(Name.subtype).flatMap(Subtype.init)
     else { return nil }
     let subject: Subject? =
@@ -60,6 +64,7 @@ extension Withdrawal {
 
   /// What the JSON of such fields says; nil as for the fields, and for what is no such JSON.
   package init?(json: String) {
+    guard json.utf8.count <= Self.maxBytes else { return nil }
     do throws(JSONError) {
       self.init(fields: try RecordFields(json: json))
     } catch {
@@ -97,10 +102,11 @@ extension Withdrawal {
       guard let mine = WithdrawnInput.points(mine), let theirs = WithdrawnInput.points(theirs) else { break }
       let common = Dictionary(
         uniqueKeysWithValues: mine.compactMap { series, runs in
-          theirs[series].map { other in (series, runs.filtered(other.contains)) }
+          theirs[series].map { other in (series, runs.intersection(other)) }
         })
-      let lines = WithdrawnInput.lines(common)
-      return lines.isEmpty ? nil : .text(lines.joined(separator: "\n"))
+      let text = WithdrawnInput.lines(common).joined(separator: "\n")
+      // What two sides left may be in more pieces than a record holds; then all of it is shown.
+      return text.isEmpty || text.utf8.count > maxListBytes ? nil : .text(text)
     case (Name.records, .text(let mine)?, .text(let theirs)?),
       (Name.changes, .text(let mine)?, .text(let theirs)?):
       let lines = Set(mine.split(separator: "\n")).intersection(theirs.split(separator: "\n"))
@@ -149,11 +155,14 @@ extension WithdrawnInput {
 
   fileprivate static func points(_ text: String) -> [SeriesName: PointRuns]? {
     var points: [SeriesName: PointRuns] = [:]
+    var count: Int64 = 0
     for line in text.split(separator: "\n") {
       guard let end = line.lastIndex(of: " "), let series = SeriesName(text: line[..<end]),
-        let runs = PointRuns(text: line[line.index(after: end)...])
+        let runs = PointRuns(text: line[line.index(after: end)...]), points[series] == nil
       else { return nil }
       points[series] = runs
+      count += runs.count
+      if count > Withdrawal.maxPoints { return nil }
     }
     return points
   }
@@ -162,6 +171,9 @@ extension WithdrawnInput {
 }
 
 extension RecordRevision {
+  /// How many bytes it takes in the JSON of a record, in which most of its characters have another in front of them.
+  package var listBytes: Int { RecordFields(["": .text(line)]).json.utf8.count }
+
   /// The id and both states, with tabs between them, which no state holds.
   fileprivate var line: String { "\(guid)\t\(before.json)\t\(after.json)" }
 
@@ -178,18 +190,18 @@ extension RecordRevision {
 }
 
 extension RecordFields {
+  /// About how many bytes the record takes; its texts are nearly all of it.
+  fileprivate var textBytes: Int {
+    values.values.reduce(0) { sum, value in
+      if case .text(let text) = value { sum + text.utf8.count } else { sum }
+    }
+  }
+
   fileprivate func text(_ name: String) -> String? {
     if case .text(let text)? = self[name] { text } else { nil }
   }
 
   fileprivate mutating func set(_ name: String, lines: [String]) {
     if !lines.isEmpty { self[name] = .text(lines.joined(separator: "\n")) }
-  }
-}
-
-extension PointRuns {
-  /// The points for which a condition holds.
-  package func filtered(_ condition: (SeriesPoint) -> Bool) -> PointRuns {
-    PointRuns(points.filter(condition))
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logbook
 import SeededRandom
 import Testing
@@ -43,17 +44,139 @@ import Testing
     }
   }
 
-  @Test func regularSensorDataTakesAFewBytesAndJitterLessThanFourAReading() {
-    let regular = PointRuns((0..<100_000).map { Self.point(1_700_000_000 + $0 * 300) })
-    #expect(regular.text.utf8.count < 30)
+  /// Bytes of text for each of 100,000 readings whose distances and value buckets come from a generator.
+  private func bytesPerReading(
+    _ distance: (inout SeededGenerator) -> Int64, _ bucket: (inout SeededGenerator, Int64) -> Int64
+  ) throws -> Double {
     var random = SeededGenerator(seed: 1)
-    var position: Int64 = 1_700_000_000
-    let jittering = PointRuns(
-      (0..<100_000).map { _ in
-        position += 299 + Int64(random.next() % 3)
-        return Self.point(position)
-      })
-    #expect(jittering.text.utf8.count < 400_000)
+    var last = Self.point(1_700_000_000, bucket(&random, 0))
+    let points = (0..<100_000).map { _ in
+      last = Self.point(last.position + distance(&random), bucket(&random, last.valueBucket))
+      return last
+    }
+    let runs = PointRuns(points)
+    #expect(Array(try #require(PointRuns(text: runs.text)).points) == points)
+    return Double(runs.text.utf8.count) / Double(points.count)
+  }
+
+  @Test func regularSensorDataTakesAFewBytesInAll() {
+    let regular = PointRuns((0..<1_000_000).map { Self.point(1_700_000_000 + $0 * 300) })
+    #expect(regular.count == 1_000_000 && regular.text.utf8.count < 30)
+  }
+
+  @Test func secondsThatJitterTakeLessThanAByteAReading() throws {
+    let bytes = try bytesPerReading({ 298 + Int64($0.next() % 5) }, { _, _ in 0 })
+    #expect(bytes < 1, "\(bytes)")
+  }
+
+  @Test func jitteringTimesWithAnyValuesTakeLessThanThreeBytesAReading() throws {
+    let bytes = try bytesPerReading(
+      { 270 + Int64($0.next() % 61) }, { random, _ in 22 + Int64(random.next() % 250) })
+    #expect(bytes < 3, "\(bytes)")
+  }
+
+  @Test func fingerSticksAtAnySecondTakeLessThanFourBytesAReading() throws {
+    let bytes = try bytesPerReading(
+      { 1 + Int64($0.next() % 28_800) },
+      { random, last in min(max(last + Int64(random.next() % 121) - 60, 22), 270) })
+    #expect(bytes < 4, "\(bytes)")
+  }
+
+  // MARK: Sets
+
+  /// Points of some runs and some single ones, so that those of two draws meet.
+  private func points(_ random: inout SeededGenerator) -> Set<SeriesPoint> {
+    var points: Set<SeriesPoint> = []
+    for _ in 0..<random.next() % 4 {
+      let (first, step) = (Int64(random.next() % 60), Int64(random.next() % 7) + 1)
+      let bucket = Int64(random.next() % 2)
+      for index in 0..<Int64(random.next() % 40) { points.insert(Self.point(first + index * step, bucket)) }
+    }
+    for _ in 0..<random.next() % 10 {
+      points.insert(
+        Self.point(Int64(random.next() % 100), Int64(random.next() % 2), Int64(random.next() % 2)))
+    }
+    return points
+  }
+
+  @Test func setsOfPointsAreThoseOfTheirPoints() {
+    for seed in UInt64(1)...500 {
+      var random = SeededGenerator(seed: seed)
+      let (left, right) = (points(&random), points(&random))
+      let (mine, theirs) = (PointRuns(left.sorted()), PointRuns(right.sorted()))
+      #expect(Array(mine.subtracting(theirs).points) == left.subtracting(right).sorted(), "seed \(seed)")
+      #expect(Array(mine.intersection(theirs).points) == left.intersection(right).sorted(), "seed \(seed)")
+      #expect(Array(mine.union(theirs).points) == left.union(right).sorted(), "seed \(seed)")
+      // Two stores write the same text.
+      #expect(mine.intersection(theirs) == theirs.intersection(mine), "seed \(seed)")
+      #expect(mine.union(theirs) == theirs.union(mine), "seed \(seed)")
+    }
+  }
+
+  @Test func aCursorSaysWhatASearchSays() throws {
+    for seed in UInt64(1)...100 {
+      var random = SeededGenerator(seed: seed)
+      let runs = PointRuns(points(&random).sorted())
+      let start = Int64(random.next() % 50)
+      var cursor = PointRuns.Cursor(runs, from: Self.point(start))
+      for position in start...110 {
+        for (bucket, occurrence) in [(Int64(0), Int64(0)), (0, 1), (1, 0), (1, 1)] {
+          let point = Self.point(position, bucket, occurrence)
+          #expect(cursor.contains(point) == runs.contains(point), "seed \(seed) \(point)")
+        }
+      }
+    }
+  }
+
+  /// A run that each step of the other one meets, and runs of which no point is met: the time is that of their bytes.
+  @Test func differencesOfLongRunsAreRuns() {
+    let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 1 << 20)])
+    let apart = PointRuns(runs: [.init(first: Self.point(0, 1), step: 1, count: 1 << 20)])
+    #expect(long.subtracting(apart) == long && long.subtracting(long).isEmpty)
+    let middle = PointRuns(runs: [.init(first: Self.point(1000), step: 1, count: 1000)])
+    #expect(
+      long.subtracting(middle)
+        == PointRuns(runs: [
+          .init(first: Self.point(0), step: 1, count: 1000),
+          .init(first: Self.point(2000), step: 1, count: (1 << 20) - 2000),
+        ]))
+  }
+
+  // MARK: What others wrote
+
+  @Test func damagedBytesAreNoPointsOrPointsInOrder() {
+    for seed in UInt64(1)...2000 {
+      var random = SeededGenerator(seed: seed)
+      var bytes = Array(Data(base64Encoded: PointRuns(points(&random).sorted()).text) ?? Data())
+      for _ in 0...random.next() % 3 where !bytes.isEmpty {
+        let index = Int(random.next() % UInt64(bytes.count))
+        switch random.next() % 3 {
+        case 0: bytes[index] = UInt8(truncatingIfNeeded: random.next())
+        case 1: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: index)
+        default: bytes.remove(at: index)
+        }
+      }
+      guard let runs = PointRuns(text: Data(bytes).base64EncodedString()) else { continue }
+      #expect(runs.count <= PointRuns.maxPoints, "seed \(seed)")
+      // At most one step for each bit.
+      let steps = Array(runs.runs)
+      #expect(steps.count <= 8 * bytes.count, "seed \(seed)")
+      #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.last < $1.first }, "seed \(seed)")
+      #expect(PointRuns(runs: steps).count == runs.count, "seed \(seed)")
+    }
+  }
+
+  @Test func aRunOfMorePointsThanAValueMayStateIsRefused() {
+    for (count, isRead) in [(PointRuns.maxPoints, true), (PointRuns.maxPoints + 1, false), (1 << 40, false)] {
+      var number = UInt64(count) << 2
+      var bytes: [UInt8] = []
+      while number > 127 {
+        bytes.append(UInt8(number & 127) | 128)
+        number >>= 7
+      }
+      let text = Data(bytes + [UInt8(number), 0, 1]).base64EncodedString()
+      #expect((PointRuns(text: text) != nil) == isRead, "\(count)")
+    }
   }
 
   /// Bytes that state what no value may: no points, too many, a step of 0, positions that go back or past the last.
@@ -72,8 +195,9 @@ import Testing
       position += Int64(random.next() % 10_000) + 1
       return Self.point(position, Int64(random.next() % 100))
     }
-    let parts = PointRuns(points).parts(ofBytes: 1000)
-    #expect(parts.count > 10 && parts.allSatisfy { $0.text.utf8.count <= 1000 && !$0.isEmpty })
+    let parts = PointRuns(points).parts(ofBytes: 2000)
+    #expect(parts.count > 5 && parts.allSatisfy { $0.textBytes <= 2000 && !$0.isEmpty })
+    #expect(parts.allSatisfy { $0.textBytes == $0.text.utf8.count })
     #expect(parts.flatMap { Array($0.points) } == points)
     let long = PointRuns(runs: [.init(first: Self.point(0), step: 1, count: 3 << 20)])
     #expect(long.parts(ofBytes: 1000).map(\.count) == [1 << 20, 1 << 20, 1 << 20])

@@ -158,6 +158,70 @@ import Testing
     #expect(Withdrawal(json: json) == nil)
   }
 
+  @Test func whatIsLargerThanARecordMayBeIsNotUnderstood() {
+    let runs = PointRuns(runs: [.init(first: point(0), step: 1, count: PointRuns.maxPoints)])
+    func input(_ series: Int) -> Withdrawal {
+      let names = (0..<series).map { index in
+        SeriesName(device: "serial|Test|\(index)", kind: .cbg, positionKind: .time)
+      }
+      let points = Dictionary(uniqueKeysWithValues: names.map { ($0, runs) })
+      return Withdrawal(.input(WithdrawnInput(group: Self.guid, points: points)), isHidden: true)
+    }
+    #expect(Withdrawal(fields: input(4).fields) == input(4))
+    #expect(Withdrawal(fields: input(5).fields) == nil)
+    let text = String(repeating: "x", count: Withdrawal.maxBytes - 300)
+    for (reason, isRead) in [(text, true), (text + text.prefix(300), false)] {
+      let long = Withdrawal(.record(Self.guid), isHidden: true, reason: reason)
+      #expect((Withdrawal(fields: long.fields) != nil) == isRead)
+      #expect((Withdrawal(json: long.fields.json) != nil) == isRead)
+    }
+  }
+
+  @Test func aSeriesIsStatedOnce() {
+    let line = "\(Self.series.text) \(PointRuns([point(1)]).text)"
+    for (points, isRead) in [(line, true), ("\(line)\n\(line)", false)] {
+      let fields = RecordFields([
+        "hidden": .flag(true), "subtype": .text("import"), "group": .text(Self.guid), "points": .text(points),
+      ])
+      #expect((Withdrawal(fields: fields) != nil) == isRead)
+    }
+  }
+
+  @Test func questionsInOrderAreAnsweredLikeAnyOthers() {
+    for seed in UInt64(1)...100 {
+      var random = SeededGenerator(seed: seed)
+      var withdrawals = (0..<random.next() % 6).map { _ in
+        input(
+          (0..<10).map { _ in Int64(random.next() % 60) }.sorted().reduce(into: []) {
+            if $0.last != $1 { $0.append($1) }
+          })
+      }
+      for _ in 0..<random.next() % 6 {
+        let since = Int64(random.next() % 60)
+        let rule = DeviceRule(
+          device: Self.series.device, since: random.next() % 4 == 0 ? nil : DeviceTime(seconds: since),
+          until: random.next() % 4 == 0 ? nil : DeviceTime(seconds: since + Int64(random.next() % 12) - 2))
+        withdrawals.append(Withdrawal(.device(rule), isHidden: true))
+      }
+      let items = withdrawals.enumerated().map { Visibility.Item(guid: "w-\($0)", $1, digest: "") }
+      let said = Visibility(items).series(Self.series)
+      var ordered = said.ordered
+      for position in Int64(-5)...80 {
+        let time = DeviceTime(seconds: position)
+        let isHidden = ordered.hides(point(position), shownAt: time)
+        #expect(isHidden == said.hides(point(position), shownAt: time), "seed \(seed) at \(position)")
+        let expected = withdrawals.contains { withdrawal in
+          switch withdrawal.subject {
+          case .input(let input): input.points[Self.series]?.contains(point(position)) ?? false
+          case .device(let rule): rule.covers(time)
+          default: false
+          }
+        }
+        #expect(isHidden == expected, "seed \(seed) at \(position)")
+      }
+    }
+  }
+
   @Test func sidesThatWereEditedApartMergeAlikeOnBoth() {
     let base = input([1, 2, 3, 4]).fields
     let (mine, theirs) = (input([1, 2, 4]).fields, input([2, 3, 4]).fields)

@@ -13,6 +13,13 @@ struct ClaimedReading {
   let isUploaded: Bool
 }
 
+/// Readings of one series that an import brought.
+struct BroughtReadings {
+  var points: PointRuns
+  /// How many of them the remote has.
+  var uploaded: Int
+}
+
 /// What an import brought, with what others brought, too.
 struct ImportClaims {
   let ingest: Int64
@@ -40,67 +47,87 @@ struct ImportClaims {
 
   // MARK: Readings
 
-  /// The readings of the import by series, in order, each once.
-  func readings() throws -> [Int64: [ClaimedReading]] {
-    var claimed: [Int64: [ClaimedReading]] = [:]
-    try addStored(to: &claimed)
-    try addMet(to: &claimed)
-    for (series, readings) in claimed {
-      let sorted =
-        zip(readings, readings.dropFirst()).allSatisfy { $0.point < $1.point }
-        ? readings : readings.sorted { $0.point < $1.point }
-      var last: SeriesPoint?
-      claimed[series] = sorted.filter { reading in
-        defer { last = reading.point }
-        return reading.point != last
+  /// Whether a reading counts. It is asked in the order of the readings of one series.
+  typealias Choice = (ClaimedReading) -> Bool
+
+  /// The readings of the import by series.
+  func readings() throws -> [Int64: BroughtReadings] { try readings { _ in { _ in true } } }
+
+  /// Those that no import brought, too, which is not undone, and that no withdrawal lists.
+  ///
+  /// - Parameter ordered: what the withdrawals say of a series.
+  func soleReadings(
+    _ ordered: (SeriesName) -> SeriesVisibility.Ordered
+  ) throws -> [Int64: BroughtReadings] {
+    let undone = try Self.undone(database).union([ingest])
+    return try readings { series in
+      var others = RunCover(try MetRun.fetch(of: series, besides: undone, database))
+      var said = ordered(try SeriesName.stored(series, database))
+      return { reading in
+        undone.contains(reading.ingest) && !others.cover(reading) && !said.lists(reading.point)
       }
     }
-    return claimed
   }
 
-  /// Those that no import brought, too, which is not undone.
-  func soleReadings() throws -> [Int64: [ClaimedReading]] {
-    let undone = try Self.undone(database).union([ingest])
-    var sole: [Int64: [ClaimedReading]] = [:]
-    for (series, readings) in try readings() {
-      var others = try OtherRuns(series, besides: undone, database)
-      sole[series] = readings.filter { undone.contains($0.ingest) && !others.cover($0) }
+  /// Reads the readings one by one and keeps them in packed form: an import may have brought millions.
+  ///
+  /// - Parameter choice: makes the choice for a pass over a series.
+  private func readings(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+    let (stored, met) = (try stored(choice), try met(choice))
+    return stored.merging(met) {
+      BroughtReadings(points: $0.points.union($1.points), uploaded: $0.uploaded + $1.uploaded)
     }
-    return sole.filter { !$0.value.isEmpty }
   }
 
-  private func addStored(to claimed: inout [Int64: [ClaimedReading]]) throws {
+  private func stored(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
     let statement = try RawStatement(
       keptBy: database,
       "SELECT position, value_bucket, occurrence, uploaded, series FROM reading WHERE ingest = ?1")
     statement.bind(ingest, at: 1)
+    var series: [Int64: ReadingCollector] = [:]
+    var last: ReadingCollector?
     while try statement.step() {
-      claimed[statement.integer(4), default: []].append(
+      let id = statement.integer(4)
+      if last?.series != id {
+        last = try series[id] ?? ReadingCollector(id, choice(id))
+        series[id] = last
+      }
+      last?.add(
         ClaimedReading(
           point: statement.point(from: 0), ingest: ingest, isUploaded: statement.integer(3) == 1))
     }
+    return series.mapValues { $0.finish() }
   }
 
-  private func addMet(to claimed: inout [Int64: [ClaimedReading]]) throws {
-    for run in try MetRun.fetch(database, "ingest = ?", ingest) {
-      let statement = try RawStatement(
-        keptBy: database,
-        """
-        SELECT r.position, r.value_bucket, r.occurrence, r.uploaded, r.ingest
-        FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-        WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <= ?4 AND r.ingest <> ?5
-        """)
-      statement.bind(run.series, at: 1)
-      statement.bind(run.first.position, at: 2)
-      statement.bind(run.last.position, at: 3)
-      statement.bind(run.latest, at: 4)
-      statement.bind(ingest, at: 5)
-      while try statement.step() {
-        let point = statement.point(from: 0)
-        guard point >= run.first, point <= run.last else { continue }
-        claimed[run.series, default: []].append(
-          ClaimedReading(point: point, ingest: statement.integer(4), isUploaded: statement.integer(3) == 1))
-      }
+  private func met(_ choice: (Int64) throws -> Choice) throws -> [Int64: BroughtReadings] {
+    let runs = try MetRun.fetch(database, "ingest = ?", ingest)
+    return try Dictionary(grouping: runs, by: \.series).mapValues { runs in
+      let collector = ReadingCollector(runs[0].series, try choice(runs[0].series))
+      var cover = RunCover(runs)
+      for positions in MetRun.positions(of: runs) { try add(positions, in: &cover, to: collector) }
+      return collector.finish()
+    }
+  }
+
+  /// Adds the readings between two positions that the runs count.
+  private func add(
+    _ positions: ClosedRange<Int64>, in cover: inout RunCover, to collector: ReadingCollector
+  ) throws {
+    let statement = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.uploaded, r.ingest
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.ingest <> ?4
+      """)
+    statement.bind(collector.series, at: 1)
+    statement.bind(positions.lowerBound, at: 2)
+    statement.bind(positions.upperBound, at: 3)
+    statement.bind(ingest, at: 4)
+    while try statement.step() {
+      let reading = ClaimedReading(
+        point: statement.point(from: 0), ingest: statement.integer(4), isUploaded: statement.integer(3) == 1)
+      if cover.cover(reading) { collector.add(reading) }
     }
   }
 
@@ -142,6 +169,26 @@ struct MetRun {
   let last: SeriesPoint
   let latest: Int64
 
+  /// The runs of a series, in order, without those of some imports.
+  static func fetch(of series: Int64, besides imports: Set<Int64>, _ database: Database) throws -> [MetRun] {
+    let list = imports.map(String.init).joined(separator: ",")
+    return try fetch(database, "series = ? AND ingest NOT IN (\(list))", series)
+  }
+
+  /// The positions that runs of one series cover, in order and apart from each other.
+  static func positions(of runs: [MetRun]) -> [ClosedRange<Int64>] {
+    var all: [ClosedRange<Int64>] = []
+    for run in runs {
+      let (first, last) = (run.first.position, run.last.position)
+      if let open = all.last, first <= open.upperBound {
+        all[all.count - 1] = open.lowerBound...max(open.upperBound, last)
+      } else {
+        all.append(first...last)
+      }
+    }
+    return all
+  }
+
   /// The runs for which a condition holds, in order.
   static func fetch(_ database: Database, _ condition: String, _ argument: Int64) throws -> [MetRun] {
     try Row.fetchAll(
@@ -162,8 +209,28 @@ struct MetRun {
   }
 }
 
-/// What imports met in one series, asked for readings in order.
-private struct OtherRuns {
+/// Packs the chosen readings of one series, which come in order.
+private final class ReadingCollector {
+  let series: Int64
+  private let isChosen: ImportClaims.Choice
+  private var builder = PointRuns.Builder()
+  private var uploaded = 0
+
+  init(_ series: Int64, _ isChosen: @escaping ImportClaims.Choice) {
+    (self.series, self.isChosen) = (series, isChosen)
+  }
+
+  func add(_ reading: ClaimedReading) {
+    guard isChosen(reading) else { return }
+    builder.append(reading.point)
+    if reading.isUploaded { uploaded += 1 }
+  }
+
+  func finish() -> BroughtReadings { BroughtReadings(points: builder.finish(), uploaded: uploaded) }
+}
+
+/// Runs that imports met in one series, asked for readings in order.
+private struct RunCover {
   private struct Open: Comparable {
     let latest: Int64
     let last: SeriesPoint
@@ -176,10 +243,8 @@ private struct OtherRuns {
   /// Runs that have begun; the one that counts the latest readings first.
   private var open = Heap<Open>()
 
-  init(_ series: Int64, besides undone: Set<Int64>, _ database: Database) throws {
-    let list = undone.map(String.init).joined(separator: ",")
-    runs = try MetRun.fetch(database, "series = ? AND ingest NOT IN (\(list))", series)
-  }
+  /// - Parameter runs: in the order of their first readings.
+  init(_ runs: [MetRun]) { self.runs = runs }
 
   mutating func cover(_ reading: ClaimedReading) -> Bool {
     while next < runs.count, runs[next].first <= reading.point {

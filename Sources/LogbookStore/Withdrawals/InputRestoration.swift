@@ -79,7 +79,7 @@ extension ImportClaims {
   func removal(with met: [Int64: [SeriesPoint]] = [:]) throws -> Removal {
     var all = WithdrawnInput(group: "")
     for (series, readings) in try readings() {
-      all.points[try SeriesName.stored(series, connection)] = PointRuns(readings.lazy.map(\.point))
+      all.points[try SeriesName.stored(series, connection)] = readings.points
     }
     for guid in try recordGuids() { all.records[guid] = "" }
     var removal = Removal()

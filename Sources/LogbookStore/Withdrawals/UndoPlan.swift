@@ -130,14 +130,11 @@ extension UndoPlan {
 
   private mutating func planUndo() throws {
     let visibility = try Visibility(WithdrawalChanges.items(database))
-    for (series, readings) in try claims.soleReadings() {
-      let name = try SeriesName.stored(series, database)
-      let said = visibility.series(name)
-      let hidden = readings.filter { !said.lists($0.point) }
-      guard !hidden.isEmpty else { continue }
-      whole.points[name] = PointRuns(hidden.lazy.map(\.point))
-      counts.readings += hidden.count
-      counts.uploaded += hidden.count { $0.isUploaded }
+    let brought = try claims.soleReadings { visibility.series($0).ordered }
+    for (series, readings) in brought where !readings.points.isEmpty {
+      whole.points[try SeriesName.stored(series, database)] = readings.points
+      counts.readings += Int(readings.points.count)
+      counts.uploaded += readings.uploaded
     }
     let changed = try changes()
     let undone = try ImportClaims.undone(database)
@@ -148,8 +145,9 @@ extension UndoPlan {
         continue
       }
       if let change = changed[guid] {
-        guard record.ingest == ingest, change.size < Withdrawal.maxListBytes else { continue }
-        whole.changes.append(RecordRevision(guid: guid, before: change.before, after: record.state))
+        let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
+        guard record.ingest == ingest, revision.listBytes < Withdrawal.maxListBytes else { continue }
+        whole.changes.append(revision)
         earlier[guid] = change.earlier
         // The import that wrote it before is undone, too, and left the record to this one: it hides what comes back.
         if undone.contains(change.earlier) { whole.records[guid] = change.before.withdrawalDigest }
@@ -176,24 +174,20 @@ extension UndoPlan {
   }
 
   private mutating func countUploaded(_ name: SeriesName, _ runs: PointRuns) throws {
-    guard let positions = runs.positions else { return }
-    let rows = try Row.fetchCursor(
-      database.cachedStatement(
-        sql: """
-          SELECT r.position, r.value_bucket, r.occurrence
-          FROM series AS s JOIN device AS d ON d.id = s.device
-            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-          WHERE d.identity = ? AND s.kind = ? AND s.position_kind = ? AND r.position BETWEEN ? AND ?
-            AND r.uploaded = 1
-          """),
-      arguments: [
-        name.device, Int(name.kind.rawValue), Int(name.positionKind.rawValue), positions.lowerBound,
-        positions.upperBound,
-      ])
-    while let row = try rows.next() {
-      let row = StoredRow(row, of: "reading", key: 0..<3)
-      let point = SeriesPoint(position: try row[0], valueBucket: try row[1], occurrence: try row[2])
-      if runs.contains(point) { counts.uploaded += 1 }
+    guard let ends = runs.ends, let series = try name.stored(database) else { return }
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.uploaded = 1
+      """)
+    rows.bind(series, at: 1)
+    rows.bind(ends.lowerBound.position, at: 2)
+    rows.bind(ends.upperBound.position, at: 3)
+    var listed = PointRuns.Cursor(runs, from: ends.lowerBound)
+    while try rows.step() {
+      if listed.contains(rows.point(from: 0)) { counts.uploaded += 1 }
     }
   }
 
@@ -213,7 +207,6 @@ extension UndoPlan {
   private struct Change {
     let before: RecordState
     let earlier: Int64
-    let size: Int
   }
 
   /// What the records that the import changed held before.
@@ -221,8 +214,7 @@ extension UndoPlan {
     let rows = try Row.fetchAll(
       database.cachedStatement(
         sql: """
-          SELECT c.guid, r.kind, r.entry_guid, c.device_time, c.utc_offset, c.offset_source, c.fields, c.earlier,
-            length(c.fields) + length(r.fields)
+          SELECT c.guid, r.kind, r.entry_guid, c.device_time, c.utc_offset, c.offset_source, c.fields, c.earlier
           FROM ingest_change AS c JOIN record AS r ON r.guid = c.guid WHERE c.ingest = ?
           """), arguments: [ingest])
     var changes: [String: Change] = [:]
@@ -233,7 +225,7 @@ extension UndoPlan {
         kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
         placement: Placement(utcOffset: try row[4], source: try row.code(5)),
         fields: try RecordFields(stored: try row[6], of: guid), isDeleted: false)
-      changes[guid] = Change(before: before, earlier: try row[7], size: try row[8])
+      changes[guid] = Change(before: before, earlier: try row[7])
     }
     return changes
   }

@@ -83,7 +83,7 @@ extension WithdrawalChanges {
     switch withdrawal.subject {
     case .input(let input):
       for (name, runs) in input.points {
-        guard let series = try series(name), let positions = runs.positions else { continue }
+        guard let series = try name.stored(database), let positions = runs.positions else { continue }
         add(series, positions.lowerBound, positions.upperBound)
       }
       for guid in input.records.keys { try add(record: guid) }
@@ -94,7 +94,9 @@ extension WithdrawalChanges {
         arguments: [rule.device])
       { add(series, .min, .max) }
     case .reading(let identity):
-      if let series = try series(SeriesName(identity)) { add(series, identity.position, identity.position) }
+      if let series = try SeriesName(identity).stored(database) {
+        add(series, identity.position, identity.position)
+      }
     case .record(let guid): try add(record: guid)
     }
   }
@@ -111,87 +113,18 @@ extension WithdrawalChanges {
       database.cachedStatement(sql: "SELECT fields FROM record WHERE guid = ? AND kind = 'withdrawal'"),
       arguments: [guid])
     guard let fields, case .reading(let identity)? = Withdrawal(json: fields)?.subject,
-      let series = try series(SeriesName(identity))
+      let series = try SeriesName(identity).stored(database)
     else { return }
     add(series, identity.position, identity.position)
-  }
-
-  private func series(_ name: SeriesName) throws -> Int64? {
-    try Int64.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device
-          WHERE d.identity = ? AND s.kind = ? AND s.position_kind = ?
-          """), arguments: [name.device, Int(name.kind.rawValue), Int(name.positionKind.rawValue)])
   }
 }
 
 // MARK: - What follows
 
 extension WithdrawalChanges {
-  private struct Change {
-    let point: SeriesPoint
-    let verdict: SeriesVisibility.Verdict
-  }
-
   private func judge(_ series: Int64, _ positions: ClosedRange<Int64>) throws {
-    let said = try visibility.series(name(of: series))
-    var changes: [Change] = []
-    var place: [(item: SeriesVisibility.Item, stored: Int64)] = []
-    func settlePlace() {
-      // Nearly every place holds one reading.
-      let verdicts =
-        place.count == 1
-        ? [said.hides(place[0].item.point, shownAt: place[0].item.deviceTime) ? .withdrawn : .shown]
-        : said.judge(place.map(\.item))
-      for (verdict, old) in zip(verdicts, place) where verdict.rawValue != old.stored {
-        changes.append(Change(point: old.item.point, verdict: verdict))
-      }
-      place.removeAll(keepingCapacity: true)
-    }
-    let readings = try RawStatement(
-      keptBy: database,
-      """
-      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, coalesce(w.cause, 0),
-        r.value, r.unit, r.range_flag, r.threshold
-      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-      LEFT JOIN withdrawn AS w ON w.series = r.series AND w.position = r.position
-        AND w.value_bucket = r.value_bucket AND w.occurrence = r.occurrence
-      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3
-      """)
-    readings.bind(series, at: 1)
-    readings.bind(positions.lowerBound, at: 2)
-    readings.bind(positions.upperBound, at: 3)
-    while try readings.step() {
-      let point = readings.point(from: 0)
-      if let last = place.last, last.item.point.position != point.position { settlePlace() }
-      let measurement = try StoredMeasurement(readings, from: 5).measurement(in: "reading (series \(series))")
-      let time = DeviceTime(seconds: readings.integer(3))
-      place.append((.init(point, at: time, measurement), readings.integer(4)))
-    }
-    settlePlace()
-    try write(changes, of: series)
-  }
-
-  private func write(_ changes: [Change], of series: Int64) throws {
-    let add = try RawStatement(
-      keptBy: database, "INSERT OR REPLACE INTO withdrawn VALUES (?1, ?2, ?3, ?4, ?5)")
-    let remove = try RawStatement(
-      keptBy: database,
-      "DELETE FROM withdrawn WHERE series = ?1 AND position = ?2 AND value_bucket = ?3 AND occurrence = ?4")
-    for change in changes {
-      let statement = change.verdict == .shown ? remove : add
-      statement.bind(series, at: 1)
-      statement.bind(change.point.position, at: 2)
-      statement.bind(change.point.valueBucket, at: 3)
-      statement.bind(change.point.occurrence, at: 4)
-      if change.verdict != .shown { statement.bind(change.verdict.rawValue, at: 5) }
-      _ = try statement.run()
-    }
-  }
-
-  private func name(of series: Int64) throws -> SeriesName {
-    try SeriesName.stored(series, database)
+    let said = visibility.series(try SeriesName.stored(series, database))
+    try WithdrawnReadings(series, said, database).settle(positions)
   }
 
   private func judge(record guid: String) throws {
@@ -224,6 +157,16 @@ extension RawStatement {
 }
 
 extension SeriesName {
+  /// The id of the series in the store; nil where it has none of its readings.
+  func stored(_ database: Database) throws -> Int64? {
+    try Int64.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT s.id FROM series AS s JOIN device AS d ON d.id = s.device
+          WHERE d.identity = ? AND s.kind = ? AND s.position_kind = ?
+          """), arguments: [device, Int(kind.rawValue), Int(positionKind.rawValue)])
+  }
+
   /// The name of a series of the store.
   static func stored(_ series: Int64, _ database: Database) throws -> SeriesName {
     let row = try Row.fetchOne(

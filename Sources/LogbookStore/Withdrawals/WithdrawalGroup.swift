@@ -63,7 +63,7 @@ struct WithdrawalGroup {
   ) throws -> Int {
     var rest = input
     for removal in removals { removal.apply(to: &rest) }
-    guard rest != input else { return 0 }
+    guard rest.pointCount != input.pointCount || rest.records.count != input.records.count else { return 0 }
     // Fewer points may take more bytes: a run that lost every third is as many runs as it lost points.
     let (group, parts) = (WithdrawalGroup(input.group, database, at: now), rest.parts)
     try group.edit(guid) { $0.subject = .input(parts[0]) }
@@ -96,8 +96,8 @@ struct Removal {
   func apply(to input: inout WithdrawnInput) {
     for (series, runs) in input.points {
       guard let removed = points[series] else { continue }
-      let rest = runs.filtered { point in !removed.contains { $0.contains(point) } }
-      input.points[series] = rest.isEmpty ? nil : rest
+      let rest = removed.reduce(runs) { $0.subtracting($1) }
+      if rest.count < runs.count { input.points[series] = rest.isEmpty ? nil : rest }
     }
     for guid in records { input.records[guid] = nil }
   }
@@ -108,29 +108,28 @@ extension WithdrawnInput {
 
   /// The same in parts that a record can hold; at least one, since its group says that the import is undone.
   fileprivate var parts: [WithdrawnInput] {
-    var (parts, part, size) = ([WithdrawnInput](), empty, 0)
+    var (parts, part, size, count) = ([WithdrawnInput](), empty, 0, Int64(0))
+    func end() {
+      if size > 0 { parts.append(part) }
+      (part, size, count) = (empty, 0, 0)
+    }
     func add(_ bytes: Int, _ change: (inout WithdrawnInput) -> Void) {
-      if size > 0, size + bytes > Withdrawal.maxListBytes {
-        parts.append(part)
-        (part, size) = (empty, 0)
-      }
+      if size + bytes > Withdrawal.maxListBytes { end() }
       change(&part)
       size += bytes
     }
     for (series, runs) in points.sorted(by: { $0.key.text < $1.key.text }) {
       for piece in runs.parts(ofBytes: Withdrawal.maxListBytes / 2) {
-        let bytes = piece.text.utf8.count + series.text.utf8.count
         // A part holds one piece of a series.
-        if part.points[series] != nil { size = max(size, 1) + Withdrawal.maxListBytes }
-        add(bytes) { $0.points[series] = piece }
+        if part.points[series] != nil || count + piece.count > Withdrawal.maxPoints { end() }
+        add(piece.textBytes + series.text.utf8.count + 2) { $0.points[series] = piece }
+        count += piece.count
       }
     }
     for (guid, digest) in records.sorted(by: { $0.key < $1.key }) {
-      add(guid.utf8.count + digest.utf8.count + 2) { $0.records[guid] = digest }
+      add(guid.utf8.count + digest.utf8.count + 3) { $0.records[guid] = digest }
     }
-    for change in changes {
-      add(change.before.json.utf8.count + change.after.json.utf8.count + 64) { $0.changes.append(change) }
-    }
+    for change in changes { add(change.listBytes) { $0.changes.append(change) } }
     return parts + (size > 0 || parts.isEmpty ? [part] : [])
   }
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A number as ones for its upper part, a zero, and its lower bits: short where numbers are near a power of two.
+struct RiceCode {
+  /// So many ones have no zero behind them, and the number follows as it is.
+  static let escape = 24
+  static let maxWidth = 40
+
+  /// How many lower bits there are.
+  let width: Int
+
+  init(width: Int) { self.width = width }
+
+  /// The code in which these numbers take the fewest bits, or nearly.
+  init(fitting numbers: [UInt64]) {
+    let mean = numbers.reduce(0.0) { $0 + Double($1) } / Double(max(numbers.count, 1))
+    let guess = mean < 1 ? 0 : min(Self.maxWidth, Int(mean.exponent))
+    let bits = { (width: Int) in numbers.reduce(0) { $0 + Self(width: width).bits($1) } }
+    let widths = max(guess - 1, 0)...min(guess + 1, Self.maxWidth)
+    width = widths.min { bits($0) < bits($1) } ?? guess
+  }
+
+  private func bits(_ number: UInt64) -> Int {
+    let ones = number >> UInt64(width)
+    return ones < UInt64(Self.escape) ? Int(ones) + 1 + width : Self.escape + 64
+  }
+
+  func write(_ number: UInt64, to bits: inout BitWriter) {
+    let ones = number >> UInt64(width)
+    guard ones < UInt64(Self.escape) else {
+      bits.append((1 << UInt64(Self.escape)) - 1, width: Self.escape)
+      bits.append(number & 0xFFFF_FFFF, width: 32)
+      return bits.append(number >> 32, width: 32)
+    }
+    bits.append((1 << ones) - 1, width: Int(ones) + 1)
+    bits.append(number & ((1 << UInt64(width)) - 1), width: width)
+  }
+
+  /// The next number; nil where it is cut off.
+  func read(_ bits: inout BitReader, in bytes: [UInt8]) -> UInt64? {
+    let ones = bits.ones(atMost: Self.escape, in: bytes)
+    guard ones < Self.escape else {
+      guard let low = bits.next(32, in: bytes), let high = bits.next(32, in: bytes) else { return nil }
+      return high << 32 | low
+    }
+    guard let zero = bits.next(1, in: bytes), zero == 0, let low = bits.next(width, in: bytes) else {
+      return nil
+    }
+    return UInt64(ones) << UInt64(width) | low
+  }
+}
+
+/// Bits as bytes, the lowest first.
+struct BitWriter {
+  private var bytes: [UInt8] = []
+  private var bits: UInt64 = 0
+  private var filled = 0
+
+  /// Appends at most 40 bits.
+  mutating func append(_ number: UInt64, width: Int) {
+    bits |= number << UInt64(filled)
+    filled += width
+    while filled >= 8 {
+      bytes.append(UInt8(truncatingIfNeeded: bits))
+      bits >>= 8
+      filled -= 8
+    }
+  }
+
+  mutating func finish() -> [UInt8] {
+    if filled > 0 { bytes.append(UInt8(truncatingIfNeeded: bits)) }
+    return bytes
+  }
+}
+
+/// Reads the bits of bytes from a place on.
+struct BitReader: Sendable {
+  private var index: Int
+  private var bits: UInt64 = 0
+  private var available = 0
+
+  init(from index: Int) { self.index = index }
+
+  /// The first byte of which no bit was read.
+  var nextByte: Int { index - available / 8 }
+
+  /// How many ones follow, of which it then has read them, but no zero behind them.
+  mutating func ones(atMost limit: Int, in bytes: [UInt8]) -> Int {
+    fill(bytes)
+    let ones = min((~bits).trailingZeroBitCount, limit, available)
+    drop(ones)
+    return ones
+  }
+
+  /// The next bits, 40 at most; nil where there are not so many.
+  mutating func next(_ width: Int, in bytes: [UInt8]) -> UInt64? {
+    fill(bytes)
+    guard available >= width else { return nil }
+    let number = bits & ((1 << UInt64(width)) - 1)
+    drop(width)
+    return number
+  }
+
+  @inline(__always)
+  private mutating func fill(_ bytes: [UInt8]) {
+    while available <= 48, index < bytes.count {
+      bits |= UInt64(bytes[index]) << UInt64(available)
+      index += 1
+      available += 8
+    }
+  }
+
+  @inline(__always)
+  private mutating func drop(_ width: Int) {
+    bits >>= UInt64(width)
+    available -= width
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the runs of packed points one after the other; see `PointRuns+Bytes.swift`. It takes any bytes, and its work is
+/// bounded by their number: a run of many points is one step.
+struct RunReader: IteratorProtocol, Sendable {
+  /// A run or a stretch in the bytes.
+  struct Piece {
+    /// What is in front of the distance.
+    let head: Range<Int>
+    /// What is behind the distance.
+    let rest: Range<Int>
+    /// The first position.
+    let position: Int64
+    /// The last position of the piece before.
+    let lastPosition: Int64
+    let count: Int64
+  }
+
+  private let bytes: [UInt8]
+  private var index: Int
+  /// The position from which the next distance counts.
+  private(set) var lastPosition: Int64
+  /// Whether the bytes are no points from here on.
+  private(set) var isDamaged = false
+  private var stretch: Stretch?
+  /// Where the distance of the last piece is.
+  private var distance = 0..<0
+
+  init(_ bytes: [UInt8]) { (self.bytes, index, lastPosition) = (bytes, 0, 0) }
+
+  init(_ bytes: [UInt8], from mark: PointRuns.Mark) {
+    (self.bytes, index, lastPosition) = (bytes, mark.index, mark.lastPosition)
+  }
+
+  /// Where the next piece begins; nil within a stretch.
+  var pieceStart: Int? { stretch == nil ? index : nil }
+
+  /// The next run; nil at the end and at what is none.
+  mutating func next() -> PointRuns.Run? {
+    guard !isDamaged else { return nil }
+    if stretch != nil { return nextOfStretch() }
+    guard index < bytes.count else { return nil }
+    guard let run = begin() else {
+      isDamaged = true
+      return nil
+    }
+    return run
+  }
+
+  /// The next piece as a whole; nil at the end.
+  mutating func nextPiece() -> Piece? {
+    let (start, lastPosition) = (index, lastPosition)
+    guard let first = next() else { return nil }
+    var count = first.count
+    while stretch != nil, let run = next() { count += run.count }
+    return Piece(
+      head: start..<distance.lowerBound, rest: distance.upperBound..<index, position: first.first.position,
+      lastPosition: lastPosition, count: count)
+  }
+}
+
+extension RunReader {
+  /// Points at changing distances, of which the first were read.
+  fileprivate struct Stretch: Sendable {
+    var last: SeriesPoint
+    var rest: UInt64
+    let leastDistance: UInt64
+    let distances: RiceCode
+    let valueBuckets: RiceCode?
+    let occurrences: RiceCode?
+    var bits: BitReader
+  }
+
+  private mutating func begin() -> PointRuns.Run? {
+    guard let header = number() else { return nil }
+    let flags = PieceFlags(rawValue: header & 3)
+    guard header >> 2 > 0 else { return beginStretch(flags) }
+    guard let count = Int64(exactly: header >> 2), count <= PointRuns.maxPoints, let position = position(),
+      let step = count > 1 ? number() : 0, let first = point(at: position, flags),
+      let run = PointRuns.Run(first, step: step, count: count)
+    else { return nil }
+    lastPosition = run.lastPosition
+    return run
+  }
+
+  private mutating func beginStretch(_ flags: PieceFlags) -> PointRuns.Run? {
+    guard let count = number(), (2...UInt64(PointRuns.maxStretch)).contains(count), let position = position(),
+      let first = point(at: position, flags), let least = number(), let distances = code(),
+      let valueBuckets = flags.contains(.valueBuckets) ? code().map(Optional.some) : .some(nil),
+      let occurrences = flags.contains(.occurrences) ? code().map(Optional.some) : .some(nil)
+    else { return nil }
+    stretch = Stretch(
+      last: first, rest: count - 1, leastDistance: least, distances: distances, valueBuckets: valueBuckets,
+      occurrences: occurrences, bits: BitReader(from: index))
+    lastPosition = first.position
+    return PointRuns.Run(first: first, step: 0, count: 1)
+  }
+
+  private mutating func nextOfStretch() -> PointRuns.Run? {
+    guard var open = stretch, let point = open.next(in: bytes) else {
+      isDamaged = true
+      return nil
+    }
+    lastPosition = point.position
+    if open.rest == 0 {
+      index = open.bits.nextByte
+      stretch = nil
+    } else {
+      stretch = open
+    }
+    return PointRuns.Run(first: point, step: 0, count: 1)
+  }
+
+  private mutating func position() -> Int64? {
+    let start = index
+    guard let distance = number() else { return nil }
+    self.distance = start..<index
+    return lastPosition &+ unzigzag(distance)
+  }
+
+  private mutating func point(at position: Int64, _ flags: PieceFlags) -> SeriesPoint? {
+    guard let bucket = flags.contains(.valueBuckets) ? number() : 0,
+      let occurrence = flags.contains(.occurrences) ? number() : 0,
+      let occurrence = Int64(exactly: occurrence)
+    else { return nil }
+    return SeriesPoint(position: position, valueBucket: unzigzag(bucket), occurrence: occurrence)
+  }
+
+  private mutating func code() -> RiceCode? {
+    guard index < bytes.count, bytes[index] <= RiceCode.maxWidth else { return nil }
+    defer { index += 1 }
+    return RiceCode(width: Int(bytes[index]))
+  }
+
+  /// The next number; nil where it is cut off, or is larger than 64 bits.
+  private mutating func number() -> UInt64? {
+    var number: UInt64 = 0
+    for shift in stride(from: UInt64(0), through: 63, by: 7) {
+      guard index < bytes.count else { return nil }
+      let byte = bytes[index]
+      index += 1
+      if shift == 63, byte > 1 { return nil }
+      number |= UInt64(byte & 0x7F) << shift
+      if byte & 0x80 == 0 { return number }
+    }
+    return nil
+  }
+}
+
+extension RunReader.Stretch {
+  fileprivate mutating func next(in bytes: [UInt8]) -> SeriesPoint? {
+    guard let further = distances.read(&bits, in: bytes) else { return nil }
+    let (distance, isTooFar) = leastDistance.addingReportingOverflow(further)
+    // Two positions may be farther from each other than a signed number says; the last tells whether it is one.
+    let position = Int64(bitPattern: UInt64(bitPattern: last.position) &+ distance)
+    guard !isTooFar, position >= last.position else { return nil }
+    var (bucket, occurrence) = (last.valueBucket, last.occurrence)
+    if let valueBuckets {
+      guard let difference = valueBuckets.read(&bits, in: bytes) else { return nil }
+      bucket = bucket &+ unzigzag(difference)
+    }
+    if let occurrences {
+      guard let difference = occurrences.read(&bits, in: bytes) else { return nil }
+      occurrence = occurrence &+ unzigzag(difference)
+    }
+    guard occurrence >= 0 else { return nil }
+    last = SeriesPoint(position: position, valueBucket: bucket, occurrence: occurrence)
+    rest -= 1
+    return last
+  }
+}
+
+extension PointRuns.Run {
+  /// A run that another program states; nil where its last position is none, or its points are the same one.
+  fileprivate init?(_ first: SeriesPoint, step: UInt64, count: Int64) {
+    guard let step = Int64(exactly: step), count == 1 || step > 0 else { return nil }
+    let (length, isTooLong) = step.multipliedReportingOverflow(by: count - 1)
+    guard !isTooLong, !first.position.addingReportingOverflow(length).overflow else { return nil }
+    self.init(first: first, step: step, count: count)
+  }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Writes which readings of one series are not shown.
+///
+/// Readings that follow each other in the store and become the same are one statement, whatever their distances: an import
+/// of a million readings is mostly one run of them.
+struct WithdrawnReadings {
+  /// So many changes are written before more are looked for: memory does not grow with the series.
+  private static let maxChanges = 4096
+
+  private let series: Int64
+  private let said: SeriesVisibility
+  private let database: Database
+
+  init(_ series: Int64, _ said: SeriesVisibility, _ database: Database) {
+    (self.series, self.said, self.database) = (series, said, database)
+  }
+
+  /// Settles all readings of a range of positions.
+  func settle(_ positions: ClosedRange<Int64>) throws {
+    var rest: ClosedRange<Int64>? = positions
+    var ordered = said.ordered
+    while let range = rest {
+      var found = FoundChanges()
+      let last = try collect(&found, in: range, &ordered)
+      try write(found.finish())
+      rest = last.flatMap { $0 < range.upperBound ? $0 + 1...range.upperBound : nil }
+    }
+  }
+
+  /// Finds changes; gives the position at which it stopped, nil at the end of the range.
+  private func collect(
+    _ found: inout FoundChanges, in positions: ClosedRange<Int64>, _ ordered: inout SeriesVisibility.Ordered
+  ) throws -> Int64? {
+    let readings = try readings(in: positions)
+    var causes = try StoredCauses(series, positions, database)
+    var place: [PlacedReading] = []
+    while try readings.step() {
+      let point = readings.point(from: 0)
+      if let last = place.last?.point.position, last != point.position {
+        try settle(place, &found)
+        place.removeAll(keepingCapacity: true)
+        if found.count >= Self.maxChanges { return last }
+      }
+      let time = DeviceTime(seconds: readings.integer(3))
+      place.append(
+        PlacedReading(
+          point: point, deviceTime: time, isHidden: ordered.hides(point, shownAt: time),
+          stored: try causes.cause(of: point), measurement: StoredMeasurement(readings, from: 4)))
+    }
+    try settle(place, &found)
+    return nil
+  }
+
+  /// Adds what changes at one position.
+  @inline(__always)
+  private func settle(_ place: [PlacedReading], _ found: inout FoundChanges) throws {
+    if place.isEmpty { return }
+    // Nearly every place holds one reading.
+    guard place.count > 1 else {
+      let verdict: SeriesVisibility.Verdict = place[0].isHidden ? .withdrawn : .shown
+      return found.add(
+        place[0].point, verdict, isChanged: place[0].stored != verdict.rawValue, isAlone: true)
+    }
+    let verdicts = said.judge(try items(place), isHidden: place.map(\.isHidden))
+    let areChanged = zip(place, verdicts).map { $0.stored != $1.rawValue }
+    if verdicts.allSatisfy({ $0 == verdicts[0] }) {
+      found.add(place[0].point, verdicts[0], isChanged: areChanged.contains(true), isAlone: false)
+    } else {
+      for (index, reading) in place.enumerated() where areChanged[index] {
+        found.add(only: reading.point, verdicts[index])
+      }
+      found.endRange()
+    }
+  }
+
+  private func items(_ place: [PlacedReading]) throws -> [SeriesVisibility.Item] {
+    try place.map { reading in
+      let measurement = try reading.measurement.measurement(in: "reading (series \(series))")
+      return SeriesVisibility.Item(reading.point, at: reading.deviceTime, measurement)
+    }
+  }
+
+  private func readings(in positions: ClosedRange<Int64>) throws -> RawStatement {
+    let readings = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, r.value, r.unit, r.range_flag, r.threshold
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3
+      """)
+    readings.bind(series, at: 1)
+    readings.bind(positions.lowerBound, at: 2)
+    readings.bind(positions.upperBound, at: 3)
+    return readings
+  }
+
+  private func write(_ changes: [FoundChanges.Change]) throws {
+    let hide = try RawStatement(
+      keptBy: database,
+      """
+      INSERT OR REPLACE INTO withdrawn
+      SELECT r.series, r.position, r.value_bucket, r.occurrence, ?4
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3
+      """)
+    let show = try RawStatement(
+      keptBy: database, "DELETE FROM withdrawn WHERE series = ?1 AND position >= ?2 AND position <= ?3")
+    let hideOne = try RawStatement(
+      keptBy: database, "INSERT OR REPLACE INTO withdrawn VALUES (?1, ?2, ?3, ?4, ?5)")
+    let showOne = try RawStatement(
+      keptBy: database,
+      "DELETE FROM withdrawn WHERE series = ?1 AND position = ?2 AND value_bucket = ?3 AND occurrence = ?4")
+    for change in changes {
+      let isHidden = change.verdict != .shown
+      if let point = change.point {
+        let statement = isHidden ? hideOne : showOne
+        statement.bind(series, at: 1)
+        statement.bind(point.position, at: 2)
+        statement.bind(point.valueBucket, at: 3)
+        statement.bind(point.occurrence, at: 4)
+        if isHidden { statement.bind(change.verdict.rawValue, at: 5) }
+        _ = try statement.run()
+      } else {
+        let statement = isHidden ? hide : show
+        statement.bind(series, at: 1)
+        statement.bind(change.positions.lowerBound, at: 2)
+        statement.bind(change.positions.upperBound, at: 3)
+        if isHidden { statement.bind(change.verdict.rawValue, at: 4) }
+        _ = try statement.run()
+      }
+    }
+  }
+}
+
+/// A reading among others of its position.
+private struct PlacedReading {
+  let point: SeriesPoint
+  let deviceTime: DeviceTime
+  let isHidden: Bool
+  /// The cause that is stored; 0 for none.
+  let stored: Int64
+  let measurement: StoredMeasurement
+}
+
+/// What is to be written, in ranges of positions in which all readings become the same.
+private struct FoundChanges {
+  struct Change {
+    /// The one reading that changes, where others of its position become something else.
+    let point: SeriesPoint?
+    let positions: ClosedRange<Int64>
+    let verdict: SeriesVisibility.Verdict
+  }
+
+  /// So many positions in a row that are as they should be are written again rather than end a range.
+  private static let maxIdle = 4
+
+  private var changes: [Change] = []
+  private var open: Change?
+  /// Positions behind the open range that are as it says.
+  private var idle = 0
+
+  var count: Int { changes.count }
+
+  /// Adds the next position, whose readings all become the same.
+  @inline(__always)
+  mutating func add(
+    _ point: SeriesPoint, _ verdict: SeriesVisibility.Verdict, isChanged: Bool, isAlone: Bool
+  ) {
+    if let last = open, last.verdict == verdict {
+      idle = isChanged ? 0 : idle + 1
+      if isChanged {
+        open = Change(point: nil, positions: last.positions.lowerBound...point.position, verdict: verdict)
+      }
+      if idle > Self.maxIdle { endRange() }
+    } else {
+      endRange()
+      if isChanged {
+        open = Change(
+          point: isAlone ? point : nil, positions: point.position...point.position, verdict: verdict)
+      }
+    }
+  }
+
+  /// Adds a reading of a position at which another becomes something else.
+  mutating func add(only point: SeriesPoint, _ verdict: SeriesVisibility.Verdict) {
+    endRange()
+    changes.append(Change(point: point, positions: point.position...point.position, verdict: verdict))
+  }
+
+  /// Ends the open range: what comes next is not part of it.
+  mutating func endRange() {
+    if let open { changes.append(open) }
+    (open, idle) = (nil, 0)
+  }
+
+  mutating func finish() -> [Change] {
+    endRange()
+    return changes
+  }
+}
+
+/// The stored causes of one series, asked for in the order of the readings.
+private struct StoredCauses {
+  private let rows: RawStatement
+  private var next: SeriesPoint?
+
+  init(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws {
+    rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT position, value_bucket, occurrence, cause FROM withdrawn
+      WHERE series = ?1 AND position >= ?2 AND position <= ?3 ORDER BY position, value_bucket, occurrence
+      """)
+    rows.bind(series, at: 1)
+    rows.bind(positions.lowerBound, at: 2)
+    rows.bind(positions.upperBound, at: 3)
+    next = try rows.step() ? rows.point(from: 0) : nil
+  }
+
+  /// The cause of a reading; 0 for none. No later question is for one in front of it.
+  mutating func cause(of point: SeriesPoint) throws -> Int64 {
+    while let row = next, row < point { next = try rows.step() ? rows.point(from: 0) : nil }
+    return next == point ? rows.integer(3) : 0
+  }
+}
