@@ -26,7 +26,8 @@ package struct Glucoport: ParsableCommand {
       CommandGroup(
         name: "Look",
         subcommands: [
-          StatusCommand.self, ListCommand.self, ShowCommand.self, StatsCommand.self, ExportCommand.self,
+          StatusCommand.self, ListCommand.self, ShowCommand.self, DayCommand.self, StatsCommand.self,
+          ExportCommand.self,
         ]),
       CommandGroup(
         name: "Sync",

@@ -27,7 +27,15 @@ struct ListCommand: ClassifiedCommand {
   @Flag(help: "Show one line for each day with readings.")
   var days = false
 
+  @Flag(help: "In a table, show a bar for each glucose value, and an arrow outside of 70-180 mg/dL.")
+  var plot = false
+
+  @Flag(help: "With --plot: draw with ASCII characters only.")
+  var ascii = false
+
   func validate() throws {
+    if plot, days || listing.format != .table { throw ValidationError("--plot is only for tables.") }
+    if ascii, !plot { throw ValidationError("--ascii needs --plot.") }
     if days, listing.format == .csv { throw ValidationError("--days needs --format table or ndjson.") }
     if listing.format != .table, unit != nil {
       throw ValidationError(
@@ -46,7 +54,8 @@ struct ListCommand: ClassifiedCommand {
     if days {
       try listing.writeDays(filter, of: store, output)
     } else {
-      try listing.write(filter, of: store, unit: unit, inBothUnits: bothUnits, output)
+      let bars = plot ? ListBars(isASCII: ascii) : nil
+      try listing.write(filter, of: store, unit: unit, inBothUnits: bothUnits, bars: bars, output)
     }
     try output.finish()
   }

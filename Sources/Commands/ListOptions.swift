@@ -45,7 +45,8 @@ struct ListOptions: ParsableArguments {
 
   /// Lists the items that pass the filter; a table shows values in this unit, or else in that of the settings.
   func write(
-    _ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, inBothUnits: Bool = false, _ output: Output
+    _ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, inBothUnits: Bool = false,
+    bars: ListBars? = nil, _ output: Output
   ) throws {
     let filter = limited(filter)
     var writer: any ItemWriter =
@@ -55,7 +56,7 @@ struct ListOptions: ParsableArguments {
       case .table:
         TableWriter(
           output: output, unit: try unit ?? store.displayUnit(), isLong: long,
-          marksQueued: try store.remote() != nil, activity: try store.activity())
+          marksQueued: try store.remote() != nil, activity: try store.activity(), bars: bars)
       }
     writer.begin()
     try store.forEachItem(filter) {

@@ -66,17 +66,20 @@ struct StatsCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("table or csv.", valueName: "form"))
   var format = StatsForm.table
 
+  @Flag(help: "Add a bar of the ranges and the 24-hour profile.")
+  var plot = false
+
+  @OptionGroup var picture: PlotOptions
+
   func validate() throws {
     if last != nil, since != nil || until != nil {
       throw ValidationError("Use --last, or --since and --until.")
     }
     if json, format == .csv { throw ValidationError("Use only one of --json and --format csv.") }
+    if plot, json || format == .csv { throw ValidationError("--plot is only for tables.") }
+    if !plot, picture.ascii || picture.plain { throw ValidationError("--ascii and --plain need --plot.") }
     if device == "" { throw ValidationError("--device needs a serial number or a name.") }
-    if TargetsArgument(targets) == nil {
-      throw ValidationError(
-        "Unknown targets '\(targets)'; use \(alternatives(Targets.named.map(\.name))), or a range such as 70-180."
-      )
-    }
+    try TargetsArgument.validate(targets)
   }
 
   func run() throws {
@@ -86,6 +89,7 @@ struct StatsCommand: ClassifiedCommand {
     var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
     if let device { try query.requireDevice(device) }
     query.options.grouping = by
+    query.options.hasProfile = plot
     query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
     if since != nil || until != nil {
       query.setPeriod(since: since, until: until)
@@ -98,6 +102,7 @@ struct StatsCommand: ClassifiedCommand {
     } else {
       try output.result(asJSON: json, StatsObject(view), orLines: StatsText(view).lines)
     }
+    if plot { for line in StatsPicture(view).lines(picture) { output.line(line) } }
     try output.finish()
   }
 }
@@ -111,6 +116,13 @@ struct TargetsArgument {
 
   private let text: String
   private let form: Form
+
+  /// - Throws: `ValidationError` for what is no name and no range.
+  static func validate(_ text: String) throws {
+    guard TargetsArgument(text) == nil else { return }
+    throw ValidationError(
+      "Unknown targets '\(text)'; use \(alternatives(Targets.named.map(\.name))), or a range such as 70-180.")
+  }
 
   init?(_ text: String) {
     self.text = text

@@ -13,6 +13,8 @@ struct StatsView {
   let zone: LogbookZone
   /// The devices by their numbers.
   let devices: [Device]
+  /// What each day holds, where that was asked for.
+  var days: [DayCurve] = []
 
   /// The name of a group; nil for the whole period.
   func name(of group: GroupFigures) -> String? {
@@ -34,6 +36,12 @@ struct StatsQuery {
   var zone: LogbookZone
   let now: Int64
   var options = Statistics.Options()
+  /// Set where the readings and records of each day are wanted, too.
+  private var days: DayTally?
+
+  init(store: Store, device: String?, zone: LogbookZone, now: Int64) {
+    (self.store, self.device, self.zone, self.now) = (store, device, zone, now)
+  }
 
   /// - Throws: `Failure` of category `missingInput` where the store has no readings of such a device.
   func requireDevice(_ text: String) throws {
@@ -59,6 +67,32 @@ struct StatsQuery {
     options.until = newest.utc + 1
   }
 
+  /// The calendar day of a time, else that of the newest reading that is not in the future; false without one.
+  mutating func setDay(_ time: TimeArgument?) throws -> Bool {
+    var shown = time?.placed(zone: zone, now: now).time
+    if shown == nil, let newest = try newestReading() {
+      shown = DeviceTime(seconds: newest.utc + Int64(zone.offset(atUTC: newest.utc)))
+    }
+    guard let seconds = shown?.seconds else { return false }
+    let midnight = (seconds >= 0 ? seconds : seconds - 86399) / 86400 * 86400
+    let (start, end) = (instant(midnight), instant(midnight + 86400))
+    // What is left of today has no time in which a sensor could have measured.
+    (options.since, options.until) = (start, start < now ? min(end, now) : end)
+    gatherDays(of: Period(start: start, end: end))
+    return true
+  }
+
+  /// Asks for the readings and records of the days of a period.
+  mutating func gatherDays(of period: Period) {
+    var zone = zone
+    days = DayTally(period) { zone.place($0).utcOffset }
+  }
+
+  private func instant(_ shown: Int64) -> Int64 {
+    var zone = zone
+    return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)
+  }
+
   private func newestReading() throws -> StoredReading? {
     var filter = ItemFilter()
     filter.until = now + 1
@@ -79,28 +113,32 @@ struct StatsQuery {
     var filter = ItemFilter()
     (filter.since, filter.until) = (options.since, options.until)
     // A record has no device.
-    filter.recordKinds = device == nil ? [.insulin, .food] : []
+    filter.recordKinds = device != nil ? [] : days == nil ? [.insulin, .food] : DayTally.recordKinds
     filter.includesWithdrawn = true
     var statistics = Statistics(options)
     var devices = DeviceNumbers()
     var firstUnit: GlucoseUnit?
+    var days = days
     try store.forEachItem(filter) { item in
       switch item {
       case .reading(let reading):
         guard isChosen(reading.device) else { return }
         if firstUnit == nil, reading.kind != .ketone { firstUnit = reading.measurement.unit }
-        statistics.add(GlucoseReading(reading, device: devices.number(of: reading.device)))
+        let counted = GlucoseReading(reading, device: devices.number(of: reading.device))
+        statistics.add(counted)
+        days?.add(counted)
       case .record(let record):
         guard !record.isWithdrawn else { return }
-        statistics.add(
-          record.kind, record.decodedFields(), deviceTime: record.deviceTime, placement: record.placement)
+        let fields = record.decodedFields()
+        statistics.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
+        days?.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
       }
     }
     var zone = zone
     return StatsView(
       result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
       targets: options.targets, unit: unit ?? firstUnit ?? .milligramsPerDecilitre, zone: zone,
-      devices: devices.all)
+      devices: devices.all, days: days?.finish() ?? [])
   }
 
   private func isChosen(_ device: Device) -> Bool { self.device.map { Self.matches(device, $0) } ?? true }

@@ -21,6 +21,8 @@ struct TableWriter: ItemWriter {
   var marksQueued = false
   /// What an upload has under way.
   var activity = SyncActivity.none
+  /// What draws a bar beside each value; nil for none.
+  var bars: ListBars?
 
   func begin() {}
 
@@ -40,6 +42,7 @@ struct TableWriter: ItemWriter {
     let marks = (reading.marks.names + (reading.isWithdrawn ? ["withdrawn"] : [])).joined(separator: " ")
     var text =
       "\(time(reading.deviceTime))  \(column(reading.kind.name, 8)) \(column(value(reading.measurement, shownUnit), 6, right: true)) \(column(shownUnit.name, 6))"
+    if let bar = bars?.text(reading) { text += "  " + bar }
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
     if !marks.isEmpty { text += "  \(marks)" }
     if isLong { text += mark(reading.syncState(activity)) }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Report
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Pictures as text for standard output, in colours where that is a terminal that has them.
+struct PlotPainter {
+  let hasColours: Bool
+
+  /// Colours for a terminal, unless `NO_COLOR` is set (no-color.org).
+  static var standardOutput: PlotPainter {
+    let isCapable = Host.isTerminal(STDOUT_FILENO) && Host.environment("TERM").map { $0 != "dumb" } ?? false
+    return PlotPainter(hasColours: isCapable && Host.environment("NO_COLOR") == nil)
+  }
+
+  /// The line; without colours without blanks at its end, too.
+  func text(_ line: PlotLine) -> String {
+    guard hasColours else { return line.text }
+    return line.pieces.map { piece in
+      guard let role = piece.role else { return piece.text }
+      return "\u{1B}[\(Self.code(role))m\(piece.text)\u{1B}[0m"
+    }.joined()
+  }
+
+  /// The code of ECMA-48 that begins a colour.
+  private static func code(_ role: PlotRole) -> String {
+    switch role {
+    case .band(.veryLow): "1;31"
+    case .band(.low): "31"
+    case .band(.target): "32"
+    case .band(.high): "33"
+    case .band(.veryHigh): "1;33"
+    case .insulin: "36"
+    case .food: "35"
+    case .axis, .spread: "2"
+    case .median: "1"
+    }
+  }
+}
+
+/// The bars of a list.
+struct ListBars {
+  private let signs: PlotSigns
+  private let painter = PlotPainter.standardOutput
+
+  init(isASCII: Bool) { signs = PlotSigns(isASCII: isASCII) }
+
+  /// The bar of a reading; blanks for one without a value of glucose.
+  func text(_ reading: StoredReading) -> String {
+    guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
+      return String(repeating: " ", count: ReadingBar.columns)
+    }
+    let line = ReadingBar.line(level, .standard, signs)
+    let text = painter.text(line)
+    return painter.hasColours ? text : text + String(repeating: " ", count: ReadingBar.columns - text.count)
+  }
+}
+
+/// What `stats --plot` adds to the figures.
+struct StatsPicture {
+  private let view: StatsView
+
+  init(_ view: StatsView) { self.view = view }
+
+  func lines(_ options: PlotOptions) -> [String] {
+    guard view.result.period != nil, let profile = view.result.profile else { return [] }
+    let glucose = GlucoseText(view.unit)
+    if options.plain { return [""] + profile.words(glucose) }
+    let (columns, painter) = (PlotOptions.columns, PlotPainter.standardOutput)
+    var lines: [PlotLine] = []
+    if let bar = RangeBar(view.result.total.sensor.ranges, view.targets, options.signs) {
+      lines += [PlotLine()] + bar.lines(columns: columns)
+    }
+    let picture = ProfilePlot(profile, view.targets, glucose, options.signs, columns: columns)
+    return (lines + [PlotLine()] + picture.lines).map(painter.text)
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// What one calendar day of the logbook holds, for a picture of it.
+package struct DayCurve: Sendable {
+  /// One value of glucose.
+  package struct Dot: Sendable {
+    /// UTC seconds.
+    package let instant: Int64
+    /// The time as the device showed it.
+    package let deviceTime: DeviceTime
+    /// The value.
+    package let level: GlucoseLevel
+  }
+
+  /// An hour that the clock of the logbook shows.
+  package struct Hour: Hashable, Sendable {
+    /// From 0 to 24.
+    package let hour: Int
+    /// When it begins, in UTC seconds; of an hour that is shown twice the first time.
+    package let instant: Int64
+  }
+
+  /// Days since 1970-01-01.
+  package let day: Int
+  /// The first instant of the day and the one behind its last.
+  package let period: Period
+  /// The hours that the clock shows, and midnight at the end.
+  package let hours: [Hour]
+  /// The sensor's own history: of one sensor at each instant.
+  package internal(set) var sensor: [Dot] = []
+  /// Finger sticks.
+  package internal(set) var sticks: [Dot] = []
+  /// Sensor values that a person read.
+  package internal(set) var scans: [Dot] = []
+  /// Insulin, food, exercise and notes.
+  package internal(set) var events: [DayEvent] = []
+
+  /// Such as `2026-05-06`.
+  package var date: String { Grouping.day.name(of: day) }
+  /// 23, 24 or 25.
+  package var hourCount: Int { Int((period.end - period.start + 1800) / 3600) }
+  /// Whether there is nothing to show.
+  package var isEmpty: Bool { sensor.isEmpty && sticks.isEmpty && scans.isEmpty && events.isEmpty }
+
+  /// A longer gap breaks the curve.
+  static let maxGapSeconds: Int64 = 45 * 60
+
+  /// The samples without gaps, each run a curve.
+  package var runs: [ArraySlice<Dot>] {
+    var (runs, start): ([ArraySlice<Dot>], Int) = ([], 0)
+    for index in sensor.indices.dropFirst()
+    where sensor[index].instant - sensor[index - 1].instant > Self.maxGapSeconds {
+      runs.append(sensor[start..<index])
+      start = index
+    }
+    return sensor.isEmpty ? [] : runs + [sensor[start...]]
+  }
+}
+
+/// Insulin, food, exercise or a note of a day.
+package struct DayEvent: Sendable {
+  /// What it is.
+  package let kind: RecordKind
+  /// UTC seconds.
+  package let instant: Int64
+  /// The time as it was shown.
+  package let deviceTime: DeviceTime
+  private let fields: RecordFields
+
+  init(_ kind: RecordKind, _ fields: RecordFields, _ deviceTime: DeviceTime, instant: Int64) {
+    self.kind = kind
+    self.fields = fields
+    self.deviceTime = deviceTime
+    self.instant = instant
+  }
+
+  /// `rapid`, `long`, `basal`, `mix`; empty where nothing is known.
+  package var subtype: String { ForeignText.shown(fields.subtype) }
+  /// What a person wrote, without what could disturb a page or a terminal.
+  package var text: String {
+    if case .text(let text)? = fields["text"] { ForeignText.shown(text) } else { "" }
+  }
+  /// Units of insulin, those given over some time with them.
+  package var units: Double? {
+    let parts = ["units", "extended"].compactMap(number)
+    return parts.isEmpty ? nil : parts.reduce(0, +)
+  }
+  /// Units an hour.
+  package var rate: Double? { number("rate") }
+  /// Grams of carbohydrates.
+  package var carbohydrates: Double? { number("carbs") }
+  /// Servings of unknown size.
+  package var servings: Double? { number("servings") }
+  /// How long it took.
+  package var minutes: Double? { number("minutes") }
+
+  private func number(_ name: String) -> Double? {
+    if case .number(let number)? = fields[name] { number } else { nil }
+  }
+}
+
+/// Gathers what the days of a period hold. Readings and records pass through in the order of time.
+package struct DayTally: Sendable {
+  private static let kinds: Set<RecordKind> = [.insulin, .food, .exercise, .note]
+
+  private var days: [DayCurve] = []
+  private var selection = SensorSelection()
+  private var place = 0
+
+  /// The kinds of records that a day shows.
+  package static var recordKinds: Set<RecordKind> { kinds }
+
+  /// The calendar days that have a part in a period.
+  ///
+  /// - Parameter offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
+  package init(_ period: Period, offset: (DeviceTime) -> Int32) {
+    func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
+    // No zone is further from Greenwich than 26 hours, with room to spare.
+    var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
+    while instant(Int64(day) * 86400) < period.end {
+      let midnight = Int64(day) * 86400
+      let own = Period(start: instant(midnight), end: instant(midnight + 86400))
+      if own.end > max(own.start, period.start) {
+        let hours = (0...24).map { DayCurve.Hour(hour: $0, instant: instant(midnight + Int64($0) * 3600)) }
+        // An hour that the clocks skip begins with the one behind it.
+        let shown = hours.enumerated().filter {
+          $0.offset == 24 || $0.element.instant < hours[$0.offset + 1].instant
+        }
+        days.append(DayCurve(day: day, period: own, hours: shown.map(\.element)))
+      }
+      day += 1
+    }
+  }
+
+  /// Takes the next reading; one that counts for nothing is not shown.
+  package mutating func add(_ reading: GlucoseReading) {
+    if let reason = LeftOut(reading), reason != .scan { return }
+    guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
+      return
+    }
+    if reading.kind == .cbg {
+      selection.add(
+        SensorSample(
+          device: reading.device, instant: reading.instant, deviceTime: reading.deviceTime, level: level,
+          isInRepeatedHour: reading.placement.source == .zoneOverlap))
+      return takeSettled()
+    }
+    guard let index = index(of: reading.instant) else { return }
+    let dot = DayCurve.Dot(instant: reading.instant, deviceTime: reading.deviceTime, level: level)
+    if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
+  }
+
+  /// Takes the next record.
+  package mutating func add(
+    _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement
+  ) {
+    let instant = deviceTime.seconds - Int64(placement.utcOffset)
+    guard Self.kinds.contains(kind), let index = index(of: instant) else { return }
+    days[index].events.append(DayEvent(kind, fields, deviceTime, instant: instant))
+  }
+
+  /// The days in their order, those without anything too.
+  package consuming func finish() -> [DayCurve] {
+    selection.finish()
+    takeSettled()
+    return days
+  }
+
+  private mutating func takeSettled() {
+    while let (sample, _, fate) = selection.next() {
+      guard fate == .used, let index = index(of: sample.instant) else { continue }
+      days[index].sensor.append(
+        DayCurve.Dot(instant: sample.instant, deviceTime: sample.deviceTime, level: sample.level))
+    }
+  }
+
+  /// The day of an instant; they mostly come in order.
+  private mutating func index(of instant: Int64) -> Int? {
+    if days.indices.contains(place), days[place].period.start <= instant, instant < days[place].period.end {
+      return place
+    }
+    var (low, high) = (0, days.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if days[middle].period.end <= instant { low = middle + 1 } else { high = middle }
+    }
+    guard low < days.count, days[low].period.start <= instant else { return nil }
+    place = low
+    return low
+  }
+}

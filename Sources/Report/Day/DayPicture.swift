@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A day as a terminal shows it: its picture, with the figures and what a person wrote below.
+package struct DayPicture: Sendable {
+  private let day: DayCurve
+  private let figures: GroupFigures
+  private let targets: Targets
+  private let glucose: GlucoseText
+  private let zone: String
+
+  /// - Parameter figures: those of the whole day.
+  package init(
+    _ day: DayCurve, _ figures: GroupFigures, _ targets: Targets, _ glucose: GlucoseText, zone: String
+  ) {
+    (self.day, self.figures, self.targets, self.glucose, self.zone) = (day, figures, targets, glucose, zone)
+  }
+
+  /// The day in sentences, for screen readers.
+  package var sentences: [String] { DayWords(day, figures, targets, glucose).sentences(zone: zone) }
+
+  /// The picture, no line of it wider than the terminal but for words that are.
+  package func lines(_ signs: PlotSigns, columns: Int, rows: Int = 12) -> [PlotLine] {
+    let words = DayWords(day, figures, targets, glucose)
+    let width = min(PlotFrame.maxColumns, max(PlotFrame.minColumns, columns))
+    func text(_ text: String) -> [PlotLine] {
+      let parts = text.split(separator: " · ").map { signs.plain(String($0)) }
+      return Wrapping.lines(parts, columns: width, separator: signs.dot).flatMap {
+        Wrapping.lines($0, columns: width)
+      }.map { PlotLine($0) }
+    }
+    let heading = text(words.heading(zone: zone))
+    if day.isEmpty { return heading + [PlotLine("no readings and no records")] }
+    var lines = heading + DayPlot(day, targets, glucose, signs, columns: width, rows: rows).lines
+    for parts in [words.sensor, words.sticks, words.amounts] where !parts.isEmpty {
+      lines += text(parts.joined(separator: " · "))
+    }
+    if let bar = RangeBar(figures.sensor.ranges, targets, signs) { lines += bar.lines(columns: width) }
+    return lines + words.notes.flatMap(text)
+  }
+}

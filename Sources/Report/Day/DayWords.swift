@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A day in words: what stands around its picture, and all of it in sentences for screen readers.
+package struct DayWords: Sendable {
+  private let day: DayCurve
+  private let figures: GroupFigures
+  private let glucose: GlucoseText
+  private let targets: Targets
+
+  /// - Parameter figures: those of the whole day.
+  package init(_ day: DayCurve, _ figures: GroupFigures, _ targets: Targets, _ glucose: GlucoseText) {
+    (self.day, self.figures, self.targets, self.glucose) = (day, figures, targets, glucose)
+  }
+
+  /// The date with what is needed to read the picture.
+  package func heading(zone: String) -> String {
+    let weekday = Grouping.weekday.name(of: ((day.day + 3) % 7 + 7) % 7)
+    return
+      "\(weekday) \(day.date) · \(day.hourCount) hours · zone \(zone) · \(glucose.unit.name) · target \(glucose.range(targets))"
+  }
+
+  /// What the sensor measured, in parts.
+  package var sensor: [String] {
+    let sensor = figures.sensor
+    guard sensor.readings > 0 else { return [] }
+    let mean = figure(sensor.mean, glucose.number)
+    return [
+      "Sensor: \(counted(sensor.readings, "reading"))",
+      "\(figure(sensor.active) { glucose.decimal($0, 0) }) % of the time", "mean \(mean)",
+    ] + extremes(day.sensor)
+      + [("LO", sensor.lows), ("HI", sensor.highs)].filter { $0.1 > 0 }.map { "\($0.0) \($0.1)" }
+  }
+
+  /// What finger sticks measured, in parts.
+  package var sticks: [String] {
+    guard !day.sticks.isEmpty else { return [] }
+    return ["Finger sticks: \(counted(day.sticks.count, "reading"))"] + extremes(day.sticks)
+  }
+
+  /// Insulin and carbohydrates of the day, in parts.
+  package var amounts: [String] {
+    let amounts = figures.amounts
+    let parts = [
+      ("Insulin", amounts.insulin, "U"), ("basal", amounts.basal, "U"), ("bolus", amounts.bolus, "U"),
+      ("Carbohydrates", amounts.carbohydrates, "g"),
+    ]
+    return parts.filter { $0.1.records > 0 }.map { "\($0.0) \(glucose.plain($0.1.total)) \($0.2)" }
+  }
+
+  /// What a person wrote, and what has no place in the picture.
+  package var notes: [String] {
+    day.events.filter { $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty }.map(sentence)
+  }
+
+  /// The whole day in sentences.
+  package func sentences(zone: String) -> [String] {
+    var lines = [heading(zone: zone).replacing(" · ", with: ", ") + "."]
+    if day.isEmpty { return lines + ["No readings and no records."] }
+    for parts in [sensor, sticks] where !parts.isEmpty { lines.append(parts.joined(separator: ", ") + ".") }
+    lines += rangeSentences + blocks + gaps
+    lines += (day.sticks.map { ($0, "finger stick") } + day.scans.map { ($0, "scan") })
+      .sorted { $0.0.instant < $1.0.instant }
+      .map { "\(clock($0.0.deviceTime.seconds)): \($0.1) \(glucose.level($0.0.level))." }
+    return lines + day.events.map { sentence($0) + "." }
+  }
+}
+
+extension DayWords {
+  private var rangeSentences: [String] {
+    let ranges = figures.sensor.ranges
+    guard figures.sensor.readings > 0 else { return [] }
+    if let shortage = ranges[GlucoseBand.target.rawValue].percent.shortage {
+      return ["Time in ranges: none (\(shortage.text))."]
+    }
+    let exact = ranges.map { $0.percent.number ?? 0 }
+    let whole = WholePercents.of(exact.map { $0 / 100 })
+    let parts = GlucoseBand.allCases.filter { ranges[$0.rawValue].percent.shortage == nil }.map { band in
+      "\(band.name.replacing("_", with: " ")) \(WholePercents.text(whole[band.rawValue], exactly: exact[band.rawValue])) %"
+    }
+    return ["Time in ranges: \(parts.joined(separator: ", "))."]
+  }
+
+  /// Every three hours of the clock: where the curve was.
+  private var blocks: [String] {
+    stride(from: 0, to: 24, by: 3).compactMap { hour in
+      let dots = day.sensor.filter { clockHour($0) / 3 == hour / 3 }
+      guard let low = dots.map(\.level.milligrams).min(), let high = dots.map(\.level.milligrams).max(),
+        let first = dots.first, let last = dots.last
+      else { return nil }
+      return
+        "\(clock(Int64(hour) * 3600)) to \(clock(Int64(hour + 3) * 3600)): from \(glucose.level(first.level)) to \(glucose.level(last.level)), lowest \(glucose.number(low)), highest \(glucose.number(high))."
+    }
+  }
+
+  private var gaps: [String] {
+    zip(day.sensor, day.sensor.dropFirst()).filter { $1.instant - $0.instant > DayCurve.maxGapSeconds }.map {
+      "No sensor readings from \(clock($0.deviceTime.seconds)) to \(clock($1.deviceTime.seconds))."
+    }
+  }
+
+  private func clockHour(_ dot: DayCurve.Dot) -> Int {
+    Int(((dot.deviceTime.seconds % 86400 + 86400) % 86400) / 3600)
+  }
+
+  private func extremes(_ dots: [DayCurve.Dot]) -> [String] {
+    func best(_ isBetter: (Double, Double) -> Bool) -> DayCurve.Dot? {
+      dots.reduce(nil as DayCurve.Dot?) { best, dot in
+        best.map { isBetter(dot.level.milligrams, $0.level.milligrams) ? dot : $0 } ?? dot
+      }
+    }
+    return [("lowest", best(<)), ("highest", best(>))].compactMap { name, dot in
+      dot.map { "\(name) \(glucose.level($0.level)) at \(clock($0.deviceTime.seconds))" }
+    }
+  }
+
+  private func sentence(_ event: DayEvent) -> String {
+    let amounts = [
+      event.units.map { "\(glucose.plain($0)) U" }, event.rate.map { "\(glucose.plain($0)) U/h" },
+      event.carbohydrates.map { "\(glucose.plain($0)) g" },
+      event.servings.map { counted($0, "serving") }, event.minutes.map { "\(glucose.plain($0)) min" },
+    ].compactMap(\.self)
+    let words = [event.kind.rawValue] + amounts + [event.subtype, event.text]
+    return "\(clock(event.deviceTime.seconds)) \(words.filter { !$0.isEmpty }.joined(separator: " "))"
+  }
+
+  private func counted(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  private func counted(_ number: Double, _ noun: String) -> String {
+    "\(glucose.plain(number)) \(noun)\(number == 1 ? "" : "s")"
+  }
+
+  private func figure(_ metric: Metric, _ text: (Double) -> String) -> String {
+    switch metric {
+    case .value(let number): text(number)
+    case .absent(let shortage): "— (\(shortage.text))"
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The five ranges as one bar, lowest first.
+package struct RangeBar: Sendable {
+  private let percents: [Double]
+  private let signs: PlotSigns
+  private let targets: Targets
+
+  /// The bar of a sensor's time; nil where there are too few data for percentages.
+  package init?(_ ranges: [RangeFigures], _ targets: Targets, _ signs: PlotSigns) {
+    let numbers = ranges.map { $0.percent.shortage == .notSeparate ? 0 : $0.percent.number }
+    guard !numbers.contains(nil), numbers.count == GlucoseBand.allCases.count else { return nil }
+    percents = numbers.compactMap(\.self)
+    (self.signs, self.targets) = (signs, targets)
+  }
+
+  /// The bar, and below it what each of its parts is.
+  package func lines(columns: Int) -> [PlotLine] {
+    var bar = PlotLine()
+    for (band, count) in zip(GlucoseBand.allCases, Self.cells(percents, of: columns)) {
+      bar.append(String(repeating: signs.filling(band), count: count), .band(band))
+    }
+    let whole = WholePercents.of(percents.map { $0 / 100 })
+    let parts = GlucoseBand.allCases.compactMap { band -> String? in
+      let index = band.rawValue
+      guard band != .veryHigh || targets.highest != nil else { return nil }
+      let name = band.name.replacing("_", with: " ")
+      return "\(signs.filling(band)) \(name) \(WholePercents.text(whole[index], exactly: percents[index])) %"
+    }
+    return [bar] + Wrapping.lines(parts, columns: columns).map { PlotLine($0) }
+  }
+
+  /// How many of the cells each part has: by its size, but one at least for a part that is there.
+  static func cells(_ percents: [Double], of count: Int) -> [Int] {
+    let sum = percents.reduce(0, +)
+    guard sum > 0 else { return percents.map { _ in 0 } }
+    let exact = percents.map { $0 / sum * Double(count) }
+    var cells = exact.map { $0 > 0 ? max(1, Int($0)) : 0 }
+    while cells.reduce(0, +) != count {
+      let isShort = cells.reduce(0, +) < count
+      // The part that is furthest from its size, the first of equal ones.
+      let candidates = cells.indices.filter { isShort ? exact[$0] > 0 : cells[$0] > 1 }
+      guard
+        let index = candidates.max(by: { left, right in
+          let (a, b) = (exact[left] - Double(cells[left]), exact[right] - Double(cells[right]))
+          return isShort ? a < b : a > b
+        })
+      else { break }
+      cells[index] += isShort ? 1 : -1
+    }
+    return cells
+  }
+}
+
+/// Parts of text in lines of a width.
+enum Wrapping {
+  /// The parts with three blanks between them, as many in a line as have room.
+  static func lines(_ parts: [String], columns: Int, separator: String = "   ") -> [String] {
+    var lines: [String] = []
+    for part in parts {
+      if let last = lines.last, last.count + separator.count + part.count <= columns {
+        lines[lines.count - 1] = last + separator + part
+      } else {
+        lines.append(part)
+      }
+    }
+    return lines
+  }
+
+  /// A text, broken at its blanks. A longer word has a line of its own.
+  static func lines(_ text: String, columns: Int) -> [String] {
+    lines(text.split(separator: " ").map(String.init), columns: columns, separator: " ")
+  }
+}
