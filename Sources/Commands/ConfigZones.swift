@@ -84,6 +84,9 @@ struct ConfigZones {
   func list() throws {
     let store = try storeOptions.open(.reader)
     let zones = try store.zones()
+    defer {
+      for name in zones.unknownNames { output.line(StatusText.unknown(name, zone: zones.base.name)) }
+    }
     guard !zones.periods.isEmpty else { return output.line("timezone \(zones.base.name)") }
     let covered = try store.coverage(of: zones)
     output.line("timezone \(zones.base.name): \(Self.text(covered.base))")

@@ -29,48 +29,84 @@ package struct LogbookZones: Hashable, Sendable {
   package static let maxDevices = 200
   /// So many comparisons are worth finding out that a period says nothing new.
   private static let maxComparisons = 10_000_000
+  /// So many periods are tried whether a further one makes them longer.
+  private static let maxCandidates = 8
 
   /// The periods, in the order of precedence: those that name devices, then the later made, then by guid.
   package let periods: [ZonePeriod]
   /// How many periods are beyond what counts.
   package let ignoredPeriods: Int
+  /// The name of the base zone as it is stated, where this system does not know it: its time zone data is older than that
+  /// of the system on which it was stated. `base` is the last one then that it knew.
+  package let unknownBase: String?
+  /// The names of the zones of periods that this system does not know. Such a period says nothing here.
+  package let unknownPeriods: Set<String>
 
   /// The zones of these parts.
-  package init(base: NamedZone, origin: Origin, periods: [ZonePeriod] = []) {
+  package init(
+    base: NamedZone, origin: Origin, periods: [ZonePeriod] = [], unknownBase: String? = nil,
+    unknownPeriods: Set<String> = []
+  ) {
     self.base = base
     self.origin = origin
+    self.unknownBase = unknownBase
+    self.unknownPeriods = unknownPeriods
     let sorted = periods.sorted(by: ZonePeriod.precedes)
     self.periods = Array(sorted.prefix(Self.maxPeriods))
     ignoredPeriods = sorted.count - self.periods.count
   }
 
-  /// What the records of kind `zone` say. One that this system cannot understand says nothing; without a base it is UTC.
-  package init(records: [(guid: String, state: RecordState)]) {
+  /// What the records of kind `zone` say. One that this system cannot understand says nothing.
+  ///
+  /// - Parameter fallback: the base where none is stated that this system knows.
+  package init(records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc) {
     let base = records.first { $0.guid == Self.baseGuid }?.state
-    let name: String? = if case .text(let word)? = base?.fields["zone"] { word } else { nil }
+    let name = base?.zoneName
+    let known = name.flatMap(NamedZone.init(known:))
+    let others = records.filter { $0.guid != Self.baseGuid && !$0.state.isDeleted }
     self.init(
-      base: name.flatMap(NamedZone.init(known:)) ?? .utc,
+      base: known ?? fallback,
       origin: base?.fields["origin"] == .text(Origin.given.rawValue) ? .given : .system,
-      periods: records.compactMap { $0.guid == Self.baseGuid ? nil : ZonePeriod(guid: $0.guid, $0.state) })
+      periods: others.compactMap { ZonePeriod(guid: $0.guid, $0.state) },
+      unknownBase: known == nil ? name : nil,
+      unknownPeriods: Set(others.compactMap(\.state.zoneName).filter { NamedZone(known: $0) == nil }))
   }
 
   /// The record that states a base zone.
   package static func baseState(_ zone: NamedZone, _ origin: Origin, editedAt: Int64? = nil) -> RecordState {
+    baseState(named: zone.name, origin, editedAt: editedAt)
+  }
+
+  /// The same by the name of the zone, which this system may not know.
+  package static func baseState(
+    named zone: String, _ origin: Origin, editedAt: Int64? = nil
+  ) -> RecordState {
     RecordState(
       kind: .zone, entryGuid: nil, deviceTime: baseTime,
       placement: Placement(utcOffset: 0, source: .stated),
-      fields: RecordFields(["zone": .text(zone.name), "origin": .text(origin.rawValue)]), isDeleted: false,
+      fields: RecordFields(["zone": .text(zone), "origin": .text(origin.rawValue)]), isDeleted: false,
       editedAt: editedAt)
   }
 
-  /// Whether the base zone is a person's, or a system's that is more than the default of one that was never set up.
+  /// Whether this system knows the base zone, and it is a person's, or a system's that is more than the default of one
+  /// that was never set up.
   package var isKnown: Bool {
+    guard unknownBase == nil else { return false }
     let defaults = ["UTC", "Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "Etc/GMT"]
     return origin == .given || !defaults.contains(base.name)
   }
 
-  /// The devices that periods name, by the first three parts of their readings' identities.
-  package var devices: Set<String> { Set(periods.flatMap(\.devices)) }
+  /// The devices that periods name, by the first three parts of their readings' identities: together those that the same
+  /// periods name, since one zone places the times of them all.
+  package var deviceGroups: [[String]] { Self.deviceGroups(of: periods) }
+
+  private static func deviceGroups(of periods: [ZonePeriod]) -> [[String]] {
+    var naming: [String: [Int]] = [:]
+    for (index, period) in periods.enumerated() {
+      for device in period.devices { naming[device, default: []].append(index) }
+    }
+    return Dictionary(grouping: naming.keys.sorted()) { naming[$0] ?? [] }.values.sorted { $0[0] < $1[0] }
+  }
 
   /// What places the times of a device; of records and of devices that no period names with nil.
   package func zone(of device: String? = nil) -> LogbookZone {
@@ -96,16 +132,18 @@ extension LogbookZones {
 
   /// What is to be written for a further period.
   package func adding(_ period: ZonePeriod) -> Addition {
-    let comparisons = (periods.count + 1) * (periods.count + 1) * (devices.union(period.devices).count + 1)
-    let candidates = periods.filter { $0.continues(with: period) }.count
-    guard comparisons * (candidates + 1) < Self.maxComparisons else { return .added(period) }
     let wanted = with(period)
-    if places(like: wanted) { return .nothing }
-    for known in periods where known.continues(with: period) {
+    guard let isSilent = places(like: wanted, in: period.first, period.end, period.devices) else {
+      return .added(period)
+    }
+    if isSilent { return .nothing }
+    // Few periods touch; of more, the join of the latest is as good.
+    for known in periods.lazy.filter({ $0.continues(with: period) }).prefix(Self.maxCandidates) {
       var longer = known
       longer.from = known.first <= period.first ? known.from : period.from
       longer.until = known.end >= period.end ? known.until : period.until
-      if with(longer).places(like: wanted) { return .extended(longer) }
+      let isEqual = with(longer).places(like: wanted, in: longer.first, longer.end, period.devices)
+      if isEqual == true { return .extended(longer) }
     }
     return .added(period)
   }
@@ -114,14 +152,28 @@ extension LogbookZones {
     LogbookZones(base: base, origin: origin, periods: periods.filter { $0.guid != period.guid } + [period])
   }
 
-  /// Whether the same zone holds for every device at every time. What a system's base zone says holds only until the
-  /// logbook joins another one, so that it stands for nothing that a person states.
-  private func places(like other: LogbookZones) -> Bool {
-    let borders = Set((periods + other.periods).flatMap { [$0.first, $0.end] }).union([.min])
-    let all: [String?] = [nil] + devices.union(other.devices).sorted().map(Optional.some)
+  /// Whether the same zone holds for these devices, or for all and for records without any, at every time of a range. What
+  /// a system's base zone says holds only until the logbook joins another one, and what stands in for an unknown one until it
+  /// is known, so that they stand for nothing that a person states.
+  ///
+  /// - Returns: nil where it would take too long to find out.
+  private func places(
+    like other: LogbookZones, in first: Int64, _ end: Int64, _ devices: Set<String>
+  ) -> Bool? {
+    let isFirm = origin == .given && unknownBase == nil
     func said(_ zone: LogbookZone, _ time: Int64) -> NamedZone? {
-      zone.periods.first { time >= $0.from && time < $0.until }?.zone ?? (origin == .given ? zone.base : nil)
+      zone.periods.first { time >= $0.from && time < $0.until }?.zone ?? (isFirm ? zone.base : nil)
     }
+    let touching = (periods + other.periods).filter { $0.first < end && first < $0.end }
+    let borders = Set(touching.flatMap { [$0.first, $0.end] }.filter { $0 > first && $0 < end }).union([first]
+    )
+    // Those that no period names but the one that names them all are alike.
+    let named = Self.deviceGroups(of: periods + other.periods)
+      .filter { group in devices.isEmpty || group.contains(where: devices.contains) }
+    let all: [String?] =
+      named.compactMap { group in devices.isEmpty ? group[0] : group.first(where: devices.contains) }
+      + (devices.isEmpty ? [nil] : [])
+    guard all.count * borders.count * (periods.count + 1) < Self.maxComparisons else { return nil }
     return all.allSatisfy { device in
       let (own, others) = (zone(of: device), other.zone(of: device))
       return borders.allSatisfy { said(own, $0) == said(others, $0) }
@@ -156,8 +208,7 @@ package struct ZonePeriod: Hashable, Sendable {
 
   /// The period that a record states; nil for a tombstone, and for what this system cannot understand.
   package init?(guid: String, _ state: RecordState) {
-    guard !state.isDeleted, case .text(let name)? = state.fields["zone"], let zone = NamedZone(known: name)
-    else { return nil }
+    guard !state.isDeleted, let zone = state.zoneName.flatMap(NamedZone.init(known:)) else { return nil }
     var times: [DeviceTime?] = []
     for field in ["from", "until"] {
       switch state.fields[field] {
@@ -205,5 +256,12 @@ package struct ZonePeriod: Hashable, Sendable {
   static func precedes(_ left: ZonePeriod, _ right: ZonePeriod) -> Bool {
     if left.devices.isEmpty != right.devices.isEmpty { return !left.devices.isEmpty }
     return left.madeAt != right.madeAt ? left.madeAt > right.madeAt : left.guid > right.guid
+  }
+}
+
+extension RecordState {
+  /// The zone that a record of kind `zone` names, whether this system knows it or not.
+  package var zoneName: String? {
+    if case .text(let name)? = fields["zone"] { name } else { nil }
   }
 }

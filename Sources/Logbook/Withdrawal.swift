@@ -93,9 +93,16 @@ package struct DeviceRule: Hashable, Sendable {
 
 extension RecordState {
   /// What a withdrawal compares of a record, to know whether somebody edited it since.
-  package var withdrawalDigest: String { Self.withdrawalDigest(deviceTime: deviceTime, fields: fields.json) }
+  package var withdrawalDigest: String {
+    Self.withdrawalDigest(deviceTime: deviceTime, statedOffset: statedOffset, fields: fields.json)
+  }
 
-  package static func withdrawalDigest(deviceTime: DeviceTime, fields: String) -> String {
-    Digest.uuid(of: ["content", String(deviceTime.seconds), fields])
+  /// The same of its parts.
+  ///
+  /// - Parameter statedOffset: nil for an offset that is derived, which is no content.
+  package static func withdrawalDigest(
+    deviceTime: DeviceTime, statedOffset: Int32?, fields: String
+  ) -> String {
+    Digest.uuid(of: ["content", String(deviceTime.seconds), statedOffset.map(String.init) ?? "", fields])
   }
 }

@@ -94,17 +94,24 @@ extension Store {
     }
   }
 
+  /// Whether the store has, or had, a remote.
+  package func hasHadRemote() throws -> Bool {
+    try read { try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM remote)") } ?? false
+  }
+
   /// Sets the remote, for the role `sync`. Where the store was synced with another logbook, everything is queued again in
   /// the same transaction.
   ///
   /// - Parameters:
   ///   - logbook: the logbook that answers to this access.
   ///   - isNewRemote: whether another logbook than the one so far is meant.
+  ///   - first: the run with which a store without a remote asked this one already; its number stays used.
   ///   - seconds: the host's clock, in UTC.
   /// - Throws: `Failure` of category `configuration` for another logbook without `isNewRemote`; nothing changes then.
   @discardableResult
   package func setRemote(
-    _ access: RemoteAccess, logbook: RemoteLogbook, isNewRemote: Bool, at seconds: Int64
+    _ access: RemoteAccess, logbook: RemoteLogbook, isNewRemote: Bool, after first: RunStamp? = nil,
+    at seconds: Int64
   ) throws -> RemoteChange {
     try write { database in
       let known = try Row.fetchOne(database.cachedStatement(sql: "SELECT logbook, logbook_name FROM remote"))
@@ -119,8 +126,8 @@ extension Store {
         try Requeue.all(reason: "new remote", at: seconds, database)
       }
       try database.execute(
-        sql: "INSERT INTO remote (id, node) VALUES (1, ?) ON CONFLICT DO NOTHING",
-        arguments: [UUID().uuidString.lowercased()])
+        sql: "INSERT INTO remote (id, node, run) VALUES (1, ?, ?) ON CONFLICT DO NOTHING",
+        arguments: [first?.node ?? UUID().uuidString.lowercased(), first?.number ?? 0])
       if try change == .requeued || Self.setting(.remoteSince, database) == nil {
         try Self.set(.remoteSince, String(seconds), database)
       }

@@ -6,9 +6,11 @@ import SQLiteRows
 
 /// The settings of a store, by the names under which it keeps them.
 enum StoreSetting: String {
-  /// The base zone, as long as no record states it, and who said so.
+  /// The base zone, as long as no record states it, and who said so. Else the last one that this system knew.
   case timezone
   case timezoneOrigin = "timezone-origin"
+  /// The zones that this system did not know when the offsets were derived, one a line.
+  case unknownZones = "unknown-zones"
   case unit, history
   case pullInterval = "pull-interval"
   case remoteAuthorities = "remote_authorities"

@@ -96,6 +96,7 @@ package final class Store {
         try Self.prepareSchema(database, path: path, base: base)
         try Roles.install(role, in: database)
         if role == .importer { try IngestWriter.makeTables(database) }
+        if role != .reader { try UnknownZones.deriveWhatIsKnown(database) }
         return try BatchTable(database)
       }
     }

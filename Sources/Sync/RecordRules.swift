@@ -56,7 +56,7 @@ package enum RecordRules {
 
   /// Where two logbooks meet, a base zone that a person gave goes before that of a system; of two systems the remote's
   /// holds. Of two that people gave only a person knows which one is right.
-  private static func join(_ mine: RecordState, _ remote: RemoteRecord) -> RecordAction {
+  static func join(_ mine: RecordState, _ remote: RemoteRecord) -> RecordAction {
     let given = FieldValue.text(LogbookZones.Origin.given.rawValue)
     if mine.fields["zone"] == remote.state.fields["zone"], !remote.state.isDeleted {
       return mine.fields["origin"] == given && remote.state.fields["origin"] != given

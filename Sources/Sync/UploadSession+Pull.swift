@@ -20,11 +20,19 @@ extension UploadSession {
   func apply(_ page: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
     var (summary, ingest, disputed) = (summary, pulledIngest, disputed)
+    let options = plan.options
     do {
       try store.sync { store in
         guard try keepPlace(store) else { throw PageRolledBack() }
         let orphaned = page.records.isEmpty ? [] : try store.orphanedEntries()
         for incoming in page.records {
+          // A run that sends agreed on the base zone before; one that only fetches does here.
+          if options.joinsZones,
+            let action = try store.join(incoming, options.zoneChoice, at: name, command: Self.command)
+          {
+            summary.notePulled(action, wasConflicted: false)
+            continue
+          }
           let record = try store.record(incoming.guid)
           let action = RecordRules.action(
             for: incoming, on: record,

@@ -4,6 +4,9 @@ import Logbook
 import LogbookStore
 
 extension UploadSession {
+  /// What a person types who decides.
+  static let command = "glucoport upload"
+
   /// Agrees with the remote on the base zone before anything else is sent. The record that states it is sent on the
   /// condition that the remote has none; else the remote answers with its own.
   func joinZones() async throws -> UploadEvent {
@@ -17,13 +20,15 @@ extension UploadSession {
     }
     guard let change else { return .done }
     switch await ask({ () async throws(ServiceError) in try await remote.apply([change], run) }) {
-    // What this login may not write, the pull brings.
+    // What this login may not write, the pull brings. Only what a person wants to keep cannot be kept so.
     case .failure(.readOnly):
       try store.sync { try $0.holdBackBaseZone() }
-      return .done
+      return plan.options.zoneChoice == .mine ? .failed(.readOnly, items: 0) : .done
     case .failure(let error): return .failed(error, items: 0)
     case .success(let answer):
-      if let theirs = try settle(answer) { throw undecided(change.state, theirs) }
+      if let theirs = try settle(answer) {
+        throw BaseZone.undecided(change.state, theirs, at: remoteName, command: Self.command)
+      }
       return .done
     }
   }
@@ -58,16 +63,5 @@ extension UploadSession {
     try store.apply(action, on: record)
     // What is made on the remote's state goes up, and the base zone of a store counts as sent until it is joined.
     if case .merge = action { _ = try store.requeue(record: record.guid) }
-  }
-
-  private func undecided(_ mine: RecordState, _ theirs: RecordState) -> Failure {
-    func name(_ state: RecordState) -> String {
-      if case .text(let name)? = state.fields["zone"] { name } else { "?" }
-    }
-    return Failure(
-      .configuration,
-      "\(remoteName): its logbook is in the time zone \(name(theirs)), this store in \(name(mine)); nothing was sent. "
-        + "To keep \(name(mine)): 'glucoport upload --zone mine'; to take \(name(theirs)): 'glucoport upload --zone theirs'"
-    )
   }
 }

@@ -68,7 +68,7 @@ package final class VerifySession {
   /// - Throws: `ServiceError`, and `Failure`: `temporary` for a store that was never uploaded.
   package func compare() async throws {
     run = try store.compare { try $0.currentRun() }
-    guard run.number > 0 else {
+    guard !run.id.isEmpty else {
       throw Failure(
         .temporary,
         "\(store.path): no upload has run yet, so there is nothing to compare; run 'glucoport upload' first"

@@ -52,7 +52,11 @@ struct RemoteTests {
     let test = try await program.run("remote", "test")
     #expect(test.status == 0 && test.output.contains("behind this computer's"), "\(test)")
     #expect(test.output.contains("read and write"))
-    #expect(server.requests.map(\.path) == [Wire.logbookPath, Wire.logbookPath])
+    // The first setting asks for the zone of the logbook, too.
+    #expect(
+      server.requests.map { String($0.path.prefix { $0 != "?" }) }
+        == [Wire.logbookPath, Wire.changesPath, Wire.logbookPath])
+    #expect(set.errors.contains("the first upload fetches the time zone"), "\(set)")
     #expect(server.requests.allSatisfy { $0.headers["authorization"] == "Bearer \(Self.secret)" })
     let remove = try await program.run("remote", "remove")
     #expect(remove.status == 0 && remove.output.contains("removed"))

@@ -101,13 +101,37 @@ import Testing
     #expect(try await other.run("config", "timezone").output == "timezone Asia/Kolkata\n")
   }
 
+  @Test func aZoneThatThisSystemDoesNotKnowIsReported() async throws {
+    let program = try await filled()
+    #expect(try await !program.run("status").output.contains("tzdata"))
+    let state =
+      #"{"item":"record","kind":"zone","time":"2026-05-01T00:00:00Z","device_time":"2026-05-01T00:00:00","utc_offset":"Z","offset_source":"stated","#
+      + #""guid":"7941c4b1-0bf1-411f-8f81-578c16b1ee93","entry_guid":null,"#
+      + #""fields":{"from":"2026-05-03T00:00:00","zone":"Mars/Olympus"},"deleted":false}"#
+    let outcome = try await program.run("import", "-", input: state + "\n")
+    #expect(outcome.status == 0, "\(outcome)")
+    let line =
+      "  this system does not know the time zone Mars/Olympus of the logbook and uses Europe/Madrid; update its time zone data (tzdata)\n"
+    for arguments in [["status"], ["config", "timezone"]] {
+      #expect(try await program.run(arguments: arguments).output.contains(line), "\(arguments)")
+    }
+    let object = try #require(try await program.run("status", "--json").objects().first)
+    #expect(object["unknown_timezones"] as? [String] == ["Mars/Olympus"])
+    #expect(try await times(program).first == "2026-05-01T06:00:00Z")
+  }
+
   @Test func recordsOfZonesAreNoEntriesToPeople() async throws {
     let program = try await filled()
     _ = try await program.run("config", "timezone", "Asia/Tokyo", "--from", "2026-05-03")
     #expect(try await program.run("record", "list").output == "")
     let exported = try await program.run("export", "--format", "ndjson").objects()
-    let guid = try #require(exported.first { $0["kind"] as? String == "zone" }?["guid"] as? String)
-    let deletion = try await program.run("record", "delete", guid)
-    #expect(deletion.status == 64 && deletion.errors.contains("config timezone"), "\(deletion)")
+    let zones = exported.filter { $0["kind"] as? String == "zone" }.compactMap { $0["guid"] as? String }
+    // The base zone, which no record of the store states yet, and the journey.
+    #expect(zones.count == 2)
+    for guid in zones {
+      let deletion = try await program.run("record", "delete", guid)
+      #expect(deletion.status == 64 && deletion.errors.contains("config timezone"), "\(deletion)")
+    }
+    #expect(try await program.run("record", "delete", "7941ffff").status == 66)
   }
 }

@@ -54,7 +54,52 @@ import Testing
     var deleted = try period("d", "Asia/Tokyo", "2026-05-01", "2026-05-09").state(editedAt: nil)
     (deleted.fields, deleted.isDeleted) = (RecordFields(), true)
     let read = LogbookZones(records: [("a", unknown), ("b", reversed), ("c", wrong), ("d", deleted)])
-    #expect(read == LogbookZones(base: .utc, origin: .system))
+    #expect(read == LogbookZones(base: .utc, origin: .system, unknownPeriods: ["Mars/Olympus"]))
+  }
+
+  @Test func aBaseThatThisSystemDoesNotKnowIsNamedAndReplacedByTheLastKnown() throws {
+    let madrid = try NamedZone("Europe/Madrid")
+    let state = LogbookZones.baseState(named: "Mars/Olympus", .given)
+    let read = LogbookZones(records: [(LogbookZones.baseGuid, state)], fallback: madrid)
+    #expect(read.base == madrid && read.unknownBase == "Mars/Olympus" && !read.isKnown)
+    // What stands in for it says nothing: a person's period holds when the base is known.
+    let same = try period("n", "Europe/Madrid", "2026-05-02", "2026-05-05")
+    #expect(read.adding(same) == .added(same))
+    let known = LogbookZones(
+      records: [(LogbookZones.baseGuid, LogbookZones.baseState(madrid, .given))], fallback: .utc)
+    #expect(known.base == madrid && known.unknownBase == nil && known.isKnown)
+    #expect(known.adding(same) == .nothing)
+  }
+
+  @Test func devicesThatTheSamePeriodsNameAreOneGroup() throws {
+    let known = try zones(
+      period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["x", "y", "z"]),
+      period("b", "Asia/Seoul", "2026-06-01", "2026-06-09", devices: ["z", "v"]),
+      period("c", "UTC", nil, "2020-01-01"))
+    #expect(known.deviceGroups == [["v"], ["x", "y"], ["z"]])
+    #expect(try zones().deviceGroups.isEmpty)
+  }
+
+  /// Each of many devices and journeys that say nothing new is still found to say nothing new.
+  @Test func manyPeriodsOfManyDevicesAddNothingTwice() throws {
+    let devices = Set((0..<LogbookZones.maxDevices).map { "serial|A|\($0)" })
+    let periods = try (0..<400).map { index in
+      let from = DeviceTime(seconds: 1_700_000_000 + Int64(index) * 864_000)
+      return ZonePeriod(
+        guid: "p\(index)", from: from, until: DeviceTime(seconds: from.seconds + 86_400),
+        zone: try NamedZone("Asia/Tokyo"), devices: devices, madeAt: Int64(index))
+    }
+    let known = LogbookZones(base: try NamedZone("Europe/Madrid"), origin: .given, periods: periods)
+    for var again in [periods[0], periods[200], periods[399]] {
+      again.madeAt = 1000
+      #expect(known.adding(again) == .nothing)
+    }
+    var longer = periods[300]
+    longer.until = DeviceTime(seconds: longer.end + 86_400)
+    let next = ZonePeriod(
+      guid: "n", from: periods[300].until, until: longer.until, zone: longer.zone, devices: devices,
+      madeAt: 1000)
+    #expect(known.adding(next) == .extended(longer))
   }
 
   @Test func aPeriodThatNamesTheDeviceGoesFirstThenTheLaterMade() throws {

@@ -23,6 +23,7 @@ extension World {
     let period = ZonePeriod(
       guid: random.uuid(), from: DeviceTime(seconds: first), until: DeviceTime(seconds: first + 3000),
       zone: try NamedZone(Self.zones.randomElement(using: &random) ?? "UTC"),
+      devices: random.once(in: 3) ? ["serial|Maker|a"] : [],
       madeAt: Int64.random(in: 1..<1_000_000, using: &random))
     say("\(node.name) states the zone \(period.guid.prefix(4)) \(period.zone.name)")
     _ = try store.add(period, at: node.clock)

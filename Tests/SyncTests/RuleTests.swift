@@ -33,7 +33,24 @@ import Testing
       ("SyncTests/ZoneSyncTests", "theZoneOfASystemYieldsToThatOfTheLogbook")),
     Rule(
       "Two base zones that people gave wait for a person, and nothing is sent.",
-      ("SyncTests/ZoneSyncTests", "twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen")),
+      ("SyncTests/ZoneSyncTests", "twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen"),
+      ("SyncTests/ZoneJoinTests", "aRunThatOnlyFetchesEndsWhereTwoZonesWereGiven"),
+      ("SyncTests/ZoneJoinTests", "aLoginForReadingOnlyEndsWhereTwoZonesWereGiven"),
+      ("SyncTests/ZoneJoinTests", "aSiteIsAskedInTheSameWay")),
+    Rule(
+      "A base zone that is kept while nothing can be sent is pending.",
+      ("SyncTests/ZoneJoinTests", "aZoneThatIsKeptWhileFetchingIsSentWithTheNextUpload"),
+      ("SyncTests/ZoneJoinTests", "aGivenZoneStaysWhereTheLogbookHasThatOfASystem")),
+    Rule(
+      "A zone that this system does not know moves nothing, until the system knows it.",
+      ("LogbookStoreTests/ZoneImportTests", "aBaseThatThisSystemDoesNotKnowMovesNothing"),
+      ("LogbookStoreTests/ZoneImportTests", "whatFollowsFromAZoneIsDerivedOnceTheSystemKnowsIt")),
+    Rule(
+      "What an import keeps for its end is placed by the zones of its end.",
+      ("LogbookStoreTests/ZoneImportTests", "aRecordThatWaitsForTheEndIsPlacedByTheZoneOfTheEnd")),
+    Rule(
+      "A stated offset is content of what is withdrawn, a derived one is not.",
+      ("LogbookStoreTests/ZoneImportTests", "aDerivedOffsetIsNoEditOfWhatIsWithdrawnAndAStatedOneIs")),
     Rule(
       "Stated offsets never move.",
       ("LogbookStoreTests/TimezoneTests", "onlyDerivedOffsetsMoveAndIdentitiesStay"),

@@ -11,6 +11,10 @@ extension Store {
     let isGuidStart = id.count >= 4 && id.allSatisfy { $0.isHexDigit || $0 == "-" }
     let found = isGuidStart ? try records(guidPrefix: id.lowercased()) : []
     guard let record = found.first else {
+      // An export shows the record that states the base zone before there is one.
+      if isGuidStart, LogbookZones.baseGuid.hasPrefix(id.lowercased()) {
+        throw Failure.zoneRecord(LogbookZones.baseGuid)
+      }
       if try reading(at: id) != nil {
         throw Failure(
           .usage,

@@ -5,6 +5,7 @@ import Foundation
 import Logbook
 import LogbookStore
 import Remotes
+import Sync
 
 /// `glucoport remote set`: asks the server for its logbook, and only when it answers keeps how it is reached.
 struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
@@ -14,7 +15,8 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     discussion: helpText(
       """
       The token is never an argument: it is the first line of a file that only you can read, \
-      or of the output of a command. If the server does not answer, nothing changes.
+      or of the output of a command. If the server does not answer, nothing changes. A store \
+      whose time zone is only the system's takes that of the server's logbook.
       """,
       examples: "glucoport remote set https://sync.example.org --token-file ~/.config/glucoport/token",
       "glucoport remote set https://sync.example.org --token-command 'pass show glucoport'"))
@@ -44,6 +46,12 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Allow another logbook than before; everything is sent to it.")
   var newRemote = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Which time zone to keep if this store and the server's logbook were given different ones: mine or theirs.",
+      valueName: "side"))
+  var zone: ZoneChoice?
+
   @Flag(help: "Allow http to another machine; anyone on the network can read data and token.")
   var insecureHttp = false
 
@@ -63,7 +71,10 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let logbook = try await access.ask { try await $0.logbook() }
     let output = Output()
     let store = try NewLogbook().openOrCreate(path, .sync, output)
-    let change = try store.setRemote(access, logbook: logbook, isNewRemote: newRemote, at: Host.now())
+    let joining = try await RemoteZone(access, store, zone, output)
+    let change = try store.setRemote(
+      access, logbook: logbook, isNewRemote: newRemote, after: joining.run, at: Host.now())
+    try LateFailure.marking { try joining.join() }
     output.line("\(address.text) · \(kind.title)")
     output.line("  \(RemoteText.line(logbook))")
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }

@@ -7,6 +7,7 @@ import LogbookStore
 struct StatusObject: Encodable {
   let store: String
   let timezone: String
+  let unknownTimezones: [String]
   let readings: Int
   let records: Int
   let withdrawnReadings: Int
@@ -27,6 +28,7 @@ struct StatusObject: Encodable {
     let overview = text.overview
     store = text.path
     timezone = overview.timezone
+    unknownTimezones = overview.unknownZones
     readings = overview.readings
     records = overview.records
     withdrawnReadings = overview.withdrawnReadings

@@ -12,6 +12,7 @@ struct StatusText {
 
   var lines: [String] {
     var lines = ["\(displayed(path)) · zone \(overview.timezone)"]
+    lines += overview.unknownZones.map { Self.unknown($0, zone: overview.timezone) }
     lines.append(
       "\(counted(overview.readings, "reading")), \(grouped(overview.pendingReadings)) pending"
         + part(overview.refusedReadings, "refused"))
@@ -37,6 +38,11 @@ struct StatusText {
     if !overview.ingests.isEmpty { lines.append("last imports") }
     for ingest in overview.ingests { lines.append("  " + IngestText.line(ingest)) }
     return lines
+  }
+
+  /// - Parameter zone: the one that is used instead.
+  static func unknown(_ name: String, zone: String) -> String {
+    "  this system does not know the time zone \(displayed(name)) of the logbook and uses \(zone); update its time zone data (tzdata)"
   }
 
   /// What of a device or kind waits. Where everything does, the sum above has said so.

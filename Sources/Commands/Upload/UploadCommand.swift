@@ -79,9 +79,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     if all, pushOnly || dryRun {
       throw ValidationError("--all downloads; use it without --push-only and --dry-run.")
     }
-    if zone != nil, pullOnly || dryRun {
-      throw ValidationError("--zone sends; use it without --pull-only and --dry-run.")
-    }
+    if zone != nil, dryRun { throw ValidationError("Use --zone without --dry-run.") }
     if retryRefused, pullOnly || dryRun {
       throw ValidationError("--retry-refused sends; use it without --pull-only and --dry-run.")
     }

@@ -123,6 +123,7 @@ package final class IngestWriter {
   }
 
   private func begin() throws {
+    if let zone = source.zone?.given { try StatedZone(zone, database).requireRoom() }
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, decisions, started_at, modified_at)
@@ -349,23 +350,15 @@ package final class IngestWriter {
         || batch.records.contains(where: { $0.placement.source.isDerived }),
       // An export of a store brings its base zone with it.
       !batch.records.contains(where: { $0.guid == LogbookZones.baseGuid && !$0.deleted }),
-      try !LogbookZones(database).isKnown
+      case let zones = try LogbookZones(database), !zones.isKnown
     else { return }
-    throw Failure(
-      .configuration,
-      "\(source.name): times without an offset need a time zone, and this system has none or UTC; add --timezone, such as "
-        + "--timezone Europe/Madrid, or set the logbook's with 'glucoport config timezone Europe/Madrid'")
+    throw StatedZone.missing(source.name, zones.unknownBase)
   }
 
   /// States the zone that a person gave, for the devices and the range of the readings that it places.
   private func stateZone(at now: Int64) throws {
     guard let zone = source.zone?.given else { return }
-    guard try LogbookZones(database).isKnown else {
-      return try ZoneRecords.setBase(zone.base, at: now, database)
-    }
-    if let period = state.given.period(in: zone, of: state.devices, at: now) {
-      try ZoneRecords.add(period, at: now, database)
-    }
+    try StatedZone(zone, database).state(state.given, of: state.devices, at: now)
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {
@@ -411,6 +404,8 @@ package final class IngestWriter {
     if batch[0].occurrenceIsStated { state.statesIdentities = true }
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
+    // In a variable of its own: each look at a property of this object is checked.
+    var given = source.zone?.isGiven == true ? state.given : nil
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
@@ -419,10 +414,11 @@ package final class IngestWriter {
       case .zoneGap, .zoneOverlap: state.counts.ambiguousTimes += 1
       case .stated, .zone, .ticks: break
       }
-      if source.zone?.isGiven == true { state.given.note(reading) }
+      given?.note(reading)
       if reading.marks.contains(.doubtfulTime) { state.counts.doubtfulTimes += 1 }
     }
     (state.counts.firstTime, state.counts.lastTime) = (first, last)
+    if let given { state.given = given }
     let refused = try outcome.restarted.map { index in
       let reading = batch[index]
       return try TickSession.refuse(reading, of: state.devices[Int(reading.device.number)], from: source.name)

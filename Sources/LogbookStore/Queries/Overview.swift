@@ -45,6 +45,8 @@ package struct Overview: Sendable {
   package let withdrawnRecords: Int
   /// The IANA name of the logbook's zone.
   package let timezone: String
+  /// Zones that the logbook states and this system does not know.
+  package let unknownZones: [String]
   /// Readings by kind and device.
   package let lines: [Line]
   /// Records by kind.
@@ -166,9 +168,10 @@ extension Store {
   package func overview(ingests: Int) throws -> Overview {
     try read { database in
       let withdrawn = try Self.withdrawnItems(database)
+      let zones = try LogbookZones(database)
       return Overview(
         withdrawnReadings: withdrawn.readings, withdrawnRecords: withdrawn.records,
-        timezone: try LogbookZones(database).base.name,
+        timezone: zones.base.name, unknownZones: zones.unknownNames,
         lines: try Row.fetchAll(
           database,
           sql: """

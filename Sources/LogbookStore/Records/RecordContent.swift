@@ -37,6 +37,13 @@ struct RecordContent {
       && (statedOffset == nil || statedOffset == stored.statedOffset)
   }
 
+  /// What a withdrawal compares of the record.
+  var withdrawalDigest: String {
+    RecordState.withdrawalDigest(
+      deviceTime: DeviceTime(seconds: deviceTime), statedOffset: statedOffset.map { Int32(clamping: $0) },
+      fields: fields)
+  }
+
   /// The form in which `imported` keeps it: the time with a stated offset in seconds, then the fields.
   var text: String {
     let offset = statedOffset.map { $0 < 0 ? String($0) : "+\($0)" } ?? ""

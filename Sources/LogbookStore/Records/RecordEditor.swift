@@ -133,7 +133,6 @@ package struct RecordEditor {
       let record = try Self.require(guid, database)
       if record.isDeleted { return RecordEdit(record: record, edits: 0) }
       try Self.requireKnown(record)
-      try Self.requireDeletable(record)
       let edits = try Self.delete([guid], at: now, database)
       return RecordEdit(record: try Self.require(guid, database), edits: edits)
     }
@@ -218,21 +217,13 @@ extension RecordEditor {
         "\(record.guid): this version of glucoport does not know records of kind '\(record.kind.rawValue)'; "
           + "change it with the version that wrote it")
     }
+    guard record.kind != .zone else { throw Failure.zoneRecord(record.guid) }
     guard details.isListed else {
       throw Failure(
         .usage,
         "\(record.guid): this record of kind '\(record.kind.rawValue)' states something about others; change it with the "
           + "commands that write it")
     }
-  }
-
-  /// Refuses what states something about other items: commands of its own take it back.
-  private static func requireDeletable(_ record: StoredRecord) throws {
-    guard record.kind == .zone else { return }
-    throw Failure(
-      .usage,
-      "\(record.guid): this record states a time zone; 'glucoport config timezone' lists the zones and changes them"
-    )
   }
 
   /// Refuses content that no remote would take.
@@ -257,5 +248,14 @@ extension RecordEditor {
     guard try children(of: guid, database).isEmpty else {
       throw Failure(.usage, "\(guid): this entry has records, so it cannot belong to another entry")
     }
+  }
+}
+
+extension Failure {
+  /// Why people name no record of a zone where they edit records.
+  package static func zoneRecord(_ guid: String) -> Failure {
+    Failure(
+      .usage,
+      "\(guid): this record states a time zone; 'glucoport config timezone' lists the zones and changes them")
   }
 }

@@ -13,6 +13,10 @@ final class RecordWriter {
   private let format: String
   private let zoneIsGiven: Bool
   private let ordinals: RecordOrdinals
+  /// The zone that placed what is kept until the input has ended.
+  private var placing: LogbookZone?
+  /// Whether another process changed the zones meanwhile.
+  private var isPlacedByAnother = false
 
   struct Outcome {
     var new = 0
@@ -67,7 +71,14 @@ final class RecordWriter {
     // By content, so that the order in which an export lists equal keys decides on no ordinal.
     rows.sort { ($0.key.base, $0.row.content.text) < ($1.key.base, $1.row.content.text) }
     for (key, row) in rows { try write(row, key, &outcome) }
+    note(placer.zone)
     return outcome
+  }
+
+  private func note(_ zone: LogbookZone?) {
+    guard let zone else { return }
+    if let placing, placing != zone { isPlacedByAnother = true }
+    placing = zone
   }
 
   /// Ends the input: settles the rows that waited for it, then applies what changed at the source, where this export
@@ -78,6 +89,9 @@ final class RecordWriter {
   /// - Parameter revives: whether a withdrawn record is changed by an export that is no later, too.
   func finish(undone: [String: Set<String>] = [:], revives: Bool = false) throws -> Outcome {
     var outcome = Outcome()
+    if placing != nil { note(try LogbookZones(database).zone()) }
+    // What was placed in an earlier transaction is derived anew at the end of this one.
+    if isPlacedByAnother { try ZoneRecords.note(LogbookZones.baseGuid, database) }
     try ordinals.settle(
       known: { try settle($0, guid: $1, &outcome) },
       new: { row, guid in
@@ -179,11 +193,14 @@ extension RecordWriter {
     for (guid, digests) in undone {
       let row = try Row.fetchOne(
         database.cachedStatement(
-          sql: "SELECT guid, device_time, fields FROM temp.record_change WHERE guid = ?"), arguments: [guid])
+          sql: """
+            SELECT guid, device_time, utc_offset, offset_source, fields FROM temp.record_change WHERE guid = ?
+            """), arguments: [guid])
       guard let row = row.map({ StoredRow($0, of: "record_change") }) else { continue }
-      let digest = RecordState.withdrawalDigest(
-        deviceTime: DeviceTime(seconds: try row[1]), fields: try row[2])
-      guard digests.contains(digest) else { continue }
+      let content = RecordContent(
+        fields: try row[4], deviceTime: try row[1], utcOffset: try row[2], offsetSource: try row[3],
+        isDeleted: false)
+      guard digests.contains(content.withdrawalDigest) else { continue }
       try database.executeCached(sql: "DELETE FROM temp.record_change WHERE guid = ?", arguments: [guid])
     }
   }

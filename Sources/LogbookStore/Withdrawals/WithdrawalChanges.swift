@@ -41,18 +41,18 @@ struct WithdrawalChanges {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
-          SELECT guid, device_time, fields FROM record INDEXED BY record_withdrawing
+          SELECT guid, device_time, utc_offset, offset_source, fields FROM record INDEXED BY record_withdrawing
           WHERE kind = 'withdrawal' AND deleted = 0 ORDER BY guid
           """))
     var items: [Visibility.Item] = []
     while let row = try rows.next() {
       let row = StoredRow(row, of: "record")
-      let (guid, fields): (String, String) = (try row[0], try row[2])
+      let (guid, fields): (String, String) = (try row[0], try row[4])
       guard let withdrawal = Withdrawal(json: fields) else { continue }
-      let time = DeviceTime(seconds: try row[1])
-      items.append(
-        .init(
-          guid: guid, withdrawal, digest: RecordState.withdrawalDigest(deviceTime: time, fields: fields)))
+      let content = RecordContent(
+        fields: fields, deviceTime: try row[1], utcOffset: try row[2], offsetSource: try row[3],
+        isDeleted: false)
+      items.append(.init(guid: guid, withdrawal, digest: content.withdrawalDigest))
     }
     return items
   }
@@ -129,15 +129,17 @@ extension WithdrawalChanges {
 
   private func judge(record guid: String) throws {
     let row = try Row.fetchOne(
-      database.cachedStatement(sql: "SELECT guid, device_time, fields, deleted FROM record WHERE guid = ?"),
+      database.cachedStatement(
+        sql: "SELECT guid, device_time, utc_offset, offset_source, fields, deleted FROM record WHERE guid = ?"
+      ),
       arguments: [guid]
     ).map { StoredRow($0, of: "record") }
     var isHidden = false
-    if let row, try !row[3] {
-      isHidden = visibility.hides(
-        record: guid,
-        digest: RecordState.withdrawalDigest(
-          deviceTime: DeviceTime(seconds: try row[1]), fields: try row[2]))
+    if let row {
+      let content = RecordContent(
+        fields: try row[4], deviceTime: try row[1], utcOffset: try row[2], offsetSource: try row[3],
+        isDeleted: try row[5])
+      isHidden = !content.isDeleted && visibility.hides(record: guid, digest: content.withdrawalDigest)
     }
     if isHidden || visibility.ownRecords[guid] != nil || visibility.listedRecords[guid] != nil {
       try database.executeCached(

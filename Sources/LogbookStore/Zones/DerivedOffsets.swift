@@ -18,6 +18,7 @@ enum DerivedOffsets {
   /// Derives every offset anew, inside the transaction that changed a zone record.
   static func derive(_ database: Database) throws -> Moved {
     let zones = try LogbookZones(database)
+    try UnknownZones.note(zones, database)
     try makeTables(zones, database)
     var moved = Moved()
     try database.executeCached(sql: replacement("reading", offset: "derived_offset", rule: ruleOfReading))
@@ -47,8 +48,8 @@ enum DerivedOffsets {
       """
   }
 
-  /// The stretches of each rule: rule 0 for records and for devices that no period names, one for each device that one
-  /// names.
+  /// The stretches of each rule: rule 0 for records and for devices that no period names, one for those that the same
+  /// periods name.
   private static func makeTables(_ zones: LogbookZones, _ database: Database) throws {
     try database.execute(
       sql: """
@@ -58,13 +59,17 @@ enum DerivedOffsets {
         """)
     let years = try yearsInUse(database)
     var rules: [(rule: Int, zone: LogbookZone)] = [(0, zones.zone())]
-    for device in zones.devices.sorted() {
-      try database.execute(
-        sql: """
-          INSERT INTO temp.series_rule SELECT s.id, ?1 FROM series AS s JOIN device AS d ON d.id = s.device
-          WHERE d.identity = ?2
-          """, arguments: [rules.count, device])
-      if database.changesCount > 0 { rules.append((rules.count, zones.zone(of: device))) }
+    for group in zones.deviceGroups {
+      var isHere = false
+      for device in group {
+        try database.executeCached(
+          sql: """
+            INSERT INTO temp.series_rule SELECT s.id, ?1 FROM series AS s JOIN device AS d ON d.id = s.device
+            WHERE d.identity = ?2
+            """, arguments: [rules.count, device])
+        if database.changesCount > 0 { isHere = true }
+      }
+      if isHere { rules.append((rules.count, zones.zone(of: group[0]))) }
     }
     for (rule, zone) in rules {
       for year in years {

@@ -6,32 +6,53 @@ import Logbook
 /// Gives the readings of one batch the offsets that the zones of the store derive. Mostly the source has placed them by
 /// the same zones, and nothing is to be done.
 struct ReadingPlacer {
-  private let zones: LogbookZones
-  private var byDevice: [LogbookZone]
+  /// The zones of the store as they are in this transaction.
+  let all: LogbookZones
+  /// What places the times: first of most devices, then of those that the same periods name.
+  private var zones: [LogbookZone]
+  /// The place among them for each device.
+  private let places: [Int]
 
   /// - Parameter devices: those to which the readings point.
   init(_ database: Database, _ devices: [Device]) throws {
-    let zones = try LogbookZones(database)
-    self.zones = zones
-    let common = zones.zone()
-    let named = zones.devices
-    byDevice = devices.map { device in
-      let identity = named.isEmpty ? "" : ReadingIdentity.text(of: device)
-      return named.contains(identity) ? zones.zone(of: identity) : common
+    let all = try LogbookZones(database)
+    self.all = all
+    zones = [all.zone()]
+    let groups = all.deviceGroups
+    guard !groups.isEmpty else {
+      places = Array(repeating: 0, count: devices.count)
+      return
     }
+    var groupOfDevice: [String: Int] = [:]
+    for (index, group) in groups.enumerated() {
+      for device in group { groupOfDevice[device] = index }
+    }
+    var placeOfGroup: [Int: Int] = [:]
+    var places: [Int] = []
+    for device in devices {
+      guard let group = groupOfDevice[ReadingIdentity.text(of: device)] else {
+        places.append(0)
+        continue
+      }
+      if let place = placeOfGroup[group] {
+        places.append(place)
+      } else {
+        placeOfGroup[group] = zones.count
+        places.append(zones.count)
+        zones.append(all.zone(of: groups[group][0]))
+      }
+    }
+    self.places = places
   }
 
-  /// The zones of the store as they are in this transaction.
-  var all: LogbookZones { zones }
-
   /// Whether readings that this zone placed stand as they are.
-  func agrees(with zone: LogbookZone?) -> Bool { byDevice.allSatisfy { $0 == zone } }
+  func agrees(with zone: LogbookZone?) -> Bool { Set(places).allSatisfy { zones[$0] == zone } }
 
   /// Places readings whose source states no offset.
   mutating func place(_ readings: inout [Reading]) {
     for index in readings.indices where readings[index].placement.source.isDerived {
-      readings[index].placement = byDevice[Int(readings[index].device.number)].place(
-        readings[index].deviceTime)
+      let place = places[Int(readings[index].device.number)]
+      readings[index].placement = zones[place].place(readings[index].deviceTime)
     }
   }
 }

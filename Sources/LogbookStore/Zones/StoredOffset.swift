@@ -43,7 +43,8 @@ extension LogbookZones {
       records.removeAll { $0.guid == Self.baseGuid }
       records.append((Self.baseGuid, try Self.unjoinedBase(database)))
     }
-    self.init(records: records)
+    let fallback = try Store.setting(.timezone, database).flatMap(NamedZone.init(known:))
+    self.init(records: records, fallback: fallback ?? .utc)
   }
 
   /// Whether no record states the base zone yet.
@@ -59,15 +60,16 @@ extension LogbookZones {
       throw DamagedRow("setting (name timezone)", "missing")
     }
     let origin = try Store.value(of: .timezoneOrigin, database) { Origin(rawValue: $0) }
-    return baseState(try NamedZone(zone), origin ?? .system)
+    return baseState(named: zone, origin ?? .system)
   }
 }
 
-/// Places the times of records that state no offset, by the zones as one transaction finds them first. What a later
+/// Places the times of records that state no offset, by the zones as one transaction finds them first: `zone`, which is nil
+/// until a time was placed. What a later
 /// statement of the transaction says of zones is applied when it ends.
 final class RecordPlacer {
   private let database: Database
-  private var zone: LogbookZone?
+  private(set) var zone: LogbookZone?
 
   init(_ database: Database) { self.database = database }
 

@@ -17,7 +17,7 @@ enum ZoneRecords {
   /// Makes a person's zone the base.
   static func setBase(_ zone: NamedZone, at now: Int64, _ database: Database) throws {
     let zones = try LogbookZones(database)
-    guard zones.base != zone || zones.origin != .given else { return }
+    guard zones.base != zone || zones.origin != .given || zones.unknownBase != nil else { return }
     if try LogbookZones.isUnjoined(database) {
       try setUnjoinedBase(zone, .given, database)
       return try note(LogbookZones.baseGuid, database)
@@ -27,7 +27,7 @@ enum ZoneRecords {
   }
 
   /// What follows from a zone that is no record yet is applied like that of a record.
-  private static func note(_ guid: String, _ database: Database) throws {
+  static func note(_ guid: String, _ database: Database) throws {
     try database.execute(
       sql: "INSERT INTO changed_statement VALUES (?, 'zone') ON CONFLICT DO NOTHING", arguments: [guid])
   }
@@ -44,16 +44,21 @@ enum ZoneRecords {
     case .nothing: return false
     case .extended(let longer): try RecordEditor.write(longer.state(editedAt: now), to: longer.guid, database)
     case .added(let period):
-      // One more would take the oldest out of what counts, and move what it places.
-      guard zones.periods.count < LogbookZones.maxPeriods else {
-        throw Failure(
-          .configuration,
-          "this logbook has \(LogbookZones.maxPeriods) periods of other time zones, and no more count; "
-            + "'glucoport config timezone' lists them, and --remove takes one back")
-      }
+      try requireRoom(zones)
       try RecordEditor.insert(period.state(editedAt: now), period.guid, database)
     }
     return true
+  }
+}
+
+extension ZoneRecords {
+  /// Refuses a further period where no more count: it would take the oldest out of those, and move what that places.
+  static func requireRoom(_ zones: LogbookZones) throws {
+    guard zones.periods.count >= LogbookZones.maxPeriods else { return }
+    throw Failure(
+      .configuration,
+      "this logbook has \(LogbookZones.maxPeriods) periods of other time zones, and no more count; "
+        + "'glucoport config timezone' lists them, and --remove takes one back")
   }
 }
 

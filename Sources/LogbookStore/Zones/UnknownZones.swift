@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+
+/// Zones that the logbook states and this system does not know, because its time zone data is older than that of the
+/// system on which they were stated. The base zone is the last one that it knew then, and such a period says nothing. What
+/// follows is derived anew once the system knows them.
+enum UnknownZones {
+  /// Keeps what the offsets are derived without, and the base zone for the time when another one is stated.
+  static func note(_ zones: LogbookZones, _ database: Database) throws {
+    let names = zones.unknownNames.joined(separator: "\n")
+    if try names != Store.setting(.unknownZones, database) ?? "" {
+      if names.isEmpty {
+        try Store.clear(.unknownZones, database)
+      } else {
+        try Store.set(.unknownZones, names, database)
+      }
+    }
+    if zones.unknownBase == nil, try Store.setting(.timezone, database) != zones.base.name {
+      try Store.set(.timezone, zones.base.name, database)
+    }
+  }
+
+  /// Derives every offset anew where the system has learnt a zone since.
+  static func deriveWhatIsKnown(_ database: Database) throws {
+    guard let names = try Store.setting(.unknownZones, database),
+      names.split(separator: "\n").contains(where: { NamedZone(known: String($0)) != nil })
+    else { return }
+    try database.inTransaction(.immediate) {
+      _ = try DerivedOffsets.derive(database)
+      return .commit
+    }
+  }
+}
+
+extension LogbookZones {
+  /// The names of all that this system does not know, the base zone first.
+  package var unknownNames: [String] { (unknownBase.map { [$0] } ?? []) + unknownPeriods.sorted() }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Simulation
+import TestServers
+import Testing
+
+@testable import Sync
+
+/// The base zone where a store meets a logbook without sending anything: a run that only fetches, a login that may only
+/// read, and `remote set`.
+@Suite struct ZoneJoinTests {
+  private static let tokyo = "Asia/Tokyo"
+  private static let madrid = "Europe/Madrid"
+
+  /// A logbook in Madrid with five readings, and a store beside it.
+  private func scene(given zone: String? = nil, system: String? = nil) async throws -> Scene {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<5)
+    try await scene.a.upload { $0.joinsZones = true }
+    if let zone {
+      _ = try Store(path: scene.b.path, role: .editor).setTimezone(LogbookZone(name: zone), at: 5)
+    }
+    if let system { try scene.b.setSystemZone(system) }
+    return scene
+  }
+
+  private func fetch(_ node: SimulatedNode, _ choice: ZoneChoice? = nil) async throws -> UploadEnding? {
+    try await node.upload {
+      ($0.joinsZones, $0.pushes, $0.zoneChoice) = (true, false, choice)
+    }.ending
+  }
+
+  private func makeReadOnly(_ node: SimulatedNode) async {
+    var weather = Weather.calm
+    weather.isReadOnly = true
+    await node.remote.setWeather(weather)
+  }
+
+  @Test func aRunThatOnlyFetchesEndsWhereTwoZonesWereGiven() async throws {
+    let scene = try await scene(given: Self.tokyo)
+    for _ in 0..<2 {
+      let failure = await #expect(throws: Failure.self) { try await fetch(scene.b) }
+      #expect(failure?.category == .configuration)
+      #expect(
+        failure?.message.contains("--zone mine") == true && failure?.message.contains("--zone theirs") == true
+      )
+    }
+    #expect(try scene.b.base() == "Asia/Tokyo given")
+    #expect(try await fetch(scene.b, .theirs) == .complete)
+    #expect(try scene.b.base() == "Europe/Madrid given")
+    #expect(try scene.a.instants() == scene.b.instants())
+  }
+
+  @Test func aZoneThatIsKeptWhileFetchingIsSentWithTheNextUpload() async throws {
+    let scene = try await scene(given: Self.tokyo)
+    #expect(try await fetch(scene.b, .mine) == .complete)
+    #expect(try scene.b.record(LogbookZones.baseGuid).isPending)
+    #expect(try scene.b.base() == "Asia/Tokyo given")
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.a.base() == "Asia/Tokyo given")
+    #expect(try scene.a.instants() == scene.b.instants() && scene.a.instants().count == 6)
+  }
+
+  @Test func theZoneOfASystemYieldsWhileFetching() async throws {
+    let scene = try await scene(system: Self.tokyo)
+    #expect(try await fetch(scene.b) == .complete)
+    #expect(try scene.b.base() == "Europe/Madrid given")
+    #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
+  }
+
+  @Test func equalZonesThatPeopleGaveAreFetchedWithoutAWord() async throws {
+    let scene = try await scene()
+    #expect(try await fetch(scene.b) == .complete)
+    #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
+  }
+
+  @Test func aGivenZoneStaysWhereTheLogbookHasThatOfASystem() async throws {
+    let scene = try await Scene()
+    try scene.a.setSystemZone(Self.tokyo)
+    try await scene.a.upload { $0.joinsZones = true }
+    #expect(try await fetch(scene.b) == .complete)
+    #expect(try scene.b.base() == "Europe/Madrid given")
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.a.base() == "Europe/Madrid given")
+  }
+
+  @Test func aLoginForReadingOnlyEndsWhereTwoZonesWereGiven() async throws {
+    let scene = try await scene(given: Self.tokyo)
+    await makeReadOnly(scene.b)
+    let failure = await #expect(throws: Failure.self) { try await scene.b.upload { $0.joinsZones = true } }
+    #expect(failure?.category == .configuration)
+    #expect(try scene.b.base() == "Asia/Tokyo given")
+    let kept = try await scene.b.upload { ($0.joinsZones, $0.zoneChoice) = (true, .mine) }
+    #expect(kept.ending == .failed(.readOnly))
+    #expect(try scene.b.base() == "Asia/Tokyo given")
+  }
+
+  @Test func aLoginForReadingOnlyTakesTheZoneThatIsChosenOrGoesBefore() async throws {
+    for (given, choice) in [(Self.tokyo, ZoneChoice.theirs), (nil, nil)] as [(String?, ZoneChoice?)] {
+      let scene = try await scene(given: given, system: given == nil ? Self.tokyo : nil)
+      await makeReadOnly(scene.b)
+      let ending = try await scene.b.upload { ($0.joinsZones, $0.zoneChoice) = (true, choice) }.ending
+      #expect(ending == .complete)
+      #expect(try scene.b.base() == "Europe/Madrid given")
+      #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
+    }
+  }
+
+  @Test func aSiteIsAskedInTheSameWay() async throws {
+    let scene = try SiteScene()
+    _ = try scene.store("a")
+    try await scene.upload("a") { $0.joinsZones = true }
+    let other = try scene.store("b")
+    _ = try scene.editing("b").setTimezone(LogbookZone(name: Self.tokyo), at: 5)
+    let failure = await #expect(throws: Failure.self) {
+      try await scene.upload("b") { ($0.joinsZones, $0.pushes) = (true, false) }
+    }
+    #expect(failure?.category == .configuration)
+    #expect(try other.zones().base.name == Self.tokyo)
+    try await scene.upload("b") {
+      ($0.joinsZones, $0.pushes, $0.zoneChoice) = (true, false, .theirs)
+    }
+    #expect(try other.zones().base.name == "UTC")
+  }
+
+  // MARK: remote set
+
+  private static let run = RunStamp(
+    node: "11111111-1111-4111-8111-111111111111", number: 1, id: "22222222-2222-4222-8222-222222222222")
+
+  @Test func theRecordOfTheBaseZoneIsFetchedAlone() async throws {
+    let empty = try await Scene()
+    #expect(try await BaseZone.fetch(from: empty.a.remote, Self.run) == nil)
+    let scene = try await scene()
+    let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
+    #expect(record.state.agrees(with: LogbookZones.baseState(try NamedZone(Self.madrid), .given)))
+    // A remote without parts is asked by the first upload.
+    #expect(try await BaseZone.fetch(from: ChosenPorts(scene.b.remote), Self.run) == nil)
+  }
+
+  @Test func aStoreTakesTheFetchedZoneOrRefusesIt() async throws {
+    let scene = try await scene(given: Self.tokyo)
+    let record = try #require(try await BaseZone.fetch(from: scene.b.remote, Self.run))
+    let store = try scene.b.sync()
+    let before = try scene.b.records()
+    let failure = #expect(throws: Failure.self) {
+      try store.checkBaseZone(record, nil, at: "remote", command: "set")
+    }
+    #expect(failure?.message.contains("'set --zone theirs'") == true)
+    #expect(throws: Failure.self) { try store.joinBaseZone(record, nil, at: "remote", command: "set") }
+    // Another connection reads them anew.
+    _ = try scene.b.importer()
+    #expect(try scene.b.records() == before)
+    try store.checkBaseZone(record, .theirs, at: "remote", command: "set")
+    try store.joinBaseZone(record, .theirs, at: "remote", command: "set")
+    #expect(try scene.b.base() == "Europe/Madrid given")
+    // What both agreed on is not asked for again.
+    #expect(try await scene.b.upload { $0.joinsZones = true }.ending == .complete)
+    #expect(try scene.a.instants() == scene.b.instants())
+  }
+}
+
+extension SimulatedNode {
+  /// The base zone, and who said it.
+  fileprivate func base() throws -> String {
+    let zones = try sync().zones()
+    return "\(zones.base.name) \(zones.origin.rawValue)"
+  }
+}
