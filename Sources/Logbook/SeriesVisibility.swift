@@ -98,7 +98,11 @@ package struct SeriesVisibility: Sendable {
       }
       var index = 0
       while index < open.count {
-        if open[index].contains(point) { return true }
+        if open[index].contains(point) {
+          // Most likely it lists the next one, too.
+          open.swapAt(0, index)
+          return true
+        }
         guard open[index].isAtEnd else {
           index += 1
           continue

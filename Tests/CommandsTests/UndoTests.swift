@@ -151,17 +151,61 @@ struct UndoTests {
     #expect(try await values(program) == [110])
   }
 
-  @Test func somebodyElsesDataLeavesPermanentlyThroughANewStore() async throws {
-    let program = try await program()
-    _ = try await program.run("undo", "2", "--quiet")
+  /// Dates of which both orders are valid, with values that are so in both units.
+  private static let ambiguous =
+    "time,glucose,other\n03/04/2026 08:00:00,12.4,5.5\n05/04/2026 09:00:00,15.6,7.5\n"
+
+  @Test(arguments: [
+    (["--unit", "mmol/L", "--date-order", "dmy"], [12.4, 15.6]),
+    (["--unit", "mg/dL", "--date-order", "mdy"], [12.4, 15.6]),
+    (["--unit", "mg/dL", "--date-order", "dmy", "--kind", "cbg"], [12.4, 15.6]),
+    (["--unit", "mmol/L", "--date-order", "dmy", "--map", "time=time,value=other"], [5.5, 7.5]),
+  ])
+  func anotherUnitDateOrderKindOrColumnIsStoredAfterTheUndo(
+    _ options: [String], _ expected: [Double]
+  ) async throws {
+    let program = try Program()
+    try program.write(Self.ambiguous, to: "diary.csv")
+    let start = ["import", program.path("diary.csv"), "--timezone", "Europe/Madrid"]
+    func imported(_ options: [String]) async throws -> String {
+      let kind = options.contains("--kind") ? [] : ["--kind", "smbg"]
+      let outcome = try await program.run(arguments: start + kind + options)
+      #expect(outcome.status == 0, "\(outcome)")
+      return outcome.output
+    }
+    #expect(try await imported(["--unit", "mg/dL", "--date-order", "dmy"]).contains("new 2 "))
+    #expect(try await program.run("undo", "1", "--quiet").status == 0)
+    #expect(try await values(program) == [])
+    #expect(try await imported(options).contains("new 2 · known 0 "))
+    #expect(try await values(program) == expected)
+    #expect(try await imported(options).contains("new 0 · known 2 "))
+    #expect(try await values(program) == expected)
+    #expect(try StoreFile(program.store).count("readings WHERE withdrawn") == 2)
+  }
+
+  @Test func somebodyElsesDataLeavesPermanentlyByTheCommandsOfTheManual() async throws {
+    let page = try String(contentsOfFile: Samples.path("../man/glucoport-undo.1"), encoding: .utf8)
+    let example = try #require(
+      page.components(separatedBy: ".Bd -literal -offset indent\n").first { $0.contains("remote purge") })
+    let commands = example.components(separatedBy: "\n.Ed")[0].split(separator: "\n").map { $0.dropFirst(2) }
+    #expect(commands.count == 6)
+    let program = try Program()
     let moved = try await program.shell(
-      """
-      set -e
-      glucoport export --format ndjson > mine.ndjson
-      glucoport import --quiet --store new.db --timezone Europe/Madrid mine.ndjson
-      """)
-    #expect(moved.status == 0, "\(moved.errors)")
-    #expect(try StoreFile(program.path("new.db")).count("reading") == 1)
-    #expect(try StoreFile(program.store).count("reading") == 3)
+      ServerScript.clients + """
+        serve
+        connect a; connect b; row a 07:10 123; row b 08:00 99; of b record add note hers --quiet
+        upload a --quiet; upload b --quiet; upload a --quiet
+        of b undo 1 --quiet; of b upload --quiet
+        export GLUCOPORT_STORE=a.db
+        \(commands.joined(separator: " || exit\n")) || exit
+        ls served/logbooks; stop >/dev/null
+        """)
+    #expect(moved.status == 0, "\(moved)")
+    #expect(moved.output.contains("the logbook and this store were removed\n"), "\(moved)")
+    #expect(try StoreFile(program.path("a.db")).count("reading") == 1)
+    #expect(try StoreFile(program.path("a.db")).count("reading WHERE value = 123") == 1)
+    #expect(try StoreFile(program.path("a.db")).count("record WHERE kind = 'withdrawal'") == 0)
+    #expect(try StoreFile(program.path("a.db")).count("record WHERE kind = 'note'") == 1)
+    #expect(!FileManager.default.fileExists(atPath: program.path("all.ndjson")))
   }
 }

@@ -175,6 +175,23 @@ import Testing
     #expect(try scratch.open(.reader).lastImport() == nil)
   }
 
+  @Test func theLastImportIsOneThatBroughtSomethingAndIsNotUndone() throws {
+    func last() throws -> Int64? { try scratch.open(.reader).lastImport() }
+    #expect(try last() == nil)
+    try scratch.ingest(sensor(0..<3))
+    try scratch.ingest(sensor([]))
+    #expect(try last() == 1)
+    // What it met is known, and stays visible because of it, too.
+    try scratch.ingest(sensor(0..<3))
+    #expect(try last() == 3)
+    #expect(try undo(3).readings == 0)
+    #expect(try last() == 1)
+    _ = try undo(1)
+    #expect(try last() == nil)
+    _ = try undo(3)
+    #expect(try last() == 3)
+  }
+
   @Test func tooManyPiecesAreNotNotedAndTheUndoSaysSo() throws {
     var notes = ImportNotes(ingest: 2)
     try scratch.ingest(sensor(0..<4))

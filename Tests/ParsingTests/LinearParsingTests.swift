@@ -25,7 +25,9 @@ import Testing
   static let maxRatio = 2.3
   private static let maxRounds = 20
 
-  @Test(arguments: ParsedContent.json + ParsedContent.wire + ParsedContent.tables + ParsedContent.cells)
+  @Test(
+    arguments: ParsedContent.json + ParsedContent.wire + ParsedContent.tables + ParsedContent.cells
+      + ParsedContent.withdrawals)
   func twiceTheInputTakesTwiceTheWork(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }

@@ -231,20 +231,77 @@ import Testing
     Rule(
       "What is visible follows from items and withdrawals alone, in any order.",
       ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMeansNothing"),
-      ("SyncTests/WithdrawalTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
+      ("LogbookTests/VisibilityTests", "questionsInOrderAreAnsweredLikeAnyOthers"),
+      ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
       "A withdrawal never waits for a person: two sides of one always merge.",
       ("LogbookTests/VisibilityTests", "sidesThatWereEditedApartMergeAlikeOnBoth"),
+      ("LogbookTests/PointRunsTests", "setsOfPointsAreThoseOfTheirPoints"),
       ("SyncTests/WithdrawalTests", "withdrawalsThatWereEditedApartAreNoConflict")),
     Rule(
       "Undoing an undo is the identity, and no reading is ever changed or deleted.",
-      ("LogbookStoreTests/UndoTests", "anyImportsUndosAndHidesKeepTheRules")),
+      ("LogbookStoreTests/UndoTests", "anyImportsUndosAndHidesKeepTheRules"),
+      ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
     Rule(
       "A reading stays visible while an import that is not undone brought it.",
       ("LogbookStoreTests/UndoTests", "aReadingStaysVisibleWhileAnImportThatIsNotUndoneBroughtIt")),
     Rule(
+      "A withdrawal of an import hides its readings and none between them, of its device or another.",
+      ("LogbookStoreTests/UndoTests", "whatAnImportBroughtIsHiddenAndNothingElse"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "everySecondReadingOfManyIsHiddenAndShown"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "theReadingsOfAnotherDeviceBetweenThemStay")),
+    Rule(
+      "What a reading's or a record's own withdrawal says goes before all others.",
+      ("LogbookTests/VisibilityTests", "aReadingsOwnRecordGoesBeforeAllOthers"),
+      ("LogbookTests/VisibilityTests", "aRecordIsHiddenAsLongAsItIsWhatTheImportWrote")),
+    Rule(
+      "A rule of a device catches what comes later, an import's withdrawal does not.",
+      ("LogbookStoreTests/UndoTests", "aRuleHidesADevicesReadingsAndThoseThatComeLater"),
+      ("LogbookStoreTests/UndoTests", "whatAnImportBroughtIsHiddenAndNothingElse")),
+    Rule(
+      "A record that somebody edited since stays, and a changed one gets its earlier content back.",
+      ("LogbookStoreTests/UndoTests", "recordsAreHiddenAndThoseThatSomebodyEditedStay")),
+    Rule(
+      "A different value at a withdrawn place is stored as the next occurrence, on every axis.",
+      ("LogbookStoreTests/WithdrawnReadingsTests", "theRightImportIsStoredAfterTheUndoOnEachAxis"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "withoutAnUndoTheRightImportIsARevision"),
+      ("LogbookStoreTests/UndoTests", "aTickOfAWithdrawnReadingIsFreeForAnotherDay")),
+    Rule(
+      "Equal shown values of one place on an axis without values are shown once.",
+      ("LogbookTests/VisibilityTests", "equalShownValuesOfOnePlaceAreShownOnce")),
+    Rule(
+      "The same input stays withdrawn until it is wanted again; another one with the same readings shows them.",
+      ("LogbookStoreTests/UndoTests", "theSameFileStaysWithdrawnUntilItIsWantedAgain"),
+      ("LogbookStoreTests/UndoTests", "anotherFileWithTheSameReadingsShowsThemAgain")),
+    Rule(
+      "A withdrawal that others wrote costs no more than its bytes and the store's readings; one beyond the limits is kept "
+        + "and hides nothing.",
+      ("LogbookTests/PointRunsTests", "damagedBytesAreNoPointsOrPointsInOrder"),
+      ("LogbookTests/PointRunsTests", "aRunOfMorePointsThanAValueMayStateIsRefused"),
+      ("LogbookTests/VisibilityTests", "whatIsLargerThanARecordMayBeIsNotUnderstood"),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "aWithdrawalBeyondTheLimitsIsKeptAndHidesNothing"),
+      (
+        "LogbookStoreTests/WithdrawnReadingsTests",
+        "withdrawalsOfFarMoreReadingsThanThereAreHideThoseThatAreThere"
+      )),
+    Rule(
+      "No withdrawal that a store writes is larger than a record may be.",
+      (
+        "LogbookStoreTests/WithdrawnReadingsTests",
+        "irregularReadingsTakeAFewBytesEachInRecordsThatAreNotTooLarge"
+      ),
+      ("LogbookStoreTests/WithdrawnReadingsTests", "changesOfRecordsNeverMakeARecordThatIsTooLarge")),
+    Rule(
       "No comparison with a server revives what is withdrawn.",
-      ("SyncTests/WithdrawalTests", "verifyNeverRevivesWhatIsWithdrawn")),
+      ("SyncTests/WithdrawalTests", "verifyNeverRevivesWhatIsWithdrawn"),
+      ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadingsComeBack")),
+    Rule(
+      "A site shows nothing that is withdrawn, and gets it back.",
+      ("SyncTests/WithdrawalTests", "aSiteLosesWhatIsWithdrawnAndGetsItBack")),
+    Rule(
+      "No round trip through an export revives what is withdrawn.",
+      ("CommandsTests/UndoTests", "aRoundTripRevivesNothing"),
+      ("CommandsTests/WithdrawnTests", "itIsHiddenInAnotherStoreBecauseItsWithdrawalTravels")),
   ]
 
   @Test func eachRuleHasItsTests() throws {

@@ -158,13 +158,15 @@ extension SimulatedNode {
 
 extension Scene {
   /// Another installation with the files of this one, as a copy program finds them.
-  func copy(of node: SimulatedNode) async throws -> SimulatedNode {
-    let path = node.path + "-copy"
+  ///
+  /// - Parameter number: tells several copies apart.
+  func copy(of node: SimulatedNode, number: UInt64 = 0) async throws -> SimulatedNode {
+    let path = node.path + "-copy" + (number == 0 ? "" : "\(number)")
     for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: node.path + suffix) {
       try FileManager.default.copyItem(atPath: node.path + suffix, toPath: path + suffix)
     }
     let remote = FaultyRemote(server)
     await remote.setPage(1000)
-    return SimulatedNode(at: path, remote, seed: 3)
+    return SimulatedNode(at: path, remote, seed: 3 + number)
   }
 }

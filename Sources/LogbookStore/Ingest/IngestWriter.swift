@@ -72,7 +72,7 @@ package final class IngestWriter {
     var storedRejections = 0
     var notes = ImportNotes(ingest: 0)
     /// What the input gave that is there and withdrawn, by its series: this is known, too, where there are no notes.
-    var metWithdrawn: [Int64: [SeriesPoint]] = [:]
+    var metWithdrawn = MetReadings()
     /// Whether the input states its readings' identities itself: it comes from a store.
     var statesIdentities = false
     var given = GivenTimes()
@@ -299,7 +299,7 @@ package final class IngestWriter {
       return
     }
     if try readsFile, !state.statesIdentities {
-      let removal = try ImportClaims(id, database).removal(with: state.metWithdrawn)
+      let removal = try ImportClaims(id, database).removal(with: state.metWithdrawn.lists())
       try finishRecords(revives: same.isEmpty)
       // Anew: what was taken back holds no longer, and lost items to that.
       for (guid, input) in try WithdrawalGroup.held(database) {
@@ -400,7 +400,7 @@ package final class IngestWriter {
     state.counts.changedReadings += outcome.changed
     state.counts.withdrawnReadings += outcome.withdrawn
     for (series, points) in outcome.met { try state.notes.add(points, of: series, database) }
-    for (series, point) in outcome.metWithdrawn { state.metWithdrawn[series, default: []].append(point) }
+    for (series, point) in outcome.metWithdrawn { state.metWithdrawn.add(point, of: series) }
     if batch[0].occurrenceIsStated { state.statesIdentities = true }
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)

@@ -76,7 +76,7 @@ extension ImportClaims {
   /// All that the import brought, as something to take out of withdrawals.
   ///
   /// - Parameter met: readings by series that it brought, too, whether it noted them or not.
-  func removal(with met: [Int64: [SeriesPoint]] = [:]) throws -> Removal {
+  func removal(with met: [Int64: [PointRuns]] = [:]) throws -> Removal {
     var all = WithdrawnInput(group: "")
     for (series, readings) in try readings() {
       all.points[try SeriesName.stored(series, connection)] = readings.points
@@ -84,11 +84,10 @@ extension ImportClaims {
     for guid in try recordGuids() { all.records[guid] = "" }
     var removal = Removal()
     removal.add(all)
-    var further = WithdrawnInput(group: "")
-    for (series, points) in met {
-      further.points[try SeriesName.stored(series, connection)] = PointRuns(Set(points).sorted())
+    for (series, lists) in met {
+      let name = try SeriesName.stored(series, connection)
+      for runs in lists { removal.add(WithdrawnInput(group: "", points: [name: runs])) }
     }
-    removal.add(further)
     return removal
   }
 }

@@ -44,13 +44,19 @@ extension Store {
     }
   }
 
-  /// The last import of this store that is not undone; nil for none.
+  /// The last import of this store that brought something and is not undone; nil for none. One that met only what was
+  /// known brought that, too; one of which no row was taken brought nothing.
   package func lastImport() throws -> Int64? {
     try read { database in
       let undone = try ImportClaims.undone(database).map(String.init).joined(separator: ",")
+      let brought = ["new", "known", "corrected", "records.new", "records.known", "records.updated"]
+        .map { "coalesce(json_extract(counts, '$.\($0)'), 0)" }.joined(separator: " + ")
       return try Int64.fetchOne(
         database,
-        sql: "SELECT max(id) FROM ingest WHERE NOT (\(UndoPlan.isPulled)) AND id NOT IN (\(undone))")
+        sql: """
+          SELECT id FROM ingest WHERE NOT (\(UndoPlan.isPulled)) AND id NOT IN (\(undone)) AND \(brought) > 0
+          ORDER BY id DESC LIMIT 1
+          """)
     }
   }
 
