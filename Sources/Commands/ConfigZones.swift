@@ -3,6 +3,7 @@
 import ArgumentParser
 import Logbook
 import LogbookStore
+import Sync
 
 /// What `config timezone` takes beside a zone.
 struct ZoneOptions: ParsableArguments {
@@ -107,6 +108,12 @@ struct ConfigZones {
       change.isChange
         ? "\(what): recalculated \(counted(change.readings, "reading")) and \(counted(change.records, "record"))"
         : "\(what): this holds already; nothing changed")
+    let moves = change.toMove
+    if moves.readings + moves.records > 0 {
+      output.line(
+        "\(counted(moves.readings, "reading")) and \(counted(moves.records, "record")) to move on the Nightscout site; 'glucoport upload' moves them, \(grouped(UploadOptions().maxMoves)) in a run"
+      )
+    }
   }
 
   private static func text(_ covered: ZoneCoverage.Counts) -> String {

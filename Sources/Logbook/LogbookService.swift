@@ -36,6 +36,8 @@ package protocol LogbookService: Sendable {
   /// Digests over the identities of all readings: what a client compares that no longer knows what is stored.
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests
 
+  /// The same login by the zones that the store has by now, for a logbook that holds instants alone.
+  func placing(in zone: LogbookZone) -> any LogbookService
   /// Parts of the logbook, by range or by record.
   var parts: (any PartService)? { get }
   /// Comparison in traffic that grows with the differences.
@@ -46,13 +48,17 @@ package protocol LogbookService: Sendable {
   var attachments: (any AttachmentService)? { get }
   /// Removal of the whole logbook.
   var purging: (any PurgeService)? { get }
-  /// Removal of withdrawn readings, where others would show them: such a logbook holds only what counts.
+  /// Removal of what is withdrawn, where others would show it: such a logbook holds only what counts.
   var removal: (any RemovalService)? { get }
+  /// Moving of what was sent, for a logbook that knows only instants.
+  var moving: (any MovingService)? { get }
 }
 
 extension LogbookService {
   /// No limit but the caller's.
   package var batchLimits: BatchLimits { BatchLimits() }
+  /// The service as it is: it holds shown times.
+  package func placing(in zone: LogbookZone) -> any LogbookService { self }
   /// None.
   package var parts: (any PartService)? { nil }
   /// None.
@@ -65,14 +71,35 @@ extension LogbookService {
   package var purging: (any PurgeService)? { nil }
   /// None.
   package var removal: (any RemovalService)? { nil }
+  /// None.
+  package var moving: (any MovingService)? { nil }
 }
 
-/// Removal of readings from a logbook that other programs read, which know no withdrawals.
+/// Removal of items from a logbook that other programs read, which know no withdrawals.
 package protocol RemovalService: Sendable {
   /// Removes these readings. One that is not there counts as removed.
   ///
   /// - Returns: whether the login may do so; where it may not, nothing is removed.
   func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool
+  /// Removes a record without deleting it: other stores keep it, and sending it again brings it back. What belongs to
+  /// another program stays.
+  ///
+  /// - Parameter change: the record as the remote should have it.
+  func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError)
+}
+
+/// Moving of items in a logbook that other programs read by their instants: where derived offsets change, what was sent
+/// stands at the wrong time.
+package protocol MovingService: Sendable {
+  /// For each of these readings the instants in UTC seconds at which it stands under its own identity: none where it is
+  /// not there, more than one where it is there twice.
+  func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]]
+  /// Moves a record to the instant of its state, unless it stands there.
+  ///
+  /// - Parameter change: the record as the remote has it.
+  /// - Returns: `accepted` with the revision from then on; `conflict` where others changed or deleted it; `refused`
+  ///   where it cannot be moved.
+  func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict
 }
 
 /// Parts of a logbook, such as its latest readings or one record, before everything else that changed.

@@ -42,6 +42,9 @@ package struct NightscoutDocument: Hashable, Sendable {
   /// Whether its event was moved in time, which no document can be: it goes on in another one.
   package var isMoved: Bool { own?["moved"] != nil }
 
+  /// Whether its record is hidden by a withdrawal, which is no deletion: other stores keep the record.
+  package var isWithdrawn: Bool { own?["withdrawn"] == .flag(true) }
+
   /// Whether it is deleted.
   package var isDeleted: Bool { members["isValid"] == .flag(false) }
 

@@ -81,8 +81,8 @@ extension NightscoutTreatment {
 
   /// What a treatment holds.
   static func contents(_ document: NightscoutDocument, _ zone: NightscoutZone) -> NightscoutContents {
-    // The event goes on in another document.
-    if document.isMoved { return NightscoutContents() }
+    // The event goes on in another document, or comes back into this one.
+    if document.isMoved || document.isWithdrawn { return NightscoutContents() }
     let parts = parts(document)
     var contents = NightscoutContents(records: parts.map { record($0, document, zone) })
     let isOurs = document[.app].text == NightscoutDocument.app

@@ -20,6 +20,11 @@ package struct UploadOptions: Hashable, Sendable {
   package var fetchesHistory = false
   /// Whether the base zone is agreed on before anything is sent, where no remote had a say in it yet.
   package var joinsZones = false
+  /// Whether the remote holds instants alone, so that a change of zone moves what was sent.
+  package var movesDocuments = false
+  /// The most documents that are moved in one run. Each takes a request of its own, of some 50 to 100 ms at a hosted
+  /// site: with these a run takes some minutes longer, and what pull and push wait for is done before.
+  package var maxMoves = 5000
   /// Which base zone holds where people gave the two logbooks different ones; nil to ask.
   package var zoneChoice: ZoneChoice?
   /// The most readings in one request.

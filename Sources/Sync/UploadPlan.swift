@@ -44,6 +44,7 @@ package struct UploadPlan: Sendable {
     case .passing(_, .setAside, _): .setAside
     case .passing(_, .quarantine(let reason), _): .quarantine(reason: reason)
     case .pulling: .pull(limit: changes.current)
+    case .moving: .moveDocuments
     case .transferring(.upload): .pushAttachments
     case .transferring(.download): .fetchAttachments
     case .requeueing: .requeueMissing
@@ -97,19 +98,28 @@ extension UploadPlan {
     case (.passing(let batch, _, let next), .done): return .pushing(batch, then: next)
     case (.pushing(let batch, let next), _): return afterPush(of: batch, then: next, event)
     case (.pulling, _): return afterPull(event)
+    case (.moving, .done): return .moving
+    case (.moving, .exhausted): return firstAttachment
+    case (.moving, .failed(let error, _)): return afterFailure(error)
     case (.transferring(let direction), _): return afterTransfer(direction, event)
     case (.requeueing, .failed(let error, _)), (.beginning, .failed(let error, _)): return afterFailure(error)
     case (.beginning, .exhausted), (.beginning, .overtaken), (.beginning, .rolledBack),
       (.renewing, .exhausted), (.renewing, .overtaken), (.renewing, .rolledBack), (.renewing, .failed),
       (.passing, .exhausted), (.passing, .overtaken), (.passing, .rolledBack), (.passing, .failed),
-      (.requeueing, .exhausted), (.requeueing, .overtaken), (.requeueing, .rolledBack), (.ended, _):
+      (.requeueing, .exhausted), (.requeueing, .overtaken), (.requeueing, .rolledBack), (.moving, .overtaken),
+      (.moving, .rolledBack), (.ended, _):
       return nil
     }
   }
 
   private var firstPush: UploadState { canPushRecords ? .pushing(.readings, then: .pull) : firstPull }
 
-  private var firstPull: UploadState { options.pulls ? .pulling : firstAttachment }
+  private var firstPull: UploadState { options.pulls ? .pulling : firstMove }
+
+  /// Behind the pull, which may bring a change of zone; what others and this store made is in step by then.
+  private var firstMove: UploadState {
+    options.movesDocuments && canPushRecords ? .moving : firstAttachment
+  }
 
   /// Attachments come last, so that nothing waits for them.
   private var firstAttachment: UploadState { canPushRecords ? .transferring(.upload) : firstFetch }
@@ -159,7 +169,7 @@ extension UploadPlan {
     case .done:
       changes.succeed()
       return .pulling
-    case .exhausted: return firstAttachment
+    case .exhausted: return firstMove
     // By what was made here, when a content for which a person waits was next in the queue.
     case .overtaken: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()

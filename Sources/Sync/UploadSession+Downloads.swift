@@ -12,8 +12,11 @@ extension UploadSession {
       return .exhausted
     }
     let (heldBack, canPush, done) = (heldBack, plan.canPushRecords, doneDownloads)
+    let leavesOut = remote.removal != nil
     let choice = try store.sync { store -> Download?? in
-      if canPush, try store.hasPendingRecords(heldBack: heldBack) { return .none }
+      if canPush, try store.hasPendingRecords(heldBack: heldBack, leavesOutWithdrawn: leavesOut) {
+        return .none
+      }
       return .some(try store.nextDownload(except: done))
     }
     // An edit was made since the last push: what is known here goes up first.

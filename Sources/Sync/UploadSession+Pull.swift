@@ -6,9 +6,10 @@ import LogbookStore
 extension UploadSession {
   /// Whether a record cannot be sent in this run, so that it does not hold a page back.
   private var heldBackRule: (SyncTransaction, String) throws -> Bool {
-    let (heldBack, canPush) = (heldBack, plan.canPushRecords)
+    let (heldBack, canPush, removes) = (heldBack, plan.canPushRecords, remote.removal != nil)
     return { store, guid in
       try !canPush || heldBack.contains(guid) || store.waitsForEntry(guid)
+        || (removes && store.isHidden(record: guid))
     }
   }
 

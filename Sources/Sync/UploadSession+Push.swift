@@ -63,7 +63,11 @@ extension UploadSession {
       return nil
     case .success(true):
       let now = environment.now()
-      _ = try store.sync { try $0.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now) }
+      try store.sync { store in
+        _ = try store.requeue(withdrawn.keys, reason: "withdrawn and removed there", at: now)
+        try store.forgetUnanswered(withdrawn.keys)
+        try store.endMoves(of: withdrawn.keys)
+      }
       return .done
     }
   }
@@ -74,14 +78,20 @@ extension UploadSession {
   /// Sends the next records that are pending. What is sent of each is written into the store before.
   func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {
     let (heldBack, node, began) = (heldBack, run.node, environment.now())
+    let removal = remote.removal
     let (records, changes) = try store.sync { store in
+      if removal != nil { try store.requeueShownRecords() }
       let records = try store.pendingRecords(
-        phase, limit: limit, heldBack: heldBack)
+        phase, limit: limit, heldBack: heldBack, leavesOutWithdrawn: removal != nil)
       try store.beginTransfer(.records, of: records.map(\.guid), at: began)
       return (records, try records.map { try store.prepare($0, node: node) })
     }
     lastSent = .records(records)
-    guard !records.isEmpty else { return .exhausted }
+    guard !records.isEmpty else {
+      // By then the withdrawals themselves are there.
+      guard let removal, phase == .children else { return .exhausted }
+      return try await removeHidden(removal)
+    }
     let answer = await ask { () async throws(ServiceError) in try await remote.apply(changes, run) }
     switch answer {
     case .failure(let error):
@@ -89,6 +99,27 @@ extension UploadSession {
       return .failed(error, items: isAtFault ? records.count : 0)
     case .success(let answer):
       try settle(records, answer)
+      return .done
+    }
+  }
+
+  /// Removes the next record from the remote that is hidden here.
+  private func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent {
+    guard mayRemoveRecords, let record = try store.sync({ try $0.hiddenRecords(limit: 1) }).first else {
+      return .exhausted
+    }
+    lastSent = .nothing
+    let (change, run) = (record.whole(from: run.node), run)
+    let answer = await ask { () async throws(ServiceError) in try await removal.remove(change, run) }
+    switch answer {
+    // What the login may not do holds nothing else up.
+    case .failure(.refused(let reason)):
+      mayRemoveRecords = false
+      plan.leaveWork("hidden records are still shown there: \(reason)")
+      return .exhausted
+    case .failure(let error): return .failed(error, items: 0)
+    case .success:
+      try store.sync { try $0.noteRemoved(record.guid) }
       return .done
     }
   }

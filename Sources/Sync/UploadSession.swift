@@ -11,7 +11,9 @@ package final class UploadSession {
   package internal(set) var summary = UploadSummary()
 
   let store: Store
-  let remote: any LogbookService
+  private(set) var remote: any LogbookService
+  /// The zone by which the remote places what states no offset; nil before the first step.
+  private var zone: LogbookZone?
   let remoteName: String
   let environment: UploadEnvironment
   var plan: UploadPlan
@@ -20,6 +22,10 @@ package final class UploadSession {
   var lastReading: ReadingKey?
   /// Whether the login may remove what is withdrawn, as far as the remote has shown.
   var mayRemove = true
+  /// The same for records.
+  var mayRemoveRecords = true
+  /// How far the moves of documents are.
+  var moves: MoveProgress
   /// Records that cannot be sent in this run.
   var heldBack: Set<String> = []
   /// How often each record was sent in this run without becoming synced.
@@ -77,6 +83,8 @@ package final class UploadSession {
     var options = options
     options.maxReadings = min(options.maxReadings, remote.batchLimits.readings)
     options.maxRecords = min(options.maxRecords, remote.batchLimits.records)
+    options.movesDocuments = remote.moving != nil
+    moves = MoveProgress(left: options.maxMoves)
     plan = UploadPlan(options)
     attachments = AttachmentLane(PartSize(maxBytes: options.maxPartBytes))
   }
@@ -101,6 +109,7 @@ package final class UploadSession {
       plan.stop("--max-time reached; the next run continues", isInterrupting: true)
     }
     if environment.isOutOfBytes() { plan.stop("--max-bytes reached; the next run continues") }
+    try renewZone()
     switch plan.current {
     case .begin: try plan.note(try await begin())
     case .pushReadings(let limit): try plan.note(try await pushReadings(limit))
@@ -108,6 +117,7 @@ package final class UploadSession {
     case .setAside: try plan.note(setAside())
     case .quarantine(let reason): try plan.note(try quarantine(reason))
     case .pull(let limit): try plan.note(try await download(limit))
+    case .moveDocuments: try plan.note(try await moveDocuments())
     case .pushAttachments: try plan.note(try await pushAttachments())
     case .fetchAttachments: try plan.note(try await fetchAttachments())
     case .requeueMissing: try plan.note(try await requeueMissing())
@@ -116,6 +126,14 @@ package final class UploadSession {
       return try finish(ending)
     }
     return nil
+  }
+
+  /// What another process changed, or the last page brought, holds for what is sent from then on.
+  private func renewZone() throws {
+    guard remote.moving != nil else { return }
+    let now = try store.timezone()
+    guard now != zone else { return }
+    (zone, remote) = (now, remote.placing(in: now))
   }
 
   /// Makes a request; what failed of it becomes the event.
@@ -190,6 +208,8 @@ extension UploadSession {
     let (host, pushed, pulled) = (remoteName, plan.options.pushes, hasFetchedChanges)
     let asked = hasAsked
     let finished = finishedDownloads
+    let toMove = try store.siteMoves()
+    (summary.readingsToMove, summary.recordsToMove) = (toMove.readings, toMove.records)
     return try store.sync { store in
       try store.endTransfers()
       try store.finishDownloads(finished)

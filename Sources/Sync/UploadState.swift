@@ -10,6 +10,8 @@ enum UploadState: Hashable, Sendable {
   /// Passing over the single item that failed; the same kind of batch goes on behind it.
   case passing(UploadBatch, PassedItem, then: AfterPush)
   case pulling
+  /// Moving what a change of zone placed elsewhere.
+  case moving
   case transferring(TransferDirection)
   case requeueing
   case renewing

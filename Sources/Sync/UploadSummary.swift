@@ -42,6 +42,14 @@ package struct UploadSummary: Hashable, Sendable {
   package var setAside = 0
   /// Readings that were queued again, since the remote lacks them.
   package var requeued = 0
+  /// Documents of readings that were moved, since a change of zone gave them another instant.
+  package var movedReadings = 0
+  /// Documents of records that were moved.
+  package var movedRecords = 0
+  /// Readings whose documents are to be moved still.
+  package var readingsToMove = 0
+  /// Records whose documents are to be moved still.
+  package var recordsToMove = 0
   /// Pages that were not applied, since a record on them was edited meanwhile.
   package var rollbacks = 0
 

@@ -12,6 +12,8 @@ extension VerifySession {
     var held = try store.compare {
       (readings: try $0.heldReadings(in: all), records: try $0.heldRecords(in: all))
     }
+    // A site shows none of these.
+    let hidden = try store.compare { try $0.hiddenRecords() }
     var found: Set<ReadingKey> = []
     var records: [String: RemoteRecord] = [:]
     var cursor: String?
@@ -35,6 +37,7 @@ extension VerifySession {
       .sorted { $0.deviceTime.seconds < $1.deviceTime.seconds }
     for record in records.values { compare(record, with: held.records.removeValue(forKey: record.guid), all) }
     recordsMissingThere = held.records.values
-      .filter { $0.isSettled && $0.lastSyncedState?.isDeleted == false }.sorted { $0.guid < $1.guid }
+      .filter { $0.isSettled && $0.lastSyncedState?.isDeleted == false && !hidden.contains($0.guid) }
+      .sorted { $0.guid < $1.guid }
   }
 }

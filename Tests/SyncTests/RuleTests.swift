@@ -58,6 +58,25 @@ import Testing
     Rule(
       "Ticks settle a repeated hour whatever the order in which readings came.",
       ("LogbookStoreTests/ZoneRecordTests", "ticksSettleTheRepeatedHourWhateverTheOrderOfImports")),
+    Rule(
+      "Only a change of zone moves documents on a site, and only those of uploaded items whose instant changed.",
+      ("SyncTests/SiteMoveTests", "aChangeOfZoneMovesReadingsAndRecords"),
+      ("SyncTests/SiteMoveTests", "statedOffsetsAndPendingReadingsAreNotQueued"),
+      ("SyncTests/SiteMoveTests", "aChangeBackBeforeTheUploadMovesNothing")),
+    Rule(
+      "A move that is interrupted anywhere leaves each reading with one document in the end.",
+      ("SyncTests/SiteMoveTests", "anUploadThatIsKilledAtAnyRequestLosesAndDoublesNothing"),
+      ("SyncTests/SiteMoveTests", "anySequenceOfZonesImportsAndUploadsEndsInPlace")),
+    Rule(
+      "A change of zone during a move is not missed.",
+      ("SyncTests/SiteMoveTests", "aChangeOfZoneAtAnyRequestOfAMoveIsNotMissed")),
+    Rule(
+      "What was sent without an answer counts as sent when a zone changes.",
+      ("SyncTests/SiteMoveTests", "aChangeOfZoneBehindAnUploadThatWasKilledDoublesNothing")),
+    Rule(
+      "A move revives nothing that somebody deleted on the site, and leaves other programs' entries alone.",
+      ("SyncTests/SiteMoveTests", "whatSomebodyDeletedThereStaysDeleted"),
+      ("SyncTests/SiteMoveTests", "otherProgramsEntriesStayWhereTheyAre")),
   ]
 
   private static let edits = [
@@ -296,12 +315,15 @@ import Testing
       ("SyncTests/WithdrawalTests", "verifyNeverRevivesWhatIsWithdrawn"),
       ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadingsComeBack")),
     Rule(
-      "A site shows nothing that is withdrawn, and gets it back.",
-      ("SyncTests/WithdrawalTests", "aSiteLosesWhatIsWithdrawnAndGetsItBack")),
-    Rule(
       "No round trip through an export revives what is withdrawn.",
       ("CommandsTests/UndoTests", "aRoundTripRevivesNothing"),
       ("CommandsTests/WithdrawnTests", "itIsHiddenInAnotherStoreBecauseItsWithdrawalTravels")),
+    Rule(
+      "A site shows nothing that is hidden, and no store takes that for a deletion.",
+      ("SyncTests/WithdrawalTests", "aSiteLosesWhatIsWithdrawnAndGetsItBack"),
+      ("SyncTests/SiteRemovalTests", "aHiddenRecordIsBlankAndDeletedThereAndComesBackWhenItIsShown"),
+      ("SyncTests/SiteRemovalTests", "aRecordThatIsHiddenBeforeItIsSentNeverGetsThere"),
+      ("SyncTests/SiteRemovalTests", "anUploadThatIsKilledAtAnyRequestEndsAsOneThatIsNot")),
   ]
 
   @Test func eachRuleHasItsTests() throws {

@@ -70,14 +70,24 @@ final class SiteScene {
     }
   }
 
+  /// Gives a store another zone, as another process does during an upload.
+  func settingZone(_ name: String, _ zone: String, at second: Int64) -> @Sendable () throws -> Void {
+    let path = path(name)
+    return {
+      _ = try Store(path: path, role: .editor).setTimezone(LogbookZone(name: zone), at: second)
+    }
+  }
+
   func close(_ name: String) { stores[name] = nil }
 
   /// Imports readings of a device into a store.
-  func ingest(_ name: String, _ readings: [Reading], _ device: Device = meter) throws {
+  func ingest(
+    _ name: String, _ readings: [Reading], _ device: Device = meter, records: [ImportedRecord] = []
+  ) throws {
     _ = try store(name)
     let importer = try Store(path: path(name), role: .importer)
     var batch = IngestBatch()
-    (batch.devices, batch.readings) = ([device], readings)
+    (batch.devices, batch.readings, batch.records) = (readings.isEmpty ? [] : [device], readings, records)
     let source = IngestSource(
       name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [])
     try importer.ingest(source, isAtomic: false) { writer in

@@ -17,6 +17,8 @@ struct StatusObject: Encodable {
   let pendingRecords: Int
   let conflicts: Int
   let refused: Int
+  let readingsToMove: Int
+  let recordsToMove: Int
   let attachmentContents: AttachmentBacklogObject
   let devices: [DeviceObject]
   let recordKinds: [RecordKindObject]
@@ -38,6 +40,8 @@ struct StatusObject: Encodable {
     pendingRecords = overview.pendingRecords
     conflicts = overview.conflicts
     refused = overview.refused
+    readingsToMove = overview.siteMoves.readings
+    recordsToMove = overview.siteMoves.records
     attachmentContents = AttachmentBacklogObject(text.contents)
     devices = overview.lines.map(DeviceObject.init)
     recordKinds = overview.recordLines.map(RecordKindObject.init)

@@ -147,11 +147,14 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
       try output.json(
         PendingObject(
           pendingReadings: overview.pendingReadings, pendingRecords: overview.pendingRecords,
-          pendingAttachments: contents))
+          pendingAttachments: contents, readingsToMove: overview.siteMoves.readings,
+          recordsToMove: overview.siteMoves.records))
     } else if !quiet {
       let attachments = contents == 0 ? "" : ", \(counted(contents, "attachment"))"
+      let moves = UploadText.moved(
+        overview.siteMoves.readings, overview.siteMoves.records, "to move on the site")
       output.line(
-        "pending: \(counted(overview.pendingReadings, "reading")), \(counted(overview.pendingRecords, "record"))\(attachments); nothing was sent or changed"
+        "pending: \(counted(overview.pendingReadings, "reading")), \(counted(overview.pendingRecords, "record"))\(attachments)\(moves); nothing was sent or changed"
       )
     }
     try output.finish()

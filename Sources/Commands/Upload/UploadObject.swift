@@ -20,6 +20,10 @@ struct UploadObject: Encodable {
   let setAside: Int
   let requeued: Int
   let rollbacks: Int
+  let movedReadings: Int
+  let movedRecords: Int
+  let readingsToMove: Int
+  let recordsToMove: Int
   let pushedAttachments: Int
   let pushedAttachmentBytes: Int64
   let pulledAttachments: Int
@@ -51,6 +55,10 @@ struct UploadObject: Encodable {
     setAside = summary.setAside
     requeued = summary.requeued
     rollbacks = summary.rollbacks
+    movedReadings = summary.movedReadings
+    movedRecords = summary.movedRecords
+    readingsToMove = summary.readingsToMove
+    recordsToMove = summary.recordsToMove
     pushedAttachments = summary.pushedAttachments
     pushedAttachmentBytes = summary.pushedAttachmentBytes
     pulledAttachments = summary.pulledAttachments
@@ -69,4 +77,6 @@ struct PendingObject: Encodable {
   let pendingReadings: Int
   let pendingRecords: Int
   let pendingAttachments: Int
+  let readingsToMove: Int
+  let recordsToMove: Int
 }

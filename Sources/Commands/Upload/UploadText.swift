@@ -23,6 +23,15 @@ enum UploadText {
       + part("merged", summary.merged) + " · conflicts \(grouped(summary.conflicts))"
       + part("refused", summary.refused) + part("left for the next run", summary.setAside)
       + part("queued again", summary.requeued)
+      + moved(summary.movedReadings, summary.movedRecords, "moved on the site")
+      + moved(summary.readingsToMove, summary.recordsToMove, "to move on the site")
+  }
+
+  /// What a change of zone moves on a site, as a part of a line; empty for nothing.
+  static func moved(_ readings: Int, _ records: Int, _ words: String) -> String {
+    let counts = [(readings, "reading"), (records, "record")].filter { $0.0 > 0 }
+      .map { counted($0.0, $0.1) }
+    return counts.isEmpty ? "" : " · \(counts.joined(separator: ", ")) \(words)"
   }
 
   /// What a person may want to do now.

@@ -43,6 +43,8 @@ package struct Overview: Sendable {
   package let withdrawnReadings: Int
   /// Records that a withdrawal hides.
   package let withdrawnRecords: Int
+  /// What is to be moved on the Nightscout site that is the remote, since a change of zone gave it another instant.
+  package let siteMoves: SiteMoves.Counts
   /// The IANA name of the logbook's zone.
   package let timezone: String
   /// Zones that the logbook states and this system does not know.
@@ -171,7 +173,7 @@ extension Store {
       let zones = try LogbookZones(database)
       return Overview(
         withdrawnReadings: withdrawn.readings, withdrawnRecords: withdrawn.records,
-        timezone: zones.base.name, unknownZones: zones.unknownNames,
+        siteMoves: try SiteMoves.counts(database), timezone: zones.base.name, unknownZones: zones.unknownNames,
         lines: try Row.fetchAll(
           database,
           sql: """
@@ -185,10 +187,10 @@ extension Store {
         recordLines: try Row.fetchAll(
           database,
           sql: """
-            SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE \(RecordCondition.isPending)),
+            SELECT kind, count(*) FILTER (WHERE deleted = 0), count(*) FILTER (WHERE \(Self.isPending)),
               count(*) FILTER (WHERE \(RecordCondition.isRefused))
             FROM record GROUP BY kind
-            HAVING kind NOT IN (\(Self.statements)) OR count(*) FILTER (WHERE \(RecordCondition.isPending)) > 0
+            HAVING kind NOT IN (\(Self.statements)) OR count(*) FILTER (WHERE \(Self.isPending)) > 0
               OR count(*) FILTER (WHERE \(RecordCondition.isRefused)) > 0
             ORDER BY kind
             """
@@ -202,6 +204,11 @@ extension Store {
         ingests: try Self.ingests(database, limit: ingests))
     }
   }
+
+  /// A Nightscout site never gets what is hidden, which counts as withdrawn.
+  private static let isPending = """
+    \(RecordCondition.isPending) AND NOT (\(SiteSchema.isConnected) AND \(Withdrawn.recordIsUnsent))
+    """
 
   /// Kinds of which people see only what is pending.
   private static let statements = RecordKind.known.filter { !RecordKind.listed.contains($0) }

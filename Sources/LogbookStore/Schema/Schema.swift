@@ -9,7 +9,7 @@ enum Schema {
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, QueueSchema.statements,
-      StatementSchema.statements, ViewSchema.statements,
+      StatementSchema.statements, SiteSchema.statements, ViewSchema.statements,
     ])
 
   private static let tables = """

@@ -13,6 +13,10 @@ enum Requeue {
       try database.execute(sql: "UPDATE reading SET uploaded = 0 WHERE uploaded = 1")
       try database.execute(sql: "DELETE FROM refusal")
       try database.execute(sql: "DELETE FROM same_as")
+      // What is known of documents is known of the other remote's.
+      for table in ["resend", "resend_record", "unanswered", "removed_record"] {
+        try database.execute(sql: "DELETE FROM \(table)")
+      }
       try AttachmentQueue.requeueAll(database)
       try database.execute(
         sql: """

@@ -10,6 +10,8 @@ extension SyncTransaction {
   /// Their cost grows with what is pending, not with the store.
   ///
   /// - Parameter leavesOutWithdrawn: whether the remote is not to get what is withdrawn.
+  ///
+  /// Those whose document is to be moved are left to the move, since the document may stand at its old time.
   package func pendingReadings(
     after key: ReadingKey?, limit: Int, leavesOutWithdrawn: Bool = false
   ) throws -> PendingReadings {
@@ -19,6 +21,7 @@ extension SyncTransaction {
       r.uploaded = 0 AND \(leavesOutWithdrawn ? Withdrawn.readingIsShown : "TRUE")
         AND NOT EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series AND f.position = r.position
           AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence)
+        AND NOT EXISTS (SELECT 1 FROM resend AS m WHERE \(SiteSchema.isSame("m", "r")))
       """, after: key, limit: limit)
   }
 
@@ -32,19 +35,29 @@ extension SyncTransaction {
       """, "r.uploaded = 1", after: nil, limit: limit)
   }
 
-  private func readings(
-    _ tables: String, _ condition: String, after key: ReadingKey?, limit: Int
+  /// - Parameters:
+  ///   - row: the table whose key gives the order without sorting.
+  ///   - isDescending: from the last one on.
+  func readings(
+    _ tables: String, _ condition: String, orderedBy row: String = "r", after key: ReadingKey?, limit: Int,
+    isDescending: Bool = false
   ) throws -> PendingReadings {
+    let columns = SiteSchema.keyColumns.split(separator: ", ").map { "\(row).\($0)" }
+    let order = columns.map { isDescending ? "\($0) DESC" : $0 }.joined(separator: ", ")
+    let bound: Int64 = isDescending ? .max : .min
     let statement = try RawStatement(
       keptBy: database,
       """
       SELECT r.partition, r.position, r.series, r.value_bucket, r.occurrence, \(Self.readingColumns)
       FROM \(tables)
-      WHERE \(condition) AND (r.partition, r.position, r.series, r.value_bucket, r.occurrence) > (?1, ?2, ?3, ?4, ?5)
-      ORDER BY r.partition, r.position, r.series, r.value_bucket, r.occurrence LIMIT ?6
+      WHERE \(condition) AND (\(columns.joined(separator: ", ")))
+        \(isDescending ? "<" : ">") (?1, ?2, ?3, ?4, ?5)
+      ORDER BY \(order) LIMIT ?6
       """)
     statement.bind(
-      key ?? ReadingKey(partition: .min, position: .min, series: .min, valueBucket: .min, occurrence: .min),
+      key
+        ?? ReadingKey(
+          partition: bound, position: bound, series: bound, valueBucket: bound, occurrence: bound),
       at: 1)
     statement.bind(Int64(limit), at: 6)
     guard try statement.step() else {
@@ -84,6 +97,7 @@ extension SyncTransaction {
     let isRefused = Set(refused.map(\.item))
     try UploadMarks(database: database).set(
       keys.indices.lazy.filter { !isRefused.contains($0) }.map { keys[$0] })
+    try forgetUnanswered(keys)
     for item in same where keys.indices.contains(item.item) {
       try noteSame(keys[item.item], as: item.document, isOnlyThere: true)
     }

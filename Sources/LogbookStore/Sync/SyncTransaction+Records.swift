@@ -56,14 +56,20 @@ extension SyncTransaction {
 
   /// Records that are to be sent, as many as `limit`, by their ids.
   ///
-  /// - Parameter heldBack: records that cannot be sent in this run.
-  package func pendingRecords(_ phase: PushPhase, limit: Int, heldBack: Set<String>) throws -> [SyncRecord] {
+  /// - Parameters:
+  ///   - heldBack: records that cannot be sent in this run.
+  ///   - leavesOutWithdrawn: whether the remote is not to get what is hidden.
+  package func pendingRecords(
+    _ phase: PushPhase, limit: Int, heldBack: Set<String>, leavesOutWithdrawn: Bool = false
+  ) throws -> [SyncRecord] {
     let relation = phase == .entries ? "record.entry_guid IS NULL" : "record.entry_guid IS NOT NULL"
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
           SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
-          WHERE \(RecordCondition.isPending) AND \(relation) AND NOT \(Self.waitsForEntry) ORDER BY record.guid
+          WHERE \(RecordCondition.isPending) AND \(relation) AND NOT \(Self.waitsForEntry)
+            AND \(leavesOutWithdrawn ? "NOT \(Withdrawn.recordIsUnsent)" : "TRUE")
+          ORDER BY record.guid
           """))
     var records: [SyncRecord] = []
     while records.count < limit, let row = try rows.next() {
@@ -73,9 +79,12 @@ extension SyncTransaction {
   }
 
   /// Whether a record is pending that this run can send.
-  package func hasPendingRecords(heldBack: Set<String>) throws -> Bool {
-    try !pendingRecords(.entries, limit: 1, heldBack: heldBack).isEmpty
-      || !pendingRecords(.children, limit: 1, heldBack: heldBack).isEmpty
+  package func hasPendingRecords(
+    heldBack: Set<String>, leavesOutWithdrawn: Bool = false
+  ) throws -> Bool {
+    try [PushPhase.entries, .children].contains { phase in
+      try !pendingRecords(phase, limit: 1, heldBack: heldBack, leavesOutWithdrawn: leavesOutWithdrawn).isEmpty
+    }
   }
 
   /// Whether a record belongs to an entry that the remote refused.

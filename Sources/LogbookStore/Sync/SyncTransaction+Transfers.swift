@@ -22,6 +22,7 @@ extension SyncTransaction {
         VALUES ('readings', ?, ?, ?, ?, ?, ?)
         """,
       arguments: [now, keys.count, first.partition, first.position, last.partition, last.position])
+    try noteUnanswered(keys)
   }
 
   /// The records of these ids, or the contents of these digests, are on their way from this transaction on.

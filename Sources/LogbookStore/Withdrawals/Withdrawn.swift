@@ -34,6 +34,10 @@ enum Withdrawn {
     ELSE 0 END
     """
 
+  /// A condition that holds for a row of `record` that a Nightscout site does not get while it is hidden. Deletions go
+  /// everywhere.
+  static let recordIsUnsent = "(\(record) = 1 AND record.deleted = 0)"
+
   /// A condition on a row of `record` that says something about others, and is in no list.
   static let isStatement = "record.kind IN ('withdrawal', 'zone')"
 }

@@ -20,6 +20,8 @@ enum DerivedOffsets {
     let zones = try LogbookZones(database)
     try UnknownZones.note(zones, database)
     try makeTables(zones, database)
+    let site = try SiteMoves(database)
+    try site?.queue(stretch: stretch, ruleOfReading: ruleOfReading)
     var moved = Moved()
     try database.executeCached(sql: replacement("reading", offset: "derived_offset", rule: ruleOfReading))
     moved.readings = database.changesCount
@@ -27,6 +29,7 @@ enum DerivedOffsets {
     moved.records = database.changesCount
     try database.execute(sql: "DROP TABLE temp.stretch; DROP TABLE temp.series_rule")
     try RepeatedHours(database, zones).settle(devices: nil)
+    try site?.forgetUnmoved()
     return moved
   }
 
@@ -35,17 +38,19 @@ enum DerivedOffsets {
 
   /// One statement for all rows: those whose stretch says what they have already are only looked up.
   private static func replacement(_ table: String, offset: String, rule: String) -> String {
-    func stretch(_ columns: String) -> String {
-      """
-      (SELECT \(columns) FROM temp.stretch AS s WHERE s.rule = \(rule) AND s.start <= \(table).device_time
-        ORDER BY s.start DESC LIMIT 1)
-      """
-    }
-    return """
-      UPDATE \(table) SET (\(offset), offset_source) = \(stretch("s.placed, s.source"))
-      WHERE \(table).offset_source <> 0
-        AND \(table).\(offset) * 8 + \(table).offset_source <> \(stretch("s.placed * 8 + s.source"))
-      """
+    """
+    UPDATE \(table) SET (\(offset), offset_source) = \(stretch("s.placed, s.source", table, rule: rule))
+    WHERE \(table).offset_source <> 0
+      AND \(table).\(offset) * 8 + \(table).offset_source <> \(stretch("s.placed * 8 + s.source", table, rule: rule))
+    """
+  }
+
+  /// What holds for a row of a table by its rule.
+  private static func stretch(_ columns: String, _ table: String, rule: String) -> String {
+    """
+    (SELECT \(columns) FROM temp.stretch AS s WHERE s.rule = \(rule) AND s.start <= \(table).device_time
+      ORDER BY s.start DESC LIMIT 1)
+    """
   }
 
   /// The stretches of each rule: rule 0 for records and for devices that no period names, one for those that the same

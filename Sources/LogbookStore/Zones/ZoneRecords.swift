@@ -70,6 +70,8 @@ package struct ZoneChange: Hashable, Sendable {
   package let readings: Int
   /// Records that were recalculated.
   package let records: Int
+  /// What is to be moved on the Nightscout site that is the remote, also by changes before this one.
+  package var toMove = SiteMoves.Counts(readings: 0, records: 0)
 }
 
 extension Store {
@@ -104,12 +106,15 @@ extension Store {
       let before = try LogbookZones(database)
       try work(database)
       guard try LogbookZones(database) != before else {
-        return ZoneChange(isChange: false, readings: 0, records: 0)
+        return ZoneChange(
+          isChange: false, readings: 0, records: 0, toMove: try SiteMoves.counts(database))
       }
       // Counted here, so that it is not derived a second time when the transaction ends.
       try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
       let moved = try DerivedOffsets.derive(database)
-      return ZoneChange(isChange: true, readings: moved.readings, records: moved.records)
+      return ZoneChange(
+        isChange: true, readings: moved.readings, records: moved.records,
+        toMove: try SiteMoves.counts(database))
     }
   }
 }

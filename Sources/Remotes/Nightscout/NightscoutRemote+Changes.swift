@@ -228,12 +228,14 @@ extension NightscoutRemote {
       case .document(let document):
         // Moved out of the window, or another program's by now.
         let records = NightscoutTreatment.records(document, zone)
-        if document.own?["moved"] == nil, !records.contains(where: { $0.guid == item.key }) {
+        if !document.isMoved, !document.isWithdrawn, !records.contains(where: { $0.guid == item.key }) {
           gone.append((item.key, item.value))
         }
-      // It may have been moved in time, out of the window.
+      // It may have been moved in time, out of the window, or be withdrawn.
       case .deleted:
-        if try await live(item.key) == nil { gone.append((item.key, item.value)) }
+        if try await live(item.key) == nil, try await withdrawnKey(path) == nil {
+          gone.append((item.key, item.value))
+        }
       case .absent:
         if try await keeps(item.value.milliseconds) { gone.append((item.key, item.value)) }
       }

@@ -15,10 +15,15 @@ extension NightscoutRemote {
     if let document = try await moved(change) {
       return try await write(change, into: document, writer)
     }
-    if change.state.isDeleted { return .accepted(revision: tombstone(change).text(guid: change.guid)) }
-    // Only what was made on the tombstone brings the record back.
-    guard base?.isDeleted == true else { return conflict(with: change) }
-    return try await create(change, identifier: identifier, beside: neighbours(of: change), writer)
+    let withdrawn = try await withdrawnKey(NightscoutDocument.escaped(identifier))
+    if change.state.isDeleted {
+      if let withdrawn { try await bury(change, identifier: withdrawn, writer) }
+      return .accepted(revision: tombstone(change).text(guid: change.guid))
+    }
+    // Only what was made on the tombstone brings the record back; a withdrawn one is shown again.
+    guard base?.isDeleted == true || withdrawn != nil else { return conflict(with: change) }
+    return try await create(
+      change, identifier: withdrawn ?? identifier, beside: neighbours(of: change), writer)
   }
 
   func afterAbsence(

@@ -54,6 +54,11 @@ extension NightscoutRemote {
   func write(
     _ change: RecordChange, into document: NightscoutDocument, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
+    // A removal that was interrupted: behind it the record is brought back, or buried.
+    if document.isWithdrawn {
+      try await retire(document)
+      return nil
+    }
     let identifier = document.identifier
     let records = NightscoutTreatment.records(document, zone)
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
@@ -62,9 +67,7 @@ extension NightscoutRemote {
       // Where the move was another one, what it made is the other side of a conflict, and is never beside this one's.
       return try await write(change, into: there, writer)
     }
-    let isOnly =
-      !records.contains { $0.guid != change.guid && !$0.state.isDeleted }
-      && reading(document, of: .treatments) == nil
+    let isOnly = isOnly(change.guid, in: document)
     // This very change, whose answer was lost: so it was accepted, whatever others wrote since. A move that was
     // interrupted goes on below.
     if holds(document, change), document.own?["moved"] == nil {
@@ -93,6 +96,12 @@ extension NightscoutRemote {
     case .changed: return nil
     case .refused(let reason): return .refused(reason: reason)
     }
+  }
+
+  /// Whether a document holds nothing but this record.
+  func isOnly(_ guid: String, in document: NightscoutDocument) -> Bool {
+    !NightscoutTreatment.records(document, zone).contains { $0.guid != guid && !$0.state.isDeleted }
+      && reading(document, of: .treatments) == nil
   }
 
   /// Whether both states have the same time, which the server lets nobody change in a document.
@@ -130,7 +139,7 @@ extension NightscoutRemote {
   }
 
   /// What came of writing a document.
-  private enum Written {
+  enum Written {
     case done
     /// Somebody else changed it since it was read.
     case changed
@@ -138,7 +147,7 @@ extension NightscoutRemote {
   }
 
   /// Changes members of a document unless somebody else did since it was read.
-  private func patch(
+  func patch(
     _ document: NightscoutDocument, _ members: [String: JSONValue], _ writer: NightscoutWriter
   ) async throws(ServiceError) -> Written {
     var members = members
@@ -187,7 +196,7 @@ extension NightscoutRemote {
   // MARK: Moving in time
 
   /// What a document says that is being moved: its own records are hidden by then.
-  private func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
+  func moving(_ change: RecordChange, _ document: NightscoutDocument) -> NightscoutRecord? {
     guard case .object(var members) = document.members, case .object(var own)? = document.own else {
       return nil
     }
@@ -199,7 +208,7 @@ extension NightscoutRemote {
   }
 
   /// Puts the record into another document, and deletes the one at the old time.
-  private func move(
+  func move(
     _ change: RecordChange, _ document: NightscoutDocument, isOnly: Bool, _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     guard document["app"]?.text == NightscoutDocument.app, isOnly else {
@@ -229,7 +238,7 @@ extension NightscoutRemote {
 
   /// The end of a move that was interrupted when its new document was there already: that document; nil where there is
   /// no such move.
-  private func afterMove(
+  func afterMove(
     _ change: RecordChange, _ document: NightscoutDocument
   ) async throws(ServiceError) -> NightscoutDocument? {
     guard let target = document.own?["moved"]?.text,
@@ -241,7 +250,7 @@ extension NightscoutRemote {
   }
 
   /// Removes a document whose own member says already that its record is deleted, or was moved out of it.
-  private func retire(_ document: NightscoutDocument) async throws(ServiceError) {
+  func retire(_ document: NightscoutDocument) async throws(ServiceError) {
     try await blank(document)
     try await remove(document)
   }

@@ -4,8 +4,12 @@ import Logbook
 import NIOHTTP1
 import Nightscout
 
-/// Removing withdrawn readings: whoever else reads the site knows nothing of withdrawals.
+/// Removing what is withdrawn: whoever else reads the site knows nothing of withdrawals.
 extension NightscoutRemote: RemovalService {
+  private static let maxRemovals = 3
+  /// Documents through which the way of one record is followed.
+  private static let maxWithdrawnKeys = 10
+
   var removal: (any RemovalService)? { self }
 
   /// Without tombstones, which would keep the readings away when they count again. Entries of other programs are theirs.
@@ -21,5 +25,75 @@ extension NightscoutRemote: RemovalService {
       }
     }
     return true
+  }
+
+  /// The document says first that its record is withdrawn, and is deleted like any other behind that: other stores keep
+  /// the record, and hide it by the withdrawal itself.
+  func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
+    guard try await session.rights()?.maySend ?? true else { throw .readOnly }
+    let writer = NightscoutWriter(run)
+    for _ in 0..<Self.maxRemovals {
+      guard var document = try await standing(change) else { return }
+      if let there = try await afterMove(change, document) { document = there }
+      let isOurs = document["app"]?.text == NightscoutDocument.app
+      guard isOurs, isOnly(change.guid, in: document) else { return }
+      if document.isWithdrawn { return try await retire(document) }
+      guard case .object(var own)? = document.own else { return }
+      own["withdrawn"] = .flag(true)
+      own["moved"] = nil
+      switch try await patch(document, [NightscoutDocument.ownName: .object(own)], writer) {
+      case .done: return try await retire(document)
+      case .changed: continue
+      case .refused: return
+      }
+    }
+    throw .serverFailure("\(hostName): a treatment changes too fast to be removed")
+  }
+
+  /// The valid document of a record, also one that an interrupted removal left.
+  func standing(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
+    let base = change.base.map { NightscoutRevision($0, guid: change.guid) }
+    let path = base?.path ?? NightscoutDocument.escaped(change.guid)
+    if case .document(let document) = try await find(.treatments, path) { return document }
+    return try await search(
+      .treatments, [("\(NightscoutDocument.ownName).parts.guid", change.guid), ("limit", "10")]
+    ).first { document in
+      !document.isMoved && NightscoutTreatment.parts(document).contains { $0.guid == change.guid }
+    }
+  }
+
+  /// The key of the deleted document in which a record was withdrawn, from that of a document which it was in once; nil
+  /// where it was deleted otherwise.
+  ///
+  /// A site answers 410 for a deleted document, unless the asker wants no `isValid` of it.
+  func withdrawnKey(_ path: String) async throws(ServiceError) -> String? {
+    var path = path
+    for _ in 0..<Self.maxWithdrawnKeys {
+      let answer = try await session.send(
+        .GET, Self.path(.treatments, "/\(path)?fields=identifier,\(NightscoutDocument.ownName)"))
+      let isOwn = NightscoutAnswer.status(answer) != nil
+      switch answer.status {
+      case 200:
+        guard let result = NightscoutAnswer.value(answer)?["result"] else { throw session.unknownAnswer }
+        guard let document = NightscoutDocument(result) else { return nil }
+        if document.isWithdrawn { return document.identifier }
+        guard let target = document.own?["moved"]?.text else { return nil }
+        path = NightscoutDocument.escaped(target)
+      case 404 where isOwn, 410 where isOwn: return nil
+      default: throw await session.problem(answer)
+      }
+    }
+    return nil
+  }
+
+  /// Turns a withdrawn document into a deleted one, so that other stores delete the record, too.
+  func bury(
+    _ change: RecordChange, identifier: String, _ writer: NightscoutWriter
+  ) async throws(ServiceError) {
+    if case .accepted? = try await create(
+      change, identifier: identifier, beside: neighbours(of: change), writer)
+    {
+      try await hide(identifier)
+    }
   }
 }

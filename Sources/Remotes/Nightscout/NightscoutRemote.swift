@@ -25,7 +25,7 @@ struct NightscoutRemote: RemoteKind {
   var snapshots: (any SnapshotService)? { self }
 
   let session: NightscoutSession
-  let zone: NightscoutZone
+  private(set) var zone: NightscoutZone
   /// For messages.
   var hostName: String { address.host }
   private let address: RemoteAddress
@@ -36,6 +36,12 @@ struct NightscoutRemote: RemoteKind {
     session = NightscoutSession(exchange, token: token)
     address = exchange.address
     self.zone = NightscoutZone(zone: zone)
+  }
+
+  func placing(in zone: LogbookZone) -> any LogbookService {
+    var remote = self
+    remote.zone = NightscoutZone(zone: zone)
+    return remote
   }
 
   /// No address says that a site is one.

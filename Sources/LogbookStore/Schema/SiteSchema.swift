@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is known of documents on a site that knows only instants and no withdrawals (Nightscout).
+enum SiteSchema {
+  static let statements = """
+    -- Readings whose documents are to be moved on the site, since a change of zone gave them another instant. Only such
+    -- a change adds rows, and only an upload that moved the document, or a change back, removes them. The key is that
+    -- of `reading`, so that a change of all readings appends.
+    CREATE TABLE resend (
+      \(key),
+      -- The offset before the change, by which the document stands.
+      sent_offset INTEGER NOT NULL,
+      -- 1 from the moment when the upload may have deleted the document.
+      is_begun INTEGER NOT NULL DEFAULT 0 CHECK (is_begun IN (0, 1)),
+      PRIMARY KEY (\(keyColumns))
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX resend_begun ON resend(\(keyColumns)) WHERE is_begun = 1;
+
+    -- The same for records.
+    CREATE TABLE resend_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+    -- Readings that are not uploaded, whose documents may be on the site all the same: the answer to the request that
+    -- sent them is missing, or they were queued again.
+    CREATE TABLE unanswered (
+      \(key),
+      PRIMARY KEY (\(keyColumns))
+    ) STRICT, WITHOUT ROWID;
+
+    -- Hidden records whose documents were removed from the site.
+    CREATE TABLE removed_record (guid TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+    """
+
+  /// The parts of a reading's key, in the order of the table.
+  static let keyColumns = "partition, position, series, value_bucket, occurrence"
+
+  private static let key = keyColumns.split(separator: ", ").map { "\($0) INTEGER NOT NULL" }
+    .joined(separator: ",\n      ")
+
+  /// Whether two rows have the same key.
+  static func isSame(_ one: String, _ other: String) -> String {
+    keyColumns.split(separator: ", ").map { "\(one).\($0) = \(other).\($0)" }.joined(separator: " AND ")
+  }
+
+  /// Whether the store's remote is such a site.
+  static let isConnected = "coalesce((SELECT kind FROM remote), '') = 'nightscout'"
+}

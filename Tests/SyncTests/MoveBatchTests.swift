@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Testing
+
+@testable import Sync
+
+/// What a step of a move does with a reading follows from where the remote has it.
+@Suite struct MoveBatchTests {
+  private static func reading(_ place: Int64) -> Reading {
+    Reading(
+      device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: place),
+      placement: Placement(utcOffset: 3600, source: .zone), .value(Quantity(100, .milligramsPerDecilitre)),
+      line: 1)
+  }
+
+  @Test func onlyWhatStandsElsewhereIsRemovedAndNothingIsSentTwice() {
+    let readings = (0..<5).map { Self.reading(10_000 + Int64($0)) }
+    let step = MoveBatch.step(
+      readings: readings, isOwed: { $0 == 4 },
+      instants: [[6400], [10_001], [6402, 10_002], [], []])
+    #expect(step == MoveBatch.Step(done: [0, 3], there: [0], toRemove: [1, 2], toSend: [1, 4]))
+  }
+}

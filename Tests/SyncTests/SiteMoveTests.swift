@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import SeededRandom
+import TestServers
+import Testing
+
+@testable import Sync
+
+/// A change of zone moves what stands on a site, which knows only instants.
+@Suite(.timeLimit(.minutes(20))) struct SiteMoveTests {
+  private static let values = (0..<250).map { Double(70 + $0 * 7 % 200) }
+
+  private static func scene(readings: Int = 30) async throws -> SiteScene {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.derived(Array(values.prefix(readings))))
+    try scene.addDose("a", 4)
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+    return scene
+  }
+
+  @Test func aChangeOfZoneMovesReadingsAndRecords() async throws {
+    let scene = try await Self.scene()
+    let change = try scene.setZone("a", "Asia/Tokyo")
+    #expect(change.toMove == .init(readings: 30, records: 1))
+    #expect(try scene.store("a").overview(ingests: 0).siteMoves == change.toMove)
+    #expect(try scene.readings("a").allSatisfy(\.isUploaded), "uploaded stays")
+    let run = try await scene.upload("a") { $0.joinsZones = true }
+    #expect(run.ending == .complete && run.summary.movedReadings == 30 && run.summary.movedRecords == 1)
+    #expect(run.summary.readingsToMove == 0 && run.summary.pushedReadings == 0)
+    #expect(scene.ownEntries().values.flatMap(\.self).min() == SiteScene.start - 32_400)
+    try scene.expectInPlace("a")
+    // One document of the dose acts.
+    #expect(scene.validTreatments.compactMap { $0["insulin"]?.number } == [4])
+    scene.link.reset()
+    #expect(try await scene.upload("a").ending == .complete)
+    #expect(scene.link.calls.allSatisfy { $0.hasPrefix("GET ") }, "\(scene.link.calls)")
+  }
+
+  @Test func eachFindsItsPlaceFreeInEitherDirection() async throws {
+    // Several batches.
+    let scene = try await Self.scene(readings: Self.values.count)
+    // By whole steps of the sensor, so that each moves to where another one stood.
+    for zone in ["Europe/Madrid", "America/New_York", "UTC"] {
+      try scene.setZone("a", zone)
+      try await scene.finish("a")
+      try scene.expectInPlace("a", "\(zone)")
+      let dates = scene.site.documents("entries").compactMap { $0["date"]?.number }
+      #expect(dates.allSatisfy { $0.truncatingRemainder(dividingBy: 1000) == 0 }, "\(zone)")
+    }
+  }
+
+  @Test func aChangeBackBeforeTheUploadMovesNothing() async throws {
+    let scene = try await Self.scene()
+    try scene.setZone("a", "Asia/Tokyo")
+    #expect(try scene.setZone("a", "UTC", at: 6).toMove.readings == 0)
+    scene.link.reset()
+    let summary = try await scene.upload("a").summary
+    #expect(summary.movedReadings == 0 && summary.movedRecords == 0)
+    #expect(!scene.link.calls.contains { $0.hasPrefix("DELETE") })
+    try scene.expectInPlace("a")
+  }
+
+  @Test func statedOffsetsAndPendingReadingsAreNotQueued() async throws {
+    let scene = try SiteScene()
+    try scene.ingest("a", SiteScene.sensor([100, 110]))
+    try await scene.finish("a")
+    try scene.ingest("a", SiteScene.derived([120, 130], from: SiteScene.start + 5000))
+    #expect(try scene.setZone("a", "Asia/Tokyo").toMove.readings == 0)
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+    // Twice there would be another key.
+    #expect(scene.ownEntries().count == 4)
+  }
+
+  @Test func anotherStoreMovesWhatItSentByTheZoneThatItPulls() async throws {
+    let scene = try await Self.scene()
+    try await scene.finish("b")
+    let device = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
+    try scene.ingest("b", SiteScene.derived([200, 210], from: SiteScene.start + 50_000), device)
+    try await scene.finish("b")
+    try scene.setZone("a", "Asia/Tokyo")
+    try await scene.finish("a")
+    // What the other store moved already is looked up and left alone.
+    scene.link.reset()
+    let summary = try await scene.upload("b").summary
+    #expect(summary.movedReadings == 2)
+    #expect(scene.link.calls.filter { $0.hasPrefix("DELETE /api/v3/entries") }.count == 2)
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+    try scene.expectInPlace("b")
+  }
+
+  @Test func whatSomebodyDeletedThereStaysDeleted() async throws {
+    let scene = try await Self.scene()
+    let gone = try #require(scene.site.documents("entries").first)
+    #expect(scene.site.actAsPhoneApp().deleteEntry(gone["_id"]?.text ?? ""))
+    try scene.setZone("a", "Asia/Tokyo")
+    try await scene.finish("a")
+    #expect(scene.ownEntries().count == 29 && scene.ownEntries()[gone["identifier"]?.text ?? ""] == nil)
+    #expect(try scene.store("a").siteMoves().readings == 0)
+  }
+
+  @Test func otherProgramsEntriesStayWhereTheyAre() async throws {
+    let scene = try SiteScene()
+    scene.addEntries([100, 110, 120])
+    try scene.ingest("a", SiteScene.derived([100, 110, 120, 130]))
+    try await scene.finish("a")
+    let before = scene.site.documents("entries").filter { $0["glucoport"] == nil }
+    #expect(
+      try scene.setZone("a", "Asia/Tokyo").toMove.readings == 1, "the others are in their entries alone")
+    try await scene.finish("a")
+    #expect(scene.site.documents("entries").filter { $0["glucoport"] == nil } == before)
+    #expect(scene.ownEntries().values.map(\.self) == [[SiteScene.start + 900 - 32_400]])
+  }
+
+  @Test func oneRunMovesABoundedNumberAndTheNextGoesOn() async throws {
+    let scene = try await Self.scene()
+    try scene.setZone("a", "Asia/Tokyo")
+    let first = try await scene.upload("a") { $0.maxMoves = 12 }
+    #expect(first.summary.movedReadings == 12 && first.summary.readingsToMove == 18)
+    guard case .workLeft(let reason) = first.ending else {
+      Issue.record("\(first.ending)")
+      return
+    }
+    #expect(reason.contains("the next run continues"))
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+  }
+
+  @Test func aRoleThatMayNotDeleteLeavesReadingsWhereTheyAre() async throws {
+    let scene = try await Self.scene()
+    try scene.setZone("a", "Asia/Tokyo")
+    scene.site.plan(.status(403), times: 1000) { $0.method == "DELETE" && $0.path.contains("/entries/") }
+    let before = scene.ownEntries()
+    let run = try await scene.upload("a")
+    guard case .workLeft(let reason) = run.ending else {
+      Issue.record("\(run.ending)")
+      return
+    }
+    #expect(reason.contains("api:entries:delete"))
+    #expect(scene.ownEntries() == before && run.summary.readingsToMove == 30)
+    scene.site.forgetFaults()
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+  }
+
+  @Test func aReadingIsRefusedThatMovesToATimeThatTheSiteRefuses() async throws {
+    let scene = try SiteScene()
+    // The last hours of 1999 in Tokyo's time.
+    let second: Int64 = 946_684_800 + 3600
+    try scene.ingest("a", SiteScene.derived([100], from: second))
+    try await scene.finish("a")
+    #expect(scene.ownEntries().count == 1)
+    try scene.setZone("a", "Asia/Tokyo")
+    let summary = try await scene.upload("a").summary
+    #expect(summary.refused == 1 && summary.movedReadings == 0)
+    #expect(scene.ownEntries().isEmpty)
+    #expect(try scene.store("a").overview(ingests: 0).refusedReadings == 1)
+  }
+
+  @Test func aHiddenReadingIsRemovedAndNotMoved() async throws {
+    let scene = try await Self.scene()
+    try scene.setZone("a", "Asia/Tokyo")
+    let reading = try #require(scene.readings("a").first)
+    let editor = try WithdrawalEditor(scene.editing("a"), at: 5)
+    try editor.set(reading, isHidden: true, reason: "")
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+    #expect(scene.ownEntries().count == 29)
+    let hidden = try #require(scene.readings("a").first { $0.isWithdrawn })
+    try editor.set(hidden, isHidden: false, reason: "")
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+    #expect(scene.ownEntries().count == 30)
+  }
+
+  @Test func aRecordThatIsEditedMeanwhileIsSentAndMoved() async throws {
+    let scene = try await Self.scene(readings: 1)
+    let guid = try #require(scene.records("a").first?.guid)
+    try scene.setZone("a", "Asia/Tokyo")
+    _ = try scene.editor("a").edit(guid) { $0.fields["units"] = .number(5) }
+    try await scene.finish("a")
+    try scene.expectInPlace("a")
+    #expect(scene.validTreatments.compactMap { $0["insulin"]?.number } == [5])
+    #expect(try scene.store("a").overview(ingests: 0).conflicts == 0)
+  }
+
+  // MARK: Killed
+
+  /// Zones are changed before the upload that is killed, and once more behind it.
+  @Test(arguments: [nil, "America/New_York", "UTC"])
+  func anUploadThatIsKilledAtAnyRequestLosesAndDoublesNothing(_ next: String?) async throws {
+    let whole = try await Self.scene(readings: 6)
+    try whole.setZone("a", "Asia/Tokyo")
+    whole.link.reset()
+    try await whole.finish("a")
+    let count = whole.link.count
+    try #require(count > 12)
+    for place in 1...count {
+      for isAnswered in [false, true] {
+        let scene = try await Self.scene(readings: 6)
+        try scene.setZone("a", "Asia/Tokyo")
+        let copy = scene.copying("a", to: "b")
+        scene.link.reset { number in
+          guard number >= place else { return .carried }
+          if number == place { do { try copy() } catch { Issue.record(error) } }
+          return number == place && isAnswered ? .answerLost : .lost
+        }
+        _ = try await scene.upload("a") { $0.joinsZones = true }
+        scene.close("a")
+        scene.link.reset()
+        if let next { try scene.setZone("b", next, at: 6) }
+        try await scene.finish("b")
+        try scene.expectInPlace("b", "killed at \(place) of \(count), \(isAnswered), \(next ?? "")")
+      }
+    }
+  }
+
+  /// Another process does not wait for the upload.
+  @Test func aChangeOfZoneAtAnyRequestOfAMoveIsNotMissed() async throws {
+    let whole = try await Self.scene(readings: 6)
+    try whole.setZone("a", "Asia/Tokyo")
+    whole.link.reset()
+    try await whole.finish("a")
+    for place in 1...whole.link.count {
+      for next in ["America/New_York", "UTC"] {
+        let scene = try await Self.scene(readings: 6)
+        try scene.setZone("a", "Asia/Tokyo")
+        let change = scene.settingZone("a", next, at: 7)
+        scene.link.reset { number in
+          if number == place { do { try change() } catch { Issue.record(error) } }
+          return .carried
+        }
+        _ = try await scene.upload("a") { $0.joinsZones = true }
+        scene.link.reset()
+        for _ in 0..<2 { try await scene.finish("a") }
+        try scene.expectInPlace("a", "\(next) at \(place)")
+      }
+    }
+  }
+
+  /// The first upload is killed, when nobody knows which readings arrived, and the zone changes behind it.
+  @Test func aChangeOfZoneBehindAnUploadThatWasKilledDoublesNothing() async throws {
+    for readings in [6, 30] {
+      func fresh() throws -> SiteScene {
+        let scene = try SiteScene()
+        try scene.ingest("a", SiteScene.derived(Array(Self.values.prefix(readings))))
+        try scene.addDose("a", 4)
+        return scene
+      }
+      let whole = try fresh()
+      try await whole.finish("a")
+      for place in 1...whole.link.count {
+        let scene = try fresh()
+        let copy = scene.copying("a", to: "b")
+        scene.link.reset { number in
+          guard number >= place else { return .carried }
+          if number == place { do { try copy() } catch { Issue.record(error) } }
+          return number == place ? .answerLost : .lost
+        }
+        _ = try await scene.upload("a") { $0.joinsZones = true }
+        scene.close("a")
+        scene.link.reset()
+        try scene.setZone("b", "Asia/Tokyo", at: 6)
+        try await scene.finish("b")
+        try scene.expectInPlace("b", "killed at \(place), \(readings) readings")
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...12)
+  func anySequenceOfZonesImportsAndUploadsEndsInPlace(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let scene = try SiteScene()
+    let zones = ["UTC", "Asia/Tokyo", "America/New_York", "Europe/Madrid", "Australia/Lord_Howe"]
+    let other = Device(vendor: "Test", model: "Other", serial: "S2", format: "test")
+    try await scene.finish("a")
+    try await scene.finish("b")
+    for step in 0..<14 {
+      let number = Int64(step)
+      switch Int.random(in: 0..<7, using: &random) {
+      case 0: try scene.setZone("a", zones[Int.random(in: 0..<5, using: &random)], at: 10 + number)
+      case 1: try scene.addDose("a", Double(step + 1), at: SiteScene.start + number * 777)
+      case 2, 3:
+        let first = SiteScene.start + number * 9000
+        let values = Self.values.prefix(Int.random(in: 1...30, using: &random)).map { $0 + Double(step) }
+        let isMine = Bool.random(using: &random)
+        try scene.ingest(
+          isMine ? "a" : "b", SiteScene.derived(values, from: first), isMine ? SiteScene.meter : other)
+      default:
+        let draws = random.next()
+        scene.link.reset { number in
+          var random = SeededGenerator(seed: draws ^ UInt64(number))
+          guard Int.random(in: 0..<100, using: &random) < 6 else { return .carried }
+          return Bool.random(using: &random) ? .lost : .answerLost
+        }
+        try await scene.upload(Bool.random(using: &random) ? "a" : "b") { $0.joinsZones = true }
+        scene.link.reset()
+      }
+    }
+    for name in ["a", "b", "a", "b", "a"] { try await scene.finish(name) }
+    for name in ["a", "b"] { try scene.expectInPlace(name, "seed \(seed), store \(name)") }
+  }
+}

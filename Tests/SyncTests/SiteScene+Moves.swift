@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import LogbookStore
+import TestServers
+import Testing
+
+@testable import Sync
+
+/// Items whose times the zones of the logbook place, and where they stand on the site.
+extension SiteScene {
+  /// Sensor values, one every five minutes, of a source that states no offset.
+  static func derived(_ values: [Double], from second: Int64 = start) -> [Reading] {
+    values.enumerated().map { place, value in
+      Reading(
+        device: DeviceIndex(0), kind: .cbg, at: DeviceTime(seconds: second + Int64(place) * 300),
+        placement: Placement(utcOffset: 0, source: .zone),
+        .value(Quantity(value, .milligramsPerDecilitre)), line: 1)
+    }
+  }
+
+  /// Adds a dose whose time the zones place.
+  @discardableResult
+  func addDose(_ name: String, _ units: Double, at second: Int64 = start) throws -> String {
+    let guid = Digest.uuid(of: ["dose", name, String(second), String(units)])
+    _ = try editor(name).add(
+      RecordDraft(
+        kind: .insulin, at: DeviceTime(seconds: second), placement: Placement(utcOffset: 0, source: .zone),
+        fields: RecordFields(["subtype": .text("rapid"), "units": .number(units)])), guid: guid)
+    return guid
+  }
+
+  @discardableResult
+  func setZone(_ name: String, _ zone: String, at second: Int64 = 5) throws -> ZoneChange {
+    _ = try store(name)
+    return try editing(name).setTimezone(LogbookZone(name: zone), at: second)
+  }
+
+  func readings(_ name: String) throws -> [StoredReading] {
+    var filter = ItemFilter()
+    filter.includesWithdrawn = true
+    var readings: [StoredReading] = []
+    try store(name).forEachItem(filter) { if case .reading(let reading) = $0 { readings.append(reading) } }
+    return readings
+  }
+
+  /// The records of a store that people see, hidden ones, too.
+  func records(_ name: String) throws -> [StoredRecord] {
+    var filter = ItemFilter()
+    filter.includesWithdrawn = true
+    var records: [StoredRecord] = []
+    try store(name).forEachItem(filter) { if case .record(let record) = $0 { records.append(record) } }
+    return records
+  }
+
+  func setHidden(_ name: String, _ guid: String, _ isHidden: Bool) throws {
+    let record = try #require(records(name).first { $0.guid == guid })
+    try WithdrawalEditor(editing(name), at: Self.clock / 1000).set(record, isHidden: isHidden, reason: "")
+  }
+
+  /// Uploads until everything is done.
+  func finish(_ name: String) async throws {
+    for _ in 0..<100 {
+      if try await upload(name, { $0.joinsZones = true }).ending == .complete { return }
+    }
+    Issue.record("it does not end")
+  }
+
+  /// Our valid entries, the seconds of each by its key.
+  func ownEntries() -> [String: [Int64]] {
+    var found: [String: [Int64]] = [:]
+    for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
+      found[entry["identifier"]?.text ?? "", default: []].append(Int64((entry["date"]?.number ?? 0) / 1000))
+    }
+    return found
+  }
+
+  /// Our valid treatments in which a dose or a meal stands, the seconds of each by the record's id.
+  func ownTreatments() -> [String: [Int64]] {
+    var found: [String: [Int64]] = [:]
+    for document in validTreatments
+    where ["Correction Bolus", "Carb Correction"].contains(document["eventType"]?.text) {
+      for part in document["glucoport"]?["parts"]?.array ?? [] {
+        found[part["guid"]?.text ?? "", default: []].append(Int64((document["date"]?.number ?? 0) / 1000))
+      }
+    }
+    return found
+  }
+
+  var validTreatments: [NightscoutDocument] {
+    site.documents("treatments").filter { $0["isValid"] != false }
+  }
+
+  /// Every shown item of a store stands once on the site, at the store's instant, and nothing else of ours does.
+  func expectInPlace(_ name: String, _ comment: Comment = "") throws {
+    let entries = try readings(name).filter { !$0.isWithdrawn }.map { ($0.identity.uuid, [$0.utc]) }
+    let (entriesHere, entriesThere) = (Dictionary(entries) { $0 + $1 }, ownEntries())
+    #expect(entriesHere == entriesThere, comment)
+    let records = try records(name).filter { !$0.isWithdrawn }.map { record in
+      (record.guid, [record.deviceTime.seconds - Int64(record.placement.utcOffset)])
+    }
+    let (recordsHere, recordsThere) = (Dictionary(records) { $0 + $1 }, ownTreatments())
+    #expect(recordsHere == recordsThere, comment)
+    #expect(try store(name).siteMoves() == .init(readings: 0, records: 0), comment)
+    #expect(try store(name).overview(ingests: 0).pending == 0, comment)
+  }
+}
