@@ -158,7 +158,7 @@ let package = Package(
     .testTarget(name: "LogbookTests", dependencies: ["Logbook", "SeededRandom"], swiftSettings: settings),
     // What every format does with its samples, for the tests of any room with formats.
     .target(
-      name: "FormatConformance", dependencies: ["CZlib", "Formats", "Logbook"],
+      name: "FormatConformance", dependencies: ["Formats", "Logbook", "TestArchives"],
       path: "Tests/FormatConformance",
       swiftSettings: settings),
     // Archives as a test wants them, also such as nobody should read.
@@ -237,7 +237,7 @@ let package = Package(
     .testTarget(
       name: "IngestTests",
       dependencies: [
-        "Formats", "Ingest", "Logbook", "LogbookStore", "Meters", "SeededRandom",
+        "FormatConformance", "Formats", "Ingest", "Logbook", "LogbookStore", "Meters", "SeededRandom",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings

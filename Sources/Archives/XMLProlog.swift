@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands before the outermost element of XML: declaration, comments, document type.
+/// What comes before the outermost element of XML: declaration, comments, document type.
 ///
 /// The document type is found here and never read: it can only add entities and defaults, which no export needs, and that of
 /// some versions of Apple Health is not well-formed.

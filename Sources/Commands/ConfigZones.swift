@@ -52,7 +52,7 @@ struct ConfigZones {
     guard options.statePeriod else {
       Host.keepFilesPrivate()
       let store = try NewLogbook(timezone: name).openOrCreate(storeOptions.path, .editor, output)
-      return try tell("timezone \(name)", store.setTimezone(zone, at: Host.now()))
+      return try show("timezone \(name)", store.setTimezone(zone, at: Host.now()))
     }
     let store = try storeOptions.open(.editor)
     let zones = try store.zones()
@@ -65,7 +65,7 @@ struct ConfigZones {
     guard period.first < period.end else {
       throw Failure(.usage, "--from is not before --until")
     }
-    try tell(Self.text(period, of: store), store.add(period, at: Host.now()))
+    try show(Self.text(period, of: store), store.add(period, at: Host.now()))
   }
 
   /// Removes a period of the list.
@@ -78,7 +78,7 @@ struct ConfigZones {
         "--remove \(number): there is no such period; 'glucoport config timezone' lists the periods")
     }
     let period = periods[number - 1]
-    try tell("removed: \(Self.text(period, of: store))", store.remove(period, at: Host.now()))
+    try show("removed: \(Self.text(period, of: store))", store.remove(period, at: Host.now()))
   }
 
   /// Lists the base zone and the periods, each with what it covers.
@@ -103,7 +103,7 @@ struct ConfigZones {
     }
   }
 
-  private func tell(_ what: String, _ change: ZoneChange) throws {
+  private func show(_ what: String, _ change: ZoneChange) throws {
     output.line(
       change.isChange
         ? "\(what): recalculated \(counted(change.readings, "reading")) and \(counted(change.records, "record"))"

@@ -7,7 +7,7 @@ enum ExitStatus: Int32, Error {
   case done = 0
   /// Some items were rejected; the rest is stored.
   case partial = 3
-  /// Done, but conflicts wait for a person.
+  /// Done, but conflicts need a decision.
   case conflicts = 4
   case usage = 64
   case badInput = 65

@@ -79,7 +79,7 @@ package struct Glucoport: ParsableCommand {
     case let late as LateFailure:
       output.message("glucoport: \(late.failure.message)")
       status = ExitStatus(late.failure.category)
-    default: status = tell(error, output)
+    default: status = show(error, output)
     }
     do {
       try output.finish()
@@ -91,7 +91,7 @@ package struct Glucoport: ParsableCommand {
   }
 
   /// Help and the version go to standard output, usage errors with their hint to standard error.
-  private static func tell(_ error: any Error, _ output: Output) -> ExitStatus {
+  private static func show(_ error: any Error, _ output: Output) -> ExitStatus {
     switch exitCode(for: error) {
     case .success:
       output.line(fullMessage(for: error))

@@ -178,33 +178,33 @@ struct ImportCommand: ClassifiedCommand {
     do {
       return try work()
     } catch let stopped as RejectedInput {
-      tell(stopped.rejections, of: stopped.count, in: stopped.source, output)
+      show(stopped.rejections, of: stopped.count, in: stopped.source, output)
       output.message("glucoport: \(stopped.failure.message)")
       return ExitStatus(stopped.failure.category)
     }
   }
 
-  /// Says what an input brought; gives its exit status.
-  func tell(_ report: ImportReport, _ output: Output) throws -> ExitStatus {
+  /// Says what an input brought; returns its exit status.
+  func show(_ report: ImportReport, _ output: Output) throws -> ExitStatus {
     if json {
       try output.json(ImportObject(report, isDryRun: dryRun))
     } else if !quiet {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
       let rejectsFile = dryRun || isOnOutput ? nil : rejects?.path
       let lines = ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejectsFile)
-      for line in lines { tell(line, output) }
+      for line in lines { show(line, output) }
     }
-    return tellTroubles(report, output)
+    return showTroubles(report, output)
   }
 
   /// Prints a line of a summary. Where standard output holds the rejected rows, it holds nothing else.
-  func tell(_ line: String, _ output: Output) {
+  func show(_ line: String, _ output: Output) {
     rejects?.path == RejectsFile.standardOutput ? output.message(line) : output.line(line)
   }
 
-  /// Says on standard error what was not imported; gives the exit status of this input.
-  func tellTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
-    tell(report.rejections, of: report.counts.rejected, in: report.source, output)
+  /// Says on standard error what was not imported; returns the exit status of this input.
+  func showTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
+    show(report.rejections, of: report.counts.rejected, in: report.source, output)
     if case .truncated(let line, let detail) = report.end {
       let place = line > 0 ? ":\(line)" : ""
       output.message(
@@ -216,7 +216,7 @@ struct ImportCommand: ClassifiedCommand {
   }
 
   /// Names the first of so many rejections.
-  private func tell(_ rejections: [Rejection], of count: Int, in source: String, _ output: Output) {
+  private func show(_ rejections: [Rejection], of count: Int, in source: String, _ output: Output) {
     for rejection in rejections {
       output.message("\(displayed(source)):\(rejection.line): \(rejection.reason)")
     }

@@ -37,7 +37,7 @@ struct ImportPaths {
     }
   }
 
-  /// Adds the files of a folder, sorted, those of a folder in it where its name stands. Links to folders, hidden files and
+  /// Adds the files of a folder, sorted, those of a folder in it in the place of its name. Links to folders, hidden files and
   /// what is no file at all are left out.
   private mutating func walk(_ folder: String, in root: String, depth: Int) throws {
     for name in try Self.names(in: folder) {

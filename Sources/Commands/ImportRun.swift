@@ -42,7 +42,7 @@ final class ImportRun {
     if command.quiet || command.json { return }
     for folder in paths.folders {
       for line in tallies[folder]?.lines(of: folder, isDryRun: command.dryRun) ?? [] {
-        command.tell(line, output)
+        command.show(line, output)
       }
     }
   }
@@ -137,9 +137,9 @@ final class ImportRun {
       meter.clear()
       if let folder = place.folder, !command.json {
         tallies[folder]?.add(report)
-        return command.tellTroubles(report, output)
+        return command.showTroubles(report, output)
       }
-      return try command.tell(report, output)
+      return try command.show(report, output)
     }
   }
 }

@@ -8,7 +8,7 @@ import Logbook
   import Musl
 #endif
 
-/// The file of `--rejects`: rejected rows as they stood, under their header, so that they can be mended and imported.
+/// The file of `--rejects`: rejected rows as they were in the input, under their header, so that they can be mended and imported.
 final class RejectsFile {
   /// The name that means standard output.
   static let standardOutput = "-"

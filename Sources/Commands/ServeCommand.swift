@@ -97,7 +97,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     if let tlsCert, let tlsKey { settings.tls = ServerTLS(certificateFile: tlsCert, keyFile: tlsKey) }
     settings.isQuiet = quiet
     do {
-      try await LogbookServer(storage, settings).run { url in Self.tell("listening on \(url)") }
+      try await LogbookServer(storage, settings).run { url in Self.show("listening on \(url)") }
     } catch {
       try await storage.close()
       throw error
@@ -106,7 +106,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 
   /// Who starts a server waits for this line; a closed standard output does not stop it.
-  private static func tell(_ text: String) {
+  private static func show(_ text: String) {
     let output = Output()
     output.line(text)
     do { try output.finish() } catch { output.message("glucoport: \(error)") }

@@ -34,7 +34,7 @@ struct TimeArgument: ExpressibleByArgument {
     return time.seconds - Int64(placement.utcOffset)
   }
 
-  /// The time on a clock of the logbook's zone, and what places it; with an offset of its own, on that clock.
+  /// The time on a clock of the logbook's zone, and what places it; with its own offset, on that clock.
   func placed(zone: LogbookZone, now: Int64) -> (time: DeviceTime, placement: Placement) {
     var zone = zone
     switch form {

@@ -52,10 +52,10 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
       if fix { try LateFailure.marking { try session.fix(at: Host.now()) } }
       return session.summary
     }
-    try LateFailure.marking { try tell(summary, output) }
+    try LateFailure.marking { try show(summary, output) }
   }
 
-  private func tell(_ summary: VerifySummary, _ output: Output) throws {
+  private func show(_ summary: VerifySummary, _ output: Output) throws {
     if json {
       try output.json(VerifyObject(summary, isFixed: fix))
     } else if !quiet || summary.differences > 0 {

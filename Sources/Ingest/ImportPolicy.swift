@@ -4,12 +4,12 @@ package import Logbook
 
 /// How an import treats its input.
 package struct ImportPolicy: Sendable {
-  /// Everything is stored or, when one item is rejected or the input is cut off, nothing.
+  /// Everything is stored or, when one item is rejected or the input is truncated, nothing.
   package var isStrict = false
   /// The most rejected items before the import gives up; nil for no limit.
   package var maxRejections: Int?
 
-  /// Whether a withdrawal of the same input is taken back.
+  /// Whether a withdrawal of the same input ends.
   package var takesBack = false
 
   /// A policy that accepts what is whole and sets no limit.
@@ -26,7 +26,7 @@ package struct ImportPolicy: Sendable {
   ) -> RejectedInput {
     let limit = isStrict ? "--strict permits none" : "--max-rejects permits \(maxRejections ?? 0)"
     let end = isStrict || storesNothing ? "nothing was stored" : "what was read before is stored"
-    let items = count == 1 ? "1 item was rejected" : "\(count) items were rejected"
+    let items = counted(count, "item was rejected", "items were rejected")
     return RejectedInput(
       Failure(.badInput, "\(name): \(items) and \(limit); \(end)"), source: name, rejections, count: count)
   }

@@ -9,12 +9,12 @@ package struct ImportSession {
   private let clock: () -> Int64
   /// Receives the counts so far and how much of the input is read, after each batch.
   private let onProgress: (IngestCounts, (done: Int64, total: Int64?)) -> Void
-  /// Told each rejected item as it comes, with the header above it.
+  /// Receives each rejected item as it comes, with the header above it.
   private let onRejection: (Rejection, String?) throws -> Void
   /// Asked after each batch: whether the program is to end.
   private let isInterrupted: () -> Bool
 
-  /// - Parameter clock: gives the host's time in UTC seconds.
+  /// - Parameter clock: returns the host's time in UTC seconds.
   package init(
     policy: ImportPolicy = ImportPolicy(), clock: @escaping () -> Int64,
     onProgress: @escaping (IngestCounts, (done: Int64, total: Int64?)) -> Void = { _, _ in },
@@ -65,7 +65,7 @@ package struct ImportSession {
 }
 
 extension ImportSession {
-  /// Writes every batch, then the readings that wait for the end of the input.
+  /// Writes every batch, then the readings that were held until the end of the input.
   private func write(
     _ ahead: ReadAhead, _ writer: IngestWriter, _ name: String, isAtomic: Bool,
     _ rejections: inout [Rejection]

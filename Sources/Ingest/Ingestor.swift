@@ -46,7 +46,7 @@ package protocol Ingestor {
 package struct MeterReport: Sendable {
   /// Which meter it is.
   package let identity: MeterIdentity
-  /// Its clock; nil where it tells none.
+  /// Its clock; nil where it reports none.
   package let clock: ClockJudgement?
 }
 

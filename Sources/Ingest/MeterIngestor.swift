@@ -37,7 +37,7 @@ package struct MeterTimes: Sendable {
   }
 }
 
-/// Reads all that one meter holds as one batch: everything or, when the session breaks off, nothing.
+/// Reads all that one meter holds as one batch: everything or, when the session is interrupted, nothing.
 package struct MeterIngestor: Ingestor {
   private let driver: any MeterDriver
   private let connection: MeterConnection
@@ -51,7 +51,7 @@ package struct MeterIngestor: Ingestor {
   /// Which meter was read.
   package private(set) var meter: MeterReport?
 
-  /// - Parameter clock: gives the host's time in UTC seconds.
+  /// - Parameter clock: returns the host's time in UTC seconds.
   package init(
     _ driver: any MeterDriver, _ connection: MeterConnection, source: MeterSource, times: MeterTimes,
     clock: @escaping () -> Int64

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Reads an input one batch ahead, on a thread of its own, while the batch before is stored: each of the two takes about
+/// Reads an input one batch ahead, on its own thread, while the batch before is stored: each of the two takes about
 /// as long as the other.
 struct ReadAhead {
   /// What the ingestor states after a batch.

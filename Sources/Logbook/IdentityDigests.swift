@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Digests over items in buckets, by which two sides find out where they differ without telling each other all they
+/// Digests over items in buckets, by which two sides find out where they differ without listing for each other all they
 /// hold. Readings are there by their identities, records by their contents.
 package struct IdentityDigests: Hashable, Sendable {
   /// As many as three hexadecimal digits count.

@@ -22,10 +22,10 @@ public struct ImportedRecord: Sendable {
   public var entryGuid: String?
   /// Whether it is a tombstone.
   public var deleted: Bool
-  /// The line of the input it stands on, from 1.
+  /// Its line of the input, from 1.
   public var line: Int64
 
-  /// A record of an export that states no identity of its own.
+  /// A record of an export that states no identity.
   public init(
     kind: RecordKind, at deviceTime: DeviceTime, placement: Placement, fields: RecordFields,
     sourceID: String = "", owner: String = "", line: Int64

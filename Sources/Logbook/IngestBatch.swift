@@ -9,11 +9,11 @@ public struct Rejection: Hashable, Sendable {
   /// The most of a row that is kept for `--rejects`.
   package static let maxSourceBytes = 64 * 1024
 
-  /// The item as it stood in the input, for `--rejects`; empty where it is larger than `maxSourceBytes`, since half a
+  /// The item as it was in the input, for `--rejects`; empty where it is larger than `maxSourceBytes`, since half a
   /// row would spoil those behind it. Never stored or printed.
   public let source: String
 
-  /// A rejection with its reason and, for `--rejects`, the item as it stood.
+  /// A rejection with its reason and, for `--rejects`, the item as it was in the input.
   public init(line: Int64, reason: String, source: String = "") {
     self.line = line
     self.reason = reason

@@ -98,7 +98,7 @@ extension JSONScanner {
     return text
   }
 
-  /// The character that the escape at `start` stands for (RFC 8259 §7), and the bytes it takes.
+  /// The character that the escape at `start` means (RFC 8259 §7), and the bytes it takes.
   private func escape(at start: Int, before end: Int) throws(JSONError) -> (Unicode.Scalar, length: Int) {
     guard start + 1 < end else { throw error("an escape without its end") }
     switch bytes[start + 1] {
@@ -226,7 +226,7 @@ extension JSONScanner {
     return try deviceTime(range)
   }
 
-  /// Reads an instant in UTC, such as `2026-05-06T16:30:00Z`; gives its UTC seconds.
+  /// Reads an instant in UTC, such as `2026-05-06T16:30:00Z`; returns its UTC seconds.
   package mutating func instant() throws(JSONError) -> Int64 {
     let (range, _) = try stringRange()
     guard let last = range.last, bytes[last] == UInt8(ascii: "Z") else {

@@ -64,7 +64,7 @@ package struct JSONScanner {
     guard passes(sign) else { throw error("'\(sign)' is expected") }
   }
 
-  /// Passes a word such as `null` if it stands here.
+  /// Passes a word such as `null` if it is here.
   package mutating func passes(word: StaticString) -> Bool {
     _ = peek()
     guard place + word.utf8CodeUnitCount <= bytes.count else { return false }

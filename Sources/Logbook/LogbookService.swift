@@ -17,13 +17,13 @@ package struct BatchLimits: Hashable, Sendable {
 /// What one logbook offers to a login: a server's storage returns one, and a remote is one behind HTTP.
 ///
 /// Requests are safe to repeat; none is repeated by the service itself. What not every logbook offers is a property
-/// with a port of its own, or nil. `ServiceConformance` holds every service to this.
+/// with its own port, or nil. `ServiceConformance` holds every service to this.
 package protocol LogbookService: Sendable {
   /// How many items one request may hold; what is sent together is acknowledged together.
   var batchLimits: BatchLimits { get }
   /// What the login gives access to.
   func logbook() async throws(ServiceError) -> RemoteLogbook
-  /// Stores the readings that are not there.
+  /// Stores the readings that the service lacks.
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer
   /// Applies changes of records, each answered on its own.
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer

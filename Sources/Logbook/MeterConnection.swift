@@ -22,7 +22,7 @@ public final class MeterConnection {
     self.now = now
   }
 
-  /// Does one step of the session, and gives what came.
+  /// Does one step of the session, and returns what came.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     try transport.perform(exchange, within: milliseconds)
   }

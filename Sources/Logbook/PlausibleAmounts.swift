@@ -22,7 +22,7 @@ package enum PlausibleAmounts {
   package static let servings = 0.0...200
   /// Kilocalories of a meal.
   package static let kilocalories = 0.0...20_000
-  /// Minutes of an exercise or a basal rate: ten weeks, since a rate without an end of its own is written with a long one.
+  /// Minutes of an exercise or a basal rate: ten weeks, since a rate without an end is written with a long one.
   package static let minutes = 0.0...100_000
   /// The same in milliseconds, as pumps and sites have it.
   package static let milliseconds = 0.0...(minutes.upperBound * 60_000)

@@ -11,9 +11,9 @@ public struct RecordKindDescription: Sendable {
     case text(field: String)
     /// The id of a reading, when it is added.
     case reading
-    /// Nothing: a command of its own makes such records.
+    /// Nothing: a separate command makes such records.
     case command
-    /// Nothing: it states something about other items, by a command of its own, and is not listed.
+    /// Nothing: it states something about other items, by a separate command, and is not listed.
     case statement
   }
 

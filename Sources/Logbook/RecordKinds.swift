@@ -10,7 +10,7 @@ extension RecordKind {
   public static let food = RecordKind(known: "food")
   /// What a person did, and for how long.
   public static let exercise = RecordKind(known: "exercise")
-  /// A text that stands for itself, or for an entry.
+  /// A text, alone or of an entry.
   public static let note = RecordKind(known: "note")
   /// What a person says of one reading.
   public static let annotation = RecordKind(known: "annotation")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one run of an upload tells a service about itself with every request.
+/// What one run of an upload reports to a service about itself with every request.
 package struct RunStamp: Hashable, Sendable {
   /// The id of this installation, a random UUID.
   package var node: String

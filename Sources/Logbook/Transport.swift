@@ -96,7 +96,7 @@ public enum TransportError: Error, Hashable, Sendable {
 
 /// The connection to one meter: what a driver uses, and all that it may do.
 public protocol Transport: AnyObject {
-  /// Does one step, and gives what came; empty for a step that only writes.
+  /// Does one step, and returns what came; empty for a step that only writes.
   ///
   /// - Parameters:
   ///   - exchange: the step.

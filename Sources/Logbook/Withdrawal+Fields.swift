@@ -72,7 +72,7 @@ extension Withdrawal {
     }
   }
 
-  /// What two sides say that were edited apart. Withdrawals never wait for a person: what either side showed again is
+  /// What two sides say that were edited apart. Withdrawals never need a decision: what either side showed again is
   /// shown. Equal sides give equal results, whichever is which.
   package static func merged(
     _ local: RecordFields, _ remote: RecordFields, base: RecordFields?

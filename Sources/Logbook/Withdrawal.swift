@@ -56,7 +56,7 @@ package struct WithdrawnInput: Hashable, Sendable {
     )
   }
 
-  /// What tells whether an input is the same, and read in the same way: its digest and what was decided about it.
+  /// What shows whether an input is the same, and read in the same way: its digest and what was decided about it.
   package static func identity(format: String, digest: String, _ decisions: [Decision]) -> String {
     Digest.uuid(of: ["input", format, digest] + Set(decisions.map { "\($0.subject)=\($0.value)" }).sorted())
   }

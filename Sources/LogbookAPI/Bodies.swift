@@ -77,7 +77,7 @@ package enum Bodies {
       }
       guard answer.stored >= 0, answer.known >= 0,
         answer.stored + answer.known + answer.refused.count == sent
-      else { throw reader.error("an answer to \(sent) readings is expected") }
+      else { throw reader.error("an answer to \(counted(sent, "reading")) is expected") }
       return answer
     }
   }
@@ -188,7 +188,7 @@ package enum Bodies {
         return true
       }
       guard answer.verdicts.count == sent else {
-        throw reader.error("an answer to \(sent) records is expected")
+        throw reader.error("an answer to \(counted(sent, "record")) is expected")
       }
       return answer
     }

@@ -26,7 +26,7 @@ package struct Login: Hashable, Sendable {
     self.role = role
   }
 
-  /// By which logs tell logins apart without naming people: eight digits of the name's SHA-256.
+  /// By which logs distinguish logins without naming people: eight digits of the name's SHA-256.
   package static func logID(_ name: String) -> String {
     var digest = Digest()
     digest.update(name)

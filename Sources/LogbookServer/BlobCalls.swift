@@ -12,7 +12,7 @@ struct BlobCalls {
 
   init(_ body: IncomingBody, _ settings: ServerSettings) {
     var body = body
-    (body.type, body.most) = ("application/octet-stream", Wire.maxPartBytes)
+    (body.type, body.maxBytes) = ("application/octet-stream", Wire.maxPartBytes)
     self.body = body
     maxContentBytes = settings.maxContentBytes
   }
@@ -29,7 +29,7 @@ struct BlobCalls {
       throw Refusal(.notFound, "this server stores no content of attachments")
     }
     switch incoming.request.method {
-    case .head: return Answer(headers: .telling(try await service.held(digest, run)))
+    case .head: return Answer(headers: .holding(try await service.held(digest, run)))
     case .get: return try await part(of: digest, incoming, service, run)
     case .patch:
       let offset = try number(incoming, Wire.offsetHeader)
@@ -61,7 +61,7 @@ extension BlobCalls {
         bytes, to: AttachmentContent(digest: content.digest, size: size), at: offset, run)
     }
     switch outcome {
-    case .holds(let held): return Answer(status: .noContent, headers: .telling(held))
+    case .holds(let held): return Answer(status: .noContent, headers: .holding(held))
     case .misplaced(let held):
       var refusal = Refusal(.misplaced, "a part must begin where the stored bytes of its content end")
       refusal.held = held
@@ -81,7 +81,7 @@ extension BlobCalls {
       throw Refusal(.notFound, "there is no whole content with this SHA-256")
     }
     var answer = Answer(body: part.bytes, type: "application/octet-stream", mayBePacked: false)
-    answer.headers.tell(HeldContent(bytes: part.size, size: part.size))
+    answer.headers.set(HeldContent(bytes: part.size, size: part.size))
     guard range != nil, part.size > 0 else {
       guard part.bytes.count == part.size else {
         throw Refusal(

@@ -6,14 +6,14 @@ import LogbookAPI
 
 extension HTTPFields {
   /// The headers that say how much is held of a content.
-  static func telling(_ held: HeldContent) -> HTTPFields {
+  static func holding(_ held: HeldContent) -> HTTPFields {
     var headers: HTTPFields = [:]
-    headers.tell(held)
+    headers.set(held)
     return headers
   }
 
   /// Reports how much is held of a content.
-  mutating func tell(_ held: HeldContent) {
+  mutating func set(_ held: HeldContent) {
     self[wire: Wire.heldHeader] = String(held.bytes)
     if let size = held.size { self[wire: Wire.sizeHeader] = String(size) }
   }

@@ -14,7 +14,7 @@ struct IncomingBody: Sendable {
   /// The login that sends it.
   var login = ""
   var type = "application/json"
-  var most = Wire.maxBodyBytes
+  var maxBytes = Wire.maxBodyBytes
 
   /// Gives the bytes of a body to `use`, which runs while its bytes are counted as at work.
   func read<Value: Sendable>(
@@ -87,11 +87,11 @@ extension IncomingBody {
   private func checkDeclared(_ request: Request) throws {
     guard let text = request.headers[.contentLength] else { return }
     guard let length = Int(text), length >= 0 else { throw Refusal(.badRequest, "invalid length") }
-    guard length <= most else { throw tooLarge }
+    guard length <= maxBytes else { throw tooLarge }
   }
 
   private var tooLarge: Refusal {
-    Refusal(.tooLarge, "a body has at most \(most) bytes")
+    Refusal(.tooLarge, "a body has at most \(maxBytes) bytes")
   }
 
   private var busy: Refusal {
@@ -108,7 +108,7 @@ extension IncomingBody {
 
   private func unpack(_ body: [UInt8]) throws -> [UInt8] {
     do {
-      return try WireGzip.unpack(body, limit: most)
+      return try WireGzip.unpack(body, limit: maxBytes)
     } catch {
       switch error {
       case .tooLarge: throw tooLarge
@@ -123,7 +123,7 @@ extension IncomingBody {
       group.addTask {
         var bytes: [UInt8] = []
         for try await buffer in request.body {
-          guard bytes.count + buffer.readableBytes <= most else { throw tooLarge }
+          guard bytes.count + buffer.readableBytes <= maxBytes else { throw tooLarge }
           guard await tally.take(buffer.readableBytes) else { throw busy }
           await tally.note(arrived: buffer.readableBytes)
           bytes.append(contentsOf: buffer.readableBytesView)

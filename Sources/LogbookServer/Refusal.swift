@@ -52,7 +52,7 @@ struct Refusal: Error {
     if let allowed { headers[.allow] = allowed }
     headers[wire: Wire.errorHeader] = code.rawValue
     if let logbook { headers[wire: Wire.logbookHeader] = logbook }
-    if let held { headers.tell(held) }
+    if let held { headers.set(held) }
     return headers
   }
 

@@ -4,7 +4,7 @@ import Logbook
 import LogbookAPI
 
 extension WireCalls {
-  /// `DELETE /v1/logbook`: removes the logbook of the login for ever, when the request names it.
+  /// `DELETE /v1/logbook`: removes the logbook of the login permanently, when the request names it.
   func purge(_ incoming: IncomingRequest, _ service: any LogbookService) async throws -> Answer {
     try await body.read(incoming.request) { bytes in
       let named = try Bodies.readPurge(bytes)

@@ -27,7 +27,7 @@ struct WireCalls: Sendable {
       var answer = try await service.store(received.batch, run)
       answer.differing = received.items(of: answer.differing)
       answer.refused = received.refused
-      metrics.readingsStored(answer.stored)
+      await metrics.readingsStored(answer.stored)
       return Answer(body: Bodies.write(answer))
     }
   }
@@ -45,7 +45,7 @@ struct WireCalls: Sendable {
         verdicts: received.compactMap { item in
           if case .refused(let reason) = item { .refused(reason: reason) } else { verdicts.next() }
         }, position: applied.position)
-      metrics.recordsAccepted(answer.verdicts.count { if case .accepted = $0 { true } else { false } })
+      await metrics.recordsAccepted(answer.verdicts.count { if case .accepted = $0 { true } else { false } })
       return Answer(body: Bodies.write(answer))
     }
   }

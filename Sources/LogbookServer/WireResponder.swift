@@ -61,7 +61,7 @@ struct WireResponder: HTTPResponder {
       isLogged = !refusal.endsConnection
     }
     let duration = ContinuousClock.now - start
-    metrics.answered(route, answer.status.code, duration)
+    await metrics.answered(route, answer.status.code, duration)
     // Not even that of a refusal: what follows the head would pass for the next answer.
     if request.method == .head { answer.body = [] }
     if isLogged { log(request.method, route, answer.status.code, duration, loginName) }
@@ -88,7 +88,7 @@ extension WireResponder {
     }
     switch route {
     case .health: return try await health()
-    case .metrics: return Answer(body: Array(metrics.text.utf8), type: "text/plain; version=0.0.4")
+    case .metrics: return Answer(body: Array(await metrics.text.utf8), type: "text/plain; version=0.0.4")
     default: break
     }
     let login = try await login(incoming, origin)

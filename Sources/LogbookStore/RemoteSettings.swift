@@ -34,9 +34,9 @@ package struct RemoteAccess: Hashable, Sendable {
 package struct RemoteSetting: Hashable, Sendable {
   /// How it is reached.
   package var access: RemoteAccess
-  /// The id of the logbook there.
+  /// The id of the remote's logbook.
   package var logbook: String
-  /// The name of the logbook there, for people.
+  /// The name of the remote's logbook, for people.
   package var logbookName: String
   /// The id of this installation.
   package var node: String

@@ -42,12 +42,12 @@ extension Store {
     }
   }
 
-  /// How many seconds lie at least between two fetches of what others changed while nobody waits.
+  /// How many seconds lie at least between two fetches that no person asks for.
   package func pullIntervalSeconds() throws -> Int {
     try read { try Self.value(of: .pullInterval, $0) { Int($0) } } ?? Self.defaultPullIntervalSeconds
   }
 
-  /// Sets the least time between two fetches while nobody waits.
+  /// Sets the least time between two fetches that no person asks for.
   package func setPullIntervalSeconds(_ seconds: Int) throws {
     try write { try Self.set(.pullInterval, String(seconds), $0) }
   }

@@ -103,7 +103,7 @@ package final class Store {
   }
 
   /// Opens the file, again where two processes turn a new one to its write-ahead log at once: SQLite refuses one
-  /// of them without waiting, since each holds what the other waits for.
+  /// of them without waiting, since each holds what the other needs.
   private static func openQueue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
     let end = ContinuousClock.now + .seconds(busyTimeoutSeconds)
     while true {

@@ -54,7 +54,7 @@ package struct Distribution: Sendable {
 
   /// The value below which this part of the values lies: type 7 of Hyndman and Fan, linear between neighbours, as in R.
   ///
-  /// A sample that counts as three others stands for three equal values. Nil without values.
+  /// A sample that counts as three others is three equal values. Nil without values.
   package func percentile(_ part: Double) -> Double? { percentiles([part]).first }
 
   /// The percentiles of these parts, which are in ascending order; empty without values.

@@ -94,7 +94,7 @@ struct EpisodeDetector: Sendable {
 
   init(_ kind: EpisodeKind) { self.kind = kind }
 
-  /// Takes the next sample of a series without gaps; gives the episode that it ends.
+  /// Takes the next sample of a series without gaps; returns the episode that it ends.
   mutating func add(_ band: GlucoseBand, _ milligrams: Double, minutes: Int, group: Int) -> Episode? {
     if kind.contains(band) {
       if run.samples == 0 { self.group = group }

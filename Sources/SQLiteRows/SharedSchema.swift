@@ -44,8 +44,8 @@ package enum SharedSchema {
     """
   }
 
-  /// What holds for every reading. One check of plain comparisons costs a fiftieth of an insert; one for each column,
-  /// with IN and functions, cost more than a third.
+  /// What holds for every reading. One check of plain comparisons costs 2 % of an insert; one for each column, with IN
+  /// and functions, cost more than 33 %.
   ///
   /// - Parameter offset: what holds for the columns of its offset.
   package static func readingCheck(offset: String) -> String {

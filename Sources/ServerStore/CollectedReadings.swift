@@ -21,7 +21,7 @@ struct CollectedReadings {
 
   var batch: ReadingBatch { ReadingBatch(devices: devices, readings: readings) }
 
-  /// Takes the reading of the row on which a statement stands.
+  /// Takes the reading of the row that a statement is at.
   mutating func add(_ row: RawStatement) throws {
     let place = StoredPlace(row, from: 1)
     readings.append(try row.reading(at: place, of: series(place.series), from: 5))

@@ -16,7 +16,7 @@ extension LogbookFile {
     _ bytes: [UInt8], to content: AttachmentContent, at offset: Int64, limit: Int64, _ run: RunStamp
   ) async throws(ServiceError) -> ContentAnswer {
     try await file.write { [id, quota] database in
-      _ = try Nodes(database: database, logbook: id, most: quota.nodes).admit(run, hidesOwn: false)
+      _ = try Nodes(database: database, logbook: id, max: quota.nodes).admit(run, hidesOwn: false)
       return try BlobStorage(database: database).append(bytes, to: content, at: offset, limit: limit)
     }
   }

@@ -36,7 +36,7 @@ struct LogbookFile: Sendable {
 
   func store(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> ReadingAnswer {
     try await file.write { [id, tag, quota] database in
-      let nodes = Nodes(database: database, logbook: id, most: quota.nodes)
+      let nodes = Nodes(database: database, logbook: id, max: quota.nodes)
       let node = try nodes.admit(run)
       let positions = Positions(database: database)
       let last = try positions.last()
@@ -53,7 +53,7 @@ struct LogbookFile: Sendable {
 
   func apply(_ changes: [RecordChange], _ run: RunStamp) async throws(ServiceError) -> RecordAnswer {
     try await file.write { [id, tag, quota] database in
-      let nodes = Nodes(database: database, logbook: id, most: quota.nodes)
+      let nodes = Nodes(database: database, logbook: id, max: quota.nodes)
       let node = try nodes.admit(run)
       let positions = Positions(database: database)
       let last = try positions.last()
@@ -110,13 +110,13 @@ struct LogbookFile: Sendable {
 extension LogbookFile {
   /// Takes a transaction back that brings a table beyond its quota.
   ///
-  /// - Parameter last: the number of the last change. Each row has one of its own, so that few logbooks are counted.
-  private static func check(_ most: Int64, _ table: String, last: Int64, _ database: Database) throws {
-    guard last > most, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > most else {
+  /// - Parameter last: the number of the last change. Each row has its own, so that few logbooks are counted.
+  private static func check(_ max: Int64, _ table: String, last: Int64, _ database: Database) throws {
+    guard last > max, try Int64.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0 > max else {
       return
     }
     throw ServiceError.busy(
-      "the logbook holds as many \(table)s as the server allows, which are \(most)", retryAfterSeconds: 3600)
+      "the logbook holds as many \(table)s as the server allows, which are \(max)", retryAfterSeconds: 3600)
   }
 
   /// Compares: nothing is hidden from that, not what the node wrote itself.
@@ -132,7 +132,7 @@ extension LogbookFile {
     _ work: @escaping @Sendable (Database, _ node: Int64) throws -> Value
   ) async throws(ServiceError) -> Value {
     let read: Value?? = try await file.read { [id] database in
-      guard let node = try Nodes(database: database, logbook: id, most: .max).known(run, hidesOwn: hidesOwn)
+      guard let node = try Nodes(database: database, logbook: id, max: .max).known(run, hidesOwn: hidesOwn)
       else {
         return nil
       }
@@ -141,7 +141,7 @@ extension LogbookFile {
     if let read, let value = read { return value }
     return try await file.write { [id, quota] database in
       try work(
-        database, try Nodes(database: database, logbook: id, most: quota.nodes).admit(run, hidesOwn: hidesOwn)
+        database, try Nodes(database: database, logbook: id, max: quota.nodes).admit(run, hidesOwn: hidesOwn)
       )
     }
   }

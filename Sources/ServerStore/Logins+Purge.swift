@@ -5,7 +5,7 @@ import Logbook
 
 extension Logins {
   /// Ends every login of a logbook and forgets its name. Its id and the hashes of its tokens stay, by which each is
-  /// told what happened.
+  /// informed of what happened.
   func purge(_ id: String) async throws(ServiceError) {
     try await file.write { database in
       let id: StatementArguments = [id]

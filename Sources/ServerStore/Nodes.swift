@@ -10,7 +10,7 @@ struct Nodes {
   let database: Database
   let logbook: String
   /// How many nodes the logbook may have.
-  let most: Int64
+  let max: Int64
 
   /// The node of a run that needs no writing, because an earlier request of it was let in; nil for a run that is
   /// not known yet.
@@ -39,9 +39,9 @@ struct Nodes {
     if let node = try known(run, hidesOwn: hidesOwn) { return node }
     let count = try Int64.fetchOne(
       database.cachedStatement(sql: "SELECT count(*) FROM node WHERE name <> ?"), arguments: [run.node])
-    guard (count ?? 0) < most else {
+    guard (count ?? 0) < max else {
       throw ServiceError.busy(
-        "the logbook has as many nodes as the server allows, which are \(most)", retryAfterSeconds: 3600)
+        "the logbook has as many nodes as the server allows, which are \(max)", retryAfterSeconds: 3600)
     }
     let sql = """
       INSERT INTO node (name, run_number, run_id) VALUES (?, ?, ?)

@@ -24,7 +24,7 @@ struct Positions {
 
   /// The number of a text.
   ///
-  /// - Throws: `ServiceError.positionUnknown` for a text that this logbook never gave.
+  /// - Throws: `ServiceError.positionUnknown` for a text that this logbook never returned.
   func seq(_ text: String) throws -> Int64 {
     guard let seq = Self.number(in: text), seq <= (try last()), try self.text(seq) == text else {
       throw ServiceError.positionUnknown
@@ -32,7 +32,7 @@ struct Positions {
     return seq
   }
 
-  /// Whether this logbook gave a text.
+  /// Whether a text is one of this logbook.
   func knows(_ text: String) throws -> Bool {
     do {
       _ = try seq(text)

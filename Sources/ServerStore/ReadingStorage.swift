@@ -51,7 +51,7 @@ extension ReadingStorage {
       let first = 2 + index * Int(columns)
       return "(" + (first..<first + Int(columns)).map { "?\($0)" }.joined(separator: ",") + ",?1)"
     }
-    // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
+    // OR FAIL: else each statement keeps its own journal, so that it could be undone without its transaction.
     return """
       INSERT OR FAIL INTO reading (seq, series, position, value_bucket, occurrence, device_time, utc_offset, offset_source, value,
         unit, range_flag, threshold, marks, node)
@@ -72,7 +72,7 @@ extension ReadingStorage {
       """
   }
 
-  /// Gives how many of the chunk were stored.
+  /// Returns how many of the chunk were stored.
   private func insert(
     _ chunk: Range<Int>, _ readings: [Reading], _ series: [Int64], _ row: RawStatement
   ) throws -> Int {

@@ -39,8 +39,8 @@ extension RecordStorage {
 
   private mutating func apply(_ change: RecordChange) throws -> RecordVerdict {
     let current = try current(change.guid)
-    // The node asks again because the answer was lost: what others wrote since is no conflict of its own.
-    if let revision = try earlierAnswer(to: change), Self.stands(revision, of: change, current) {
+    // The node asks again because the answer was lost: what others wrote since is no conflict.
+    if let revision = try earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
       return .accepted(revision: revision)
     }
     guard let current else { return try store(change) }
@@ -64,7 +64,7 @@ extension RecordStorage {
 
   /// Whether an earlier answer is still true. In a file that was damaged, or changed by hand, the record may be gone,
   /// or have other content under this very revision: then the change is applied again.
-  private static func stands(_ revision: String, of change: RecordChange, _ current: Current?) -> Bool {
+  private static func isCurrent(_ revision: String, of change: RecordChange, _ current: Current?) -> Bool {
     guard let current else { return false }
     return current.revision != revision || change.state.agrees(with: current.state)
   }

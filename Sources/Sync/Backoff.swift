@@ -28,9 +28,9 @@ package struct Backoff: Hashable, Sendable {
     return nextAttempt - now
   }
 
-  /// After a failure: one that passes puts the next attempt off, any other waits for a person anyway.
+  /// After a failure: one that passes puts the next attempt off, any other needs a person anyway.
   ///
-  /// - Parameter jitter: from 0 up to, not including, 1, drawn anew for each failure.
+  /// - Parameter jitter: from 0 up to, not including, 1, drawn for each failure.
   package mutating func note(_ error: ServiceError, now: Int64, jitter: Double) {
     switch error {
     case .busy(_, let seconds): fail(now: now, retryAfterSeconds: seconds, jitter: jitter)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long what others changed is left where it is while nobody waits for it.
+/// How long what others changed is left where it is while nobody asks for it.
 package struct PullInterval: Hashable, Sendable {
   /// The least time between two fetches.
   package let seconds: Int

@@ -121,7 +121,7 @@ extension UploadPlan {
     options.movesDocuments && canPushRecords ? .moving : firstAttachment
   }
 
-  /// Attachments come last, so that nothing waits for them.
+  /// Attachments come last, so that they delay nothing.
   private var firstAttachment: UploadState { canPushRecords ? .transferring(.upload) : firstFetch }
 
   private var firstFetch: UploadState { options.pulls ? .transferring(.download) : ending }
@@ -170,7 +170,7 @@ extension UploadPlan {
       changes.succeed()
       return .pulling
     case .exhausted: return firstMove
-    // By what was made here, when a content for which a person waits was next in the queue.
+    // By what was made here, when a content that a person asked for was next in the queue.
     case .overtaken: return .pushing(.readings, then: .pull)
     case .rolledBack: return afterRollback()
     // A page of one item that fails still cannot be passed over: nobody knows what is on it.

@@ -182,7 +182,7 @@ extension UploadSession {
 // MARK: - Failures of both ways
 
 extension UploadSession {
-  /// What fails at one content leaves it aside; what breaks off goes on from what the remote has by then.
+  /// What fails at one content leaves it aside; after an interruption it continues from what the remote has by then.
   private func afterFailure(_ error: ServiceError, at digest: String) -> UploadEvent {
     switch error {
     case .unavailable where attachments.breakOff(): return .done

@@ -127,7 +127,7 @@ extension UploadSession {
     .failed(.protocolViolation("\(remoteName): \(reason)"), items: 0)
   }
 
-  /// A content for which a person waits does not wait for its lane.
+  /// A content that a person asked for comes before the others of its lane.
   private func fetchAwaited(_ download: Download) async throws -> UploadEvent {
     let event = try await fetchAttachments()
     guard event == .exhausted else { return event }

@@ -47,7 +47,7 @@ extension UploadSession {
   }
 
   /// Removes the next readings from the remote that are withdrawn here. They are not there from then on, so that they go up
-  /// again when that is taken back. Nil where there are none.
+  /// again when that ends. Nil where there are none.
   private func removeWithdrawn(_ removal: any RemovalService, _ limit: Int) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
     let withdrawn = try store.sync { try $0.withdrawnReadings(limit: min(limit, Self.maxRemoved)) }
@@ -72,7 +72,7 @@ extension UploadSession {
     }
   }
 
-  /// Each is a request of its own.
+  /// Each is a separate request.
   private static let maxRemoved = 50
 
   /// Sends the next records that are pending. What is sent of each is written into the store before.
@@ -142,7 +142,7 @@ extension UploadSession {
     note(position: answer.position)
     for (sent, verdict) in zip(records, answer.verdicts) {
       if case .accepted = verdict {
-        // An edit made meanwhile is another version and has attempts of its own.
+        // An edit made meanwhile is another version, whose attempts are counted separately.
         attempts[sent.guid] = nil
         continue
       }

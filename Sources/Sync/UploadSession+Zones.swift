@@ -33,7 +33,7 @@ extension UploadSession {
     }
   }
 
-  /// Settles what the remote answered; gives its base zone where a person has to decide.
+  /// Settles what the remote answered; returns its base zone where a person has to decide.
   private func settle(_ answer: RecordAnswer) throws -> RecordState? {
     let choice = plan.options.zoneChoice
     let theirs = try store.sync { store -> RecordState? in

@@ -103,7 +103,7 @@ package final class UploadSession {
     }
   }
 
-  /// Does the next step; gives the ending after the last.
+  /// Does the next step; returns the ending after the last.
   package func step() async throws -> UploadEnding? {
     if environment.isOutOfTime() {
       plan.stop("--max-time reached; the next run continues", isInterrupting: true)

@@ -25,7 +25,7 @@ package enum UploadStep: Hashable, Sendable {
   case fetchAttachments
   /// Finds out what a remote that lost its newest part lacks, and queues it again.
   case requeueMissing
-  /// Takes a node id of its own, since another store bears the present one.
+  /// Gets a new node id, since another store has the present one.
   case renewNode
   /// Nothing is left to do, or nothing can be done.
   case finish(UploadEnding)

@@ -4,7 +4,7 @@ import Logbook
 import LogbookStore
 
 extension VerifySession {
-  /// Makes up for the differences as far as this side can: queues again what is missing there, and takes what is
+  /// Makes up for the differences as far as this side can: queues again what the remote lacks, and takes what is
   /// missing here or different, by the rules of a pull. What is edited here is never replaced.
   ///
   /// Each transaction holds a batch, so that imports and edits go on meanwhile. A crash between two leaves the rest to

@@ -84,7 +84,7 @@ package final class VerifySession {
     case .snapshot(let snapshots): try await compareAll(snapshots)
     }
     try await leaveOutUnpulled()
-    tellDifferences()
+    reportDifferences()
   }
 }
 
@@ -201,7 +201,7 @@ extension VerifySession {
   }
 
   /// A page of changes; nil, too, of a remote that was restored from a backup and does not know the cursor: then nobody
-  /// can tell what is new, so that all of it is told.
+  /// can know what is new, so that all of it is reported.
   private func changes(after cursor: String) async throws(ServiceError) -> ChangePage? {
     do throws(ServiceError) {
       return try await remote.changes(after: cursor, limit: Self.maxItems, run)
@@ -227,7 +227,7 @@ extension VerifySession {
     recordsMissingThere.removeAll { deleted.contains($0.guid) }
   }
 
-  private func tellDifferences() {
+  private func reportDifferences() {
     for reading in missingThere {
       summary.note(
         FoundDifference(kind: .missingThere, item: .reading(reading.kind, reading.device, reading.deviceTime))

@@ -35,7 +35,7 @@ final class LibUSB {
 
   /// Opens a device that a listing gave.
   ///
-  /// - Parameter isShared: whether its ids are a chip's, which needs rules of its own where permission is missing.
+  /// - Parameter isShared: whether its ids are a chip's, which needs separate rules where permission is missing.
   func open(_ device: PluggedDevice, isShared: Bool, watch: Watch) throws(Failure) -> LibUSBPort {
     var handle: OpaquePointer?
     var code = LIBUSB_ERROR_NO_DEVICE.rawValue
@@ -245,7 +245,7 @@ extension LibUSBPort {
     }
   }
 
-  /// Submits a transfer and waits for its end; when the time is over, it is taken back.
+  /// Submits a transfer and waits for its end; when the time is over, it is cancelled.
   private func perform(_ transfer: Transfer, within milliseconds: Int) throws(TransportError) -> [UInt8] {
     let deadline = try watch.deadline(milliseconds)
     try transfer.submit()
@@ -291,7 +291,7 @@ extension LibUSBPort {
     interfaces = LibUSB.interfaces(of: libusb_get_device(handle))
   }
 
-  /// Gives everything back, and says what could not be.
+  /// Releases everything, and says what could not be.
   private func release() -> String {
     guard isOpen else { return "" }
     isOpen = false

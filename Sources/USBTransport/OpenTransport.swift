@@ -4,7 +4,7 @@ public import Logbook
 
 /// A transport that holds a device, until it is closed.
 public protocol OpenTransport: Transport {
-  /// Gives everything back: the line's settings, the interfaces, and the kernel's drivers that were detached.
+  /// Releases everything: the line's settings, the interfaces, and the kernel's drivers that were detached.
   ///
   /// Closing twice does nothing more.
   ///

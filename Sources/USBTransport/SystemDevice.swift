@@ -41,7 +41,7 @@ struct SystemDevice {
     SystemFiles.names(folder).filter { $0.hasPrefix(device.port + ":") }.sorted().map { folder + "/" + $0 }
   }
 
-  /// A chip with a driver of its own has its folder below the interface, the communications class below `tty`.
+  /// A chip with its own driver has its folder below the interface, the communications class below `tty`.
   private var terminalName: String? {
     for interface in interfaceFolders {
       let names = SystemFiles.names(interface).sorted()

@@ -23,6 +23,6 @@ package protocol USBPort: AnyObject {
   func keepReading(_ endpoint: USBEndpoint) throws(TransportError)
   /// Takes the halt off an endpoint that stalled.
   func clearHalt(_ endpoint: USBEndpoint) throws(TransportError)
-  /// Gives the interfaces back, and the kernel its drivers.
+  /// Releases the interfaces, and attaches the kernel's drivers again.
   func close() throws(Failure)
 }

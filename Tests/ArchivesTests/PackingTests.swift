@@ -34,7 +34,7 @@ import Testing
       guard status == BZ_OK else { throw Failure(.inputOutput, "bzip2") }
       return Array(out.prefix(Int(count)))
     case .gzip:
-      return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + (try ZipWriter.deflated(bytes)) + trailer(bytes)
+      return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + (try Deflate.raw(bytes)) + trailer(bytes)
     }
   }
 

@@ -112,7 +112,7 @@ import Testing
         glucoport status --json \(store) | head -c 20
         """)
     #expect(outcome.output.contains("known 1") && outcome.errors == "", "\(outcome)")
-    // Its log and the log's index stood beside it, and were taken away at the end.
+    // Its log and the log's index were beside it, and were removed at the end.
     #expect(outcome.output.contains("\n1\n1\n0\n{\"store\":"), "\(outcome)")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }

@@ -19,6 +19,9 @@ import Testing
     (.food, ["2", "servings"], #"{"servings":2}"#),
     (.exercise, ["30", "min"], #"{"minutes":30}"#),
     (.exercise, ["1.5h", "4000", "steps"], #"{"minutes":90,"steps":4000}"#),
+    (.insulin, ["1.5 U"], #"{"units":1.5}"#), (.food, ["12 g"], #"{"carbs":12}"#),
+    (.exercise, ["45 min"], #"{"minutes":45}"#), (.food, ["45 g 300 kcal"], #"{"carbs":45,"energy":300}"#),
+    (.food, ["45 g", "300", "kcal"], #"{"carbs":45,"energy":300}"#),
     (.note, ["3", "apples", "g"], #"{"text":"3 apples g"}"#), (.food, [], "{}"), (.annotation, [], "{}"),
   ])
   func wordsAreAmountsWithTheirUnits(_ kind: RecordKind, _ words: [String], _ expected: String) throws {
@@ -28,7 +31,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "4,5", "-4", "+4", "1e3", "0x10", "nan", "inf", ".5", "5.", "1.2.3", "1000001", "٣", "4 ", "g",
+    "", "4,5", "-4", "+4", "1e3", "0x10", "nan", "inf", ".5", "5.", "1.2.3", "1000001", "٣", "4 ", " 4",
+    "4  g", "1,5 g", "4 5",
+    "g 4", "4 x", "g",
     String(repeating: "9", count: 400),
   ])
   func whatIsNoPlainNumberIsRefused(_ word: String) {

@@ -59,10 +59,10 @@ import Testing
         of a remote show | grep -c second; of a remote test >/dev/full; stop >/dev/null
         """)
     #expect(outcome.output == "failed\n74\n1\n", "\(outcome)")
-    let told = outcome.errors.split(separator: "\n").map { $0 + "\n" }
-    try #require(told.count == 3, "\(outcome)")
-    #expect(told[1].contains("standard output"), "\(outcome)")
-    #expect(told[..<2].allSatisfy { !$0.hasSuffix(Self.end) }, "\(outcome)")
-    #expect(told[2].hasSuffix(Self.end), "a test never changes anything: \(outcome)")
+    let lines = outcome.errors.split(separator: "\n").map { $0 + "\n" }
+    try #require(lines.count == 3, "\(outcome)")
+    #expect(lines[1].contains("standard output"), "\(outcome)")
+    #expect(lines[..<2].allSatisfy { !$0.hasSuffix(Self.end) }, "\(outcome)")
+    #expect(lines[2].hasSuffix(Self.end), "a test never changes anything: \(outcome)")
   }
 }

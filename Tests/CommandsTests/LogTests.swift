@@ -19,13 +19,32 @@ struct LogTests {
     let log = try await program.run("log", "2")
     #expect(log.status == 0, "\(log.errors)")
     let lines = log.output.split(separator: "\n").map(String.init)
-    #expect(lines.first?.hasSuffix("clarity-mgdl-en.csv: new 5 · known 0 · rejected 0") == true)
+    #expect(
+      lines.first?.hasSuffix("clarity-mgdl-en.csv: new 5 · known 0 · records new 5 · known 0 · rejected 0")
+        == true)
     let again = try await Program().run(
       "import", "--timezone", "Europe/Madrid", Samples.path("clarity/clarity-mgdl-en.csv"))
     #expect(lines.suffix(4) == again.output.split(separator: "\n").map(String.init).suffix(4))
     #expect(lines[1].wholeMatch(of: /[ ]{2}finished \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
     #expect(lines[2].wholeMatch(of: /[ ]{2}digest [0-9a-f]{64}/) != nil)
     #expect(!log.output.contains("{") && !log.output.contains("["))
+  }
+
+  @Test func anImportOfRecordsAloneShowsWhatCame() async throws {
+    let program = try Program()
+    let treatment =
+      #"[{"_id":"66a000000000000000000001","eventType":"Carb Correction","created_at":"2026-05-06T08:00:00Z","carbs":AMOUNT}]"#
+    func importing(_ carbs: String) async throws -> String {
+      let outcome = try await program.run(
+        "import", "-", "--timezone", "UTC", input: Array(treatment.replacing("AMOUNT", with: carbs).utf8))
+      try #require(outcome.status == 0, "\(outcome)")
+      let line = try await program.run("log", "--limit", "1").output
+      return line.split(separator: ": ").last.map(String.init) ?? ""
+    }
+    #expect(try await importing("45") == "records new 1 · known 0 · rejected 0\n")
+    #expect(try await importing("45") == "records new 0 · known 1 · rejected 0\n")
+    let status = try await program.run("status").output
+    #expect(status.contains("records new 1 · known 0") && !status.contains(": new 0"), "\(status)")
   }
 
   @Test func itsRejectionsStandBehindIt() async throws {

@@ -159,12 +159,12 @@ import Testing
     }
   }
 
-  @Test func theReadmeHasARowForEveryDriver() throws {
+  @Test func theReadmeHasARowForEveryFormatAndDriverAndNoOther() throws {
     let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
-    let rows = readme.split(separator: "\n").filter { $0.hasPrefix("| `") }
-    for driver in DriverRegister.all {
-      #expect(rows.contains { $0.hasPrefix("| `\(driver.id)` |") }, "\(driver.id)")
-    }
+    let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
+    let known = ExportRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
+    #expect(Set(rows) == Set(known))
+    #expect(Set(rows).count == rows.count)
   }
 
   @Test func everyReferenceNamesAPage() throws {

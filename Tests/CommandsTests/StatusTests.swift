@@ -172,9 +172,9 @@ import Testing
         0
 
         """, "\(outcome)")
-    let told = outcome.errors.split(separator: "\n")
+    let lines = outcome.errors.split(separator: "\n")
     #expect(
-      told.count == 2 && told.allSatisfy { $0.contains("1 download could not be stored") }, "\(outcome)")
+      lines.count == 2 && lines.allSatisfy { $0.contains("1 download could not be stored") }, "\(outcome)")
   }
 
   // MARK: - A remote that never worked

@@ -86,9 +86,10 @@ import Testing
   }
 
   @Test func theClockIsToldByTheImportTheLogAndTheReading() async throws {
-    let told = try await program.run(
+    let outcome = try await program.run(
       "import", "--timezone", "Europe/Madrid", "--transcript", Self.sample.path)
-    #expect(told.output.contains("warning: the meter's clock showed 2026-05-06 20:33:00, 3 min 0 s ahead of"))
+    #expect(
+      outcome.output.contains("warning: the meter's clock showed 2026-05-06 20:33:00, 3 min 0 s ahead of"))
     let words = "2026-05-06 20:33:00, 3 min 0 s ahead of the local time"
     let log = try await program.run("log", "1")
     #expect(log.output.contains("  clock \(words)\n"))

@@ -3,10 +3,11 @@
 import Formats
 package import Foundation
 import Logbook
+import TestArchives
 import Testing
 
-/// What every format does with its samples, which are in the folder of its id. A room with formats runs it in a test of its
-/// own.
+/// What every format does with its samples, which are in the folder of its id. A room with formats runs it in its own
+/// test.
 package struct FormatConformance: Sendable {
   /// What is asked of each format.
   package enum Rule: String, CaseIterable, Sendable {
@@ -70,7 +71,7 @@ extension FormatConformance {
       #expect(whole.format == format, "\(sample.path)")
       #expect(try sample.readPiped(sample.bytes) == whole, "\(sample.path) through a pipe")
       if sample.isPacked { continue }
-      let packed = try Gzip.packed(sample.bytes)
+      let packed = try Deflate.gzip(sample.bytes)
       #expect(try sample.read(packed) == whole, "\(sample.path) packed")
       #expect(try sample.readPiped(packed) == whole, "\(sample.path) packed through a pipe")
     }

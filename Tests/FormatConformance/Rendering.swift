@@ -18,8 +18,16 @@ package enum Rendering {
     let path = file.path + ".options"
     guard FileManager.default.fileExists(atPath: path) else { return options }
     let words = try String(contentsOfFile: path, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+    try apply(words.map(String.init), to: &options)
+    return options
+  }
+
+  /// Sets options from the words of a command line, such as `--unit mg/dL`.
+  ///
+  /// - Throws: `Failure` of category `usage` for a word that is no option of an input.
+  package static func apply(_ words: [String], to options: inout ExportOptions) throws {
     for index in stride(from: 0, to: words.count - 1, by: 2) {
-      let value = String(words[index + 1])
+      let value = words[index + 1]
       switch words[index] {
       case "--unit": options.unit = GlucoseUnit(name: value)
       case "--date-order": options.dateOrder = value
@@ -31,10 +39,9 @@ package enum Rendering {
       case "--where":
         options.rows += (ColumnPairs.parse(value) ?? []).map { RowFilter(column: $0.name, value: $0.value) }
       case "--kind": options.kind = ReadingKind(name: value)
-      default: throw Failure(.usage, "\(path): \(words[index])")
+      default: throw Failure(.usage, "no option \(words[index])")
       }
     }
-    return options
   }
 
   /// The summary, then every item of a file.

@@ -382,7 +382,7 @@ import Testing
     let result = try ScratchFile(text).readings()
     #expect(result.readings.count == 1 && result.rejections.isEmpty)
     guard case .truncated(let line, _) = result.end else {
-      Issue.record("the end was not told as cut: \(text)")
+      Issue.record("the end was not reported as truncated: \(text)")
       return
     }
     #expect(line == 3)

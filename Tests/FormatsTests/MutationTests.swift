@@ -58,10 +58,10 @@ import Testing
   }
 
   /// Runs a body with one seed after the other: as many as asked for, or for some seconds.
-  private static func repeatSeeds(atMost most: Int, _ body: (UInt64) throws -> Void) throws {
+  private static func repeatSeeds(atMost max: Int, _ body: (UInt64) throws -> Void) throws {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(5)
-    for round in 0..<UInt64(rounds ?? most) {
+    for round in 0..<UInt64(rounds ?? max) {
       if rounds == nil, clock.now > end { return }
       try body(firstSeed + round)
     }

@@ -3,6 +3,7 @@
 import FormatConformance
 import Foundation
 import Logbook
+import TestArchives
 import Testing
 
 @testable import Formats
@@ -82,7 +83,7 @@ import Testing
 
   @Test func aGzipInputGivesWhatTheTextGives() throws {
     let plain = try ScratchFile(Self.text).readings()
-    let packed = try ScratchFile(Gzip.packed(Self.text)).readings()
+    let packed = try ScratchFile(Deflate.gzip(Self.text)).readings()
     #expect(
       packed.readings.count == 5000 && plain.readings.map(\.position) == packed.readings.map(\.position))
   }
@@ -90,14 +91,14 @@ import Testing
   @Test func severalMembersAreOneText() throws {
     let middle = Self.text.count / 2
     let bytes =
-      try Gzip.packed(Array(Self.text[..<middle])) + Gzip.packed([])
-      + Gzip.packed(Array(Self.text[middle...]))
+      try Deflate.gzip(Array(Self.text[..<middle])) + Deflate.gzip([])
+      + Deflate.gzip(Array(Self.text[middle...]))
     let result = try ScratchFile(bytes + [0, 0, 0, 0]).readings()
     #expect(result.readings.count == 5000 && result.end == .whole)
   }
 
   @Test func theDigestIsThatOfTheWholeFileAlsoBehindItsText() throws {
-    let bytes = try Gzip.packed(Self.text) + [UInt8](repeating: 0, count: 300_000)
+    let bytes = try Deflate.gzip(Self.text) + [UInt8](repeating: 0, count: 300_000)
     let file = try ScratchFile(bytes)
     var reader = try ExportReader(path: file.url.path, options: Rendering.options())
     var batch = IngestBatch()
@@ -108,20 +109,20 @@ import Testing
   }
 
   @Test func aCutMemberGivesWhatIsWholeAndIsTold() throws {
-    let bytes = try Gzip.packed(Self.text)
+    let bytes = try Deflate.gzip(Self.text)
     let result = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
     #expect(result.readings.count > 1000 && result.readings.count < 5000)
     #expect(result.end == .truncated(line: 0, detail: "the gzip data are truncated"))
   }
 
   @Test func aDamagedMemberIsRefused() throws {
-    var bytes = try Gzip.packed(Self.text)
+    var bytes = try Deflate.gzip(Self.text)
     for index in bytes.count / 2..<bytes.count / 2 + 64 { bytes[index] ^= 0x5A }
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
   }
 
   @Test func aWrongChecksumIsRefused() throws {
-    var bytes = try Gzip.packed(Self.text)
+    var bytes = try Deflate.gzip(Self.text)
     bytes[bytes.count - 6] ^= 1
     #expect(try ScratchFile(bytes).refusal()?.contains("the gzip data are damaged") == true)
   }
@@ -133,11 +134,11 @@ import Testing
   }
   private static let text = "time,glucose\n" + rows.joined()
 
-  private func packed(_ program: String) throws -> [UInt8] {
-    let file = try ScratchFile(Self.text)
+  private func packed(_ arguments: String..., text: String = Self.text) throws -> [UInt8] {
+    let file = try ScratchFile(text)
     let (process, pipe) = (Process(), Pipe())
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [program, "-c", file.url.path]
+    process.arguments = arguments + ["-c", file.url.path]
     process.standardOutput = pipe
     try process.run()
     let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
@@ -151,7 +152,29 @@ import Testing
     let plain = try ScratchFile(Self.text).readings()
     let whole = try ScratchFile(bytes).readings()
     #expect(whole.readings.map(\.position) == plain.readings.map(\.position) && whole.end == .whole)
-    let cut = try ScratchFile(bytes.dropLast(bytes.count / 20)).readings()
+  }
+
+  @Test(arguments: ["gzip", "xz", "bzip2"]) func aCutBehindTheFirstBlockLeavesWhatIsWhole(
+    _ program: String
+  ) throws {
+    // With blocks of 100 kB, so that some of them are whole.
+    let bytes = try packed(program, "-1")
+    let cut = try ScratchFile(bytes.dropLast(bytes.count / 3)).readings()
+    #expect(cut.readings.count > 1000 && cut.readings.count < Self.rows.count)
     #expect(cut.end == .truncated(line: 0, detail: "the \(program) data are truncated"))
+  }
+
+  @Test(arguments: [("gzip", 14), ("xz", 30), ("bzip2", 60_000)]) func aCutWithinTheFirstBlockIsReported(
+    _ program: String, _ count: Int
+  ) throws {
+    let bytes = try packed(program)
+    #expect(bytes.count > count)
+    let refusal = try #require(try ScratchFile(bytes.prefix(count)).refusal())
+    #expect(refusal.hasSuffix("the \(program) data are truncated; download the file again"), "\(refusal)")
+  }
+
+  @Test(arguments: ["gzip", "xz", "bzip2"]) func aPackedEmptyTextIsNotTruncated(_ program: String) throws {
+    let refusal = try #require(try ScratchFile(try packed(program, text: "")).refusal())
+    #expect(refusal.hasSuffix("the input is empty"), "\(refusal)")
   }
 }

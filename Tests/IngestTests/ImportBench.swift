@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FormatConformance
 import Formats
 import Foundation
 import GRDB
@@ -63,7 +64,7 @@ final class ImportBench {
     // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
     let now: Int64 = 1_795_219_200
     var options = try ExportOptions(zone: store.timezone(), now: now)
-    try Self.apply(words, to: &options)
+    try Rendering.apply(words, to: &options)
     if let zone { options.zone = try LogbookZone(name: zone) }
     let reader = try ExportReader(path: path, options: options)
     var policy = ImportPolicy()
@@ -79,24 +80,6 @@ final class ImportBench {
       whereSeparator: \.isWhitespace
     )
     .map(String.init)
-  }
-
-  private static func apply(_ words: [String], to options: inout ExportOptions) throws {
-    for index in stride(from: 0, to: words.count - 1, by: 2) {
-      let value = words[index + 1]
-      switch words[index] {
-      case "--unit": options.unit = GlucoseUnit(name: value)
-      case "--date-order": options.dateOrder = value
-      case "--format": options.format = value
-      case "--device": options.device = value
-      case "--timezone": options.zone = try LogbookZone(name: value)
-      case "--map":
-        for pair in ColumnPairs.parse(value) ?? [] { options.columns[pair.name] = pair.value }
-      case "--where":
-        options.rows += (ColumnPairs.parse(value) ?? []).map { RowFilter(column: $0.name, value: $0.value) }
-      default: throw Failure(.usage, "no option \(words[index])")
-      }
-    }
   }
 
   // MARK: What is stored

@@ -66,24 +66,24 @@ import Testing
   }
 
   @Test func rejectedRowsAreReportedAndTheRestIsStored() throws {
-    var told: [Rejection] = []
+    var passed: [Rejection] = []
     var headers: Set<String?> = []
     let report = try bench.run(try file(bad: 25), words: Self.words) { rejection, header in
-      told.append(rejection)
+      passed.append(rejection)
       headers.insert(header)
     }
     #expect(report.counts.newReadings == 30)
     #expect(report.counts.rejected == 25)
     #expect(report.rejections.count == 20, "a report names the first")
-    #expect(told.map(\.line) == Array(32...56))
-    #expect(told.allSatisfy { $0.source.contains("no-number") && !$0.reason.contains("no-number") })
+    #expect(passed.map(\.line) == Array(32...56))
+    #expect(passed.allSatisfy { $0.source.contains("no-number") && !$0.reason.contains("no-number") })
     #expect(headers == ["time,glucose"])
   }
 
   @Test(arguments: [(3, 3, true), (3, 2, false), (1, 0, false), (0, 0, true)])
-  func anImportGivesUpAboveTheMostRejections(_ bad: Int, _ most: Int, _ goesThrough: Bool) throws {
+  func anImportGivesUpAboveTheMostRejections(_ bad: Int, _ max: Int, _ goesThrough: Bool) throws {
     let path = try file(bad: bad)
-    let failure = try failure { _ = try bench.run(path, words: Self.words, maxRejections: most) }
+    let failure = try failure { _ = try bench.run(path, words: Self.words, maxRejections: max) }
     #expect((failure == nil) == goesThrough)
     #expect(failure == nil || failure?.category == .badInput)
     #expect(try bench.number("SELECT count(*) FROM reading") == 30, "what was read before them is stored")

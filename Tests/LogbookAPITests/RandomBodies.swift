@@ -10,12 +10,12 @@ struct RandomBodies {
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  mutating func text(_ most: Int = 12) -> String {
+  mutating func text(_ max: Int = 12) -> String {
     let signs: [Character] = [
       "a", "Z", "0", " ", "\"", "\\", "/", "\n", "\u{1}", "\u{7F}", "é", "漢", "😀", "|", "%",
     ]
     return String(
-      (0..<Int.random(in: 0...most, using: &random)).map { _ in signs.randomElement(using: &random) ?? "a" })
+      (0..<Int.random(in: 0...max, using: &random)).map { _ in signs.randomElement(using: &random) ?? "a" })
   }
 
   mutating func guid() -> String {

@@ -52,13 +52,13 @@ import Testing
       #expect(all.status == 200 && all.body == bytes && all.headers["content-encoding"] == nil)
       #expect(all.headers["content-type"] == "application/octet-stream")
       #expect(all.headers["x-content-type-options"] == "nosniff")
-      for (range, expected, told) in [
+      for (range, expected, stated) in [
         ("bytes=0-9", 0..<10, "bytes 0-9/3002"), ("bytes=2990-", 2990..<3002, "bytes 2990-3001/3002"),
         ("bytes=3001-99999", 3001..<3002, "bytes 3001-3001/3002"),
       ] {
         let part = try #require(try await peer.send("GET", path, headers: Peer.run + ["Range: \(range)"]))
         #expect(part.status == 206 && part.body == Array(bytes[expected]))
-        #expect(part.headers["content-range"] == told)
+        #expect(part.headers["content-range"] == stated)
       }
       let behind = try #require(try await peer.send("GET", path, headers: Peer.run + ["Range: bytes=3002-"]))
       #expect(behind.status == 416 && behind.headers["content-range"] == "bytes */3002")

@@ -44,10 +44,10 @@ import Testing
       let digests = try #require(try await peer.send("GET", "/v1/digests", headers: other))
       #expect(try Bodies.readDigests(digests.body).counts.reduce(0, +) == 40)
 
-      let told = try #require(try await peer.send("GET", "/v1/logbook", headers: []))
-      let logbook = try Bodies.readLogbook(told.body)
+      let current = try #require(try await peer.send("GET", "/v1/logbook", headers: []))
+      let logbook = try Bodies.readLogbook(current.body)
       #expect(logbook.id == peer.login.logbook && logbook.name == "Anna's" && logbook.isWritable)
-      #expect(String(decoding: told.body, as: UTF8.self).contains("\"time\":\"2026-11-21T00:00:00Z\""))
+      #expect(String(decoding: current.body, as: UTF8.self).contains("\"time\":\"2026-11-21T00:00:00Z\""))
       #expect(logbook.position == rest.cursor)
     }
   }

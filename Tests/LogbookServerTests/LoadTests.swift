@@ -54,7 +54,7 @@ import Testing
 
   @Test func whoHoldsMostConnectionsLosesTheOldest() async throws {
     try await Peer.with({ ($0.maxConnections, $0.headTime) = (20, .seconds(60)) }) { (peer) async throws in
-      // Of an address of its own, and older than all others.
+      // Of another address, and older than all others.
       let patient = try peer.hold(1, from: 7)
       let many = try peer.hold(60, from: 9)
       try await expectServed(peer, "behind both")

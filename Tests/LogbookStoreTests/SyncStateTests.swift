@@ -31,7 +31,7 @@ private let n1 = "d1000000-0000-4000-8000-000000000000"
     _ = try RecordEditor(scratch.open(.editor), at: 5).add(draft, guid: guid)
   }
 
-  /// Sends what waits of a record, as a push does that is answered.
+  /// Sends what is pending of a record, as a push does that is answered.
   private func acknowledge(_ guid: String) throws {
     try scratch.open(.sync).sync { store in
       let record = try #require(try store.record(guid))

@@ -153,9 +153,9 @@ extension MeterConformance {
   }
 
   private func checkOrder(_ trial: DriverTrial) throws {
-    var told: [Device] = []
-    let contents = try trial.read(trial.meter(trial.variety)) { told.append($0.device) }.result.get()
-    #expect(told == [contents.identity.device])
+    var reported: [Device] = []
+    let contents = try trial.read(trial.meter(trial.variety)) { reported.append($0.device) }.result.get()
+    #expect(reported == [contents.identity.device])
   }
 
   private func checkAnotherMeter(_ trial: DriverTrial) throws {

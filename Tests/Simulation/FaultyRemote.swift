@@ -227,7 +227,7 @@ extension FaultyRemote {
   ) async throws(ServiceError) -> Answer {
     let request = { @Sendable [connection] () async throws(ServiceError) in try await ask(connection()) }
     requests.append("\(name) \(items)")
-    // Behind the server's work: the sender could not tell it from something that happens before.
+    // Behind the server's work: the sender could not distinguish it from something that happens before.
     defer { letHappen() }
     if let error = failsAtOnce(name, items: items) { throw error }
     if happens(weather.delays) {

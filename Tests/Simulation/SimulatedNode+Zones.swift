@@ -14,7 +14,7 @@ extension SimulatedNode {
 
   /// The instant of every reading and record, each with what identifies it.
   package func instants() throws -> [String] {
-    // A connection of its own: others may hold the snapshot of a statement that failed.
+    // A separate connection: others may hold the snapshot of a statement that failed.
     try Store(path: path, role: .reader).queue.inDatabase { database in
       try String.fetchAll(
         database,

@@ -131,7 +131,7 @@ extension World {
     throw Broken("the nodes do not come to rest")
   }
 
-  /// A person decides what waits for one; says whether anything did.
+  /// A person decides what needs a decision; returns whether anything did.
   private func decide(_ node: SimulatedNode) throws -> Bool {
     var decides = false
     for conflict in try node.conflicts() {

@@ -163,7 +163,7 @@ import Testing
     #expect(try scene.a.text(guids[0], "a") == "mine" && scene.a.text(guids[2], "a") == "later")
   }
 
-  /// The answer to a push was lost, so that the server has what waits here.
+  /// The answer to a push was lost, so that the server has what is pending here.
   @Test func whatTheServerHasAlreadyOfWhatWaitsIsNoDifference() async throws {
     let scene = try await Scene()
     _ = try await scene.sharedNote()

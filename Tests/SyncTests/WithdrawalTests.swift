@@ -41,7 +41,7 @@ struct WithdrawalTests {
     try scene.a.importReadings(0..<10)
     _ = try scene.a.undo(1)
     try await scene.upload(scene.a, scene.b)
-    // Both take readings out of one withdrawal, each by an import of its own.
+    // Both take readings out of one withdrawal, each by its own import.
     try scene.a.importReadings(0..<4, digest: "a")
     try scene.b.importReadings(6..<10, digest: "b")
     try await scene.upload(scene.a, scene.b, scene.a, scene.b)

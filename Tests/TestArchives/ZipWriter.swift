@@ -47,7 +47,7 @@ package struct ZipWriter {
     var directory: [UInt8] = []
     for entry in entries {
       let offset = entry.statedOffset ?? out.count - prefix.count
-      let packed = entry.isDeflated ? try Self.deflated(entry.bytes) : entry.bytes
+      let packed = entry.isDeflated ? try Deflate.raw(entry.bytes) : entry.bytes
       let checksum =
         entry.statedChecksum
         ?? UInt32(entry.bytes.withUnsafeBufferPointer { crc32_z(0, $0.baseAddress, $0.count) })
@@ -87,27 +87,5 @@ package struct ZipWriter {
 
   private static func number(_ value: Int, _ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-  }
-
-  package static func deflated(_ bytes: [UInt8]) throws -> [UInt8] {
-    var stream = z_stream()
-    let size = Int32(MemoryLayout<z_stream>.size)
-    guard deflateInit2_(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK else {
-      throw Failure(.inputOutput, "deflateInit2")
-    }
-    defer { deflateEnd(&stream) }
-    var input = bytes
-    var output = [UInt8](repeating: 0, count: bytes.count + bytes.count / 100 + 1024)
-    let status = input.withUnsafeMutableBufferPointer { input in
-      output.withUnsafeMutableBufferPointer { output in
-        stream.next_in = input.baseAddress
-        stream.avail_in = UInt32(input.count)
-        stream.next_out = output.baseAddress
-        stream.avail_out = UInt32(output.count)
-        return deflate(&stream, Z_FINISH)
-      }
-    }
-    guard status == Z_STREAM_END else { throw Failure(.inputOutput, "deflate") }
-    return Array(output.prefix(Int(stream.total_out)))
   }
 }

@@ -43,7 +43,7 @@ package struct ScriptedAnswer: Sendable {
   package var bytes: [UInt8]
   package var end: End
 
-  /// Bytes as they stand.
+  /// Bytes as they are.
   package static func raw(_ text: String, _ end: End = .close) -> ScriptedAnswer {
     ScriptedAnswer(bytes: Array(text.utf8), end: end)
   }

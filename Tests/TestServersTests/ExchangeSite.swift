@@ -143,8 +143,8 @@ extension ExchangeSite {
     }
     if reply.headers["content-encoding"] != nil { return found }
     if let answer = exchange.answer {
-      let told = reply.json == nil ? DocumentValue.string(reply.text) : given
-      found += differences(told, answer, isWhole: true, exchange.time, at: "")
+      let shown = reply.json == nil ? DocumentValue.string(reply.text) : given
+      found += differences(shown, answer, isWhole: true, exchange.time, at: "")
     }
     if exchange.path.contains("/ddata/"), let all = given?["treatments"]?.array {
       given = ["treatments": .array(all.filter { $0["eventType"] == "Meal Bolus" })]
@@ -154,7 +154,7 @@ extension ExchangeSite {
   }
 
   private func header(_ name: String, _ exchange: Exchange) -> String? {
-    if let told = exchange.answerHeaders[name] { return told }
+    if let given = exchange.answerHeaders[name] { return given }
     let isJSON = name == "content-type" && exchange.status != 0 && exchange.status != 304
     return isJSON ? "application/json; charset=utf-8" : nil
   }

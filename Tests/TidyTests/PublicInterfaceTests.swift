@@ -5,7 +5,7 @@ import Testing
 /// What programs that embed the libraries may use. All else is `package`, so that it may change without breaking them.
 @Suite struct PublicInterfaceTests {
   /// The public types of each library. A type belongs here if a program needs it to read an export, a recorded session,
-  /// or a meter, or to bring a driver or a transport of its own.
+  /// or a meter, or to bring its own driver or transport.
   private static let types: [String: Set<String>] = [
     "Logbook": [
       "ClockComparison", "ControlRequest", "Decision", "Device", "DeviceIndex", "DeviceTime", "Failure",

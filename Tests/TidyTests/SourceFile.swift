@@ -43,7 +43,7 @@ struct SourceFile {
 
   /// The functions and initialisers that have a body, with their lengths in lines.
   ///
-  /// Told by indentation, which the formatter keeps: a body ends at the first closing brace that stands where
+  /// Found by indentation, which the formatter keeps: a body ends at the first closing brace that is where
   /// its declaration does.
   var functions: [(line: Int, length: Int)] {
     lines.indices.compactMap { start in

@@ -88,8 +88,30 @@ enum SourceRules {
     }
   }
 
+  /// What the compiler does not check about threads, each with the one file that may use it and gives the reason.
+  static let unchecked: [(word: String, file: String)] = [
+    ("@unchecked Sendable", "Sources/Logbook/SideThread.swift"),
+    ("DispatchQueue(", "Sources/Logbook/SideThread.swift"),
+    ("Mutex(", "Sources/LogbookServer/ConnectionGuard.swift"),
+  ]
+
+  /// The words of `unchecked` in other files, and those that no file may hold.
+  static func concurrency(_ file: SourceFile) -> [String] {
+    let banned = [
+      "nonisolated(unsafe)", "NSLock", "Semaphore", "Task {", "Task.detached", "Thread.detach",
+      "static var shared",
+      "static let shared",
+    ]
+    return file.numbered.flatMap { number, line in
+      let isComment = line.drop { $0 == " " }.hasPrefix("//")
+      let code = isComment ? "" : line.replacing("addTask", with: "")
+      let others = unchecked.filter { $0.file != file.path && code.contains($0.word) }.map(\.word)
+      return (banned.filter(code.contains) + others).map { "\(file.path):\(number): \($0)" }
+    }
+  }
+
   /// What asks a remote for others' changes, and what writes them and how far they are pulled, each with the files that
-  /// may: one way in for everything, so that no second one keeps books of its own. A comparison asks, too, and takes what
+  /// may: one way in for everything, so that no second one keeps its own books. A comparison asks, too, and takes what
   /// is missing by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
@@ -167,7 +189,7 @@ enum SourceRules {
   }
 
   static func licence(_ file: SourceFile) -> [String] {
-    // The tools version of the manifest has to stand first.
+    // The tools version of the manifest has to be first.
     let line = file.path == "Package.swift" ? 1 : 0
     let isThere =
       file.lines.indices.contains(line) && file.lines[line] == "// SPDX-License-Identifier: Apache-2.0"

@@ -78,6 +78,22 @@ import Testing
   }
 
   @Test(arguments: [
+    "final class A: @unchecked Sendable {", "  let a = Mutex(1)", "nonisolated(unsafe) var a = 1",
+    "    Task { a() }",
+    "DispatchQueue(label: a)", "static let shared = A()",
+  ])
+  func aLockOrAnUnstructuredTaskIsFound(_ line: String) {
+    #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", line)).count == 1)
+  }
+
+  @Test func theOneOfItsKindAndAWordInACommentAreNot() {
+    let queue = SourceFile("Sources/Logbook/SideThread.swift", "queue = DispatchQueue(label: name)")
+    #expect(SourceRules.concurrency(queue) == [])
+    let lines = "  // Mutex(1)\n  group.addTask { a() }\n  let a = SideThread(1)"
+    #expect(SourceRules.concurrency(SourceFile("Sources/Logbook/A.swift", lines)) == [])
+  }
+
+  @Test(arguments: [
     "@Test func a() {\n  guard b else { return }\n  #expect(c)\n}",
     "@Test(arguments: [\n  1,\n])\nfunc a(_ b: Int) {\n  each {\n    guard b > 1 else { return }\n  }\n}",
     "@Test func a() {\n  guard let b = c,\n    d\n  else {\n    return\n  }\n  #expect(b)\n}",

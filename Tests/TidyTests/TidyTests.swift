@@ -52,6 +52,15 @@ import Testing
     #expect(try swiftSources().flatMap(SourceRules.words) == [])
   }
 
+  @Test func whatTheCompilerDoesNotCheckAboutThreadsIsInOneFileEach() throws {
+    let files = try swiftSources()
+    #expect(files.flatMap(SourceRules.concurrency) == [])
+    for (word, path) in SourceRules.unchecked {
+      let file = try #require(files.first { $0.path == path }, "\(path)")
+      #expect(file.lines.count { $0.contains(word) } == 1, "\(path): \(word)")
+    }
+  }
+
   @Test func noTestPassesWithoutTesting() throws {
     let files = try SourceFile.all(in: "Tests").filter(\.isSwift)
     #expect(files.contains { file in file.functions.contains { file.isTest(at: $0.line) } })

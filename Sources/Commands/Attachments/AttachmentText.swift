@@ -24,7 +24,7 @@ enum AttachmentText {
     ].joined(separator: "  ")
   }
 
-  /// What `status` says of contents that wait; nothing where none does.
+  /// What `status` reports of pending contents; nothing where none is.
   static func lines(_ backlog: AttachmentBacklog, for remote: RemoteSetting?) -> [String] {
     var parts: [String] = []
     if backlog.toSend > 0 {

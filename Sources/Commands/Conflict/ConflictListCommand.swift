@@ -3,7 +3,7 @@
 import ArgumentParser
 import LogbookStore
 
-/// `glucoport conflict list`: shows the records that wait for a person.
+/// `glucoport conflict list`: shows the records that need a decision.
 struct ConflictListCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(

@@ -33,7 +33,7 @@ struct ConflictResolveCommand: ClassifiedCommand {
   @Flag(help: "Edit the fields of both sides in $VISUAL or $EDITOR, and keep the result.")
   var edit = false
 
-  @OptionGroup var told: RecordOutputOptions
+  @OptionGroup var result: RecordOutputOptions
 
   func validate() throws {
     if (keep != nil) == edit { throw ValidationError("Give --keep or --edit.") }
@@ -49,9 +49,9 @@ struct ConflictResolveCommand: ClassifiedCommand {
       throw ExitStatus.conflicts
     }
     let edit = try resolver.resolve(conflict, resolution, at: Host.now())
-    try told.tell("resolved", edit, store, output)
+    try result.show("resolved", edit, store, output)
     if case .both(let copy) = resolution {
-      try told.tell("added", RecordEdit(record: store.record(named: copy), edits: 1), store, output)
+      try result.show("added", RecordEdit(record: store.record(named: copy), edits: 1), store, output)
     }
     try output.finish()
   }

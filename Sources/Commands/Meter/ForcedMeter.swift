@@ -49,7 +49,7 @@ extension MeterLink {
     case .disk: classes.contains(8)
     case .cdc: classes.contains(2)
     case .bulk(let interfaceClass): classes.contains(interfaceClass)
-    // A chip of its own class may lack only its driver in the kernel, which opening it shows.
+    // A chip with its own class may lack only its driver in the kernel, which opening it shows.
     case .terminal: device.terminal != nil || classes.contains(0xFF)
     }
   }

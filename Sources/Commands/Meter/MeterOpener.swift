@@ -10,7 +10,7 @@ import USBTransport
   import Musl
 #endif
 
-/// Talks to the one meter that the options mean, until it is done or a signal comes.
+/// Opens a session with the one meter that the options mean, until it is done or a signal comes.
 ///
 /// A meter is opened once: some answer once each time that they are plugged in. So the one with a serial number is
 /// found by beginning the work with each in turn; it ends as soon as the meter turns out to be another one.

@@ -46,10 +46,10 @@ struct MeterRecordCommand: ClassifiedCommand {
     }
     progress.clear()
     try recording.finish()
-    try tell(result, recording.transcript, output)
+    try show(result, recording.transcript, output)
   }
 
-  private func tell(
+  private func show(
     _ result: Result<MeterContents, any Error>, _ transcript: Transcript?, _ output: Output
   ) throws {
     let exchanges = counted(transcript?.steps.count ?? 0, "exchange")

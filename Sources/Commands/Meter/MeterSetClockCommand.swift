@@ -40,7 +40,7 @@ struct MeterSetClockCommand: ClassifiedCommand {
         return time
       }
     }
-    if let change, !quiet { tell(change, zone, output) }
+    if let change, !quiet { show(change, zone, output) }
     try output.finish()
   }
 }
@@ -49,7 +49,7 @@ extension MeterSetClockCommand {
   /// Who the meter is and what it showed, and what it was set to.
   private typealias Change = (before: MeterIdentity, time: DeviceTime)
 
-  private func tell(_ change: Change, _ zone: LogbookZone, _ output: Output) {
+  private func show(_ change: Change, _ zone: LogbookZone, _ output: Output) {
     let (before, time) = change
     let shown = time.text.replacing("T", with: " ")
     output.line("\(displayed(deviceName(before.device))): set to \(shown), the local time in \(zone.name)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ingest
+import Logbook
 import LogbookStore
 
 /// What the files of a folder brought together.
@@ -15,7 +16,7 @@ struct FolderTally {
   mutating func add(_ report: ImportReport) {
     inputs += 1
     formats[report.format, default: 0] += 1
-    counts.add(report.counts)
+    counts += report.counts
     for duplicate in report.likelyDuplicates {
       let pair = "\(displayed(duplicate.device)) and \(displayed(duplicate.other))"
       duplicates[pair, default: 0] += duplicate.readings
@@ -45,26 +46,5 @@ struct FolderTally {
     lines += sorted.map { "not read: \(counted($0.value, "file")): \(displayed($0.key))" }
     if isDryRun { lines.append("preview: nothing was stored") }
     return lines.enumerated().map { $0.offset == 0 ? $0.element : "  " + $0.element }
-  }
-}
-
-extension IngestCounts {
-  /// Adds the counts of another input.
-  fileprivate mutating func add(_ other: IngestCounts) {
-    newReadings += other.newReadings
-    knownReadings += other.knownReadings
-    repeatedReadings += other.repeatedReadings
-    changedReadings += other.changedReadings
-    correctedReadings += other.correctedReadings
-    newRecords += other.newRecords
-    knownRecords += other.knownRecords
-    repeatedRecords += other.repeatedRecords
-    updatedRecords += other.updatedRecords
-    keptRecords += other.keptRecords
-    rejected += other.rejected
-    ambiguousTimes += other.ambiguousTimes
-    doubtfulTimes += other.doubtfulTimes
-    notTaken.merge(other.notTaken, uniquingKeysWith: +)
-    skipped.merge(other.skipped, uniquingKeysWith: +)
   }
 }

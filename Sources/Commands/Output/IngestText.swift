@@ -9,7 +9,18 @@ enum IngestText {
     let undone = ingest.isUndone ? " · undone" : ""
     let outcome = (ingest.outcome == "whole" ? "" : " · \(outcomeWords(ingest.outcome))") + undone
     return
-      "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): new \(grouped(ingest.new)) · known \(grouped(ingest.known)) · rejected \(grouped(ingest.rejected))\(outcome)"
+      "\(ingest.id)  \(time(ingest.startedAt))  \(ingest.format)  \(displayed(ingest.source)): \(items(ingest)) · rejected \(grouped(ingest.rejected))\(outcome)"
+  }
+
+  /// The readings that came, and the records; of an import of records alone only these.
+  private static func items(_ ingest: IngestEntry) -> String {
+    let readings = "new \(grouped(ingest.new)) · known \(grouped(ingest.known))"
+    let (new, known, updated) = ingest.records
+    guard new + known + updated > 0 else { return readings }
+    let records =
+      "records new \(grouped(new)) · known \(grouped(known))"
+      + (updated > 0 ? " · updated \(grouped(updated))" : "")
+    return ingest.new + ingest.known > 0 ? readings + " · " + records : records
   }
 
   /// Everything that the store knows of an ingest: one line for each part, and for each rejection that was kept.

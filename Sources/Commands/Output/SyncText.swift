@@ -5,7 +5,7 @@ import LogbookStore
 
 /// The sync state of an item, for people.
 enum SyncText {
-  /// Nothing for what is synced; behind `queued` the reason, where it is more than that it waits.
+  /// Nothing for what is synced; behind `queued` the reason, where it is more than that it is queued.
   static func mark(_ state: SyncState) -> String {
     switch state {
     case .synced: ""
@@ -17,7 +17,7 @@ enum SyncText {
 
 /// A day with readings in one line.
 enum DayText {
-  /// - Parameter marksQueued: whether a day that waits is marked. Without a remote every day does.
+  /// - Parameter marksQueued: whether a queued day is marked. Without a remote every day does.
   static func line(_ day: ReadingDay, marksQueued: Bool) -> String {
     let mark = day.state == .queued(.waiting) && !marksQueued ? "" : SyncText.mark(day.state)
     let count = mark.isEmpty ? "" : "  (\(mark), \(grouped(day.queued)) of them)"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
 import LogbookStore
 
 /// What undoing an import does, for people.

@@ -3,7 +3,7 @@
 import Logbook
 import Sync
 
-/// What a comparison found, for people. Values, serial numbers and texts are not told.
+/// What a comparison found, for people. Values, serial numbers and texts are not shown.
 enum VerifyText {
   static func lines(_ summary: VerifySummary, isFixed: Bool) -> [String] {
     var lines = summary.listed.map(line)

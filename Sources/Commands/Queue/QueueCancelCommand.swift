@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logbook
 import LogbookStore
 
 /// `glucoport queue cancel`: what is no longer wanted.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logbook
 import LogbookStore
 
 /// `glucoport queue retry`: lets what the remote refused be tried once more.

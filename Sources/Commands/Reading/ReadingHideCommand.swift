@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logbook
 import LogbookStore
 
 /// `glucoport reading hide`: withdraws one reading, or those of a device.

@@ -49,13 +49,14 @@ struct FieldChanges {
   }
 
   private mutating func set(amounts words: [String]) throws {
-    var rest = words[...]
+    // One word may hold a number and its unit: '4.5 U' as the shell passes it in quotation marks.
+    var rest = words.flatMap { $0.split(separator: " ", omittingEmptySubsequences: false) }[...]
     while let word = rest.popFirst() {
       let number = word.prefix { $0.isNumber || $0 == "." || $0 == "," }
       let glued = word.dropFirst(number.count)
       let isUnit = glued.isEmpty && rest.first.map { $0.first?.isLetter ?? false } ?? false
-      let unit = try unit(isUnit ? rest.removeFirst() : String(glued))
-      let amount = try unit.field.number(String(number.isEmpty ? word[...] : number))
+      let unit = try unit(String(isUnit ? rest.removeFirst() : glued))
+      let amount = try unit.field.number(String(number.isEmpty ? word : number))
       try set(unit.field.name, to: .number(amount * unit.factor))
     }
   }

@@ -7,7 +7,7 @@ import Sync
 
 /// Whether an edit is sent at once, instead of with the next upload.
 struct PushOption: ParsableArguments {
-  /// Somebody waits for the command, who wants to know that it is done more than that it is sent.
+  /// A person who runs the command wants to know that it is done more than that it is sent.
   private static let maxSeconds = 30
 
   @Flag(help: "Send it at once; if that fails, it stays queued for the next upload.")
@@ -39,7 +39,7 @@ struct PushOption: ParsableArguments {
     }
   }
 
-  /// Sends what is pending; gives why not all of it.
+  /// Sends what is pending; returns why not all of it.
   private func failure(_ storeOptions: StoreOptions) async -> String? {
     do {
       let run = try await UploadRun(storeOptions)

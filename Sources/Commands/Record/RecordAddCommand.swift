@@ -28,7 +28,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @OptionGroup var content: RecordContentOptions
   @OptionGroup var pushOption: PushOption
-  @OptionGroup var told: RecordOutputOptions
+  @OptionGroup var result: RecordOutputOptions
 
   func validate() throws {
     if namesReading, words.count != 1 {
@@ -55,7 +55,7 @@ struct RecordAddCommand: AsyncParsableCommand, ClassifiedCommand {
     try content.place(&draft, in: store, zone: zone)
     let edit = try RecordEditor(store, at: Host.now()).add(draft, guid: Host.randomUUID())
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
-      try told.tell("added", edit, store, output)
+      try result.show("added", edit, store, output)
     }
     try output.finish()
   }

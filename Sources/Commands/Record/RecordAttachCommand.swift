@@ -32,7 +32,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
   var name: String?
 
   @OptionGroup var pushOption: PushOption
-  @OptionGroup var told: RecordOutputOptions
+  @OptionGroup var result: RecordOutputOptions
 
   func validate() throws {
     if name != nil, files.count != 1 { throw ValidationError("--name is for a single file.") }
@@ -69,7 +69,7 @@ struct RecordAttachCommand: AsyncParsableCommand, ClassifiedCommand {
     }
     let edits = try RecordEditor(store, at: Host.now()).attach(drafts, intake)
     for edit in try await pushOption.attempt(edits, in: store, storeOptions, output) {
-      try told.tell("attached", edit, store, output)
+      try result.show("attached", edit, store, output)
     }
     try output.finish()
   }

@@ -27,7 +27,7 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
   var yes = false
 
   @OptionGroup var pushOption: PushOption
-  @OptionGroup var told: RecordOutputOptions
+  @OptionGroup var result: RecordOutputOptions
 
   func run() async throws {
     let output = Output()
@@ -36,12 +36,12 @@ struct RecordDeleteCommand: AsyncParsableCommand, ClassifiedCommand {
     if !yes, !record.isDeleted, Confirmation.canAsk {
       output.message(TableWriter(output: output, unit: nil, isLong: false).line(.record(record)))
       try Confirmation.require(
-        "Delete this record permanently? 'glucoport record hide' can be taken back.",
+        "Delete this record permanently? What 'glucoport record hide' hides can be shown again.",
         otherwise: "nothing was deleted", output)
     }
     let edit = try RecordEditor(store, at: Host.now()).delete(record.guid)
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
-      try told.tell("deleted", edit, store, output)
+      try result.show("deleted", edit, store, output)
     }
     try output.finish()
   }

@@ -24,7 +24,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @OptionGroup var content: RecordContentOptions
   @OptionGroup var pushOption: PushOption
-  @OptionGroup var told: RecordOutputOptions
+  @OptionGroup var result: RecordOutputOptions
 
   func validate() throws {
     if words.isEmpty, content.isEmpty {
@@ -53,7 +53,7 @@ struct RecordEditCommand: AsyncParsableCommand, ClassifiedCommand {
       }
     }
     for edit in try await pushOption.attempt([edit], in: store, storeOptions, output) {
-      try told.tell("edited", edit, store, output)
+      try result.show("edited", edit, store, output)
     }
     try output.finish()
   }

@@ -9,7 +9,7 @@ extension RecordField {
   /// Numbers beyond it are slips of the finger in any unit of any field.
   private static let largestNumber = 1_000_000.0
 
-  /// The value that a text stands for; nil for the empty text, which takes the field away.
+  /// The value that a text means; nil for the empty text, which removes the field.
   ///
   /// - Throws: `Failure` of category `usage`.
   func value(_ text: String) throws -> FieldValue? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logbook
 import LogbookStore
 
 /// What a command that changed a record reports about it.
@@ -16,7 +17,7 @@ struct RecordOutputOptions: ParsableArguments {
   }
 
   /// Prints what became of a record: one line, or the object of `show --json`.
-  func tell(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
+  func show(_ done: String, _ edit: RecordEdit, _ store: Store, _ output: Output) throws {
     if quiet { return }
     if json { return try ItemDetails(store).write(.record(edit.record), asJSON: true, output) }
     let table = TableWriter(output: output, unit: nil, isLong: false)

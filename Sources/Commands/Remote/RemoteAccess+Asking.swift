@@ -58,7 +58,7 @@ extension Store {
 }
 
 extension RemoteSetting {
-  /// Refuses what would ask a remote of which the store remembers that the logbook was removed there.
+  /// Refuses what would ask a remote of which the store remembers that the logbook was removed on it.
   ///
   /// - Throws: `Failure` of category `configuration`.
   func refusePurged() throws {

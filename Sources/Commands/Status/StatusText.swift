@@ -3,7 +3,7 @@
 import Logbook
 import LogbookStore
 
-/// What a store holds and what waits, for people.
+/// What a store holds and what is pending, for people.
 struct StatusText {
   let path: String
   let overview: Overview
@@ -45,7 +45,7 @@ struct StatusText {
     "  this system does not know the time zone \(displayed(name)) of the logbook and uses \(zone); update its time zone data (tzdata)"
   }
 
-  /// What of a device or kind waits. Where everything does, the sum above has said so.
+  /// What of a device or kind is pending. Where everything does, the sum above has said so.
   private func reasons(_ counts: [(String, Int)], of all: Int) -> String {
     if counts.contains(where: { $0.1 == all }), overview.readings + overview.records == overview.pending {
       return ""

@@ -21,7 +21,7 @@ struct StatusWatch {
 
   func run() throws {
     let isTerminal = Host.isTerminal(STDOUT_FILENO) && Host.isTerminal(STDERR_FILENO)
-    var (told, frame) = ("", 0)
+    var (shown, frame) = ("", 0)
     while true {
       let (activity, overview) = (try store.activity(), try store.overview(ingests: 0))
       let text = Self.text(activity, overview, try store.attachmentBacklog())
@@ -33,11 +33,11 @@ struct StatusWatch {
         output.progress(
           activity.isTransferring ? "\(Self.marks[frame % Self.marks.count]) \(text)" : "  \(text)")
         frame += 1
-      } else if text != told {
+      } else if text != shown {
         output.line(text)
         // A reader that has left needs no more.
         guard output.pass() else { return }
-        told = text
+        shown = text
       }
       usleep(Self.pauseMicroseconds)
     }

@@ -87,7 +87,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let output = Output()
-    if dryRun { return try tellPending(output) }
+    if dryRun { return try showPending(output) }
     do {
       try await upload(output)
     } catch let failure as Failure where unattended && failure.category.isTemporary {
@@ -115,7 +115,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
         "glucoport: the next download is not due yet; to download now, omit --unattended")
     }
     if !quiet, let undone = try undone(run.store) { output.message("glucoport: \(undone)") }
-    try tell(ending, summary, login, report)
+    try show(ending, summary, login, report)
   }
 
   /// What an upload in one direction leaves for one in the other; nil where it left nothing.
@@ -139,7 +139,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     return options
   }
 
-  private func tellPending(_ output: Output) throws {
+  private func showPending(_ output: Output) throws {
     let store = try storeOptions.open(.reader)
     let overview = try store.overview(ingests: 0)
     let contents = try store.attachmentBacklog().toSend
@@ -160,7 +160,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     try output.finish()
   }
 
-  private func tell(
+  private func show(
     _ ending: UploadEnding, _ summary: UploadSummary, _ login: RemoteLogin, _ report: FailureReport
   ) throws {
     let output = report.output

@@ -16,7 +16,7 @@ struct UploadRun {
 
   /// Takes the lock, which `end` lets go.
   ///
-  /// - Parameter lockWaitSeconds: how long it waits for another upload to end.
+  /// - Parameter lockWaitSeconds: how long to wait until another upload ends.
   /// - Throws: `Failure`: `configuration` without a remote, `temporary` while another upload runs.
   init(_ storeOptions: StoreOptions, lockWaitSeconds: Int = 0) async throws {
     store = try storeOptions.open(.sync)
@@ -52,7 +52,8 @@ struct UploadRun {
 
   /// The login to the remote, for which the token is read.
   ///
-  /// - Throws: `Failure`: what is wrong with address or token, and `configuration` for a logbook that was removed there.
+  /// - Throws: `Failure`: what is wrong with address or token, and `configuration` for a logbook that was removed on the
+  ///   remote.
   func login() async throws -> RemoteLogin {
     try setting.refusePurged()
     return try await setting.access.login(in: store.timezone())

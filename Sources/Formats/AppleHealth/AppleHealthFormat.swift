@@ -5,7 +5,7 @@ import Logbook
 
 /// `export.xml` of Apple Health. The instant of a record is certain, whatever the offset beside it, so it places the reading.
 ///
-/// Each source is a device of its own. What is inside of a `Correlation` is at the top level, too, and read only there.
+/// Each source is a separate device. What is inside of a `Correlation` is at the top level, too, and read only there.
 struct AppleHealthFormat: ExportFormat {
   static let id = "apple-health"
   static let title = "Apple Health export.xml"

@@ -3,7 +3,7 @@
 import Archives
 import Logbook
 
-/// A member of an archive as an input of its own. Hashes what the member unpacks to, so that it is known again outside of
+/// A member of an archive as a separate input. Hashes what the member unpacks to, so that it is known again outside of
 /// the archive.
 final class ArchivedSource: InputSource {
   let name: String

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// A digest that takes each piece on a thread of its own while its reader goes on: on a processor without instructions
+/// A digest that takes each piece on its own thread while its reader goes on: on a processor without instructions
 /// for SHA-256, hashing would be a quarter of the reader's time.
 struct BackgroundDigest {
   private struct Work {

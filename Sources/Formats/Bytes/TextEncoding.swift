@@ -25,7 +25,7 @@ enum TextEncoding: String {
     return (isUTF8(head) ? .utf8 : .windows1252, 0)
   }
 
-  /// Whether the bytes are UTF-8, a character cut off by their end apart.
+  /// Whether the bytes are UTF-8, a character truncated by their end apart.
   private static func isUTF8(_ bytes: [UInt8]) -> Bool {
     if bytes.allSatisfy({ $0 < 0x80 }) { return true }
     for cut in 0..<min(4, bytes.count) where String(validating: bytes.dropLast(cut), as: UTF8.self) != nil {

@@ -68,17 +68,9 @@ struct CareLinkFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [
-      Decision("unit", units.map(\.name).joined(separator: ", "), .read),
-      isYearFirst && order == nil
-        ? Decision("date-order", "year first", .read)
-        : Decision("date-order", order == .monthFirst ? "month first" : "day first", orderBasis),
-    ]
-    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
-    if header.carbs == .servings {
-      decisions.append(Decision("carbohydrates", "exchanges, as servings", .read))
-    }
-    return decisions
+    let carbs =
+      header.carbs == .servings ? [Decision("carbohydrates", "exchanges, as servings", .read)] : []
+    return [.units(units), .dateOrder(order, orderBasis, isYearFirst: isYearFirst)] + mark.decisions + carbs
   }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
@@ -178,7 +170,7 @@ extension CareLinkFormat {
     return index
   }
 
-  /// Adds the glucose in a cell; a copy of a finger stick waits for its original.
+  /// Adds the glucose in a cell; a copy of a finger stick is held until its original comes.
   private mutating func add(
     _ kind: ReadingKind, _ column: CareLinkColumn, _ row: Row, at time: ShownTime, marks: ReadingMarks = [],
     copy: Copy = .none, limit: Measurement? = nil, into out: inout Collector

@@ -40,7 +40,7 @@ enum CareLinkColumn: Int, CaseIterable {
   private static let byName = Dictionary(
     allCases.flatMap { column in column.names.map { ($0, column) } }, uniquingKeysWith: { first, _ in first })
 
-  /// The column of a folded cell, and what stands in parentheses behind its name.
+  /// The column of a folded cell, and what is in parentheses behind its name.
   static func read(_ cell: String) -> (column: CareLinkColumn, unit: String)? {
     guard let open = cell.lastIndex(of: "("), cell.last == ")" else { return byName[cell].map { ($0, "") } }
     let name = cell[..<open].last == " " ? cell[..<open].dropLast() : cell[..<open]

@@ -2,8 +2,8 @@
 
 import Logbook
 
-/// Finger sticks that stand in CareLink's CSV more than once: as the meter's reading, as the pump's copy of it, and as the
-/// value that calibrated the sensor. Copies wait until the end of the input, and those with an original are left out.
+/// Finger sticks that are in CareLink's CSV more than once: as the meter's reading, as the pump's copy of it, and as the
+/// value that calibrated the sensor. Copies are held until the end of the input, and those with an original are left out.
 struct CareLinkTwins {
   /// More than ten years of finger sticks.
   private static let maxKept = 100_000
@@ -31,7 +31,7 @@ struct CareLinkTwins {
 
   /// Keeps a copy; false when there are too many, and the store has to find out.
   ///
-  /// - Parameter isRounded: whether its seconds are cut off.
+  /// - Parameter isRounded: whether its seconds are truncated.
   mutating func keep(_ reading: Reading, isRounded: Bool) -> Bool {
     guard copies.count < Self.maxKept else { return false }
     copies.append((reading, isRounded))
@@ -41,7 +41,7 @@ struct CareLinkTwins {
   /// The copies without an original, each once, and how many others there are.
   mutating func settle() -> (readings: [Reading], known: Int) {
     var readings: [Reading] = []
-    // Those with seconds first, so that they stand for their rounded copies.
+    // Those with seconds first, so that they replace their rounded copies.
     for copy in copies where !copy.isRounded {
       if originals.contains(Self.place(copy.reading, unit: 1)) { continue }
       note(copy.reading)

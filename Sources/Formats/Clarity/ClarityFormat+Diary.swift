@@ -51,7 +51,7 @@ extension ClarityFormat {
     add(.exercise, fields, row, at: shown, into: &out)
   }
 
-  /// A note's text has no column of its own; it is in the first free one.
+  /// A note's text has no column; it is in the first free one.
   private func readNote(_ row: Row, at shown: ShownTime, into out: inout Collector) {
     let places = [columns.subtype, columns.patientInfo, columns.deviceInfo]
     guard let place = places.first(where: { !row[$0].trimmed.isEmpty }) else {

@@ -67,9 +67,9 @@ struct ClarityFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [Decision("unit", units.map(\.name).joined(separator: ", "), .read)]
+    var decisions = [Decision.units(units)]
     if let (order, basis) = order {
-      decisions.append(Decision("date-order", order == .dayFirst ? "day first" : "month first", basis))
+      decisions.append(.dateOrder(order, basis))
     } else {
       decisions.append(Decision("date-order", "year first", .fixed))
     }

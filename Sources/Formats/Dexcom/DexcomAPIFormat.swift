@@ -79,7 +79,7 @@ struct DexcomAPIFormat: ExportFormat {
     let unit = row[Name.unit]
     let reader = GlucoseUnit(name: unit.text) == .millimolesPerLitre ? millimoles : milligrams
     var cell = reader.read(row[Name.value])
-    // Beyond the range the value only stands for it: 39 or 401.
+    // Beyond the range the value only marks it: 39 or 401.
     if row[Name.status].equals("low") { cell = .measurement(.low(below: 40, .milligramsPerDecilitre)) }
     if row[Name.status].equals("high") { cell = .measurement(.high(above: 400, .milligramsPerDecilitre)) }
     switch cell {

@@ -55,7 +55,7 @@ struct GenericAdvice {
     }
   }
 
-  /// A column's name as `--map` takes it; nil where it has none of its own.
+  /// A column's name as `--map` takes it; nil where it has none.
   private func nameInCommands(_ place: Int) -> String? {
     let name = finding.header.names[place].split(whereSeparator: \.isWhitespace).joined(separator: " ")
     let folded = foldedHeader(name)

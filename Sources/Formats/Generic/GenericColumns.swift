@@ -148,7 +148,7 @@ enum CellContent: Hashable {
 }
 
 extension [String] {
-  /// Gives the cells as a row, for the time of the call.
+  /// Passes the cells as a row, for the time of the call.
   func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
     var bytes: [UInt8] = [0]
     for cell in self { bytes += Array<UInt8>(cell.utf8) }
@@ -171,7 +171,7 @@ extension [String] {
 }
 
 extension String {
-  /// Gives the text as a field, for the time of the call.
+  /// Passes the text as a field, for the time of the call.
   func withField<Result>(_ body: (Field) -> Result) -> Result {
     var text = self
     return text.withUTF8 { bytes in

@@ -190,7 +190,7 @@ extension GenericFinding {
   }
 }
 
-// MARK: - Columns told by name and content
+// MARK: - Columns found by name and content
 
 extension GenericFinding {
   private static func inferred(_ header: GenericHeader, _ rows: [RowFilter]) -> GenericFinding {

@@ -5,7 +5,7 @@ import Logbook
 /// Any table with a header, and any JSON objects, that hold one time and one glucose value a row; or whose
 /// columns a person named.
 ///
-/// A time that states its offset is shown as printed. A count since 1970 shows no time of its own, so it is
+/// A time that states its offset is shown as printed. A count since 1970 shows no time of day, so it is
 /// the reading's position itself, which no zone changes.
 struct GenericFormat: ExportFormat {
   static let id = "generic"

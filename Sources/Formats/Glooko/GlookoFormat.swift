@@ -4,7 +4,7 @@ import Logbook
 
 /// The tables of Glooko's export, a ZIP archive with one CSV file for each kind of data.
 ///
-/// Times are local minutes without a zone, and 0 stands for no value in every column of numbers. The column
+/// Times are local minutes without a zone, and 0 means no value in every column of numbers. The column
 /// `Serial Number` may hold a product's name, so it is taken as the model.
 struct GlookoFormat: ExportFormat {
   static let id = "glooko"
@@ -92,15 +92,9 @@ struct GlookoFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions: [Decision] = []
-    if let unit = table.unit { decisions.append(Decision("unit", unit.name, .read)) }
-    guard table.isStored else { return decisions }
-    decisions.append(
-      isYearFirst && order == nil
-        ? Decision("date-order", "year first", .read)
-        : Decision("date-order", order == .monthFirst ? "month first" : "day first", orderBasis))
-    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
-    return decisions
+    let unit = table.unit.map { [Decision.units([$0])] } ?? []
+    guard table.isStored else { return unit }
+    return unit + [.dateOrder(order, orderBasis, isYearFirst: isYearFirst)] + mark.decisions
   }
 
   var warnings: [String] { table.unknown.map { HeaderNames.warning($0, readAs: nil) } }

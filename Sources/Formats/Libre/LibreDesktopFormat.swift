@@ -44,11 +44,7 @@ struct LibreDesktopFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [
-      Decision("unit", units.map(\.name).joined(separator: ", "), .read),
-      Decision("date-order", "year first", .fixed),
-    ]
-    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
+    var decisions = [.units(units), Decision("date-order", "year first", .fixed)] + mark.decisions
     if header.carbs == .servings {
       decisions.append(Decision("carbohydrates", "servings", header.carbsAreStated ? .read : .inferred))
     }

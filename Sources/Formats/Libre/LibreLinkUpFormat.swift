@@ -75,7 +75,7 @@ struct LibreLinkUpFormat: ExportFormat {
     return .data
   }
 
-  /// One body can hold several people, who are told apart without their ids.
+  /// One body can hold several people, who are distinguished without their ids.
   private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
     var name = model
     let patient = row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]

@@ -83,14 +83,7 @@ struct LibreViewFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [
-      Decision("unit", units.map(\.name).joined(separator: ", "), .read),
-      isYearFirst && order == nil
-        ? Decision("date-order", "year first", .read)
-        : Decision("date-order", order == .monthFirst ? "month first" : "day first", orderBasis),
-    ]
-    if mark.isSettled { decisions.append(Decision("decimal-mark", mark.mark.name, .inferred)) }
-    return decisions
+    [.units(units), .dateOrder(order, orderBasis, isYearFirst: isYearFirst)] + mark.decisions
   }
 
   var warnings: [String] {

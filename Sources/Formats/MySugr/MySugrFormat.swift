@@ -76,9 +76,9 @@ struct MySugrFormat: ExportFormat {
   }
 
   var decisions: [Decision] {
-    var decisions = [Decision("unit", header.unit.name, .read)]
+    var decisions = [Decision.units([header.unit])]
     if let (order, basis) = order {
-      decisions.append(Decision("date-order", order == .dayFirst ? "day first" : "month first", basis))
+      decisions.append(.dateOrder(order, basis))
     } else {
       decisions.append(Decision("date-order", "months by name, or year first", .read))
     }

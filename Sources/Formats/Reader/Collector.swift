@@ -128,7 +128,7 @@ struct Collector {
       skipped: batch.skipped, newestItem: newest, newestShown: newestShown)
   }
 
-  /// Forgets what a row gave, when the row turned out to be cut off.
+  /// Forgets what a row gave, when the row turned out to be truncated.
   mutating func rollback(to mark: CollectorMark) {
     batch.readings.removeSubrange(mark.readings...)
     batch.records.removeSubrange(mark.records...)
@@ -150,7 +150,7 @@ extension Row {
   }
 }
 
-/// Tells the devices of an input apart. Most inputs name a few over and over.
+/// Distinguishes the devices of an input. Most inputs name a few over and over.
 private struct DeviceTable {
   private struct Seen {
     let model: [UInt8]

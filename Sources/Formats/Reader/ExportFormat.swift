@@ -53,7 +53,7 @@ protocol ExportFormat: SendableMetatype {
   /// Whether its readings come with the offsets that another logbook derived.
   static var passesOffsetsOn: Bool { get }
 
-  /// What stands for the header of an empty JSON list, which no format can recognise; nil for a format without JSON.
+  /// What replaces the header of an empty JSON list, which no format can recognise; nil for a format without JSON.
   static var emptyList: Header? { get }
 
   /// What was found in an input that certainly is of this format; else nil. The only search for a header.

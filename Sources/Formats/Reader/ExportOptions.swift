@@ -26,7 +26,7 @@ public struct ExportOptions: Sendable {
   public var zone: LogbookZone
   /// Whether the zone was given for this import.
   public var zoneIsGiven = false
-  /// The host's clock in UTC seconds, for telling doubtful times; nil when the clock itself is doubtful.
+  /// The host's clock in UTC seconds, by which doubtful times are found; nil when the clock itself is doubtful.
   public var now: Int64?
   /// Asked while the input is read: once it is true, reading ends with a failure of category `temporary`.
   public var isInterrupted: @Sendable () -> Bool = { false }

@@ -29,9 +29,9 @@ public struct ExportReader {
   private let clock = ContinuousClock()
   /// Since when the rows of a pipe wait that came before the first batch was asked for.
   private var waitingSince: ContinuousClock.Instant?
-  /// The last header row as it stood; nil for inputs without one.
+  /// The last header row as it was in the input; nil for inputs without one.
   package private(set) var header: String?
-  /// A header behind rejections of the batch, which stood under the one before: it counts from the next batch on.
+  /// A header behind rejections of the batch, which were under the one before: it counts from the next batch on.
   private var nextHeader: String?
   private let layout: Layout
 

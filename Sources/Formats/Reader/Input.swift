@@ -84,7 +84,7 @@ final class Input {
 
   /// Why the end of the bytes is not the end of the text; nil when it is.
   var truncation: String? {
-    if let packing, unpacking?.isTruncated == true { return "the \(packing.rawValue) data are truncated" }
+    if let packing, unpacking?.isTruncated == true { return packing.truncation }
     if decoder?.isTruncated == true { return "the last character is truncated" }
     return nil
   }
@@ -172,6 +172,8 @@ private struct Start {
   }
 
   /// The first bytes behind a packing. Of a pipe, those that its own first bytes unpack to.
+  ///
+  /// - Throws: `UnrecognisedInput` for packed data that end before their first block does.
   private static func unpackedHead(
     _ packing: Packing, of source: any InputSource, _ first: Head, limit: Int
   ) throws -> Head {
@@ -182,8 +184,18 @@ private struct Start {
     } else {
       packed = ReplaySource(head: first.bytes, rest: nil)
     }
-    return try packing.unpacking(packed, name: source.name).readHead(limit: limit)
+    let unpacking = try packing.unpacking(packed, name: source.name)
+    let head = try unpacking.readHead(limit: limit)
+    if head.bytes.isEmpty, unpacking.isTruncated, source.isRegularFile || first.ended {
+      throw UnrecognisedInput(name: source.name, reason: packing.truncation + "; download the file again")
+    }
+    return head
   }
+}
+
+extension Packing {
+  /// What is wrong with data that end too early.
+  fileprivate var truncation: String { "the \(rawValue) data are truncated" }
 }
 
 /// A pipe that has to be read twice.

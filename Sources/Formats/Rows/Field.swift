@@ -17,12 +17,7 @@ struct Field {
   let shape: Shape
 
   /// An empty field where a row has none.
-  // Safe to share: it never changes, and points to one byte that is neither read nor freed.
-  nonisolated(unsafe) static let absent = {
-    let byte = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
-    byte.initialize(to: 0)
-    return Field(start: UnsafePointer(byte), count: 0, shape: .absent)
-  }()
+  static var absent: Field { Field(start: ("" as StaticString).utf8Start, count: 0, shape: .absent) }
 
   /// A fixed text where a row would name one.
   static func fixed(_ text: StaticString) -> Field {
@@ -146,7 +141,7 @@ struct Row {
   let line: Int64
   /// Whether the input ended without a line end behind it, so that it may be cut.
   let isUnterminated: Bool
-  /// The bytes of the row as they stood, for `--rejects`.
+  /// The bytes of the row as they were in the input, for `--rejects`.
   let source: UnsafeBufferPointer<UInt8>
 
   @inline(__always) var count: Int { fields.count }

@@ -47,7 +47,7 @@ struct JSONCursor {
     return byte
   }
 
-  /// Reads a key and its colon, and moves to the value; gives where the key's bytes are.
+  /// Reads a key and its colon, and moves to the value; returns where the key's bytes are.
   mutating func key() throws(JSONStop) -> Range<Int> {
     guard try peek() == UInt8(ascii: "\"") else { throw .malformed("a key is expected") }
     let start = position + 1

@@ -181,7 +181,7 @@ final class TableReader: RowSource {
   }
 
   /// Replaces the cells that hold doubled quotes by copies with single ones. The window keeps its bytes: a row is
-  /// read again when its end was not there yet, and is shown as it stood when it is rejected.
+  /// read again when its end was not there yet, and is shown as it was in the input when it is rejected.
   private func halveQuotes(rowLength: Int) {
     if rowLength > copiesCapacity {
       copies.deallocate()

@@ -192,7 +192,7 @@ extension SiDiaryFormat {
     guard start >= 0, start < row.count else { return "" }
     // Where columns are behind it, it ends with its cell.
     if start < found.count - 1 { return row[start].text.replacing("||", with: "\n") }
-    // As it stood: the cells of the row have lost their blanks.
+    // As it was in the input: the cells of the row have lost their blanks.
     var rest = row.source[...]
     for _ in 0..<start { rest = rest.drop { $0 != UInt8(ascii: ";") }.dropFirst() }
     while rest.last == UInt8(ascii: ";") { rest = rest.dropLast() }

@@ -206,7 +206,7 @@ extension TidepoolFormat {
     return cell.isEmpty ? [:] : NestedText.members(of: cell)
   }
 
-  /// LO or HI where an annotation says that the value only stands for one. The threshold is the annotation's, else the
+  /// LO or HI where an annotation says that the value means one. The threshold is the annotation's, else the
   /// value: Tidepool keeps the end of the range there, or one step beyond it.
   @inline(__always)
   private func outOfRange(

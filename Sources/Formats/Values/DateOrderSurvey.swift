@@ -145,3 +145,21 @@ struct DateOrderSurvey {
     return order
   }
 }
+
+extension Decision {
+  /// The units that the headers of an input name.
+  static func units(_ units: [GlucoseUnit]) -> Decision {
+    Decision("unit", units.map(\.name).joined(separator: ", "), .read)
+  }
+
+  /// The order that was settled for the dates of an input.
+  static func dateOrder(_ order: DateOrder, _ basis: Basis) -> Decision {
+    Decision("date-order", order == .dayFirst ? "day first" : "month first", basis)
+  }
+
+  /// The order of dates in an input whose first rows may put the year first, which is the order unless one was settled.
+  static func dateOrder(_ order: DateOrder?, _ basis: Basis, isYearFirst: Bool) -> Decision {
+    isYearFirst && order == nil
+      ? Decision("date-order", "year first", .read) : dateOrder(order ?? .dayFirst, basis)
+  }
+}

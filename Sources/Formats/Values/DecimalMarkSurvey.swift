@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Settles the decimal mark of a whole input by the first value cell that shows one.
 struct DecimalMarkSurvey {
   private(set) var mark: DecimalMark
@@ -7,6 +9,9 @@ struct DecimalMarkSurvey {
 
   /// - Parameter presumed: the mark that goes with the input's delimiter or language, until a cell shows one.
   init(presumed: DecimalMark) { mark = presumed }
+
+  /// What is reported of an input: nothing where no cell shows a mark.
+  var decisions: [Decision] { isSettled ? [Decision("decimal-mark", mark.name, .inferred)] : [] }
 
   /// Looks at a value cell: digits, one mark, digits. Anything else says nothing, nor does `1,234`, which may
   /// be a thousand.

@@ -93,7 +93,7 @@ struct HeaderWords {
   /// Names of columns that say what each value is called.
   var isName: Bool { Self.nameNames.contains(name) }
 
-  /// Whether it names a limit, a mean, a date or something else that is no reading of its own.
+  /// Whether it names a limit, a mean, a date or something else that is no reading.
   var namesNoValue: Bool {
     namesOther || hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords)
   }

@@ -14,7 +14,7 @@ enum AttachmentQueue {
       sql: "UPDATE download SET refusal = NULL, not_before = NULL WHERE kind = 'attachment'")
   }
 
-  /// Lets contents that were refused permanently wait once more; gives how many there were.
+  /// Queues contents that were refused permanently once more; returns how many there were.
   static func releaseRefused(_ database: Database) throws -> Int {
     // One that no record names any more is not sent again.
     let contents =
@@ -35,7 +35,7 @@ extension Store {
   /// each is asked for once, and sent only where it is missing.
   package func requeueContents() throws { try write(AttachmentQueue.requeueAll) }
 
-  /// Queues the fetch of a content for which a person waits, for the role `editor`: it goes first, whatever came of it
+  /// Queues the fetch of a content that a person asked for, for the role `editor`: it goes first, whatever came of it
   /// before.
   package func wantContent(_ digest: String, at seconds: Int64) throws {
     try queueDownload(.attachment(digest), .waiting, at: seconds)
@@ -66,9 +66,9 @@ extension Store {
   }
 }
 
-/// How many contents of attachments wait.
+/// How many contents of attachments are pending.
 package struct AttachmentBacklog: Hashable, Sendable {
-  /// Contents that wait to be sent.
+  /// Contents that are to be sent.
   package let toSend: Int
   /// Their bytes.
   package let toSendBytes: Int64

@@ -53,6 +53,26 @@ package struct IngestCounts: Equatable, Sendable {
   /// Records in the input, whatever became of them.
   package var records: Int { newRecords + knownRecords + repeatedRecords + updatedRecords + keptRecords }
 
+  /// Adds the counts of another ingest.
+  package static func += (sum: inout Self, other: Self) {
+    for count in summed { sum[keyPath: count] += other[keyPath: count] }
+    for count in summedByName { sum[keyPath: count].merge(other[keyPath: count], uniquingKeysWith: +) }
+    sum.firstTime = [sum.firstTime, other.firstTime].compactMap(\.self).min()
+    sum.lastTime = [sum.lastTime, other.lastTime].compactMap(\.self).max()
+  }
+
+  private static var summed: [WritableKeyPath<Self, Int>] {
+    [
+      \.newReadings, \.knownReadings, \.withdrawnReadings, \.restoredReadings, \.repeatedReadings,
+      \.changedReadings, \.correctedReadings, \.newRecords, \.knownRecords, \.repeatedRecords,
+      \.updatedRecords, \.keptRecords, \.rejected, \.ambiguousTimes, \.doubtfulTimes,
+    ]
+  }
+
+  private static var summedByName: [WritableKeyPath<Self, [String: Int]>] {
+    [\.notTaken, \.skipped, \.newByKind]
+  }
+
   /// Counts items that were not taken. Reasons hold no values, so there are few.
   mutating func note(_ rejections: [Rejection]) {
     rejected += rejections.count

@@ -17,7 +17,7 @@ package struct IngestSource: Sendable {
   package let decisions: [Decision]
   /// Whether nobody watches what is stored before the end: a file, and no pipe or meter.
   package let mayWait: Bool
-  /// Whether a withdrawal of this same input is taken back.
+  /// Whether a withdrawal of this same input ends.
   package let takesBack: Bool
   /// The zone of times that state no offset; nil where the input itself passes on what others derived.
   package let zone: InputZone?
@@ -64,7 +64,7 @@ package final class IngestWriter {
   /// The most rejections kept with an ingest; all are counted.
   static let maxRejections = 1000
 
-  /// What a transaction that is rolled back takes back.
+  /// What is undone with a transaction that is rolled back.
   private struct State {
     var counts = IngestCounts()
     var deviceIDs: [Int64] = []
@@ -116,7 +116,7 @@ package final class IngestWriter {
     }
   }
 
-  /// Makes the tables of a connection in which what an input gives waits for its end. With each ingest, SQLite would
+  /// Makes the tables of a connection that hold what an input gives until its end. With each ingest, SQLite would
   /// prepare every statement again.
   static func makeTables(_ database: Database) throws {
     try database.execute(sql: RecordOrdinals.tables + RecordWriter.tables + Corrections.tables)
@@ -169,10 +169,10 @@ package final class IngestWriter {
     return refused
   }
 
-  /// Whether so many readings wait that they are to be stored before the next batch.
+  /// Whether so many readings are held back that they are to be stored before the next batch.
   package var hasEnoughScattered: Bool { scattered?.isFull == true }
 
-  /// Stores the readings that wait, batch by batch.
+  /// Stores the readings that were held back, batch by batch.
   ///
   /// - Parameter onBatch: receives after each batch which readings the store itself does not take.
   package func storeScattered(_ onBatch: ([Rejection]) throws -> Void) throws {
@@ -187,7 +187,7 @@ package final class IngestWriter {
     }
   }
 
-  /// Leaves out the readings that wait: whoever interrupts an import does not wait for them.
+  /// Leaves out the readings that were held back: whoever interrupts an import does not wait for them.
   package func dropScattered() { scattered = nil }
 
   /// Keeps with the ingest which meter was read and what its clock showed, and with the device its firmware.
@@ -232,7 +232,7 @@ package final class IngestWriter {
           try decisionsJSON(decisions),
           id,
         ])
-      // The same bytes are never later than themselves: a copy of a file may have a time of its own.
+      // The same bytes are never later than themselves: a copy of a file may have another time.
       try database.executeCached(
         sql: """
           UPDATE ingest SET modified_at = (SELECT min(modified_at) FROM ingest WHERE digest = ?1)
@@ -292,7 +292,7 @@ package final class IngestWriter {
     let hidden = try Self.hiddenReadings(database)
     if source.takesBack {
       for group in Set(same.map(\.input.group)).sorted() {
-        try InputRestoration(database, at: now).takeBack(group)
+        try InputRestoration(database, at: now).end(group)
       }
     } else if !same.isEmpty {
       try finishRecords(undone: Visibility(WithdrawalChanges.items(database)).undoneChanges)
@@ -301,7 +301,7 @@ package final class IngestWriter {
     if try readsFile, !state.statesIdentities {
       let removal = try ImportClaims(id, database).removal(with: state.metWithdrawn.lists())
       try finishRecords(revives: same.isEmpty)
-      // Anew: what was taken back holds no longer, and lost items to that.
+      // Again: what was rolled back holds no longer, and lost items to that.
       for (guid, input) in try WithdrawalGroup.held(database) {
         try WithdrawalGroup.remove([removal], from: input, guid: guid, database, at: now)
       }

@@ -14,7 +14,7 @@ package struct Overview: Sendable {
     package let device: Device
     /// How many there are.
     package let readings: Int
-    /// How many wait to be sent, the refused ones apart.
+    /// How many are pending, the refused ones apart.
     package let pending: Int
     /// How many the remote refused permanently.
     package let refused: Int
@@ -30,7 +30,7 @@ package struct Overview: Sendable {
     package let kind: String
     /// How many there are, tombstones apart.
     package let records: Int
-    /// How many wait to be sent, tombstones with them; the conflicted and refused ones apart.
+    /// How many are pending, tombstones with them; the conflicted and refused ones apart.
     package let pending: Int
     /// How many the remote refused permanently.
     package let refused: Int
@@ -53,7 +53,7 @@ package struct Overview: Sendable {
   package let lines: [Line]
   /// Records by kind.
   package let recordLines: [RecordLine]
-  /// Records that wait for a person.
+  /// Records that need a decision.
   package let conflicts: Int
   /// The last ingests, newest first.
   package let ingests: [IngestEntry]
@@ -62,11 +62,11 @@ package struct Overview: Sendable {
   package var readings: Int { lines.reduce(0) { $0 + $1.readings } }
   /// All records that lists show, tombstones apart.
   package var records: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.records } }
-  /// Readings that wait to be sent.
+  /// Pending readings.
   package var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
-  /// Records that wait to be sent.
+  /// Pending records.
   package var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
-  /// Readings and records that wait to be sent.
+  /// Pending readings and records.
   package var pending: Int { pendingReadings + pendingRecords }
   /// Readings and records that the remote refused permanently.
   package var refused: Int { refusedReadings + refusedRecords }
@@ -102,6 +102,8 @@ package struct IngestEntry: Sendable {
   package let new: Int
   /// Readings that were in the store before.
   package let known: Int
+  /// Records that it stored, that were in the store before, and that it changed.
+  package let records: (new: Int, known: Int, updated: Int)
   /// Items that it did not take.
   package let rejected: Int
   /// The meter that was read; nil for an export.
@@ -118,7 +120,9 @@ package struct IngestEntry: Sendable {
     coalesce(json_extract(counts, '$.rejected'), 0), firmware, clock_meter, clock_host, clock_difference,
     (SELECT vendor FROM device WHERE device.id = meter), (SELECT model FROM device WHERE device.id = meter),
     (SELECT serial FROM device WHERE device.id = meter), (SELECT device.format FROM device WHERE device.id = meter),
-    EXISTS (SELECT 1 FROM undone WHERE undone.ingest = ingest.id AND \(ImportClaims.isUndone("undone.withdrawal")))
+    EXISTS (SELECT 1 FROM undone WHERE undone.ingest = ingest.id AND \(ImportClaims.isUndone("undone.withdrawal"))),
+    coalesce(json_extract(counts, '$.records.new'), 0), coalesce(json_extract(counts, '$.records.known'), 0),
+    coalesce(json_extract(counts, '$.records.updated'), 0)
     """
 
   init(_ row: Row) throws {
@@ -135,6 +139,7 @@ package struct IngestEntry: Sendable {
     decisions = try row[8]
     new = try row[9]
     known = try row[10]
+    records = (try row[21], try row[22], try row[23])
     rejected = try row[11]
     firmware = try row[12]
     if let meter: Int64 = try row[13], let host: Int64 = try row[14], let difference: Int64 = try row[15] {

@@ -11,7 +11,7 @@ package struct SyncOverview: Sendable {
   package let activity: SyncActivity
   /// Since when the oldest item that goes up with the next upload waits, in UTC seconds; nil when nothing does.
   package let oldestPending: Int64?
-  /// How many downloads wait in the queue.
+  /// How many downloads are queued.
   package let downloads: Int
   /// How many downloads are not tried any more: the remote refused them, or what it gave could not be taken.
   package let refusedDownloads: Int
@@ -24,7 +24,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - overview: what is pending, which is not counted again.
-  ///   - pendingContents: how many contents of attachments wait for the next upload: none for a remote that takes none.
+  ///   - pendingContents: how many contents of attachments are queued: none for a remote that takes none.
   package func syncOverview(_ overview: Overview, pendingContents: Int) throws -> SyncOverview {
     let times = [
       overview.pendingReadings > 0 ? try oldestPendingReading() : nil,

@@ -6,12 +6,12 @@ import SQLiteRows
 
 /// Finds hand-typed readings that an export shows corrected, and withdraws what they held before.
 ///
-/// A hand-typed value is a part of its reading's identity, so a corrected one comes as a reading of its own, and both
+/// A hand-typed value is a part of its reading's identity, so a corrected one comes as a separate reading, and both
 /// stay. An export shows a correction where it gives another value at a shown time and no longer gives the old one,
 /// and where it is later than the export that brought the old one. Only shown times that occur once can say that; a
-/// reading with a tick or instant of its own keeps its first value, and the other is listed as a revision.
+/// reading with its own tick or instant keeps its first value, and the other is listed as a revision.
 ///
-/// What the input gave waits in a TEMP table, so that memory does not grow with it.
+/// What the input gave is held in a TEMP table, so that memory does not grow with it.
 final class Corrections {
   private static let corrected = "corrected at the source"
   private static let restored = "corrected at the source, then restored"

@@ -44,14 +44,14 @@ final class ReadingWriter {
     var metWithdrawn: [(series: Int64, point: SeriesPoint)] = []
   }
 
-  /// - Parameter isUploaded: whether the remote has the readings already, because they come from there.
+  /// - Parameter isUploaded: whether the remote has the readings already, because they come from it.
   init(_ database: Database, _ chunk: BatchTable, ingest: Int64, isUploaded: Bool = false) throws {
     self.database = database
     self.ingest = ingest
     self.isUploaded = isUploaded
     table = SeriesTable(database, deviceIDs: [])
     self.chunk = chunk
-    // OR FAIL: else each statement keeps a journal of its own, so that it could be undone without its transaction.
+    // OR FAIL: else each statement keeps its own journal, so that it could be undone without its transaction.
     insert = try RawStatement(
       keptBy: database,
       """
@@ -134,7 +134,7 @@ extension ReadingWriter {
     }
   }
 
-  /// Finds those of the items whose identity the store holds; gives their number.
+  /// Finds those of the items whose identity the store holds; returns their number.
   private func findKnown(_ items: ArraySlice<BatchOrder.Item>, _ readings: [Reading]) throws -> Int {
     isKnown.removeAll(keepingCapacity: true)
     candidates.removeAll(keepingCapacity: true)

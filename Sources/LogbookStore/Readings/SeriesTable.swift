@@ -72,7 +72,7 @@ struct SeriesTable {
     Set(zip(all, changes).filter { $0.positionKind == .tick && $1.new > 0 }.map { $0.0.device })
   }
 
-  /// Adds what was counted to the store's counters; gives the new readings by kind.
+  /// Adds what was counted to the store's counters; returns the new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
     for (series, change) in zip(all, changes) where change.new > 0 {

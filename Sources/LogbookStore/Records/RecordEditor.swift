@@ -208,7 +208,7 @@ extension RecordEditor {
     return record
   }
 
-  /// Refuses a kind whose fields mean something that this program does not know, and one that only commands of its own
+  /// Refuses a kind whose fields mean something that this program does not know, and one that only separate commands
   /// write.
   private static func requireKnown(_ record: StoredRecord) throws {
     guard let details = record.kind.details else {

@@ -7,7 +7,7 @@ import Logbook
 ///
 /// Rows that agree in all texts of their key differ by an ordinal, which no export states. A row matches the record
 /// that an import wrote from equal content. What is left when the input has ended are changed rows and records that
-/// lost theirs; both are paired in the order of their content. Everything waits in TEMP tables, so that memory does
+/// lost theirs; both are paired in the order of their content. Everything is held in TEMP tables, so that memory does
 /// not grow with the input.
 final class RecordOrdinals {
   enum Finding {
@@ -60,7 +60,7 @@ final class RecordOrdinals {
     try add(key, ordinal, content: content.text, imported: content.text, given: content.text)
   }
 
-  /// Keeps an open row until the input has ended; false when an equal one waits already.
+  /// Keeps an open row until the input has ended; false when an equal one is held already.
   func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
       sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
@@ -115,7 +115,7 @@ extension RecordOrdinals {
     case claimed(guid: String)
   }
 
-  /// Looks for stored records of a key that are not noted yet; gives the first free ordinal. Another process may have
+  /// Looks for stored records of a key that are not noted yet; returns the first free ordinal. Another process may have
   /// stored some since the last look.
   private func refresh(_ key: RowKey) throws -> Int {
     let last = try database.cachedStatement(

@@ -3,11 +3,11 @@
 import GRDB
 package import Logbook
 
-/// A record that waits for a person.
+/// A record that needs a decision.
 package struct RecordConflict: Hashable, Sendable {
-  /// Why it waits.
+  /// Why it needs one.
   package enum Cause: String, Hashable, Sendable {
-    /// It was edited here and there since both sides agreed on it.
+    /// It was edited here and on the remote since both sides agreed on it.
     case edited
     /// It is deleted, and records belong to it that others added meanwhile.
     case orphaned
@@ -15,7 +15,7 @@ package struct RecordConflict: Hashable, Sendable {
 
   /// The identity.
   package let guid: String
-  /// Why it waits.
+  /// Why it needs one.
   package let cause: Cause
   /// The local side, which stays in use.
   package let mine: RecordState
@@ -79,7 +79,7 @@ package enum Resolution: Hashable, Sendable {
   case mine
   /// The remote's side.
   case theirs
-  /// The local side here, and the remote's as a record of its own under this id.
+  /// The local side here, and the remote's as a separate record under this id.
   case both(guid: String)
   /// What a person made of the two.
   case fields(RecordFields)
@@ -95,7 +95,7 @@ package struct RecordResolver {
   /// A resolver of the conflicts of this store.
   package init(_ store: Store) { self.store = store }
 
-  /// Every record that waits for a person, by id.
+  /// Every record that needs a decision, by id.
   package func conflicts() throws -> [RecordConflict] {
     try store.read { database in try Self.conflicts(database) }
   }
@@ -131,7 +131,7 @@ package struct RecordResolver {
 }
 
 extension RecordResolver {
-  /// Writes what was decided; gives how many records were edited.
+  /// Writes what was decided; returns how many records were edited.
   private static func apply(
     _ resolution: Resolution, to conflict: RecordConflict, at now: Int64, _ database: Database
   ) throws -> Int {

@@ -22,7 +22,7 @@ struct RecordRow {
     offsetSource = Int(placement.source.rawValue)
   }
 
-  /// A row that waits in a table with these columns.
+  /// A row that is held in a table with these columns.
   init(_ row: Row) {
     kind = row["kind"]
     entryGuid = row["entry_guid"]
@@ -34,7 +34,7 @@ struct RecordRow {
   }
 }
 
-/// What identifies a row without an id of its own, as glucoport-json(5) documents it: these texts and, where several
+/// What identifies a row without an id, as glucoport-json(5) documents it: these texts and, where several
 /// different rows of one file agree in them, an ordinal.
 struct RowKey {
   let texts: [String]

@@ -6,7 +6,7 @@ import SQLiteRows
 
 /// Stores the records of an export once, and brings changes of its rows into records that nobody touched here.
 ///
-/// Changes wait in a TEMP table until the input has ended: only then is it known when the export was made.
+/// Changes are held in a TEMP table until the input has ended: only then is it known when the export was made.
 final class RecordWriter {
   private let database: Database
   private let ingest: Int64
@@ -205,7 +205,7 @@ extension RecordWriter {
     }
   }
 
-  /// A record that waits to be changed: what an import wrote, by an older export. What is withdrawn is as old as can be,
+  /// A record that is to be changed: what an import wrote, by an older export. What is withdrawn is as old as can be,
   /// and a zone that a person gives for the same export a second time counts, however old the export is.
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest

@@ -80,7 +80,7 @@ enum ReadingSchema {
     """
 
   /// What the source states, or what is derived from the zones: one of them is NULL. So a stated offset is immutable like
-  /// the value and a derived one can be written anew, without a trigger that would look up a million rows again.
+  /// the value and a derived one can be written again, without a trigger that would look up a million rows again.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """
     CASE offset_source

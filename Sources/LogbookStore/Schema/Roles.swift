@@ -122,8 +122,8 @@ enum Roles {
 
   private static let queuedFollows = "what is queued follows versions and contents, which alone decide"
 
-  /// The triggers of the schema derive the rows of `queued`. Nobody else can say that something waits which does not, that
-  /// it waits for another entry, or that a record no longer waits which does.
+  /// The triggers of the schema derive the rows of `queued`. Nobody else can queue what is not pending, queue it for another
+  /// entry, or remove what is pending.
   private static let queuesWhatIsPending = """
     CREATE TEMP TRIGGER role_queues_what_is_pending BEFORE INSERT ON main.queued
     WHEN NOT EXISTS (

@@ -58,7 +58,7 @@ package enum DownloadSubject: Hashable, Sendable {
 
 /// How urgent a download is. A more urgent one always goes first; equal ones go in the order in which they came.
 package enum DownloadPriority: Int, CaseIterable, Sendable {
-  /// A person waits for it.
+  /// A person asked for it.
   case waiting
   /// Something changed, or is new.
   case changed

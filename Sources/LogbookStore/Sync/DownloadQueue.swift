@@ -159,8 +159,8 @@ extension Store {
 // MARK: - What an upload does with it
 
 extension SyncTransaction {
-  /// The first of the queue, but for those that this run is done with. The content of attachments has a lane of its own,
-  /// unless a person waits for it.
+  /// The first of the queue, but for those that this run is done with. The content of attachments has its own lane,
+  /// unless a person asked for it.
   package func nextDownload(except done: Set<Int64>) throws -> Download? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
@@ -235,7 +235,7 @@ extension SyncTransaction {
     try finishDownloads([download.id])
   }
 
-  /// What of the remote's is not here yet, because it waits on the queue or was left out.
+  /// What of the remote's is not here yet, because it is queued or was left out.
   package func unfetched() throws -> UnfetchedItems {
     var items = UnfetchedItems(ranges: try DownloadQueue.ranges(database))
     if let end = try DownloadQueue.historyEnd(database) { items.ranges.append(.min..<end) }

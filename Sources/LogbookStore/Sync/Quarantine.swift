@@ -45,7 +45,7 @@ extension Store {
     }
   }
 
-  /// Lets everything that the remote refused permanently wait to be sent once more, for the role `sync`.
+  /// Queues everything that the remote refused permanently once more, for the role `sync`.
   ///
   /// - Returns: how many readings, records and contents there were.
   @discardableResult

@@ -26,7 +26,7 @@ extension ReadingKey: Comparable {
   }
 }
 
-/// Readings that wait to be sent, each with its key.
+/// Pending readings, each with its key.
 package struct PendingReadings: Sendable {
   /// The readings, those of one series together, with their devices.
   package let batch: ReadingBatch

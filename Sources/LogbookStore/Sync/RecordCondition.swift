@@ -2,7 +2,7 @@
 
 /// How the state of a row of `record` is asked for in SQL. A row is in one of these at most.
 enum RecordCondition {
-  /// It waits to be sent, as the index `record_pending` says it.
+  /// It is pending, as the index `record_pending` says it.
   static let isPending = """
     record.version > record.version_synced AND record.conflict IS NULL
     AND (record.quarantined_version IS NULL OR record.quarantined_version < record.version)

@@ -24,14 +24,14 @@ package struct SyncRecord: Hashable, Sendable {
   package let base: RecordState?
   /// Whether the content is still what an import wrote.
   package let isImportedOnly: Bool
-  /// The remote's revision of the other side of a conflict; nil without a conflict.
+  /// The remote's revision of its side of a conflict; nil without a conflict.
   package let conflictRevision: String?
   /// Whether the remote refused this version permanently.
   package let isQuarantined: Bool
 
-  /// Whether something is known here and not yet there.
+  /// Whether something is known here and not yet on the remote.
   package var isPending: Bool { version > versionSynced }
-  /// Whether both sides wait for a person.
+  /// Whether both sides need a decision.
   package var isConflicted: Bool { conflictRevision != nil }
 
   static let columns = """

@@ -6,7 +6,7 @@ package enum SyncState: Hashable, Sendable {
   case synced
   /// It is on its way at this moment.
   case syncing
-  /// It is not there yet.
+  /// The remote lacks it.
   case queued(QueueReason)
 
   /// Its word on tables and in JSON.
@@ -28,7 +28,7 @@ package enum SyncState: Hashable, Sendable {
 package enum QueueReason: Hashable, Sendable {
   /// It goes up with the next upload.
   case waiting
-  /// It waits for a person.
+  /// It needs a decision.
   case conflict
   /// The remote refused it permanently.
   case refused

@@ -31,7 +31,7 @@ package enum FetchedPart: Hashable, Sendable {
 // MARK: - Sending
 
 extension SyncTransaction {
-  /// Contents that records wait for, in the order in which they were attached.
+  /// Contents that records need, in the order in which they were attached.
   static let queuedDigests = """
     SELECT json_extract(record.fields, '$.sha256') FROM queued INDEXED BY queued_file
     JOIN record ON record.guid = queued.record WHERE queued.aspect = 'file'
@@ -54,7 +54,7 @@ extension SyncTransaction {
     return nil
   }
 
-  /// How many contents wait to be sent, the refused ones apart.
+  /// How many contents are pending, the refused ones apart.
   package func contentsToSend() throws -> Int {
     try Int.fetchOne(
       database.cachedStatement(

@@ -6,7 +6,7 @@ import SQLiteRows
 
 extension SyncTransaction {
   /// Digests over the identities of the readings that the remote is said to have. In place of a reading that it has in a
-  /// document of another program stands what that document gives.
+  /// document of another program there is what that document gives.
   package func uploadedDigests() throws -> IdentityDigests {
     let same = try sameReadings()
     var (digests, documents) = (IdentityDigests(), same.documents)
@@ -65,7 +65,7 @@ extension SyncTransaction {
     return count
   }
 
-  /// Queues again a record that the remote lacks; false where it waits already.
+  /// Queues again a record that the remote lacks; false where it is pending already.
   ///
   /// - Parameter isNew: whether it is sent as one that the remote never had, so that its absence is no deletion; else with
   ///   its base and revision.

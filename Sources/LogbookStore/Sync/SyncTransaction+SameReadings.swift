@@ -66,7 +66,7 @@ extension SyncTransaction {
       ])
   }
 
-  /// Forgets which documents hold readings that are to be sent again: the remote is asked anew.
+  /// Forgets which documents hold readings that are to be sent again: the remote is asked again.
   func forgetSame(_ keys: [ReadingKey]) throws {
     guard try Bool.fetchOne(database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM same_as)")) == true
     else { return }

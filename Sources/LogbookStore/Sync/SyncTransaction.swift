@@ -39,7 +39,7 @@ extension SyncTransaction {
     return try currentRun()
   }
 
-  /// Gives this installation an id of its own: the remote saw another store that bears the present one, or its answer
+  /// Gives this installation a new id: the remote saw another store with the present one, or its answer
   /// to a write of this one was lost. The cursor stays, since what this store has seen it has seen.
   package func renewNode(_ node: String, runID: String) throws -> RunStamp {
     try database.executeCached(

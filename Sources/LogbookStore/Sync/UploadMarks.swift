@@ -6,7 +6,7 @@ import SQLiteRows
 /// Marks readings as uploaded, those that are named and no others: what an import put between them meanwhile stays
 /// pending.
 ///
-/// Neighbours are marked by one statement for all of them, which changes each row where it is: a third of the time of
+/// Neighbours are marked by one statement for all of them, which changes each row where it is: 33 % of the time of
 /// statements that look every row up. SQLite does so only without triggers, because it has to collect the rows of a
 /// statement with triggers first. So for many readings those of the role are switched off, and the uploads are counted
 /// here.
@@ -83,7 +83,7 @@ extension UploadMarks {
   }
 
   private func set(_ stretch: Stretch) throws {
-    // OR FAIL: else the statement copies the pages that it changes into a journal of its own. The plain comparisons
+    // OR FAIL: else the statement copies the pages that it changes into its own journal. The plain comparisons
     // of partition and position lead to the rows; a comparison of the whole keys doubles the time.
     let update = try RawStatement(
       keptBy: database,

@@ -29,7 +29,7 @@ struct ImportClaims {
     (self.ingest, self.database) = (ingest, database)
   }
 
-  /// Imports whose withdrawals are there and not taken back.
+  /// Imports whose withdrawals are there and hold.
   static func undone(_ database: Database) throws -> Set<Int64> {
     try Set(
       Int64.fetchAll(

@@ -16,8 +16,8 @@ struct InputRestoration {
   /// - Parameters:
   ///   - further: what other withdrawals lose beside what this one lists, by their groups.
   ///   - ingest: the import, where it is one of this store.
-  func takeBack(_ group: String, further: [String: Removal] = [:], ingest: Int64? = nil) throws {
-    let changes = try WithdrawalGroup(group, database, at: now).takeBack(further: further)
+  func end(_ group: String, further: [String: Removal] = [:], ingest: Int64? = nil) throws {
+    let changes = try WithdrawalGroup(group, database, at: now).end(further: further)
     let own =
       try ingest
       ?? Int64.fetchOne(
@@ -53,7 +53,7 @@ struct InputRestoration {
   }
 }
 
-/// What tells whether an input is the same, and read in the same way, as one that was imported before.
+/// What shows whether an input is the same, and read in the same way, as one that was imported before.
 enum InputIdentity {
   /// That of an import; empty where nothing identifies its input.
   static func of(_ ingest: Int64, _ database: Database) throws -> String {
@@ -66,7 +66,7 @@ enum InputIdentity {
     ).map { StoredRow($0, of: "ingest") }
     guard let row, let digest = try row[2] ?? row[4] as String?, !digest.isEmpty else { return "" }
     let decisions = try StoredDecision.decisions(row[3], ingest: ingest)
-    // Every store has a zone of its own until they are joined.
+    // Every store has its own zone until they are joined.
     let own = decisions.filter { $0.subject != "zone" || $0.basis == .given }
     return WithdrawnInput.identity(format: try row[1], digest: digest, own)
   }

@@ -95,7 +95,7 @@ struct UndoPlan {
 
   func apply(at now: Int64) throws {
     if counts.isRedo {
-      try InputRestoration(database, at: now).takeBack(whole.group, further: further(), ingest: ingest)
+      try InputRestoration(database, at: now).end(whole.group, further: further(), ingest: ingest)
     } else {
       try WithdrawalGroup(whole.group, database, at: now).insert(whole)
       for change in whole.changes {

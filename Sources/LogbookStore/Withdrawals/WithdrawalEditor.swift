@@ -71,7 +71,7 @@ package struct WithdrawalEditor {
     }
   }
 
-  /// Takes back the rules of a device, or of these the one with this range.
+  /// Ends the rules of a device, or of these the one with this range.
   ///
   /// - Returns: how many rules there were, and how many readings of the store are shown again.
   package func restore(
@@ -94,7 +94,7 @@ package struct WithdrawalEditor {
     return (found, -shown)
   }
 
-  /// Does the work; gives how many readings it hides, less than 0 where it shows some again.
+  /// Does the work; returns how many readings it hides, less than 0 where it shows some again.
   private func counting(_ work: (Database) throws -> Void) throws -> Int {
     try store.write { database in
       let count = "SELECT count(*) FROM withdrawn"

@@ -41,7 +41,7 @@ struct WithdrawalGroup {
   ///
   /// - Returns: the changes of records that the import had made.
   @discardableResult
-  func takeBack(further: [String: Removal] = [:]) throws -> [RecordRevision] {
+  func end(further: [String: Removal] = [:]) throws -> [RecordRevision] {
     var (own, changes) = (Removal(), [RecordRevision]())
     let held = try Self.held(database)
     for (guid, input) in held where input.group == group {
@@ -56,7 +56,7 @@ struct WithdrawalGroup {
     return changes
   }
 
-  /// Takes readings and records out of a record of a withdrawal; gives how many readings.
+  /// Takes readings and records out of a record of a withdrawal; returns how many readings.
   @discardableResult
   static func remove(
     _ removals: [Removal], from input: WithdrawnInput, guid: String, _ database: Database, at now: Int64

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Whether an item is withdrawn, in SQL. Most stores withdraw nothing: the first question is asked once for a whole
 /// query, and then no row is looked up.
 enum Withdrawn {
@@ -39,7 +41,10 @@ enum Withdrawn {
   static let recordIsUnsent = "(\(record) = 1 AND record.deleted = 0)"
 
   /// A condition on a row of `record` that says something about others, and is in no list.
-  static let isStatement = "record.kind IN ('withdrawal', 'zone')"
+  static let isStatement: String = {
+    let kinds = RecordKindDescription.all.filter { !$0.isListed }.map { "'\($0.kind.rawValue)'" }
+    return "record.kind IN (\(kinds.joined(separator: ", ")))"
+  }()
 }
 
 /// The names of stored codes in SQL.

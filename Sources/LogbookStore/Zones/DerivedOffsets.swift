@@ -15,7 +15,7 @@ enum DerivedOffsets {
   /// A year outside of these is a clock that was never set. Years between them cost nothing worth saving.
   private static let usualYears = 1970...2100
 
-  /// Derives every offset anew, inside the transaction that changed a zone record.
+  /// Recalculates every derived offset, inside the transaction that changed a zone record.
   static func derive(_ database: Database) throws -> Moved {
     let zones = try LogbookZones(database)
     try UnknownZones.note(zones, database)

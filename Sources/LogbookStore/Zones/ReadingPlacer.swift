@@ -45,7 +45,7 @@ struct ReadingPlacer {
     self.places = places
   }
 
-  /// Whether readings that this zone placed stand as they are.
+  /// Whether readings that this zone placed stay as they are.
   func agrees(with zone: LogbookZone?) -> Bool { Set(places).allSatisfy { zones[$0] == zone } }
 
   /// Places readings whose source states no offset.

@@ -65,7 +65,7 @@ extension Store {
       """
     }
     let period = cases.isEmpty ? "-1" : "CASE \(cases.joined(separator: " ")) ELSE -1 END"
-    let isListed = table == "record" ? " AND kind NOT IN ('zone', 'withdrawal') AND deleted = 0" : ""
+    let isListed = table == "record" ? " AND NOT \(Withdrawn.isStatement) AND deleted = 0" : ""
     let rows = try Row.fetchAll(
       database,
       sql: "SELECT \(period), count(*) FROM \(table) WHERE offset_source <> 0\(isListed) GROUP BY 1")

@@ -32,7 +32,7 @@ enum ZoneRecords {
       sql: "INSERT INTO changed_statement VALUES (?, 'zone') ON CONFLICT DO NOTHING", arguments: [guid])
   }
 
-  /// States a period; gives whether it says anything new.
+  /// States a period; returns whether it says anything new.
   @discardableResult
   static func add(_ period: ZonePeriod, at now: Int64, _ database: Database) throws -> Bool {
     let zones = try LogbookZones(database)

@@ -93,7 +93,8 @@ extension AccuChekGuideDriver {
         memory = part
         if let count = segment.count, count != taken {
           memory.warn(
-            "part \(segment.instance) of the memory should hold \(count) entries, but \(taken) were received")
+            "part \(segment.instance) of the memory should hold \(counted(count, "entry", "entries")), but the meter sent \(taken)"
+          )
         }
       } catch let failure as Failure
         where failure.category == .protocolViolation && segment.content != .glucose

@@ -30,9 +30,9 @@ struct AccuChekMobileDriver: MeterDriver {
     contents.rejections = report.rejections
     contents.skipped = report.skipped
     if report.contradictoryMarks > 0 {
-      let count = report.contradictoryMarks
+      let count = counted(report.contradictoryMarks, "reading is", "readings are")
       contents.warnings.append(
-        "\(count == 1 ? "1 reading is" : "\(count) readings are") marked as before and after a meal: "
+        "\(count) marked as before and after a meal: "
           + "the values are stored without either mark")
     }
     contents.readings.markClockSetBackInEitherOrder()

@@ -184,7 +184,7 @@ private struct FATLayout {
   var sectorsPerCluster: Int
   var tableStart: Int
   var tableSectors: Int
-  /// The topmost folder of 12 and 16 bits, which has a place of its own.
+  /// The topmost folder of 12 and 16 bits, which has its own place.
   var rootStart: Int
   var rootSectors: Int
   /// The topmost folder of 32 bits, which is a chain.

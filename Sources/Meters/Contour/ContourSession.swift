@@ -156,7 +156,7 @@ extension ContourSession {
       switch try token(Self.handshakeMilliseconds, doing) {
       case .frame(let frame):
         guard let header = ContourHeader(ASTMRecord(frame.text)) else { continue }
-        // A Contour Next Link sends the ENQ in a report of its own.
+        // A Contour Next Link sends the ENQ in a separate report.
         _ = try token(Self.silenceMilliseconds, doing)
         return header
       case .enquiry:

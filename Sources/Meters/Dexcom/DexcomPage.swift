@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a receiver keeps in pages of its own: the parts of its memory that are read.
+/// What a receiver keeps in separate pages: the parts of its memory that are read.
 enum DexcomPartition: UInt8 {
   case manufacturing = 0
   case sensor = 4

@@ -5,7 +5,7 @@ import Logbook
 /// FreeStyle InsuLinx: rows of `$result?`, with values always in mg/dL.
 ///
 /// Known from one recorded meter, whose rows hold strip tests, weekly trends and clock changes alone: how LO, HI,
-/// control solution, insulin and food stand there is unknown. The fields for ketone and temperature are taken from
+/// control solution, insulin and food are there is unknown. The fields for ketone and temperature are taken from
 /// the order of columns in the maker's own export.
 struct FreeStyleInsuLinxDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-insulinx"

@@ -4,9 +4,9 @@ import Logbook
 
 /// FreeStyle Libre readers whose session is in the clear: the first Libre and the Libre Pro.
 ///
-/// Rows have a record number for ever, but LibreView, where the same readings come from, tells serial number and
+/// Rows have a permanent record number, but LibreView, where the same readings come from, has serial number and
 /// shown time alone; so that both are one, the shown time is the identity, and a value at the end of the range stays
-/// a number with its mark, as LibreView has it. A single source tells these ends, and all of the Libre Pro.
+/// a number with its mark, as LibreView has it. A single source states these ends, and all of the Libre Pro.
 struct FreeStyleLibreDriver: MeterDriver, FreeStyleFamily {
   static let id = "freestyle-libre"
   static let name = "Abbott FreeStyle Libre"

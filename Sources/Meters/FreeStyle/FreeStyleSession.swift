@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// One session with a meter of the family. It has no end of its own: the next session begins by dropping what is left.
+/// One session with a meter of the family. It has no end: the next session begins by dropping what is left.
 final class FreeStyleSession {
   /// Reports come every few milliseconds; other programs allow three to five seconds.
   private static let answerMilliseconds = 5000

@@ -54,7 +54,7 @@ struct GlucoMenDriver: MeterDriver {
     }
     if unmarked > 0 {
       contents.warnings.append(
-        "\(unmarked == 1 ? "1 reading has" : "\(unmarked) readings have") marks of an unknown form: "
+        counted(unmarked, "reading has", "readings have") + " marks of an unknown form: "
           + "the values are stored without them")
     }
     contents.identity.count = lines.count

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// The clock of a binary OneTouch meter: 32 bits of civil seconds since an epoch of its own.
+/// The clock of a binary OneTouch meter: 32 bits of civil seconds since its own epoch.
 enum OneTouchClock {
   /// How far a clock may have run on between being set and being read.
   private static let slackSeconds: UInt32 = 10

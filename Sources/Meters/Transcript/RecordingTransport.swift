@@ -25,7 +25,7 @@ package final class RecordingTransport: Transport {
     self.note = note
   }
 
-  /// Does the step over the other transport, notes it, and gives what came.
+  /// Does the step over the other transport, notes it, and returns what came.
   package func perform(_ exchange: LinkOperation, within limit: Int) throws(TransportError) -> [UInt8] {
     let result: Result<[UInt8], TransportError>
     do {

@@ -44,7 +44,7 @@ struct TrueMetrixDriver: MeterDriver {
     }
     for (tag, count) in unknownTags.sorted(by: { $0.key < $1.key }) {
       contents.warnings.append(
-        "\(count == 1 ? "1 reading has" : "\(count) readings have") the tag \(tag), whose meaning is unknown; "
+        counted(count, "reading has", "readings have") + " the tag \(tag), whose meaning is unknown; "
           + "it may mean a test of control solution; each of them has a note with the tag")
     }
     if identity.clock == nil { contents.warnings.append("the meter does not report its time") }

@@ -15,7 +15,7 @@ import NIOSSL
 
 extension PooledHTTPTransport {
   /// What an error of the HTTP client means for the caller. The client's own words may hold the address of the request,
-  /// so that none of them is told.
+  /// so that none of them is shown.
   func problem(_ error: any Error) -> ServiceError {
     switch error {
     case let error as HTTPClientError: problem(error)

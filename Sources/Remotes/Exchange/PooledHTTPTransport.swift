@@ -23,7 +23,7 @@ struct PooledHTTPTransport: HTTPTransport {
   /// When the time of the whole run is over.
   private let lastEnd: ContinuousClock.Instant?
 
-  /// Runs a body with a transport to a remote, on one thread of its own that ends with it.
+  /// Runs a body with a transport to a remote, on its own thread that ends with it.
   static func with<Value>(
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value

@@ -33,7 +33,7 @@ extension RemoteExchange {
     RetryAfter.seconds(answer.headers.first(name: "Retry-After"), date: answer.headers.first(name: "Date"))
   }
 
-  /// A redirection is not followed, so that no token goes where nobody sent it; whose it is, is told.
+  /// A redirection is not followed, so that no token goes where nobody sent it; the message names its target.
   private func redirection(_ answer: ExchangeAnswer) -> ServiceError {
     let target = answer.headers.first(name: "Location").flatMap { URLComponents(string: $0) }
     guard let host = target?.host, let scheme = target?.scheme else {

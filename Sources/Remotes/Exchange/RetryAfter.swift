@@ -10,7 +10,7 @@ enum RetryAfter {
 
   /// The seconds to wait; nil for a value that says nothing.
   ///
-  /// - Parameter date: the answer's own header `Date`. A date to wait for is of the same clock, whatever ours shows.
+  /// - Parameter date: the answer's own header `Date`. A date in `Retry-After` is of the same clock, whatever ours shows.
   static func seconds(_ value: String?, date: String?) -> Int? {
     guard let value else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) { return Int(value) }

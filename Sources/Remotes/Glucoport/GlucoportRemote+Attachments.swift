@@ -66,7 +66,7 @@ extension GlucoportRemote: AttachmentService {
 }
 
 extension GlucoportRemote {
-  /// Where a content is. What came with another node's record may be anything, such as a path of its own.
+  /// Where a content is. What came with another node's record may be anything, such as a path.
   private func path(of digest: String) throws(ServiceError) -> String {
     guard AttachmentContent.isDigest(digest) else {
       throw .refused(

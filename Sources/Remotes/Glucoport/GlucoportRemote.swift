@@ -152,7 +152,7 @@ extension GlucoportRemote {
     }
   }
 
-  /// What an answer means whose error is told, in its body or in its headers.
+  /// What an answer means whose error is stated, in its body or in its headers.
   func problem(_ answer: ExchangeAnswer, _ body: ErrorBody) -> ServiceError {
     switch (answer.status, body.code) {
     case (400, .badRequest): return .refused("\(exchange.address.host): \(exchange.quoted(body.message))")

@@ -129,7 +129,7 @@ extension NightscoutCursor.Seen {
       offset: record.state.placement.utcOffset)
   }
 
-  /// A reading of a treatment, which nobody takes back.
+  /// A reading of a treatment, which is never removed.
   init(_ reading: Reading) {
     self.init(
       revision: "", kind: "", seconds: reading.deviceTime.seconds, offset: reading.placement.utcOffset)

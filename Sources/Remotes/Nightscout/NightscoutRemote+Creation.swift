@@ -106,7 +106,7 @@ extension NightscoutRemote {
     guard date > NightscoutTime.minMilliseconds else {
       return .refused(reason: "Nightscout accepts no time before the year 2000")
     }
-    // The server takes two events of one type and time for one where the other has no key of its own.
+    // The server takes two events of one type and time for one where the other has no key.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(
       others.filter { $0["eventType"]?.text == event }.compactMap { $0.treatmentInstant?.milliseconds })

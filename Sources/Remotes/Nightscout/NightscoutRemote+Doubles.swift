@@ -98,7 +98,7 @@ extension NightscoutRemote {
         == NightscoutTreatment.records(other, zone).map(\.remote)
   }
 
-  /// Removes one of several documents, without a tombstone: that would stand for those that are left, too. False where the
+  /// Removes one of several documents, without a tombstone: that would delete those that are left, too. False where the
   /// role may not.
   private func removeOne(_ identifier: String) async throws(ServiceError) -> Bool {
     let path = NightscoutDocument.escaped(identifier)

@@ -171,7 +171,7 @@ struct NightscoutEntries {
     foreign[NightscoutEntry.milliseconds(reading) / 1000, default: []].append((identity, reading))
   }
 
-  /// Counts a reading that is there; gives one that is not, with a time of its own.
+  /// Counts a reading that is there; returns one that is not, with its own time.
   mutating func settle(
     _ item: NightscoutPushedReading, _ answer: inout ReadingAnswer
   ) -> NightscoutPushedReading? {

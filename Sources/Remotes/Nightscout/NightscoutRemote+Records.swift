@@ -64,7 +64,7 @@ extension NightscoutRemote {
     let revision = NightscoutRevision(change.state, identifier: identifier).text(guid: change.guid)
     let parts = NightscoutTreatment.parts(document)
     if let there = try await afterMove(change, document) {
-      // Where the move was another one, what it made is the other side of a conflict, and is never beside this one's.
+      // Where the move was another one, what it made is the remote side of a conflict, and is never beside this one's.
       return try await write(change, into: there, writer)
     }
     let isOnly = isOnly(change.guid, in: document)
@@ -283,7 +283,7 @@ extension NightscoutRemote {
     return document
   }
 
-  /// A document in which a record stands that is not deleted.
+  /// A document that holds a record that is not deleted.
   func live(_ guid: String) async throws(ServiceError) -> NightscoutDocument? {
     try await search(
       .treatments, [("\(NightscoutDocument.ownName).parts.guid", guid), ("limit", "10")]

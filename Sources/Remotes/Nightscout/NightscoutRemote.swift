@@ -18,7 +18,7 @@ struct NightscoutRemote: RemoteKind {
   /// What is asked for where it is.
   private static let fewDocuments = 100
 
-  /// A record is a few requests of its own, and is acknowledged by itself: what was answered stays answered, whatever
+  /// A record is a few separate requests, and is acknowledged by itself: what was answered stays answered, whatever
   /// becomes of the next one.
   let batchLimits = BatchLimits(readings: NightscoutRemote.maxInBulk, records: 1)
 

@@ -27,10 +27,10 @@ actor NightscoutSession {
     self.token = token
   }
 
-  /// What the login may do; nil where the site does not tell.
+  /// What the login may do; nil where the site does not say.
   func rights() async throws(ServiceError) -> NightscoutRights? { try await current().rights }
 
-  /// The server's clock in milliseconds, never ahead of it: in its time stands what is pulled, and no other clock counts.
+  /// The server's clock in milliseconds, never ahead of it: what is pulled is in its time, and no other clock counts.
   func now() async throws(ServiceError) -> Int64 {
     let login = try await current()
     return login.issued + Int64((ContinuousClock.now - login.at) / .milliseconds(1))
@@ -87,7 +87,7 @@ actor NightscoutSession {
   /// A breach of the protocol.
   nonisolated func violation(_ reason: String) -> ServiceError { exchange.violation(reason) }
 
-  /// What answers is no site, or stands before one. Nothing that was asked of it counts as done.
+  /// What answers is no site, or something in front of one. Nothing that was asked of it counts as done.
   nonisolated var unknownAnswer: ServiceError {
     violation(
       "its answer is not Nightscout's; check the address with its path, and any login page or proxy in front of the site"

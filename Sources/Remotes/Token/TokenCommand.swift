@@ -53,8 +53,8 @@ enum TokenCommand {
   /// The run was interrupted, or the command ended first and nobody asks for this.
   private static let interrupted = Failure(.temporary, "the token command was interrupted")
 
-  /// The deadline. It is as late as the pool of threads that all tasks share is busy; in the program nothing occupies
-  /// that pool, and a thread of its own would need a lock to end the command.
+  /// The deadline. It comes late while other work blocks the threads that all tasks share. A timer elsewhere would not
+  /// help: whoever asked for the token continues on the same threads. In the program nothing blocks them.
   private static func failure(after limit: Duration) async -> Result<[UInt8], Failure> {
     do {
       try await Task.sleep(for: limit)

@@ -15,7 +15,7 @@ struct SerialBytes {
 
   /// Waits for at least one byte.
   ///
-  /// - Parameter unpack: gives the line's bytes of a packet; packets without any are passed over, so many at most.
+  /// - Parameter unpack: returns the line's bytes of a packet; packets without any are passed over, so many at most.
   mutating func read(
     _ maxBytes: Int, within milliseconds: Int, unpack: ([UInt8]) throws(TransportError) -> [UInt8]
   ) throws(TransportError) -> [UInt8] {

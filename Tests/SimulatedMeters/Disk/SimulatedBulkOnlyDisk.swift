@@ -98,7 +98,7 @@ extension SimulatedBulkOnlyDisk {
       [0x55, 0x53, 0x42, 0x53] + block[4..<8] + (0..<4).map { UInt8(residue >> ($0 * 8) & 0xFF) }
       + [answer == nil ? 1 : 0]
     data = given
-    // A full last packet does not tell that less comes than was asked for.
+    // A full last packet does not show that less comes than was asked for.
     hasEndOfData = !given.isEmpty && given.count < asked && given.count % 64 == 0
     if answer != nil { sense = (0, 0) }
     if isTowardsHost {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogbookStore
+import Testing
+
+@Suite struct IngestCountsTests {
+  private static var counts: IngestCounts {
+    var counts = IngestCounts()
+    (counts.newReadings, counts.knownReadings, counts.withdrawnReadings) = (1, 2, 3)
+    (counts.restoredReadings, counts.repeatedReadings, counts.changedReadings) = (4, 5, 6)
+    (counts.correctedReadings, counts.newRecords, counts.knownRecords) = (7, 8, 9)
+    (counts.repeatedRecords, counts.updatedRecords, counts.keptRecords) = (10, 11, 12)
+    (counts.rejected, counts.ambiguousTimes, counts.doubtfulTimes) = (13, 14, 15)
+    (counts.notTaken, counts.skipped, counts.newByKind) = (["a": 1], ["b": 2], ["cbg": 3])
+    (counts.firstTime, counts.lastTime) = (100, 200)
+    return counts
+  }
+
+  /// A count that the sum leaves out is one that a folder's summary lacks.
+  @Test func everyCountIsInTheSum() {
+    var sum = Self.counts
+    sum += Self.counts
+    let pairs = zip(Mirror(reflecting: Self.counts).children, Mirror(reflecting: sum).children)
+    for (one, two) in pairs {
+      if let number = one.value as? Int {
+        #expect(number > 0 && two.value as? Int == 2 * number, "\(one.label ?? "")")
+      } else if let names = one.value as? [String: Int] {
+        #expect(
+          !names.isEmpty && two.value as? [String: Int] == names.mapValues { 2 * $0 }, "\(one.label ?? "")")
+      }
+    }
+    #expect(sum.firstTime == 100 && sum.lastTime == 200)
+  }
+
+  @Test func theSumSpansAllTimesAndNames() {
+    var sum = IngestCounts()
+    sum += IngestCounts()
+    #expect(sum == IngestCounts())
+    sum += Self.counts
+    #expect(sum == Self.counts)
+    var other = IngestCounts()
+    (other.firstTime, other.lastTime, other.skipped) = (50, 150, ["c": 1])
+    sum += other
+    #expect(sum.firstTime == 50 && sum.lastTime == 200 && sum.skipped == ["b": 2, "c": 1])
+  }
+}
