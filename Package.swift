@@ -298,6 +298,7 @@ let package = Package(
       name: "ParsingTests",
       dependencies: [
         "Archives", "FormatConformance", "Formats", "Logbook", "LogbookAPI", "Meters", "Nightscout",
+        "TestArchives",
       ],
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),

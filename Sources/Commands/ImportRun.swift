@@ -78,13 +78,16 @@ final class ImportRun {
         }
       }
     }
-    if passedOver > Self.maxNamed, !command.quiet {
+    if passedOver > Self.maxNamed, !command.quiet, let part = inputs.container?.part {
       output.message(
-        "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more member")) not imported")
+        "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more \(part)")) not imported")
     }
-    if inputs.isArchive, place.folder == nil, !hasExport, statuses.count == before, !SignalFlag.isRaised {
+    if let container = inputs.container, place.folder == nil, !hasExport, statuses.count == before,
+      !SignalFlag.isRaised
+    {
       output.message(
-        "glucoport: \(displayed(place.path)): no member of this archive is an export that glucoport reads")
+        "glucoport: \(displayed(place.path)): no \(container.part) of this \(container.rawValue) is an export that glucoport reads"
+      )
       statuses.append(.badInput)
     }
   }

@@ -126,8 +126,11 @@ extension Store {
         try Requeue.all(reason: "new remote", at: seconds, database)
       }
       try database.execute(
-        sql: "INSERT INTO remote (id, node, run) VALUES (1, ?, ?) ON CONFLICT DO NOTHING",
-        arguments: [first?.node ?? UUID().uuidString.lowercased(), first?.number ?? 0])
+        sql: "INSERT INTO remote (id, node, run, run_id) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING",
+        arguments: [
+          // No upload has run, so its id is empty: the next one never repeats what was sent under it.
+          first?.node ?? UUID().uuidString.lowercased(), first?.number ?? 0, first == nil ? nil : "",
+        ])
       if try change == .requeued || Self.setting(.remoteSince, database) == nil {
         try Self.set(.remoteSince, String(seconds), database)
       }

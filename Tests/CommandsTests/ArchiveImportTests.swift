@@ -60,6 +60,41 @@ struct ArchiveImportTests {
     #expect(outcome.status == 0 && outcome.output.contains("-:a.csv: "), "\(outcome)")
   }
 
+  // MARK: Spreadsheets
+
+  private func spreadsheet(_ program: Program, _ sheets: [(String, String)]) throws -> String {
+    let path = program.path("diary.xlsx")
+    var writer = SpreadsheetWriter([])
+    writer.sheets = sheets.flatMap { SpreadsheetWriter(csv: $0.1, sheet: $0.0).sheets }
+    try Data(writer.xlsx()).write(to: URL(filePath: path))
+    return path
+  }
+
+  @Test func everySheetThatIsAnExportIsImported() async throws {
+    let program = try Program()
+    let path = try spreadsheet(
+      program, [("March", Self.second), ("Notes", "hello\n"), ("Again", Self.first)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 3)
+    #expect(outcome.output.contains("\(path):March: ") && outcome.output.contains("\(path):Again: "))
+    #expect(outcome.errors.contains("\(path):March:3: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains("\(path):Notes: not imported: "), "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 2)
+    let again = try await program.run("import", "\(path):Again")
+    #expect(again.status == 0 && again.output.contains("new 0 · known 2"), "\(again)")
+  }
+
+  @Test func aSpreadsheetWithoutExportsEndsWithStatus65() async throws {
+    let program = try Program()
+    for sheets in [[("A", "hello\n")], [("A", "hello\n"), ("B", "Date,Amount\n2026-05-01,7\n")]] {
+      let outcome = try await program.run("import", try spreadsheet(program, sheets))
+      #expect(outcome.status == 65)
+      #expect(
+        outcome.errors.contains(sheets.count > 1 ? "no sheet of this spreadsheet" : ":A: unknown format"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: program.path("data")))
+  }
+
   // MARK: Folders
 
   private func folder(_ program: Program) throws -> String {

@@ -92,12 +92,7 @@ final class FileSource: InputSource {
 
   /// The first bytes, up to so many, which are read again afterwards. Waits for a pipe's writer.
   func peek(_ count: Int) throws -> [UInt8] {
-    if isRegularFile {
-      var bytes = [UInt8](repeating: 0, count: count)
-      let read = pread(descriptor, &bytes, count, 0)
-      guard read >= 0 else { throw Self.failure("read", name, errno) }
-      return Array(bytes.prefix(read))
-    }
+    if isRegularFile { return try peek(count, at: 0) }
     var chunk = [UInt8](repeating: 0, count: count)
     while ahead.count < count {
       let left = count - ahead.count
@@ -108,6 +103,14 @@ final class FileSource: InputSource {
       if case .bytes(let more) = outcome { ahead += chunk.prefix(more) }
     }
     return ahead
+  }
+
+  /// Bytes of a regular file, fewer at its end, whatever was read of it.
+  func peek(_ count: Int, at offset: Int) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = pread(descriptor, &bytes, count, off_t(offset))
+    guard read >= 0 else { throw Self.failure("read", name, errno) }
+    return Array(bytes.prefix(read))
   }
 
   private func take(_ bytes: [UInt8], into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Archives
 import Logbook
 
 /// Decides on the format of an input from its content alone.
@@ -101,7 +102,6 @@ enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
     ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive inside of another; unpack the outer one"),
     (Array("SQLite".utf8), "an SQLite database (an app's backup?), not an export"),
-    ([0xD0, 0xCF, 0x11, 0xE0], "an old spreadsheet (XLS); save each sheet as CSV"),
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
     ([0x28, 0xB5, 0x2F, 0xFD], "compressed with zstd; use: zstd -dc FILE | glucoport import -"),
   ]
@@ -110,6 +110,9 @@ enum Signature {
   static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {
     for binary in binaries where bytes.starts(with: binary.bytes) {
       throw UnrecognisedInput(name: name, reason: "this is \(binary.what)")
+    }
+    if let refusal = CompoundFile.refusal(bytes, directory: []) {
+      throw UnrecognisedInput(name: name, reason: "this is \(refusal)")
     }
     let start = String(decoding: bytes.prefix(512), as: UTF8.self).lowercased()
       .drop { $0.isWhitespace || $0 == "\u{FEFF}" || $0 == "\0" }

@@ -2,8 +2,10 @@
 
 import Archives
 import Logbook
+import TemporaryFiles
 
-/// The inputs that a path holds: a file is one, a ZIP archive has one for each of its members.
+/// The inputs that a path holds: a file is one, a ZIP archive has one for each of its members, a spreadsheet one for each of
+/// its sheets.
 ///
 /// Members come in the order of their names, numbers in them by size: `cgm_data_2.csv` before `cgm_data_10.csv`. So what is
 /// imported does not depend on who packed them.
@@ -11,22 +13,26 @@ package struct ExportInputs {
   /// An input, opened.
   package enum Opened {
     case export(ExportReader)
-    /// A member of an archive that is no export, with the reason.
+    /// A member of an archive or a sheet that is no export, with the reason.
     case unread(name: String, reason: String)
   }
 
   private enum Content {
     case file
-    /// An archive that is one document.
+    /// A document of which nothing is read, with what to do instead.
     case document(String)
     case members([ZipMember], ZipArchive)
+    /// The places of the sheets that are inputs.
+    case sheets([Int], Spreadsheet)
+
+    var isDocument: Bool { if case .document = self { true } else { false } }
   }
 
   private let file: FileSource
   private let content: Content
   private let passesOver: Bool
 
-  /// Opens a file, or one member of an archive by a path such as `archive.zip:member.csv`.
+  /// Opens a file, or one member of an archive or one sheet by a path such as `archive.zip:member.csv` or `file.xlsx:Sheet`.
   ///
   /// - Parameter passesOver: whether a file that is no export is passed over, as a member of an archive is.
   /// - Throws: `Failure`: the file cannot be read, or is a damaged archive.
@@ -48,17 +54,29 @@ package struct ExportInputs {
 
   private init(_ source: FileSource, only member: String?, passesOver: Bool) throws {
     guard ZipArchive.isArchive(try source.peek(4)) else {
-      guard member == nil else {
-        throw Failure(.missingInput, "\(source.name): not a ZIP archive")
+      (file, self.passesOver) = (source, passesOver)
+      content = try Self.compoundFile(source).map { .document($0) } ?? .file
+      guard member == nil || content.isDocument else {
+        throw Failure(.missingInput, "\(source.name): not a ZIP archive or a spreadsheet")
       }
-      (file, content, self.passesOver) = (source, .file, passesOver)
       return
     }
+    let isInterrupted = source.isInterrupted
     file = source.isRegularFile ? source : try Spool.copy([], then: source, name: source.name)
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
-    if let document = Self.document(archive.members) {
+    switch try Spreadsheet.kind(
+      of: archive, isInterrupted: isInterrupted, makeOverflow: { try UnlinkedFile() })
+    {
+    case .refused(let document):
       (content, self.passesOver) = (.document(document), passesOver)
       return
+    case .spreadsheet(let spreadsheet):
+      let places = try Self.sheets(of: spreadsheet, only: member, name: file.name)
+      content = .sheets(places, spreadsheet)
+      // The sheet that a person named, or the only one, is an input like a file.
+      self.passesOver = member == nil && (passesOver || places.count > 1)
+      return
+    case nil: break
     }
     var members = archive.members.filter { member == nil ? !$0.isHidden : $0.name == member }
     members.sort { NaturalOrder.isBefore($0.name, $1.name) }
@@ -70,11 +88,32 @@ package struct ExportInputs {
     self.passesOver = member == nil
   }
 
-  /// Whether the inputs are members of an archive.
-  package var isArchive: Bool { if case .members = content { true } else { false } }
+  /// What a file with several inputs is, for messages.
+  package enum Container: String {
+    case archive
+    case spreadsheet
+
+    /// What one of its inputs is.
+    package var part: String { self == .archive ? "member" : "sheet" }
+  }
+
+  /// What the file is where it can have several inputs; nil for one that is an input itself.
+  package var container: Container? {
+    switch content {
+    case .members: .archive
+    case .sheets(let places, _): places.count == 1 ? nil : .spreadsheet
+    case .file, .document: nil
+    }
+  }
 
   /// How many inputs there are.
-  package var count: Int { if case .members(let members, _) = content { members.count } else { 1 } }
+  package var count: Int {
+    switch content {
+    case .members(let members, _): members.count
+    case .sheets(let places, _): places.count
+    case .file, .document: 1
+    }
+  }
 
   /// Opens the input at a place, from 0. An input that is no archive can be opened once.
   ///
@@ -87,6 +126,8 @@ package struct ExportInputs {
       case .file: return try .export(ExportReader(source: file, options: options))
       case .members(let members, let archive):
         return try Self.open(members[place], of: archive, in: file, options)
+      case .sheets(let places, let spreadsheet):
+        return try open(places[place], of: spreadsheet, options)
       }
     } catch let unrecognised as UnrecognisedInput {
       guard passesOver else { throw unrecognised.failure }
@@ -105,19 +146,45 @@ package struct ExportInputs {
     return .export(reader)
   }
 
-  /// What the members of an archive are together; nil for files that somebody put into one.
-  private static func document(_ members: [ZipMember]) -> String? {
-    let names = Set(members.map(\.name))
-    if names.contains("xl/workbook.xml") { return "a spreadsheet (XLSX); save each sheet as CSV" }
-    if names.contains("mimetype"), names.contains("content.xml") {
-      return "a spreadsheet or text of an office program; save each sheet as CSV"
+  private func open(
+    _ place: Int, of spreadsheet: Spreadsheet, _ options: ExportOptions
+  ) throws -> Opened {
+    let source = SheetSource(place, of: spreadsheet, in: file)
+    let sheet = spreadsheet.sheets[place]
+    if let refusal = sheet.refusal { throw UnrecognisedInput(name: source.name, reason: refusal) }
+    if sheet.isHidden, passesOver {
+      throw UnrecognisedInput(
+        name: source.name, reason: "the sheet is hidden; to import it, add its name to that of the file")
     }
-    return nil
+    return try .export(ExportReader(source: source, options: options))
   }
 
-  /// The parts of `archive.zip:member.csv`; nil for the path of a file.
+  /// The sheets that are inputs.
+  ///
+  /// - Throws: `Failure` where there is none, or none of a name.
+  private static func sheets(
+    of spreadsheet: Spreadsheet, only name: String?, name file: String
+  ) throws -> [Int] {
+    let places = spreadsheet.sheets.indices.filter { name == nil || spreadsheet.sheets[$0].name == name }
+    if let name, places.isEmpty {
+      throw Failure(.missingInput, "\(file): the spreadsheet has no sheet \(PathText.shown(name))")
+    }
+    guard !places.isEmpty else { throw Failure(.badInput, "\(file): the spreadsheet has no sheet") }
+    return Array(places)
+  }
+
+  /// What a document of an old office program or an encrypted one is; nil for any other file.
+  private static func compoundFile(_ source: FileSource) throws -> String? {
+    guard source.isRegularFile else { return nil }
+    let head = try source.peek(512)
+    let directory = try CompoundFile.directoryOffset(head).map { try source.peek(4096, at: $0) }
+    return CompoundFile.refusal(head, directory: directory ?? [])
+  }
+
+  /// The parts of `archive.zip:member.csv` or `file.xlsx:Sheet`; nil for the path of a file.
   private static func memberPath(_ path: String) -> (archive: String, member: String)? {
-    guard let colon = path.firstRange(of: ".zip:") else { return nil }
+    let colons = [".zip:", ".xlsx:", ".xlsm:", ".xls:", ".ods:"].compactMap { path.firstRange(of: $0) }
+    guard let colon = colons.min(by: { $0.lowerBound < $1.lowerBound }) else { return nil }
     return (path[..<colon.upperBound].dropLast().description, path[colon.upperBound...].description)
   }
 }

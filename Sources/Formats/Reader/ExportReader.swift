@@ -236,7 +236,8 @@ public struct ExportReader {
 
   private static func makeRows(_ layout: Layout, input: Input) throws -> any RowSource {
     switch layout {
-    case .table(let delimiter): TableReader(input.text, delimiter: delimiter)
+    case .table(let delimiter):
+      TableReader(input.text, delimiter: delimiter, linesAreRows: input.linesAreRows)
     case .objects(let columns): JSONReader(input.text, columns: columns)
     case .elements(let shape): ElementReader(input.text, shape)
     }

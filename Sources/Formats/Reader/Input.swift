@@ -65,21 +65,32 @@ final class Input {
     while case .bytes = try unpacked.read(into: chunk) {}
   }
 
-  /// Makes sure of a member of an archive that a format takes, once it is known that one does.
+  /// Makes sure of a member of an archive or a sheet that a format takes, once it is known that one does.
   func checkMember() throws {
-    guard let member = source as? ArchivedSource else { return }
-    try member.check()
+    if let member = source as? ArchivedSource {
+      try member.check()
+    } else if let sheet = source as? SheetSource {
+      try sheet.check()
+    } else {
+      return
+    }
     try rewind()
   }
 
+  /// Whether a line of the text is a row that a person sees by this number, whatever line ends are in its cells.
+  var linesAreRows: Bool { source is SheetSource }
+
   var encodingDecision: Decision {
-    Decision(
+    if let sheet = source as? SheetSource { return Decision("encoding", sheet.encoding, .read) }
+    return Decision(
       "encoding", encoding.rawValue + (packing.map { ", \($0.rawValue)" } ?? ""),
       markLength > 0 ? .read : .inferred)
   }
 
   var warnings: [String] {
-    text.nulBytesDropped > 0 ? ["NUL bytes were dropped: \(text.nulBytesDropped)"] : []
+    let errors = (source as? SheetSource)?.errorCount ?? 0
+    return (text.nulBytesDropped > 0 ? ["NUL bytes were dropped: \(text.nulBytesDropped)"] : [])
+      + (errors > 0 ? ["cells with an error of the spreadsheet, read as empty: \(errors)"] : [])
   }
 
   /// Why the end of the bytes is not the end of the text; nil when it is.

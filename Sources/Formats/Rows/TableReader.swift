@@ -11,6 +11,7 @@ final class TableReader: RowSource {
 
   private let text: TextBuffer
   private let delimiter: UInt8
+  private let linesAreRows: Bool
   private let fields: UnsafeMutablePointer<Field>
   private var line: Int64 = 1
   private var columnsWithDoubledQuotes: [Int] = []
@@ -22,9 +23,11 @@ final class TableReader: RowSource {
   /// as far again for each of many such cells would never end.
   private var unclosedBytes = 0
 
-  init(_ text: TextBuffer, delimiter: UInt8) {
+  /// - Parameter linesAreRows: whether line ends within cells count for nothing.
+  init(_ text: TextBuffer, delimiter: UInt8, linesAreRows: Bool = false) {
     self.text = text
     self.delimiter = delimiter
+    self.linesAreRows = linesAreRows
     fields = .allocate(capacity: Self.maxColumns)
     copies = .allocate(capacity: copiesCapacity)
   }
@@ -127,7 +130,7 @@ final class TableReader: RowSource {
       isUnterminated: isUnterminated,
       source: UnsafeBufferPointer(start: base + from, count: position - from))
     consume(to: next)
-    line += innerLines + (isUnterminated ? 0 : 1)
+    line += (linesAreRows ? 0 : innerLines) + (isUnterminated ? 0 : 1)
     if columns == 1, fields[0].trimmed.isEmpty { return .nothing }
     return .found(.row(row))
   }

@@ -2,13 +2,13 @@
 
 import Logbook
 
-/// Tidepool's data model, from its export, its API or tools that keep its names: JSON and CSV.
+/// Tidepool's data model, from its export, its API or tools that keep its names: JSON, CSV and the sheets of XLSX.
 ///
 /// One measurement has another `id` in each upload, so a reading's place is its instant in UTC. Values are
 /// mmol/L unless a row says otherwise.
 struct TidepoolFormat: ExportFormat {
   static let id = "tidepool"
-  static let title = "Tidepool JSON or CSV"
+  static let title = "Tidepool JSON, CSV or XLSX"
   static let summary =
     "sensor and meter readings, ketones, insulin, basal rates, carbohydrates, exercise, notes"
   static var emptyList: Void? { () }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Files of old office programs, and encrypted ones of today: "Compound File Binary", MS-CFB.
+package enum CompoundFile {
+  private static let signature: [UInt8] = [0xD0, 0xCF, 0x11, 0xE0]
+  /// The stream that holds an encrypted document (MS-OFFCRYPTO, 2.3.4.4), in UTF-16 as names in the directory are.
+  private static let encrypted = "EncryptedPackage".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+
+  /// Where the directory of streams begins, by the first bytes of a file; nil for any other file.
+  package static func directoryOffset(_ head: [UInt8]) -> Int? {
+    guard head.starts(with: signature), head.count >= 512 else { return nil }
+    let shift = head.number(30, 2)
+    let sector = head.number(48, 4)
+    guard (9...12).contains(shift), sector < 0xFFFF_FFF0 else { return nil }
+    return Int((sector + 1) << shift)
+  }
+
+  /// What the file is, by bytes of it in which names of its streams may be, with what to do instead; nil for any other file.
+  package static func refusal(_ head: [UInt8], directory: [UInt8]) -> String? {
+    guard head.starts(with: signature) else { return nil }
+    let isEncrypted = [head, directory].contains { $0.firstRange(of: encrypted) != nil }
+    return isEncrypted
+      ? "an encrypted spreadsheet; save it without a password"
+      : "an old spreadsheet (XLS); save it as XLSX or CSV"
+  }
+}

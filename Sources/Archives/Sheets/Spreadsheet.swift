@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The sheets of a spreadsheet file: XLSX or ODS. A sheet comes as CSV text with commas; nothing is unpacked to a file but many
+/// shared texts.
+///
+/// Dates and times come as ISO 8601 text, numbers as they were typed, errors as empty cells that are counted. Line N of the
+/// text is row N of the sheet.
+package final class Spreadsheet {
+  static let maxSheets = 1024
+  /// Every sheet of an ODS file is found by reading the ones before it.
+  private static let maxWork: UInt64 = 32 << 30
+
+  /// A sheet by its name.
+  package struct Sheet {
+    package let name: String
+    /// Whether people do not see it in their program: it may hold what is out of date.
+    package let isHidden: Bool
+    /// Why it cannot be read; nil for one that can.
+    package let refusal: String?
+    /// The file in the archive, or nil where it is in the file of all sheets.
+    let part: String?
+  }
+
+  /// What an archive is as a whole.
+  package enum Kind {
+    case spreadsheet(Spreadsheet)
+    /// A document of which no sheet is read, with what to do instead.
+    case refused(String)
+  }
+
+  /// The sheets in the order of the file.
+  package private(set) var sheets: [Sheet] = []
+  private var parts: SpreadsheetParts
+  private let makeOverflow: () throws -> any OverflowFile
+  private var isOpenDocument = false
+  private var is1904 = false
+  private var stringsPath: String?
+  private var stylesPath: String?
+  private var loaded: (strings: SharedStrings?, forms: [CellForm])?
+
+  private init(_ parts: SpreadsheetParts, _ makeOverflow: @escaping () throws -> any OverflowFile) {
+    (self.parts, self.makeOverflow) = (parts, makeOverflow)
+  }
+
+  /// What an archive is by the names of its members; nil for files that somebody put into an archive.
+  ///
+  /// - Parameter makeOverflow: creates a file for what memory should not hold.
+  /// - Throws: `Failure` of category `badInput` for a damaged spreadsheet and for one that is made to harm.
+  package static func kind(
+    of archive: ZipArchive, isInterrupted: @escaping () -> Bool,
+    makeOverflow: @escaping () throws -> any OverflowFile
+  ) throws -> Kind? {
+    let parts = SpreadsheetParts(archive, isInterrupted)
+    let sheet = Spreadsheet(parts, makeOverflow)
+    if parts.has("[content_types].xml") { return try sheet.openXLSX() }
+    if parts.has("mimetype"), parts.has("content.xml") { return try sheet.openODS() }
+    return nil
+  }
+
+  private func openXLSX() throws -> Kind? {
+    if parts.has("xl/workbook.bin") { return .refused("a binary spreadsheet (XLSB); save it as XLSX or CSV") }
+    var path = "xl/workbook.xml"
+    if parts.has("_rels/.rels") {
+      let reader = RelationshipReader(name: parts.label("_rels/.rels"))
+      try parts.read("_rels/.rels", with: reader)
+      path = reader.target(ofType: "officeDocument").map { RelationshipReader.path($0, from: "") } ?? path
+    }
+    guard parts.has(path) else { return nil }
+    let workbook = WorkbookReader(name: parts.label(path))
+    try parts.read(path, with: workbook)
+    guard workbook.isWorkbook else { return .refused("a document of an office program, not a spreadsheet") }
+    is1904 = workbook.is1904
+    let folder = path.split(separator: "/").dropLast().joined(separator: "/")
+    let file = path.split(separator: "/").last ?? ""
+    let relationsPath = (folder.isEmpty ? "" : "\(folder)/") + "_rels/\(file).rels"
+    let relations = RelationshipReader(name: parts.label(relationsPath))
+    try parts.read(relationsPath, with: relations)
+    func resolved(_ target: String?) -> String? { target.map { RelationshipReader.path($0, from: folder) } }
+    stringsPath = resolved(relations.target(ofType: "sharedStrings"))
+    stylesPath = resolved(relations.target(ofType: "styles"))
+    sheets = workbook.entries.map { entry in
+      let relation = relations.relations[entry.relation]
+      let isTable = relation?.type.hasSuffix("/worksheet") == true
+      return Sheet(
+        name: entry.name, isHidden: entry.isHidden,
+        refusal: isTable ? nil : "the sheet is a chart, not a table",
+        part: isTable ? resolved(relation?.target) : nil)
+    }
+    return .spreadsheet(self)
+  }
+
+  private func openODS() throws -> Kind? {
+    let type = String(decoding: try parts.bytes("mimetype", atMost: 256), as: UTF8.self)
+    guard type.hasPrefix("application/vnd.oasis.opendocument.") else { return nil }
+    guard type.hasPrefix("application/vnd.oasis.opendocument.spreadsheet") else {
+      return .refused("a document of an office program, not a spreadsheet")
+    }
+    if parts.has("meta-inf/manifest.xml") {
+      let manifest = try parts.bytes("meta-inf/manifest.xml", atMost: 1 << 20)
+      if manifest.firstRange(of: Array("encryption-data".utf8)) != nil {
+        return .refused("an encrypted spreadsheet; save it without a password")
+      }
+    }
+    isOpenDocument = true
+    let names = OpenDocumentReader(namesOf: parts.label("content.xml"))
+    try parts.read("content.xml", with: names)
+    let size = parts.size("content.xml")
+    guard UInt64(names.sheets.count).multipliedReportingOverflow(by: size).partialValue <= Self.maxWork else {
+      throw Failure(.badInput, "\(parts.label("content.xml")): too many large sheets; save each as CSV")
+    }
+    sheets = names.sheets.map { Sheet(name: $0.name, isHidden: $0.isHidden, refusal: nil, part: nil) }
+    return .spreadsheet(self)
+  }
+
+  /// Writes a sheet as CSV text, in pieces, until the sink returns false.
+  ///
+  /// - Returns: what was noticed, of as much as was written.
+  /// - Throws: `Failure` of category `badInput` for a damaged sheet, and what the sink throws.
+  package func write(
+    _ place: Int, isInterrupted: @escaping () -> Bool = { false },
+    to sink: @escaping (UnsafeRawBufferPointer) throws -> Bool
+  ) throws -> SheetFindings {
+    parts.isInterrupted = isInterrupted
+    let label = parts.label(sheets[place].name)
+    if isOpenDocument {
+      let reader = OpenDocumentReader(sheet: place, name: label, sink: sink)
+      try parts.read("content.xml", with: reader)
+      try reader.complete()
+      return reader.findings
+    }
+    guard let part = sheets[place].part, parts.has(part) else {
+      throw Failure(.badInput, "\(label): the sheet is missing in the file; save the file again")
+    }
+    let shared = try loadShared()
+    let reader = WorksheetReader(
+      name: label, strings: shared.strings, forms: shared.forms, is1904: is1904, sink: sink)
+    try parts.read(part, with: reader)
+    try reader.complete()
+    return reader.findings
+  }
+
+  /// What all sheets share, read once.
+  private func loadShared() throws -> (strings: SharedStrings?, forms: [CellForm]) {
+    if let loaded { return loaded }
+    var strings: SharedStrings?
+    if let stringsPath, parts.has(stringsPath) {
+      let reader = SharedStrings(name: parts.label(stringsPath), makeOverflow: makeOverflow)
+      try parts.read(stringsPath, with: reader)
+      strings = reader
+    }
+    var forms: [CellForm] = []
+    if let stylesPath, parts.has(stylesPath) {
+      let reader = NumberFormats(name: parts.label(stylesPath))
+      try parts.read(stylesPath, with: reader)
+      forms = reader.forms
+    }
+    loaded = (strings, forms)
+    return (strings, forms)
+  }
+}
+
+/// The files of an office document by their names, of which case does not count.
+struct SpreadsheetParts {
+  private let archive: ZipArchive
+  private let members: [String: ZipMember]
+  /// Whether a person or the system ends the program meanwhile.
+  var isInterrupted: () -> Bool
+
+  init(_ archive: ZipArchive, _ isInterrupted: @escaping () -> Bool) {
+    self.archive = archive
+    self.isInterrupted = isInterrupted
+    members = Dictionary(archive.members.map { ($0.name.lowercased(), $0) }) { first, _ in first }
+  }
+
+  func has(_ path: String) -> Bool { members[path.lowercased()] != nil }
+
+  func size(_ path: String) -> UInt64 { members[path.lowercased()]?.size ?? 0 }
+
+  /// A part or a sheet with its file, for messages.
+  func label(_ path: String) -> String { "\(archive.name):\(PathText.shown(path))" }
+
+  private func source(_ path: String) throws -> ZipMemberSource {
+    guard let member = members[path.lowercased()] else {
+      throw Failure(.badInput, "\(label(path)): missing in the file; save the file again")
+    }
+    if let refusal = member.refusal { throw Failure(.badInput, "\(label(path)): \(refusal)") }
+    return try ZipMemberSource(member, of: archive, name: label(path))
+  }
+
+  func read(_ path: String, with reader: XMLPart) throws {
+    try reader.read(source(path), isInterrupted: isInterrupted)
+  }
+
+  /// The first bytes of a part.
+  func bytes(_ path: String, atMost limit: Int) throws -> [UInt8] {
+    let source = try source(path)
+    var bytes = [UInt8](repeating: 0, count: limit)
+    var count = 0
+    while count < limit {
+      let outcome = try bytes.withUnsafeMutableBytes {
+        try source.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[count...]))
+      }
+      guard case .bytes(let more) = outcome else { break }
+      count += more
+    }
+    return Array(bytes[..<count])
+  }
+}

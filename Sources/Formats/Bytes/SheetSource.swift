@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Logbook
+import TemporaryFiles
+
+extension UnlinkedFile: OverflowFile {}
+
+/// A sheet of a spreadsheet as an input of its own: CSV text. Its first rows show whether a format takes it; then all of it is
+/// kept in a file that nobody else can see, so that damage is known before a value is taken, and a second reading costs little.
+///
+/// Hashes that text, so that the same table is known again in another file.
+final class SheetSource: InputSource {
+  let name: String
+  let isRegularFile = true
+  let modifiedAt: Int64?
+  var isHashing = true {
+    didSet { whole?.isHashing = isHashing }
+  }
+  var isInterrupted: @Sendable () -> Bool = { false }
+  /// How many cells hold an error of the spreadsheet; known once all of it is read.
+  private(set) var errorCount = 0
+  private let spreadsheet: Spreadsheet
+  private let place: Int
+  /// The spreadsheet is read as long as its file is open.
+  private let file: FileSource
+  private var head: (bytes: [UInt8], isWhole: Bool)?
+  private var headPlace = 0
+  private var whole: FileSource?
+
+  init(_ place: Int, of spreadsheet: Spreadsheet, in file: FileSource) {
+    name = "\(file.name):\(PathText.shown(spreadsheet.sheets[place].name))"
+    modifiedAt = file.modifiedAt
+    (self.place, self.spreadsheet, self.file) = (place, spreadsheet, file)
+  }
+
+  var size: Int64? { whole?.size }
+  var bytesRead: Int64 { whole?.bytesRead ?? Int64(headPlace) }
+  var digest: Digest { whole?.digest ?? Digest() }
+  /// How the text came about, for people.
+  let encoding = "UTF-8, sheet of a spreadsheet"
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    if let whole { return try whole.read(into: buffer) }
+    let head = try readHead()
+    if headPlace < head.bytes.count {
+      let count = min(buffer.count, head.bytes.count - headPlace)
+      buffer.copyBytes(from: head.bytes[headPlace..<(headPlace + count)])
+      headPlace += count
+      return .bytes(count)
+    }
+    if head.isWhole { return .end }
+    return try passing(headPlace).read(into: buffer)
+  }
+
+  func rewind() throws {
+    headPlace = 0
+    isHashing = true
+    try whole?.rewind()
+  }
+
+  /// Reads the sheet once to its end, so that no value is taken from one that turns out to be damaged.
+  func check() throws {
+    if whole == nil { _ = try passing(0) }
+    try rewind()
+  }
+
+  private func readHead() throws -> (bytes: [UInt8], isWhole: Bool) {
+    if let head { return head }
+    var bytes: [UInt8] = []
+    var isWhole = true
+    let wanted = InputHead.size
+    _ = try spreadsheet.write(place, isInterrupted: isInterrupted) { piece in
+      bytes.append(contentsOf: piece)
+      isWhole = bytes.count < wanted
+      return isWhole
+    }
+    head = (bytes, isWhole)
+    return (bytes, isWhole)
+  }
+
+  /// Keeps the whole text in a file, and passes over its first bytes.
+  private func passing(_ count: Int) throws -> FileSource {
+    let spool = try UnlinkedFile()
+    let isInterrupted = isInterrupted
+    let findings = try spreadsheet.write(place, isInterrupted: isInterrupted) { piece in
+      try spool.append(piece)
+      return true
+    }
+    if let column = findings.exchangedDates {
+      throw Failure(
+        .badInput,
+        "\(name): a spreadsheet program exchanged day and month of some dates in column \(column) and left others as text; "
+          + "import the original file")
+    }
+    errorCount = findings.errorCount
+    let source = try FileSource(descriptor: spool.duplicate(), name: name)
+    try source.rewind()
+    source.isInterrupted = isInterrupted
+    source.isHashing = isHashing
+    whole = source
+    head = nil
+    var passed = [UInt8](repeating: 0, count: min(count, 64 * 1024))
+    var left = count
+    while left > 0 {
+      let outcome = try passed.withUnsafeMutableBytes {
+        try source.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<min(left, $0.count)]))
+      }
+      guard case .bytes(let more) = outcome else { break }
+      left -= more
+    }
+    return source
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Logbook
+import Testing
+
+/// A spreadsheet in a file, for the time of a test.
+final class SheetFile {
+  /// Bytes in memory for what a program keeps in a file.
+  private final class Overflow: OverflowFile {
+    private var bytes: [UInt8] = []
+
+    func append(_ more: UnsafeRawBufferPointer) { bytes += more }
+
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+      guard offset >= 0, offset + buffer.count <= bytes.count else {
+        throw Failure(.inputOutput, "the file has fewer bytes")
+      }
+      buffer.copyBytes(from: bytes[offset..<(offset + buffer.count)])
+    }
+  }
+
+  private let file: ArchiveFile
+  private(set) var overflows = 0
+  private(set) var kind: Spreadsheet.Kind?
+
+  init(_ bytes: [UInt8]) throws {
+    file = try ArchiveFile(bytes)
+    kind = try Spreadsheet.kind(of: file.archive, isInterrupted: { false }) { [weak self] in
+      self?.overflows += 1
+      return Overflow()
+    }
+  }
+
+  var refusal: String? { if case .refused(let reason) = kind { reason } else { nil } }
+
+  func spreadsheet() throws -> Spreadsheet {
+    guard case .spreadsheet(let spreadsheet) = kind else { throw Failure(.badInput, "not a spreadsheet") }
+    return spreadsheet
+  }
+
+  /// Writes a sheet; the file is open until its end.
+  func write(_ place: Int = 0, to sink: @escaping (UnsafeRawBufferPointer) throws -> Bool) throws {
+    try withExtendedLifetime(self) { findings = try spreadsheet().write(place, to: sink) }
+  }
+
+  /// The text of a sheet.
+  func text(_ place: Int = 0) throws -> String {
+    var text: [UInt8] = []
+    try write(place) { piece in
+      text += piece
+      return true
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// What was noticed in the sheet whose text was read last.
+  private(set) var findings: SheetFindings?
+
+  var errors: Int? { findings?.errorCount }
+}
