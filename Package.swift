@@ -39,6 +39,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // Without its traits: no configuration files, and no more of Foundation than it needs.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
@@ -128,7 +129,10 @@ let package = Package(
     .target(
       name: "Sync", dependencies: ["Logbook", "LogbookAPI", "LogbookStore"],
       swiftSettings: settings),
-    .target(name: "Report", dependencies: ["Logbook"], swiftSettings: settings),
+    .target(
+      name: "Report",
+      dependencies: ["Logbook", .product(name: "Mustache", package: "swift-mustache")],
+      swiftSettings: settings),
     .target(
       name: "Commands",
       dependencies: [

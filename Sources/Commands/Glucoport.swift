@@ -27,7 +27,7 @@ package struct Glucoport: ParsableCommand {
         name: "Look",
         subcommands: [
           StatusCommand.self, ListCommand.self, ShowCommand.self, DayCommand.self, StatsCommand.self,
-          ExportCommand.self,
+          ReportCommand.self, ExportCommand.self,
         ]),
       CommandGroup(
         name: "Sync",

@@ -88,6 +88,16 @@ struct StatsQuery {
     days = DayTally(period) { zone.place($0).utcOffset }
   }
 
+  /// Asks for the last days of the period, at most so many: up to its end, else up to the newest reading.
+  mutating func gatherLastDays(_ count: Int64) throws {
+    let newest = try options.until ?? newestReading().map { $0.utc + 1 }
+    guard let end = newest else { return }
+    let shown = end - 1 + Int64(zone.offset(atUTC: end - 1))
+    let midnight = (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
+    let start = max(instant(midnight - (count - 1) * 86400), options.since ?? Int64.min)
+    gatherDays(of: Period(start: start, end: end))
+  }
+
   private func instant(_ shown: Int64) -> Int64 {
     var zone = zone
     return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)

@@ -26,6 +26,13 @@ package struct GlucoseText: Sendable {
     unit == .milligramsPerDecilitre ? "\(limit.milligrams)" : decimal(Double(limit.tenthsOfMillimole) / 10, 1)
   }
 
+  /// Where a limit lies among values in mg/dL: that of the unit, so that a value equal to it lies on it.
+  func milligrams(_ limit: Targets.Limit) -> Double {
+    unit == .milligramsPerDecilitre
+      ? Double(limit.milligrams)
+      : Double(limit.tenthsOfMillimole) / 10 * Quantity.milligramsPerDecilitreInMillimole
+  }
+
   /// The target range, such as `70–180`.
   package func range(_ targets: Targets) -> String { "\(limit(targets.low))–\(limit(targets.high))" }
 

@@ -193,6 +193,7 @@ struct PlotTests {
         Monday 2026-03-02, 24 hours, zone UTC, mg/dL, target 70–180.
         Sensor: 264 readings, 92 % of the time, mean 165, lowest 50 at 00:00, highest 290 at 04:00.
         Finger sticks: 2 readings, lowest 95 at 10:00, highest 210 at 19:00.
+        Insulin 24.5 U, basal 20 U, bolus 4.5 U, Carbohydrates 105 g.
         Time in ranges: very low 1 %, low 7 %, target 51 %, high 27 %, very high 14 %.
         00:00 to 03:00: from 50 to 225, lowest 50, highest 225.
         03:00 to 06:00: from 230 to 175, lowest 175, highest 290.
@@ -247,6 +248,19 @@ struct PlotTests {
     day.records = [(.note, RecordFields(["text": .text("a\u{1B}[31m\u{202E}b\nc")]), "2026-03-02T10:00")]
     #expect(text(day.lines()).contains("10:00 note a\u{FFFD}[31m\u{FFFD}b c"))
     #expect(day.sentences.last == "10:00 note a\u{FFFD}[31m\u{FFFD}b c.")
+  }
+
+  @Test func basalRatesAreOnlyInTheSum() {
+    var day = SampleDay.empty
+    for hour in 10..<20 {
+      let fields = RecordFields(["rate": .number(1), "minutes": .number(60), "subtype": .text("basal")])
+      day.records.append((.insulin, fields, "2026-03-02T\(hour):00"))
+    }
+    let rates = text(day.lines())
+    #expect(rates.contains("Insulin 10 U · basal 10 U") && !rates.contains("U │"))
+    #expect(day.sentences.last == "Insulin 10 U, basal 10 U.")
+    day.records.append((.insulin, RecordFields(["units": .number(3)]), "2026-03-02T20:00"))
+    #expect(text(day.lines()).contains("U │") && day.sentences.last == "20:00 insulin 3 U.")
   }
 
   // MARK: - Days of the tally

@@ -35,6 +35,7 @@ enum SourceRules {
         "ServiceLifecycle", "UnixSignals",
       ]
     ),
+    ("templates of pages", "Report", ["Mustache"]),
     ("arguments", "Commands", ["ArgumentParser"]),
   ]
 

@@ -46,6 +46,8 @@ struct TableWriter: ItemWriter {
     if isLong { text += "  \(displayed(deviceName(reading.device)))  \(reading.address)" }
     if !marks.isEmpty { text += "  \(marks)" }
     if isLong { text += mark(reading.syncState(activity)) }
+    // The bar of a value in the target range ends with blanks.
+    while bars != nil, text.last == " " { text.removeLast() }
     return text
   }
 

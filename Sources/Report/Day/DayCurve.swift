@@ -89,6 +89,10 @@ package struct DayEvent: Sendable {
   }
   /// Units an hour.
   package var rate: Double? { number("rate") }
+  /// Whether it is a rate of a pump, of which a day has many: shown only in the sum of the day.
+  package var isBasalRate: Bool {
+    kind == .insulin && fields.subtype == "basal" && (rate != nil || minutes != nil)
+  }
   /// Grams of carbohydrates.
   package var carbohydrates: Double? { number("carbs") }
   /// Servings of unknown size.

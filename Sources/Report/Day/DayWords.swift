@@ -58,12 +58,15 @@ package struct DayWords: Sendable {
   package func sentences(zone: String) -> [String] {
     var lines = [heading(zone: zone).replacing(" · ", with: ", ") + "."]
     if day.isEmpty { return lines + ["No readings and no records."] }
-    for parts in [sensor, sticks] where !parts.isEmpty { lines.append(parts.joined(separator: ", ") + ".") }
+    for parts in [sensor, sticks, amounts] where !parts.isEmpty {
+      lines.append(parts.joined(separator: ", ") + ".")
+    }
     lines += rangeSentences + blocks + gaps
     lines += (day.sticks.map { ($0, "finger stick") } + day.scans.map { ($0, "scan") })
       .sorted { $0.0.instant < $1.0.instant }
       .map { "\(clock($0.0.deviceTime.seconds)): \($0.1) \(glucose.level($0.0.level))." }
-    return lines + day.events.map { sentence($0) + "." }
+    return lines
+      + day.events.filter { !$0.isBasalRate || !$0.text.isEmpty }.map { sentence($0) + "." }
   }
 }
 

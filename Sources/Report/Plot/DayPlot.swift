@@ -65,7 +65,7 @@ package struct DayPlot: Sendable {
   }
 
   private var eventLines: [PlotLine] {
-    let insulin = day.events.filter { $0.kind == .insulin }.compactMap { event in
+    let insulin = day.events.filter { $0.kind == .insulin && !$0.isBasalRate }.compactMap { event in
       event.units.map {
         (column(event.instant, of: frame.columns), glucose.plain($0), PlotRole.insulin as PlotRole?)
       }

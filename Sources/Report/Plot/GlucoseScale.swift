@@ -84,13 +84,7 @@ struct PlotFrame: Sendable {
     return line
   }
 
-  private func row(of limit: Targets.Limit) -> Int {
-    let isMilligrams = glucose.unit == .milligramsPerDecilitre
-    return row(
-      isMilligrams
-        ? Double(limit.milligrams)
-        : Double(limit.tenthsOfMillimole) / 10 * Quantity.milligramsPerDecilitreInMillimole)
-  }
+  private func row(of limit: Targets.Limit) -> Int { row(glucose.milligrams(limit)) }
 
   private func axis(_ hours: [(column: Int, text: String)]) -> [PlotLine] {
     var floor = margin("", signs.corner)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Report
-
 /// A goal for the part of the time in a range, with what the sensor measured.
-struct StatsGoal {
+package struct StatsGoal: Sendable {
   /// The range; a low or high one with what lies beyond it.
-  let range: String
-  let limit: Double
+  package let range: String
+  /// The limit in percent.
+  package let limit: Double
   /// Whether more than the limit is the goal; else less.
-  let isAbove: Bool
-  let percent: Double
+  package let isAbove: Bool
+  /// What the sensor measured, in percent.
+  package let percent: Double
 
-  var isMet: Bool { isAbove ? percent > limit : percent < limit }
+  /// Whether the goal is met.
+  package var isMet: Bool { isAbove ? percent > limit : percent < limit }
 
   /// The goals of the targets; none where there are too few data to compare with them.
-  static func all(of sensor: SensorFigures, _ targets: Targets) -> [StatsGoal] {
+  package static func all(of sensor: SensorFigures, _ targets: Targets) -> [StatsGoal] {
     guard sensor.goalShortage == nil, let goals = targets.goals else { return [] }
     func percent(_ bands: GlucoseBand...) -> Double? {
       let parts = bands.filter { sensor.ranges[$0.rawValue].percent.shortage != .notSeparate }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Report
+
+/// The forms in which `report` writes its page.
+enum ReportForm: String, ExpressibleByArgument, CaseIterable {
+  case html, pdf
+}
+
+/// `glucoport report`: a page with figures and pictures of a period, in one HTML file.
+struct ReportCommand: ClassifiedCommand {
+  static let actionClass = ActionClass.local
+  static let configuration = CommandConfiguration(
+    commandName: "report", abstract: "Write a page with figures and curves as one HTML file.",
+    discussion: helpText(
+      """
+      The page has no script and fetches nothing; a browser shows and prints it. Not a medical device: do \
+      not base treatment on it.
+      """,
+      examples: "glucoport report --last 14d -o report.html",
+      "glucoport report --since 2026-01-01 --until 2026-04-01 --language de --anonymise -o bericht.html"))
+
+  @OptionGroup var storeOptions: StoreOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Only readings from this time on: 2026-05-06, 2026-05-06T18:30, yesterday, 14d, 36h.",
+      valueName: "time"))
+  var since: TimeArgument?
+
+  @Option(help: ArgumentHelp("Only readings before this time.", valueName: "time"))
+  var until: TimeArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "The last days with readings: 14d, 4w, 36h. Default: 14d.", valueName: "span"))
+  var last: SpanArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only this device: its serial number, or a part of its name.", valueName: "device"))
+  var device: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The target range: \(Targets.named.map(\.name).joined(separator: ", ")), or LOW-HIGH.",
+      valueName: "targets"))
+  var targets = Targets.standard.name
+
+  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
+  var unit: GlucoseUnit?
+
+  @Option(
+    help: ArgumentHelp(
+      "The language of the page: \(alternatives(PageTexts.all.map(\.code))).", valueName: "language"))
+  var language = PageTexts.english.code
+
+  @Flag(help: "Leave out serial numbers, names and notes; dates stay.")
+  var anonymise = false
+
+  @Option(
+    help: ArgumentHelp(
+      "html, or pdf with Chromium or WeasyPrint installed.", valueName: "form"))
+  var format = ReportForm.html
+
+  @Option(
+    name: [.customLong("output"), .customShort("o")],
+    help: ArgumentHelp("Write to this file; - is standard output.", valueName: "file"))
+  var target: PathArgument
+
+  @Flag(help: "Replace an existing file.")
+  var force = false
+
+  func validate() throws {
+    if last != nil, since != nil || until != nil {
+      throw ValidationError("Use --last, or --since and --until.")
+    }
+    if device == "" { throw ValidationError("--device needs a serial number or a name.") }
+    if target.path == "" { throw ValidationError("--output needs the name of a file.") }
+    if texts == nil {
+      throw ValidationError(
+        "Unknown language '\(language)'; use \(alternatives(PageTexts.all.map(\.code))).")
+    }
+    try TargetsArgument.validate(targets)
+  }
+
+  func run() throws {
+    let output = Output()
+    // Whether a PDF can be made is known before the store is read.
+    let printer = format == .pdf ? try PagePrinter() : nil
+    let html = try html()
+    let page = try printer?.pdf(of: html) ?? Array(html.utf8)
+    if target.path == "-" {
+      output.write(page)
+    } else {
+      try SavedFile(path: target.path, replaces: force).write { sink in
+        try page.withUnsafeBytes { try sink($0) }
+      }
+    }
+    try output.finish()
+  }
+
+  private var texts: PageTexts? { PageTexts.all.first { $0.code == language } }
+
+  private func html() throws -> String {
+    let store = try storeOptions.open(.reader)
+    let display = try unit ?? store.displayUnit()
+    var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
+    if let device { try query.requireDevice(device) }
+    query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
+    query.options.grouping = .day
+    query.options.hasProfile = true
+    if since != nil || until != nil {
+      query.setPeriod(since: since, until: until)
+    } else {
+      try query.setPeriod(last ?? .fortnight)
+    }
+    try query.gatherLastDays(Int64(ReportContents.maxDays))
+    let view = try query.view(unit: display)
+    guard let period = view.result.period else {
+      throw Failure(.missingInput, "\(displayed(store.path)): no readings; there is nothing to report")
+    }
+    let dates = [period.start, period.end - 1].map { String(view.shown($0).text.prefix(10)) }
+    let contents = ReportContents(
+      result: view.result, days: view.days,
+      devices: view.devices.map { device in
+        let name = [device.vendor, device.model].filter { !$0.isEmpty }.joined(separator: " ")
+        return ReportDevice(name: name, serialNumber: device.serial)
+      },
+      targets: view.targets, unit: view.unit, zone: view.zone.name, dates: (dates[0], dates[1]),
+      device: device, version: Release.version, isAnonymised: anonymise)
+    return try ReportPage(contents, texts ?? .english).html()
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// A device as a report names it.
+package struct ReportDevice: Sendable {
+  /// Vendor and model.
+  package let name: String
+  /// The serial number; empty without one.
+  package let serialNumber: String
+
+  /// A device of these names.
+  package init(name: String, serialNumber: String) {
+    self.name = name
+    self.serialNumber = serialNumber
+  }
+}
+
+/// All that a report shows.
+package struct ReportContents: Sendable {
+  /// How many days have their curve at most: those at the end of the period.
+  package static let maxDays = 90
+
+  /// The figures, grouped by day, with the profile.
+  package let result: StatisticsResult
+  /// The days of the period, or its last ones.
+  package let days: [DayCurve]
+  /// The devices of the readings.
+  package let devices: [ReportDevice]
+  /// The limits of the ranges.
+  package let targets: Targets
+  /// The unit of all values of glucose.
+  package let unit: GlucoseUnit
+  /// The name of the logbook's zone.
+  package let zone: String
+  /// The first and the last date of the period, such as `2026-05-06`.
+  package let dates: (first: String, last: String)
+  /// The device that was chosen; nil for all.
+  package let device: String?
+  /// The version of the program.
+  package let version: String
+  /// Whether serial numbers, names and notes are left out.
+  package let isAnonymised: Bool
+
+  /// Contents of these parts.
+  package init(
+    result: StatisticsResult, days: [DayCurve], devices: [ReportDevice], targets: Targets, unit: GlucoseUnit,
+    zone: String, dates: (first: String, last: String), device: String?, version: String, isAnonymised: Bool
+  ) {
+    (self.result, self.days, self.devices) = (result, days, devices)
+    (self.targets, self.unit, self.zone, self.dates) = (targets, unit, zone, dates)
+    (self.device, self.version, self.isAnonymised) = (device, version, isAnonymised)
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+extension ReportPage {
+  /// The days in figures, and each with its curve and its records.
+  var daily: PageModel.Section? {
+    let days = contents.days.suffix(ReportContents.maxDays).filter { !$0.isEmpty }
+    guard !days.isEmpty else { return nil }
+    let dots = days.flatMap { [$0.sensor, $0.sticks, $0.scans] }.joined()
+    let scale = GlucoseScale(highest: dots.map(\.level.milligrams).max() ?? 0, contents.unit)
+    var intro = [PageModel.Part.text(texts.dailyMeaning)]
+    if total.days > ReportContents.maxDays {
+      intro.append(.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)")))
+    }
+    return PageModel.Section(
+      anchor: "days", heading: Markup(texts.daily),
+      blocks: [PageModel.Block(parts: intro), PageModel.Block(parts: [dailyFigures])]
+        + days.map { PageModel.Block(parts: parts(of: $0, scale)) },
+      startsPage: true)
+  }
+
+  private var dailyFigures: PageModel.Part {
+    let columns = [
+      texts.date, texts.readings, texts.activeTime, "\(texts.mean), \(contents.unit.name)",
+      "\(texts.low), %", "\(texts.target), %", "\(texts.high), %", "\(texts.insulin), U",
+      "\(texts.carbohydrates), g",
+    ]
+    let first = contents.days.suffix(ReportContents.maxDays).first?.day ?? Int.min
+    let rows = contents.result.groups.filter { ($0.key ?? first) >= first }.map { group in
+      let (sensor, amounts) = (group.sensor, group.amounts)
+      func percent(_ bands: GlucoseBand...) -> String {
+        let parts = bands.compactMap { sensor.ranges[$0.rawValue].percent.number }
+        let sum = parts.reduce(0, +)
+        return parts.isEmpty ? "—" : part(Int(sum.rounded()), exactly: sum)
+      }
+      func total(_ amount: DailyAmount) -> String { amount.records > 0 ? glucose.plain(amount.total) : "—" }
+      return PageModel.Row(
+        group.key.map { Grouping.day.name(of: $0) } ?? "",
+        [
+          count(sensor.readings),
+          sensor.readings > 0 ? short(sensor.active) { "\(glucose.decimal($0, 0)) %" } : "—",
+          short(sensor.mean, glucose.number), percent(.veryLow, .low), percent(.target),
+          percent(.high, .veryHigh), total(amounts.insulin), total(amounts.carbohydrates),
+        ])
+    }
+    return .table(texts.dailyFigures, columns, rows, of: .dates)
+  }
+
+  private func parts(of day: DayCurve, _ scale: GlucoseScale) -> [PageModel.Part] {
+    let title = "\(texts.weekdays[((day.day + 3) % 7 + 7) % 7]) \(day.date)"
+    let picture = DayChart(day: day, targets: contents.targets, glucose: glucose, scale: scale).picture(
+      "day-\(day.date)", title: title, description: description(of: day))
+    let chart = PageModel.Part(subtitle: Markup(title), picture: picture)
+    let events = day.events.filter { !$0.isBasalRate || !contents.isAnonymised && !$0.text.isEmpty }
+    if events.isEmpty { return [chart] }
+    let rows = events.map { event in
+      let (kind, text) = words(event)
+      return PageModel.Row(clock(event.deviceTime.seconds), ["\(kind) \(text)"])
+    }
+    return [
+      chart, .table(PageTexts.fill(texts.records, day.date), [texts.time, texts.record], rows, of: .text),
+    ]
+  }
+
+  private func description(of day: DayCurve) -> String {
+    let values = day.sensor.map(\.level.milligrams)
+    guard let lowest = values.min(), let highest = values.max() else { return texts.noDayReadings }
+    return PageTexts.fill(
+      texts.dayDescription, count(values.count), glucose.number(lowest), glucose.number(highest))
+  }
+
+  private func words(_ event: DayEvent) -> (kind: String, text: String) {
+    let kinds: [RecordKind: String] = [
+      .insulin: texts.insulin, .food: texts.food, .exercise: texts.exercise, .note: texts.note,
+    ]
+    let subtypes = ["rapid": texts.rapid, "long": texts.long, "basal": texts.basal, "mix": texts.mixed]
+    let amounts = [
+      event.units.map { "\(glucose.plain($0)) U" },
+      event.rate.map { PageTexts.fill(texts.unitsPerHour, glucose.plain($0)) },
+      event.carbohydrates.map { "\(glucose.plain($0)) g" },
+      event.servings.map { PageTexts.fill(texts.servings, glucose.plain($0)) },
+      event.minutes.map { PageTexts.fill(texts.minutes, glucose.plain($0)) },
+    ].compactMap(\.self)
+    let written = contents.isAnonymised ? "" : event.text
+    let parts = amounts + [subtypes[event.subtype] ?? "", written]
+    return (kinds[event.kind] ?? event.kind.rawValue, parts.filter { !$0.isEmpty }.joined(separator: " "))
+  }
+}

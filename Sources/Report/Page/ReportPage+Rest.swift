@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ReportPage {
+  /// Insulin, carbohydrates and ketones; nil without any.
+  var amounts: PageModel.Section? {
+    let (amounts, ketones) = (total.amounts, total.ketones)
+    let lines = [
+      (texts.insulin, amounts.insulin, "U"), (texts.basal, amounts.basal, "U"),
+      (texts.bolus, amounts.bolus, "U"), (texts.mixed, amounts.mixed, "U"),
+      (texts.carbohydrates, amounts.carbohydrates, "g"),
+    ].filter { $0.1.records > 0 }
+    var parts: [PageModel.Part] = []
+    if !lines.isEmpty {
+      let rows = lines.map { name, amount, unit in
+        PageModel.Row(
+          name,
+          [
+            "\(glucose.plain(amount.total)) \(unit)",
+            figure(amount.perDay) { "\(glucose.decimal($0)) \(unit)" }, count(amount.daysWithAny),
+          ])
+      }
+      let columns = [texts.record, texts.total, texts.perDayWithAny, texts.daysWithAny]
+      parts.append(.table(texts.amounts, columns, rows))
+    }
+    if ketones.readings > 0 {
+      func value(_ metric: Metric) -> String { figure(metric) { "\(glucose.decimal($0)) mmol/L" } }
+      let row = PageModel.Row(
+        texts.ketones, [count(ketones.readings), value(ketones.mean), value(ketones.highest)])
+      parts.append(.table(texts.ketones, [texts.figure, texts.readings, texts.mean, texts.highest], [row]))
+    }
+    guard !parts.isEmpty else { return nil }
+    return PageModel.Section(
+      anchor: "amounts", heading: Markup(texts.amounts), blocks: parts.map { PageModel.Block(parts: [$0]) })
+  }
+
+  /// The devices of the readings.
+  var devices: PageModel.Section {
+    let isAnonymised = contents.isAnonymised
+    var rows = contents.devices.map { device in
+      PageModel.Row(device.name.isEmpty ? "—" : device.name, isAnonymised ? [] : [device.serialNumber])
+    }
+    if isAnonymised {
+      // Two devices of one model are then one line, and in no order that says more.
+      let names = Set(rows.map(\.head.description))
+      rows = names.sorted().compactMap { name in rows.first { $0.head.description == name } }
+    }
+    let columns = [texts.device] + (isAnonymised ? [] : [texts.serialNumber])
+    let part =
+      rows.isEmpty
+      ? PageModel.Part.text(texts.noReadings) : .table(texts.devices, columns, rows, of: .text)
+    return PageModel.Section(
+      anchor: "devices", heading: Markup(texts.devices), blocks: [PageModel.Block(parts: [part])])
+  }
+
+  /// How many readings do not count, and why.
+  var leftOut: PageModel.Section {
+    let rows = LeftOut.allCases.filter { total.leftOut[$0] > 0 }.map { reason in
+      PageModel.Row(texts.text(of: reason), [count(total.leftOut[reason])])
+    }
+    let part =
+      rows.isEmpty
+      ? PageModel.Part.text(texts.nothingLeftOut)
+      : .table(texts.leftOut, [texts.reason, texts.readings], rows)
+    return PageModel.Section(
+      anchor: "left-out", heading: Markup(texts.leftOut), blocks: [PageModel.Block(parts: [part])])
+  }
+
+  /// The rules of the figures, and what made the page.
+  var about: PageModel.Section {
+    var notes = [texts.shortageRule, texts.extremesRule, texts.sensorsRule, texts.clockRule]
+    if let device = contents.device {
+      notes.append(contents.isAnonymised ? texts.oneDevice : PageTexts.fill(texts.onlyDevice, device))
+    }
+    if contents.isAnonymised { notes.append(texts.anonymised) }
+    notes.append(PageTexts.fill(texts.program, contents.version))
+    return PageModel.Section(
+      anchor: "about", heading: Markup(texts.about),
+      blocks: [PageModel.Block(parts: notes.map { PageModel.Part.text($0) })])
+  }
+}

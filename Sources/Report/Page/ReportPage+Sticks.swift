@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+extension ReportPage {
+  /// What finger sticks say: of the readings, never of the time.
+  var sticks: PageModel.Section? {
+    let figures = total.fingerSticks
+    guard figures.readings > 0 else { return nil }
+    let dots = contents.days.flatMap(\.sticks)
+    let blocks = [
+      [PageModel.Part.text(texts.sticksMeaning), stickRanges(figures)], [stickFigures(figures)],
+      standardDay(dots),
+    ]
+    return PageModel.Section(
+      anchor: "sticks", heading: Markup(texts.sticks), blocks: blocks.map(PageModel.Block.init),
+      startsPage: true)
+  }
+
+  private func stickRanges(_ figures: FingerStickFigures) -> PageModel.Part {
+    let exact = figures.ranges.map { $0.percent.number ?? 0 }
+    let whole = WholePercents.of(exact.map { $0 / 100 })
+    let limits = glucose.ranges(contents.targets)
+    let rows = GlucoseBand.allCases.reversed().compactMap { band -> PageModel.Row? in
+      let index = band.rawValue
+      guard figures.ranges[index].percent.shortage != .notSeparate else { return nil }
+      return PageModel.Row(
+        texts.name(of: band),
+        [
+          limits[index], count(figures.ranges[index].readings),
+          "\(part(whole[index], exactly: exact[index])) %",
+        ])
+    }
+    let columns = [
+      texts.range, "\(texts.limits), \(contents.unit.name)", texts.readings, texts.percentOfReadings,
+    ]
+    return .table(texts.percentOfReadings, columns, rows)
+  }
+
+  private func stickFigures(_ figures: FingerStickFigures) -> PageModel.Part {
+    func value(_ metric: Metric) -> String {
+      figure(metric) { "\(glucose.number($0)) \(contents.unit.name)" }
+    }
+    func decimal(_ metric: Metric) -> String { figure(metric) { glucose.decimal($0) } }
+    let rows = [
+      (texts.readings, count(figures.readings)), (texts.daysWithReadings, count(figures.daysWithReadings)),
+      (texts.readingsPerDay, decimal(figures.perDay)),
+      (texts.readingsPerDayWithAny, decimal(figures.perDayWithReadings)),
+      (texts.lowest, value(figures.lowest)), (texts.median, value(figures.median)),
+      (texts.highest, value(figures.highest)), (texts.mean, value(figures.mean)),
+      (texts.deviation, value(figures.standardDeviation)),
+      (texts.variation, figure(figures.variation, percent)),
+      (texts.lowRisk, decimal(figures.lowRisk)), (texts.highRisk, decimal(figures.highRisk)),
+    ]
+    let edges = [("LO", figures.lows), ("HI", figures.highs)].filter { $0.1 > 0 }.map { ($0, count($1)) }
+    return .table(
+      texts.sticks, [texts.figure, texts.value], (rows + edges).map { PageModel.Row($0, [$1]) })
+  }
+
+  private func standardDay(_ dots: [DayCurve.Dot]) -> [PageModel.Part] {
+    let picture = StickChart(sticks: dots, targets: contents.targets, glucose: glucose).picture(
+      "sticks-chart", title: "\(texts.standardDay), \(contents.unit.name)",
+      description: texts.standardDayMeaning)
+    let rows = StickBlock.all(dots).enumerated().map { index, block in
+      let time = "\(clock(Int64(index) * 10800)) – \(clock(Int64(index + 1) * 10800))"
+      guard let block else { return PageModel.Row(time, ["0", "—", "—", "—", "—"]) }
+      let half = block.quartiles.map { "\(glucose.number($0.low))–\(glucose.number($0.high))" }
+      return PageModel.Row(
+        time,
+        [
+          count(block.count), block.median.map(glucose.number) ?? "—", half ?? "—",
+          glucose.number(block.lowest), glucose.number(block.highest),
+        ])
+    }
+    let columns = [
+      texts.time, texts.readings, texts.median, texts.middleHalf, texts.lowest, texts.highest,
+    ]
+    let limit =
+      total.days > ReportContents.maxDays
+      ? [PageModel.Part.text(PageTexts.fill(texts.dailyLimit, "\(ReportContents.maxDays)"))] : []
+    return limit + [
+      .text(texts.standardDayMeaning), PageModel.Part(picture: picture),
+      .table("\(texts.standardDay), \(contents.unit.name)", columns, rows),
+    ]
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The page of a report: figures and pictures in the words of a language.
+package struct ReportPage: Sendable {
+  let contents: ReportContents
+  let texts: PageTexts
+  let glucose: GlucoseText
+
+  var total: GroupFigures { contents.result.total }
+
+  /// A page of these contents in the language of these texts.
+  package init(_ contents: ReportContents, _ texts: PageTexts) {
+    self.contents = contents
+    self.texts = texts
+    glucose = GlucoseText(contents.unit, mark: texts.mark)
+  }
+
+  /// The HTML: the same bytes for the same contents.
+  ///
+  /// - Throws: what the template throws.
+  package func html() throws -> String { try PageTemplate.render(model) }
+
+  /// What the page shows.
+  package var model: PageModel {
+    PageModel(
+      language: texts.code, title: Markup(texts.title), notice: Markup(texts.notice), facts: facts,
+      sections: [
+        ranges, sensor, profile, daily, sticks, amounts, devices, leftOut, about,
+      ].compactMap(\.self))
+  }
+
+  private var facts: [PageModel.Row] {
+    [
+      (texts.period, "\(contents.dates.first) – \(contents.dates.last)"),
+      (texts.calendarDays, "\(total.days)"), (texts.timeZone, contents.zone),
+      (texts.unit, contents.unit.name),
+      (texts.targetRange, "\(glucose.range(contents.targets)) \(contents.unit.name)"),
+    ].map { PageModel.Row($0, [$1]) }
+  }
+
+  // MARK: - Numbers
+
+  /// The figure, or a dash with the reason.
+  func figure(_ metric: Metric, _ text: (Double) -> String) -> String {
+    switch metric {
+    case .value(let number): text(number)
+    case .absent(let shortage): "— (\(texts.text(of: shortage)))"
+    }
+  }
+
+  /// The figure, or a dash.
+  func short(_ metric: Metric, _ text: (Double) -> String) -> String { metric.number.map(text) ?? "—" }
+
+  func percent(_ number: Double) -> String { glucose.decimal(number, 1) + " %" }
+
+  /// A percentage of a range: whole, of less than one its tenths.
+  func part(_ whole: Int, exactly percent: Double) -> String {
+    WholePercents.text(whole, exactly: percent).replacing(".", with: texts.mark)
+  }
+
+  func count(_ number: Int) -> String {
+    var digits = Substring(String(number))
+    var groups: [Substring] = []
+    while digits.count > 3 {
+      groups.insert(digits.suffix(3), at: 0)
+      digits = digits.dropLast(3)
+    }
+    // A narrow blank, as ISO 80000 has it: neither a comma nor a point, which not all languages read alike.
+    return ([digits] + groups).joined(separator: "\u{202F}")
+  }
+}
