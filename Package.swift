@@ -50,6 +50,7 @@ let package = Package(
     .systemLibrary(name: "CBZip2", providers: [.apt(["libbz2-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CLZMA", providers: [.apt(["liblzma-dev"])]),
+    .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CLibUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .target(
       name: "Logbook",
@@ -134,10 +135,12 @@ let package = Package(
       dependencies: ["Logbook", .product(name: "Mustache", package: "swift-mustache")],
       swiftSettings: settings),
     .target(
+      name: "Doctor", dependencies: ["CLinux", "Logbook", "LogbookStore"], swiftSettings: settings),
+    .target(
       name: "Commands",
       dependencies: [
         "Logbook", "LogbookAPI", "Formats", "LogbookStore", "Meters", "Remotes", "ServerStore",
-        "USBTransport", "Ingest", "Sync", "LogbookServer", "Report",
+        "USBTransport", "Ingest", "Sync", "LogbookServer", "Report", "Doctor",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings
@@ -248,9 +251,16 @@ let package = Package(
     ),
     .testTarget(name: "ReportTests", dependencies: ["Logbook", "Report"], swiftSettings: settings),
     .testTarget(
+      name: "DoctorTests",
+      dependencies: [
+        "Doctor", "Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "embedding", "Commands", "Logbook", "LogbookAPI", "LogbookStore", "Formats", "Meters",
+        "glucoport", "embedding", "Commands", "Doctor", "Logbook", "LogbookAPI", "LogbookStore", "Formats",
+        "Meters",
         "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestArchives", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),

@@ -10,7 +10,7 @@ source Tests/phases.sh
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
 Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libexpat1-dev libusb-1.0-0-dev \
-  umockdev mandoc sqlite3 strace curl openssl xz-utils bzip2
+  umockdev mandoc sqlite3 strace curl openssl xz-utils bzip2 systemd dpkg-dev binutils
 swift --version
 
 phase "format and manual pages"
@@ -20,6 +20,9 @@ echo "format and manual pages: no findings"
 
 phase "build, warnings are errors"
 build
+
+phase "units and packages"
+Tests/packaging.sh "$(swift build --show-bin-path)/glucoport"
 
 memory_folder
 alone='\.(CrashTests|UploadKillTests)/'

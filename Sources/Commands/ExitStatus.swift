@@ -5,6 +5,10 @@ import Logbook
 /// The exit statuses of glucoport(1). The only place that maps failures to them.
 enum ExitStatus: Int32, Error {
   case done = 0
+  /// A checkup found what a person should mend, and no status below says it better. A warning, for monitoring programs.
+  case failed = 1
+  /// For monitoring programs: uploads fail.
+  case critical = 2
   /// Some items were rejected; the rest is stored.
   case partial = 3
   /// Done, but conflicts need a decision.
@@ -48,7 +52,8 @@ enum ExitStatus: Int32, Error {
   static let precedence: [ExitStatus] = [
     .interrupted, .terminated, .bug, .configuration, .permission, .protocolViolation, .inputOutput,
     .cannotCreate, .unavailable,
-    .missingInput, .badInput, .usage, .temporary, .partial, .conflicts, .done,
+    .missingInput, .badInput, .usage, .temporary, .partial, .conflicts, .critical, .failed,
+    .done,
   ]
 
   /// The status for a run of several parts.

@@ -26,8 +26,8 @@ package struct Glucoport: ParsableCommand {
       CommandGroup(
         name: "Look",
         subcommands: [
-          StatusCommand.self, ListCommand.self, ShowCommand.self, DayCommand.self, StatsCommand.self,
-          ReportCommand.self, ExportCommand.self,
+          StatusCommand.self, DoctorCommand.self, ListCommand.self, ShowCommand.self, DayCommand.self,
+          StatsCommand.self, ReportCommand.self, ExportCommand.self,
         ]),
       CommandGroup(
         name: "Sync",
@@ -36,7 +36,8 @@ package struct Glucoport: ParsableCommand {
           ServeCommand.self,
         ]),
       CommandGroup(
-        name: "Manage", subcommands: [RecordCommand.self, ReadingCommand.self, ConfigCommand.self]),
+        name: "Manage",
+        subcommands: [RecordCommand.self, ReadingCommand.self, ConfigCommand.self, SetupCommand.self]),
     ])
 
   /// The program without arguments, as the parser asks for it.

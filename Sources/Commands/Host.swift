@@ -71,9 +71,32 @@ enum Host {
   /// Where stores and servers are when nobody says: the XDG data folder. Nil where the environment names none, since a
   /// file below whatever folder a command starts in would not be found again.
   static var dataFolder: String? {
-    let data = absolutePath("XDG_DATA_HOME") ?? absolutePath("HOME").map { $0 + "/.local/share" }
-    return data.map { $0 + "/glucoport" }
+    dataHome.map { $0 + "/glucoport" }
   }
+
+  /// The XDG data folder; nil where the environment names none.
+  static var dataHome: String? {
+    absolutePath("XDG_DATA_HOME") ?? absolutePath("HOME").map { $0 + "/.local/share" }
+  }
+
+  /// The XDG state folder; nil where the environment names none.
+  static var stateHome: String? {
+    absolutePath("XDG_STATE_HOME") ?? absolutePath("HOME").map { $0 + "/.local/state" }
+  }
+
+  /// Where the settings of a user's programs are: the XDG configuration folder. Nil where the environment names none.
+  static var configurationFolder: String? {
+    absolutePath("XDG_CONFIG_HOME") ?? absolutePath("HOME").map { $0 + "/.config" }
+  }
+
+  /// The user id that counts for permissions.
+  static var userID: UInt32 { geteuid() }
+
+  /// The name of that user; nil where the system has none.
+  static var userName: String? { getpwuid(geteuid()).map { PathText.text($0.pointee.pw_name) } }
+
+  /// Whether the system knows a group.
+  static func hasGroup(_ name: String) -> Bool { getgrnam(name) != nil }
 
   private static func absolutePath(_ name: String) -> String? {
     environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }

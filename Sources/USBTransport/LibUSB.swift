@@ -23,6 +23,12 @@ final class LibUSB {
 
   deinit { libusb_exit(context) }
 
+  /// The version of the library.
+  static var version: String {
+    guard let version = libusb_get_version()?.pointee else { return "" }
+    return "\(version.major).\(version.minor).\(version.micro)"
+  }
+
   /// Every device at the bus, with what its descriptor reports.
   func devices() throws(Failure) -> [PluggedDevice] {
     var devices: [PluggedDevice] = []

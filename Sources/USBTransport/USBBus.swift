@@ -13,12 +13,27 @@ public struct USBBus {
   ///   one second in all.
   public init(isInterrupted: @escaping () -> Bool = { false }) { self.isInterrupted = isInterrupted }
 
+  /// The version of the libusb library that this process uses, such as `1.0.26`.
+  package static var libraryVersion: String { LibUSB.version }
+
   /// Every device at the bus, hubs too, by bus and address. Nothing is opened.
   ///
   /// - Throws: `Failure` when the system does not let the bus be listed.
   public func devices() throws -> [PluggedDevice] {
     try LibUSB().devices().map { SystemDevice($0).described }.sorted {
       ($0.bus, $0.address) < ($1.bus, $1.address)
+    }
+  }
+
+  /// Why a device could not be opened over this link although permission is there; nil where nothing is seen that
+  /// prevents it. Nothing is opened.
+  package func obstruction(to device: PluggedDevice, _ link: MeterLink) -> Failure? {
+    guard case .disk = link else { return nil }
+    do throws(Failure) {
+      try SystemDevice(device).refuseMounted()
+      return nil
+    } catch {
+      return error
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Doctor
 import Formats
 import Foundation
 import GRDB
@@ -29,7 +30,8 @@ import Testing
       try Set(ManualPage.names())
         == Set(
           commands + [
-            "glucoport.1", "glucoport-json.5", "glucoport-nightscout.7", "glucoport-protocol.7",
+            "glucoport.1", "glucoport-json.5", "glucoport-nightscout.7", "glucoport-operation.7",
+            "glucoport-protocol.7",
             "glucoport-store.5", "glucoport-transcript.5",
           ]))
   }
@@ -99,6 +101,11 @@ import Testing
     #expect(described == StatusFinding.Word.allCases.map(\.rawValue))
   }
 
+  @Test func theAreasAndStatesOfACheckupAreDescribedInTheirOrder() throws {
+    let described = try ManualPage("glucoport-doctor.1").items("Cm")
+    #expect(described == Finding.State.allCases.map(\.rawValue) + Finding.Area.allCases.map(\.rawValue))
+  }
+
   @Test func thePageOfTheStoreNamesTheOldestLibraryOfSQLite() throws {
     let oldest = SQLiteVersion.oldest.description.split(separator: ".").prefix(2).joined(separator: ".")
     let lines = try ManualPage("glucoport-store.5").section("Sh DESCRIPTION")
@@ -146,6 +153,7 @@ import Testing
       try check(["log", "--json"] + arguments, "Ss log --json")
       try check(["log", "2", "--json"] + arguments, "Ss log --json")
       try check(["status", "--json"] + arguments, "Ss status --json")
+      try check(["doctor", "--json"] + arguments, "Ss doctor --json")
       try check(["stats", "--by", "day", "--json"] + arguments, "Ss stats --json")
       try check(["formats", "--json"], "Ss formats --json")
       try check(["meter", "drivers", "--json"], "Ss meter drivers --json")

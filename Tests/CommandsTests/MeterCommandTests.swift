@@ -117,6 +117,21 @@ import Testing
     #expect(hasNoStore)
   }
 
+  @Test func aCheckupShowsWhetherTheMeterMayBeOpened() async throws {
+    try plug(try meter())
+    let fine = try await run("doctor")
+    #expect(fine.output.contains("ok    usb: Contour Next Link at 1-1 may be opened\n"), "\(fine)")
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0], ofItemAtPath: bus.root + "/dev/bus/usb/001/002")
+    let closed = try await program.runUnprivileged("doctor", environment: bus.environment)
+    #expect(
+      closed.output.contains(
+        "fail  usb: Contour Next Link at 1-1: permission denied for /dev/bus/usb/001/002; run: glucoport meter udev-rules"
+      ),
+      "\(closed)")
+    #expect(closed.status != 0 && hasNoStore)
+  }
+
   @Test(arguments: [(Fault.Kind.unplug, 12, Int32(69)), (.silence, 6, 76)])
   func aSessionThatFailsStoresNothing(_ kind: Fault.Kind, _ packet: Int, _ status: Int32) async throws {
     try plug(try meter(), fault: Fault(kind, at: packet))

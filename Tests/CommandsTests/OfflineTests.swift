@@ -24,7 +24,8 @@ import Testing
     ("reading restore", "--device unknown --since 2026-05-01 --quiet"), ("record hide", "$guid --quiet"),
     ("record restore", "$guid --quiet"), ("undo", "1 --dry-run"),
     ("remote show", ""), ("record delete", "$guid --quiet"), ("remote remove", ""),
-    ("meter drivers", ""), ("meter udev-rules", ""),
+    ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),
+    ("setup system", "--prefix $PWD/usr"), ("setup remove", "user"),
     ("serve token add", "new --role read --data served"), ("serve token list", "--data served"),
     ("serve token revoke", "new --data served"),
   ]
@@ -36,6 +37,7 @@ import Testing
   /// Those that open a socket, and why.
   private static let exceptions = [
     "serve": "it listens", "meter list": "libusb hears of plugged meters by a socket of the kernel",
+    "doctor": "it lists meters as 'meter list' does",
     "meter info": "it exchanges bytes with a meter, found as by 'meter list'",
     "meter set-clock": "it exchanges bytes with a meter, found as by 'meter list'",
     "meter record": "it exchanges bytes with a meter, found as by 'meter list'",

@@ -109,8 +109,24 @@ import USBTransport
   @Test func aRuleMatchesTheMetersOwnIdsAndNothingElse() {
     #expect(
       rules()[0]
-        == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0001", MODE="0660", GROUP="plugdev", TAG+="uaccess""#
+        == #"SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="1209", ATTR{idProduct}=="0001", MODE="0660", GROUP="plugdev", TAG+="uaccess", TAG+="systemd", ENV{SYSTEMD_USER_WANTS}+="glucoport-meter.service""#
     )
+  }
+
+  @Test func aMeterThatIsKnownStartsItsImportAndACableDoesNot() {
+    let wants = #"TAG+="systemd", ENV{SYSTEMD_USER_WANTS}+="glucoport-meter.service""#
+    let starting = rules(shared: true).filter { $0.contains(wants) }
+    #expect(starting.count == 3, "by the device, by the disk's device, by the terminal")
+    #expect(starting.allSatisfy { $0.contains("uaccess") && !$0.contains("10c4") })
+    let all = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
+    let models = DriverRegister.all.flatMap { $0.models }.filter { !$0.isShared }
+    for model in models {
+      let ids =
+        #"{idVendor}=="\#(MeterModel.digits(model.vendorID))", ATTR"#
+      let product = #"{idProduct}=="\#(MeterModel.digits(model.productID))""#
+      let starts = all.contains { $0.contains(ids) && $0.contains(product) && $0.contains(wants) }
+      #expect(starts == (model.obstacle == nil), "\(model.name)")
+    }
   }
 
   @Test func aDiskIsHiddenFromDesktopsToo() {
@@ -178,7 +194,7 @@ import USBTransport
     ]
     let assignments = [
       "MODE": "=", "GROUP": "=", "TAG": "+=", "GOTO": "=", "LABEL": "=", "ENV{ID_MM_DEVICE_IGNORE}": "=",
-      "ENV{UDISKS_IGNORE}": "=",
+      "ENV{UDISKS_IGNORE}": "=", "ENV{SYSTEMD_USER_WANTS}": "+=",
     ]
     for line in lines where !line.isEmpty && !line.hasPrefix("#") {
       var hasAssigned = false

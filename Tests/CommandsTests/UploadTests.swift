@@ -209,7 +209,7 @@ import Testing
     #expect(
       outcome.output == """
         a 0
-        pushed 0 readings, 0 records · pulled 1 reading, 2 records · conflicts 0
+        pushed 0 readings, 0 records · pulled 1 reading, 1 record · conflicts 0
         b 0
         a 0
         b 77

@@ -183,6 +183,7 @@ package struct SpreadsheetWriter {
     case .empty, .text(""): "<table:table-cell/>"
     case .text(let text), .inline(let text):
       #"<table:table-cell office:value-type="string"><text:p>\#(escaped(text))</text:p></table:table-cell>"#
+    case .serial(let days, .dayFirst), .serial(let days, .date): ods(date(of: days))
     case .number(let number), .serial(let number, _):
       #"<table:table-cell office:value-type="float" office:value="\#(number)"><text:p>~</text:p></table:table-cell>"#
     case .boolean(let value):
@@ -191,6 +192,12 @@ package struct SpreadsheetWriter {
       #"<table:table-cell office:value-type="string" calcext:value-type="error"><text:p>\#(name)</text:p></table:table-cell>"#
     case .xml(let text): text
     }
+  }
+
+  /// The date of a day number, which ODS files have as text.
+  private static func date(of days: String) -> Cell {
+    let seconds = ((Double(days) ?? 0) - 25_569) * 86_400
+    return date(DeviceTime(seconds: Int64(seconds.rounded())).text, shown: "~")
   }
 
   /// A date of ODS with the text that the program shows.

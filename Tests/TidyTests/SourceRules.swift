@@ -7,10 +7,10 @@ enum SourceRules {
 
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
-    ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CZlib"],
+    ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib"],
     ["Archives", "LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
-    ["Ingest", "Sync", "LogbookServer", "Report"],
+    ["Ingest", "Sync", "LogbookServer", "Report", "Doctor"],
     ["Commands"],
     ["glucoport"],
   ]
@@ -35,6 +35,7 @@ enum SourceRules {
         "ServiceLifecycle", "UnixSignals",
       ]
     ),
+    ("calls of Linux that Swift does not import", "Doctor", ["CLinux"]),
     ("templates of pages", "Report", ["Mustache"]),
     ("arguments", "Commands", ["ArgumentParser"]),
   ]

@@ -38,12 +38,15 @@ enum UdevRules {
   private static func rules(for model: MeterModel, group: String) -> [String] {
     let ids = (model.vendorID, model.productID)
     let device = deviceMatch(ids) + access(group)
+    // A cable says nothing of the meter behind it, so that nothing can be imported unasked.
+    let start = model.isShared || model.obstacle != nil ? "" : ", " + importStart
     switch model.link {
-    case .terminal: return [deviceMatch(ids) + ignoredByModems, terminalMatch(ids) + access(group)]
-    case .cdc: return [device + ", " + ignoredByModems]
+    case .terminal: return [deviceMatch(ids) + ignoredByModems, terminalMatch(ids) + access(group) + start]
+    case .cdc: return [device + ", " + ignoredByModems + start]
     // A disk that the desktop mounts is one that a driver may not have.
-    case .disk: return [device, "SUBSYSTEM==\"block\", \(match("ATTRS", ids)), ENV{UDISKS_IGNORE}=\"1\""]
-    case .hid, .bulk, .cp2110: return [device]
+    case .disk:
+      return [device + start, "SUBSYSTEM==\"block\", \(match("ATTRS", ids)), ENV{UDISKS_IGNORE}=\"1\""]
+    case .hid, .bulk, .cp2110: return [device + start]
     }
   }
 }
@@ -53,6 +56,10 @@ extension UdevRules {
 
   /// ModemManager would ask every serial line whether it is a modem, and the meter behind it would not answer.
   private static let ignoredByModems = "ENV{ID_MM_DEVICE_IGNORE}=\"1\""
+
+  /// Starts the import of each user whose service manager runs; a unit that is not installed is ignored. A program that
+  /// udev runs itself would be killed, and would have no network.
+  private static let importStart = "TAG+=\"systemd\", ENV{SYSTEMD_USER_WANTS}+=\"glucoport-meter.service\""
 
   private static func rule(for device: USBArgument, _ group: String) -> String {
     deviceMatch((device.vendorID, device.productID)) + access(group) + ", " + ignoredByModems

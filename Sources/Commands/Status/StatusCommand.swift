@@ -36,13 +36,19 @@ struct StatusCommand: ClassifiedCommand {
       "With --check: do not report this finding. May be repeated.", valueName: "word"))
   var ignore: [StatusFinding.Word] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "With --check: print the result for this monitoring program.", valueName: "format"))
+  var format: StatusFormat?
+
   @Flag(help: "With --check: print only problems.")
   var quiet = false
 
   func validate() throws {
-    if !check, maxAge != nil || quiet || !ignore.isEmpty {
-      throw ValidationError("--max-age, --ignore and --quiet need --check.")
+    if !check, maxAge != nil || quiet || !ignore.isEmpty || format != nil {
+      throw ValidationError("--max-age, --ignore, --format and --quiet need --check.")
     }
+    if format != nil, json || quiet { throw ValidationError("Use --format without --json and --quiet.") }
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
     if watch, json || check { throw ValidationError("Use --watch without --json and --check.") }
   }
@@ -65,6 +71,7 @@ struct StatusCommand: ClassifiedCommand {
     ).findings
     let text = StatusText(
       path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)
+    if let format { return try report(text, findings, format, output) }
     if json {
       try output.json(StatusObject(text, findings))
     } else if !quiet {
@@ -72,6 +79,22 @@ struct StatusCommand: ClassifiedCommand {
     }
     try output.finish()
     if check { try report(findings, output) }
+  }
+
+  /// Ends with the status that the monitoring program takes: metrics say themselves what is wrong.
+  private func report(
+    _ text: StatusText, _ findings: [StatusFinding], _ format: StatusFormat, _ output: Output
+  ) throws {
+    switch format {
+    case .prometheus:
+      for line in StatusMetrics(text: text, findings: findings).lines { output.line(line) }
+      try output.finish()
+    case .nagios:
+      let plugin = StatusPlugin(text: text, findings: findings)
+      output.line(plugin.line)
+      try output.finish()
+      if plugin.status != .done { throw plugin.status }
+    }
   }
 
   /// Ends with the status of the worst that is wrong.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Doctor
+import Logbook
+import LogbookStore
+import Meters
+import Remotes
+import USBTransport
+
+/// What the checks need to know, asked of this machine, of the store and, if a person wants it, of the server.
+struct DoctorFacts {
+  let store: StoreOptions
+  let isDeep: Bool
+  let isOnline: Bool
+
+  func gather() async -> Facts {
+    let content = examined
+    let user = Host.userID
+    let now = Host.now()
+    var remote: RemoteFacts?
+    var clock = ClockFacts(now: now, release: Release.date, isKept: ClockSynchronisation.isKept)
+    if case .examined(let examination) = content.content {
+      clock.lastSuccess = [examination.lastImport, examination.remote?.lastSuccess].compactMap(\.self).max()
+      remote = examination.remote.map { RemoteFacts.of($0, user: user, now: now) }
+      if isOnline, let access = examination.remote {
+        let answer = await ask(access)
+        clock.serverLead = answer.lead
+        remote?.answer = answer.result
+      }
+    }
+    return Facts(
+      program: program, folders: content.path.map { FolderFacts.of($0, user: user) }, store: content,
+      clock: clock, usb: usb, udev: udev, remote: remote,
+      jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil))
+  }
+
+  private var program: ProgramFacts {
+    ProgramFacts(
+      version: Release.version, sqlite: SQLiteLibrary.version, missingOptions: SQLiteLibrary.missing,
+      libusb: USBBus.libraryVersion,
+      hasZones: FileFact.at("/usr/share/zoneinfo/Europe/Madrid", followsLink: true) != nil)
+  }
+
+  private var examined: StoreFacts {
+    do {
+      let path = try store.path
+      let log = FileFact.at(path + "-wal")?.size ?? 0
+      do {
+        let examination = try StoreExaminer(path: path).examine(isDeep: isDeep)
+        return StoreFacts(path: path, content: examination.map { .examined($0) } ?? .none, logBytes: log)
+      } catch {
+        return StoreFacts(path: path, content: .refused(Self.failure(error)), logBytes: log)
+      }
+    } catch {
+      return StoreFacts(path: nil, content: .refused(Self.failure(error)))
+    }
+  }
+
+  private var usb: MeterFacts {
+    let bus = USBBus()
+    return MeterFacts(
+      Result {
+        PluggedMeter.among(try bus.devices(), drivers: DriverRegister.all, shared: true).map { meter in
+          MeterFacts.Meter(
+            place: displayed(meter.model.isShared ? "cable at \(meter.device.port)" : meter.place),
+            node: meter.node, hasNode: meter.mayOpen || FileFact.at(meter.node) != nil,
+            mayOpen: meter.mayOpen,
+            obstacle: meter.model.obstacle, kernelDrivers: meter.device.kernelDrivers,
+            obstruction: bus.obstruction(to: meter.device, meter.model.link),
+            permissionCommand: USBBus.permissionCommand(isShared: meter.model.isShared))
+        }
+      }.mapError(Self.failure))
+  }
+
+  private var udev: RuleFacts {
+    let files = RuleFacts.installed()
+    return RuleFacts(
+      expected: UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false), files: files,
+      unknownGroups: RuleFacts.groups(in: files).filter { !Host.hasGroup($0) }.sorted(),
+      command: USBBus.permissionCommand(isShared: false))
+  }
+
+  private func ask(_ remote: ExaminedRemote) async -> (result: Result<String, Failure>, lead: Int64?) {
+    do {
+      let logbook = try await remote.access.ask { try await $0.logbook() }
+      guard logbook.id == remote.logbook else {
+        throw Failure(.otherLogbook(id: logbook.id), host: remote.access.url)
+      }
+      return (.success(RemoteText.line(logbook)), logbook.time.map { $0 - Host.now() })
+    } catch {
+      return (.failure(Self.failure(error)), nil)
+    }
+  }
+
+  private static func failure(_ error: any Error) -> Failure {
+    error as? Failure ?? Failure(.inputOutput, "\(error)")
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The units of the system, as the packages hold them in `Samples/packaging/system`. `SetupTests` compares them.
+enum PackagedSystemUnits {
+  /// Each file by its name.
+  static let files: [(name: String, text: String)] = [
+    (
+      "glucoport-import@.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # For a kiosk or a clinic without a login: started for a device by a rule of udev, which glucoport-operation(7) shows. The
+      # store is /var/lib/glucoport-import/logbook.db, which the first import creates in the time zone of the system.
+      [Unit]
+      Description=Import the glucose meter at %I
+      Documentation=man:glucoport-operation(7) man:glucoport-import(1)
+
+      [Service]
+      Type=oneshot
+      Environment=GLUCOPORT_STORE=/var/lib/glucoport-import/logbook.db
+      ExecStart=/usr/bin/glucoport import --meter --if-present --quiet
+      ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
+      SuccessExitStatus=69 75
+      TimeoutStartSec=20min
+      User=glucoport
+      SupplementaryGroups=plugdev
+      StateDirectory=glucoport-import
+      StateDirectoryMode=0700
+      UMask=0077
+      CapabilityBoundingSet=
+      AmbientCapabilities=
+      NoNewPrivileges=yes
+      DevicePolicy=closed
+      DeviceAllow=char-usb_device rw
+      DeviceAllow=char-hidraw rw
+      DeviceAllow=char-ttyUSB rw
+      DeviceAllow=char-ttyACM rw
+      KeyringMode=private
+      LockPersonality=yes
+      MemoryDenyWriteExecute=yes
+      PrivateTmp=yes
+      ProtectClock=yes
+      ProtectControlGroups=yes
+      ProtectHome=yes
+      ProtectHostname=yes
+      ProtectKernelLogs=yes
+      ProtectKernelModules=yes
+      ProtectKernelTunables=yes
+      ProtectProc=invisible
+      ProtectSystem=strict
+      RemoveIPC=yes
+      # libusb hears of devices by netlink.
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+      RestrictNamespaces=yes
+      RestrictRealtime=yes
+      RestrictSUIDSGID=yes
+      SystemCallArchitectures=native
+      SystemCallErrorNumber=EPERM
+      SystemCallFilter=@system-service
+      SystemCallFilter=~@privileged @resources
+
+      """#
+    ),
+    (
+      "glucoport-server.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # Further options are in /etc/default/glucoport-server; glucoport-operation(7) shows TLS and a proxy in front.
+      [Unit]
+      Description=Server that keeps glucose logbooks in sync
+      Documentation=man:glucoport-operation(7) man:glucoport-serve(1)
+      After=network-online.target
+      Wants=network-online.target
+
+      [Service]
+      Type=exec
+      EnvironmentFile=-/etc/default/glucoport-server
+      ExecStart=/usr/bin/glucoport serve --data /var/lib/glucoport --quiet $SERVE_OPTIONS
+      User=glucoport
+      StateDirectory=glucoport
+      StateDirectoryMode=0700
+      UMask=0077
+      Restart=on-failure
+      RestartSec=5
+      # Requests that run are finished first.
+      TimeoutStopSec=90
+      MemoryMax=512M
+      TasksMax=64
+      LimitNOFILE=4096
+      CapabilityBoundingSet=
+      AmbientCapabilities=
+      NoNewPrivileges=yes
+      DevicePolicy=closed
+      KeyringMode=private
+      LockPersonality=yes
+      MemoryDenyWriteExecute=yes
+      PrivateDevices=yes
+      PrivateTmp=yes
+      PrivateUsers=yes
+      ProcSubset=pid
+      ProtectClock=yes
+      ProtectControlGroups=yes
+      ProtectHome=yes
+      ProtectHostname=yes
+      ProtectKernelLogs=yes
+      ProtectKernelModules=yes
+      ProtectKernelTunables=yes
+      ProtectProc=invisible
+      ProtectSystem=strict
+      RemoveIPC=yes
+      RestrictAddressFamilies=AF_INET AF_INET6
+      RestrictNamespaces=yes
+      RestrictRealtime=yes
+      RestrictSUIDSGID=yes
+      SystemCallArchitectures=native
+      SystemCallErrorNumber=EPERM
+      SystemCallFilter=@system-service
+      SystemCallFilter=~@privileged @resources
+
+      [Install]
+      WantedBy=multi-user.target
+
+      """#
+    ),
+  ]
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The units of a user, as the packages hold them in `Samples/packaging/user`. `SetupTests` compares them.
+enum PackagedUserUnits {
+  /// Each file by its name.
+  static let files: [(name: String, text: String)] = [
+    (
+      "glucoport-check.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Check whether glucose readings and records need attention
+      Documentation=man:glucoport-operation(7) man:glucoport-status(1)
+      ConditionPathExists=%h/.local/share/glucoport/logbook.db
+      OnFailure=glucoport-notify@%n.service
+
+      [Service]
+      Type=oneshot
+      ExecStart=/usr/bin/glucoport status --check --max-age 36h --quiet
+      UMask=0077
+      NoNewPrivileges=yes
+      LockPersonality=yes
+      MemoryDenyWriteExecute=yes
+      RestrictRealtime=yes
+      RestrictSUIDSGID=yes
+      RestrictAddressFamilies=AF_UNIX
+      SystemCallArchitectures=native
+      SystemCallFilter=@system-service
+      SystemCallErrorNumber=EPERM
+
+      """#
+    ),
+    (
+      "glucoport-check.timer",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Check once a day whether glucose readings and records need attention
+      Documentation=man:glucoport-operation(7)
+
+      [Timer]
+      OnCalendar=08:00
+      Persistent=true
+      RandomizedDelaySec=10min
+
+      [Install]
+      WantedBy=timers.target
+
+      """#
+    ),
+    (
+      "glucoport-meter.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # Started by 70-glucoport.rules when a known meter is plugged in: imports it, and then uploads.
+      [Unit]
+      Description=Import the glucose meter that was plugged in
+      Documentation=man:glucoport-operation(7) man:glucoport-import(1)
+      ConditionPathExists=%h/.local/share/glucoport/logbook.db
+
+      [Service]
+      Type=oneshot
+      ExecStart=/usr/bin/glucoport import --meter --if-present --quiet
+      # The readings are stored, also if this fails: the timer tries again.
+      ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
+      # A meter that was unplugged again, and a store that another program writes: neither is a fault.
+      SuccessExitStatus=69 75
+      TimeoutStartSec=20min
+      UMask=0077
+      NoNewPrivileges=yes
+      LockPersonality=yes
+      MemoryDenyWriteExecute=yes
+      RestrictRealtime=yes
+      RestrictSUIDSGID=yes
+      # libusb hears of devices by netlink.
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+      SystemCallArchitectures=native
+      SystemCallFilter=@system-service
+      SystemCallErrorNumber=EPERM
+
+      """#
+    ),
+    (
+      "glucoport-notify@.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # The text names a unit and a command, and no value: others may see the screen.
+      [Unit]
+      Description=Notify the desktop that %i failed
+      Documentation=man:glucoport-operation(7)
+      ConditionPathExists=/usr/bin/notify-send
+
+      [Service]
+      Type=oneshot
+      ExecStart=/usr/bin/notify-send --app-name=glucoport --icon=dialog-warning "glucoport needs attention" "Run 'glucoport status --check' to see why (%i)."
+
+      """#
+    ),
+    (
+      "glucoport-upload.service",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Upload glucose readings and records
+      Documentation=man:glucoport-operation(7) man:glucoport-upload(1)
+      ConditionPathExists=%h/.local/share/glucoport/logbook.db
+
+      [Service]
+      Type=oneshot
+      ExecStart=/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
+      # Without a network, and while another upload runs, the next run does the work. 3 and 4 need a person, whom
+      # glucoport-check.service informs once a day.
+      SuccessExitStatus=3 4 69 75
+      TimeoutStartSec=20min
+      UMask=0077
+      NoNewPrivileges=yes
+      LockPersonality=yes
+      MemoryDenyWriteExecute=yes
+      RestrictRealtime=yes
+      RestrictSUIDSGID=yes
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+      SystemCallArchitectures=native
+      SystemCallFilter=@system-service
+      SystemCallErrorNumber=EPERM
+
+      """#
+    ),
+    (
+      "glucoport-upload.timer",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      [Unit]
+      Description=Upload glucose readings and records every quarter of an hour
+      Documentation=man:glucoport-operation(7)
+
+      [Timer]
+      OnCalendar=*:0/15
+      Persistent=true
+      RandomizedDelaySec=60
+      AccuracySec=30s
+
+      [Install]
+      WantedBy=timers.target
+
+      """#
+    ),
+  ]
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import Meters
+
+/// What `setup` installs, where, and what a person does then.
+struct SetupPlan {
+  let files: [SetupFile]
+  /// Where it is noted what was installed.
+  let manifest: String
+  /// Commands that make what was installed count.
+  let commands: [String]
+  /// What this program does not bring, for a message; nil where nothing is missing.
+  let lack: String?
+
+  /// For all users, below a prefix such as `/usr/local`.
+  static func system(prefix: String, program: String) throws(Failure) -> SetupPlan {
+    let target = prefix + "/bin/glucoport"
+    let pages = manualPages(beside: program, in: prefix + "/share/man")
+    let rules = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
+    // Where this program is the installed one, it is as it should be, and stays.
+    let program = [SetupFile(path: target, content: .copy(of: program), mode: 0o755)]
+    let units =
+      try self.units(PackagedSystemUnits.files, in: prefix + "/lib/systemd/system", program: target)
+      + self.units(PackagedUserUnits.files, in: prefix + "/lib/systemd/user", program: target)
+    let others = [
+      ("/lib/udev/rules.d/70-glucoport.rules", rules.map { $0 + "\n" }.joined()),
+      ("/lib/sysusers.d/glucoport.conf", PackagedSystemUsers.text),
+      ("/share/bash-completion/completions/glucoport", completions(.bash)),
+      ("/share/zsh/site-functions/_glucoport", completions(.zsh)),
+      ("/share/fish/vendor_completions.d/glucoport.fish", completions(.fish)),
+    ].map { SetupFile(path: prefix + $0.0, content: .text($0.1)) }
+    return SetupPlan(
+      files: program + units + others + pages, manifest: manifest(inSystem: prefix),
+      commands: [
+        "systemd-sysusers \(prefix)/lib/sysusers.d/glucoport.conf", "systemctl daemon-reload",
+        "udevadm control --reload && udevadm trigger",
+      ], lack: lack(pages))
+  }
+
+  /// For the user who runs it.
+  static func user(_ folders: SetupFolders, program: String) throws(Failure) -> SetupPlan {
+    let pages = manualPages(beside: program, in: folders.data + "/man")
+    let completions = [
+      (folders.data + "/bash-completion/completions/glucoport", completions(.bash)),
+      (folders.data + "/zsh/site-functions/_glucoport", completions(.zsh)),
+      (folders.configuration + "/fish/completions/glucoport.fish", completions(.fish)),
+    ].map { SetupFile(path: $0.0, content: .text($0.1)) }
+    let units = try units(
+      PackagedUserUnits.files, in: folders.configuration + "/systemd/user", program: program)
+    return SetupPlan(
+      files: units + completions + pages, manifest: folders.manifest,
+      commands: [
+        "systemctl --user daemon-reload",
+        "systemctl --user enable --now glucoport-upload.timer glucoport-check.timer",
+      ], lack: lack(pages))
+  }
+
+  /// Where it is noted what was installed for all users.
+  static func manifest(inSystem prefix: String) -> String { prefix + "/share/glucoport/setup-manifest" }
+}
+
+extension SetupPlan {
+  private static func completions(_ shell: CompletionShell) -> String {
+    Glucoport.completionScript(for: shell)
+  }
+
+  /// The units, which name the program where the packages put it, with its place here.
+  private static func units(
+    _ units: [(name: String, text: String)], in folder: String, program: String
+  ) throws(Failure) -> [SetupFile] {
+    // What systemd would take for a blank, a quote, a variable or a specifier.
+    guard program.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !#""'\$%;"#.utf8.contains($0) }) else {
+      throw Failure(
+        .configuration,
+        "\(program): a unit cannot name a program whose path has blanks, quotes or other special characters; move the program"
+      )
+    }
+    return units.map { unit in
+      SetupFile(
+        path: folder + "/" + unit.name,
+        content: .text(unit.text.replacing("/usr/bin/glucoport", with: program)))
+    }
+  }
+
+  /// The pages of the archive that this program was unpacked from.
+  private static func manualPages(beside program: String, in folder: String) -> [SetupFile] {
+    let source = Host.folder(of: Host.folder(of: program)) + "/share/man"
+    return ["1", "5", "7"].flatMap { section -> [SetupFile] in
+      Host.names(in: "\(source)/man\(section)").filter { $0.hasPrefix("glucoport") }.map { name in
+        SetupFile(
+          path: "\(folder)/man\(section)/\(name)", content: .copy(of: "\(source)/man\(section)/\(name)"))
+      }
+    }
+  }
+
+  private static func lack(_ pages: [SetupFile]) -> String? {
+    pages.isEmpty
+      ? "no manual pages are beside this program; they come with the package and the archive" : nil
+  }
+}
+
+/// The folders of a user, as the environment names them.
+struct SetupFolders {
+  let configuration: String
+  let data: String
+  let state: String
+
+  var manifest: String { state + "/glucoport/setup-manifest" }
+
+  /// - Throws: `Failure` of category `configuration` where the environment names none.
+  static func ofUser() throws(Failure) -> SetupFolders {
+    guard let configuration = Host.configurationFolder, let data = Host.dataHome, let state = Host.stateHome
+    else {
+      throw Failure(.configuration, "your folders are unknown: set HOME to an absolute path")
+    }
+    return SetupFolders(configuration: configuration, data: data, state: state)
+  }
+}
+
+/// The user of the server, as the packages hold it in `Samples/packaging/glucoport.sysusers`.
+enum PackagedSystemUsers {
+  static let text = #"""
+    # SPDX-License-Identifier: Apache-2.0
+    # The user of glucoport-server.service and glucoport-import@.service, and the group that may open meters where the
+    # distribution has none.
+    u glucoport - "glucoport server" /var/lib/glucoport
+    g plugdev - -
+
+    """#
+}

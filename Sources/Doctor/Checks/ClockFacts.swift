@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The clock of this computer. Imports judge the clocks of meters by it.
+package struct ClockFacts: Sendable {
+  /// What it shows, in UTC seconds.
+  package var now: Int64
+  /// When the program was made, in UTC seconds.
+  package var release: Int64
+  /// The latest import or upload in the store, in UTC seconds; nil without.
+  package var lastSuccess: Int64?
+  /// Whether a time service keeps it right; nil where the kernel does not say.
+  package var isKept: Bool?
+  /// How far the server's clock is ahead, in seconds; nil where it was not asked.
+  package var serverLead: Int64?
+
+  /// A clock that shows this.
+  package init(
+    now: Int64, release: Int64, lastSuccess: Int64? = nil, isKept: Bool? = true, serverLead: Int64? = nil
+  ) {
+    self.now = now
+    self.release = release
+    self.lastSuccess = lastSuccess
+    self.isKept = isKept
+    self.serverLead = serverLead
+  }
+
+  /// Two minutes, as for the clocks of meters.
+  private static let toleratedSeconds: Int64 = 120
+
+  private static let fix = "sudo timedatectl set-ntp true"
+
+  /// What is wrong with the clock.
+  var findings: [Finding] {
+    var found: [Finding] = []
+    let shown = DeviceTime(seconds: now).text + "Z"
+    func fail(_ reason: String) {
+      found.append(
+        Finding(.clock, .fail, "the clock shows \(shown), \(reason)", fix: Self.fix, .configuration))
+    }
+    if now < release {
+      fail("which is before this version of glucoport was made")
+    } else if let lastSuccess, now < lastSuccess - Self.toleratedSeconds {
+      fail("which is before the last import or upload at \(DeviceTime(seconds: lastSuccess).text)Z")
+    }
+    if let serverLead, abs(serverLead) > Self.toleratedSeconds {
+      found.append(
+        Finding(
+          .clock, .warn,
+          "the clock shows \(shown), \(abs(serverLead)) seconds \(serverLead > 0 ? "behind" : "ahead of") the server",
+          fix: Self.fix))
+    }
+    if isKept == false {
+      found.append(
+        Finding(
+          .clock, .note, "the clock shows \(shown), and no time service keeps it correct", fix: Self.fix))
+    }
+    return found.isEmpty ? [Finding(.clock, .ok, "the clock shows \(shown)")] : found
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What runs glucoport regularly, as far as files show it.
+package struct JobFacts: Sendable {
+  /// The name of the user; nil where the system has none.
+  package var user: String?
+  /// The enabled timers and services of glucoport, by their paths.
+  package var units: [String]
+  /// Crontabs that name glucoport.
+  package var crontabs: [String]
+  /// Whether the user's own crontab can be read, or is known not to be there.
+  package var seesCrontab: Bool
+  /// Whether the user's units run without a login.
+  package var lingers: Bool
+  /// Whether there is a program that sends cron's mail.
+  package var hasMail: Bool
+  /// Whether the store has a remote.
+  package var hasRemote: Bool
+
+  /// Jobs with what they need.
+  package init(
+    user: String?, units: [String] = [], crontabs: [String] = [], seesCrontab: Bool = true,
+    lingers: Bool = true,
+    hasMail: Bool = true, hasRemote: Bool = false
+  ) {
+    self.user = user
+    self.units = units
+    self.crontabs = crontabs
+    self.seesCrontab = seesCrontab
+    self.lingers = lingers
+    self.hasMail = hasMail
+    self.hasRemote = hasRemote
+  }
+
+  /// The jobs of a user, as the system's files show them.
+  ///
+  /// - Parameters:
+  ///   - configuration: the user's folder of settings; nil where the environment names none.
+  ///   - root: what stands before the system's folders; empty for those of this system.
+  package static func of(user: String?, configuration: String?, hasRemote: Bool, below root: String = "")
+    -> JobFacts
+  {
+    let folders = (configuration.map { [$0 + "/systemd/user"] } ?? []) + [root + "/etc/systemd/user"]
+    let units = folders.flatMap { folder in
+      ["timers.target.wants", "default.target.wants"].flatMap { wants in
+        SystemText.names(folder + "/" + wants).filter { $0.hasPrefix("glucoport") }.map {
+          "\(folder)/\(wants)/\($0)"
+        }
+      }
+    }
+    let spool = root + "/var/spool/cron/crontabs"
+    let own = user.map { spool + "/" + $0 }
+    let shared = SystemText.names(root + "/etc/cron.d").map { root + "/etc/cron.d/" + $0 }
+    let files = [root + "/etc/crontab"] + shared + (own.map { [$0] } ?? [])
+    let mailers = ["/usr/sbin/sendmail", "/usr/lib/sendmail"]
+    return JobFacts(
+      user: user, units: units, crontabs: files.filter { SystemText.of($0)?.contains("glucoport") == true },
+      // The folder of the crontabs is closed: a name in it cannot even be looked for.
+      seesCrontab: FileFact.at(spool) == nil || own.map { SystemText.of($0) != nil } ?? true,
+      lingers: user.map { FileFact.at(root + "/var/lib/systemd/linger/" + $0) != nil } ?? false,
+      hasMail: mailers.contains { FileFact.at(root + $0, followsLink: true) != nil }, hasRemote: hasRemote)
+  }
+
+  /// What keeps the jobs from running or from being heard.
+  var findings: [Finding] {
+    var found: [Finding] = []
+    if units.isEmpty, crontabs.isEmpty, hasRemote {
+      let hint = seesCrontab ? "" : "; your own crontab cannot be read by this program"
+      found.append(
+        Finding(
+          .jobs, .note, "no timer and no crontab was found that runs 'glucoport upload'\(hint)",
+          fix: seesCrontab ? "systemctl --user enable --now glucoport-upload.timer" : "crontab -l"))
+    }
+    if !units.isEmpty, !lingers {
+      found.append(
+        Finding(
+          .jobs, .note, "your timers run only while you are logged in",
+          fix: "sudo loginctl enable-linger" + (user.map { " \(quoted($0))" } ?? "")))
+    }
+    if !crontabs.isEmpty, !hasMail {
+      found.append(
+        Finding(
+          .jobs, .note, "cron has no program that sends mail, so that nobody hears of a job that fails",
+          fix: "sudo apt install msmtp-mta"))
+    }
+    if !found.isEmpty { return found }
+    let jobs = units + crontabs
+    let text =
+      jobs.isEmpty ? "no job is needed without a remote" : jobs.map(PathText.shown).joined(separator: ", ")
+    return [Finding(.jobs, .ok, text)]
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// The meters that are plugged in.
+package struct MeterFacts: Sendable {
+  /// One of them.
+  package struct Meter: Sendable {
+    /// What it is and where, such as `Contour Next USB at 1-1.4`, without what a terminal would obey.
+    package var place: String
+    /// The file that has to be opened.
+    package var node: String
+    /// Whether that file is there.
+    package var hasNode: Bool
+    /// Whether this process may open it.
+    package var mayOpen: Bool
+    /// Why no driver can read it; nil where one can.
+    package var obstacle: String?
+    /// The drivers of the kernel that hold its interfaces; `usbfs` is another program.
+    package var kernelDrivers: [String]
+    /// What else prevents a session; nil where nothing is seen.
+    package var obstruction: Failure?
+    /// The command that gives permission.
+    package var permissionCommand: String
+
+    /// A meter at the plug.
+    package init(
+      place: String, node: String, hasNode: Bool = true, mayOpen: Bool = true, obstacle: String? = nil,
+      kernelDrivers: [String] = [], obstruction: Failure? = nil, permissionCommand: String
+    ) {
+      self.place = place
+      self.node = node
+      self.hasNode = hasNode
+      self.mayOpen = mayOpen
+      self.obstacle = obstacle
+      self.kernelDrivers = kernelDrivers
+      self.obstruction = obstruction
+      self.permissionCommand = permissionCommand
+    }
+  }
+
+  /// What was found at the bus, or why it cannot be listed.
+  package var meters: Result<[Meter], Failure>
+
+  /// What was found at the bus.
+  package init(_ meters: Result<[Meter], Failure>) { self.meters = meters }
+
+  /// What keeps the meters from being read.
+  var findings: [Finding] {
+    switch meters {
+    case .failure(let failure): return [Finding(.usb, .note, "no USB meter can be read: \(failure.message)")]
+    case .success(let meters):
+      if meters.isEmpty { return [Finding(.usb, .ok, "no meter is plugged in")] }
+      return meters.map(finding)
+    }
+  }
+
+  private func finding(_ meter: Meter) -> Finding {
+    if let obstacle = meter.obstacle {
+      return Finding(.usb, .note, "\(meter.place) cannot be read: \(obstacle)")
+    }
+    if !meter.hasNode {
+      return Finding(
+        .usb, .fail, "\(meter.place): \(meter.node) does not exist; a container needs it passed in",
+        .unavailable)
+    }
+    if !meter.mayOpen {
+      return Finding(
+        .usb, .fail, "\(meter.place): permission denied for \(meter.node)", fix: meter.permissionCommand,
+        .permission)
+    }
+    if meter.kernelDrivers.contains("usbfs") {
+      return Finding(
+        .usb, .warn, "\(meter.place): another program uses it; close that program",
+        fix: "sudo fuser -v \(quoted(meter.node))")
+    }
+    if let obstruction = meter.obstruction {
+      return Finding(.usb, .fail, "\(meter.place): \(obstruction.message)", obstruction.category)
+    }
+    return Finding(.usb, .ok, "\(meter.place) may be opened")
+  }
+}

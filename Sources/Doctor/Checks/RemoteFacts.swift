@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookStore
+
+/// The server that the store syncs with.
+package struct RemoteFacts: Sendable {
+  /// What the store keeps of it.
+  package var remote: ExaminedRemote
+  /// The user id of this process.
+  package var user: UInt32
+  /// The file with the token; nil for a command, and where it cannot be seen.
+  package var tokenFile: FileFact?
+  /// Whether the file with the certificates can be read; nil where none is set.
+  package var readsAuthorities: Bool?
+  /// What the server answered, or why it did not; nil where it was not asked.
+  package var answer: Result<String, Failure>?
+  /// The clock, in UTC seconds.
+  package var now: Int64
+
+  /// A remote with what is known of it.
+  package init(
+    _ remote: ExaminedRemote, user: UInt32, tokenFile: FileFact?, readsAuthorities: Bool? = nil,
+    answer: Result<String, Failure>? = nil, now: Int64
+  ) {
+    self.remote = remote
+    self.user = user
+    self.tokenFile = tokenFile
+    self.readsAuthorities = readsAuthorities
+    self.answer = answer
+    self.now = now
+  }
+
+  /// A remote with its files as the system has them.
+  package static func of(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {
+    var token: FileFact?
+    if case .file(let path) = remote.access.token { token = .at(path, followsLink: true) }
+    return RemoteFacts(
+      remote, user: user, tokenFile: token,
+      readsAuthorities: remote.access.authorities.map { SystemText.of($0) != nil }, now: now)
+  }
+
+  /// What is wrong with the remote.
+  var findings: [Finding] {
+    let found = purged + token + authorities + attempts + online
+    return found.isEmpty ? [Finding(.remote, .ok, "\(url): \(success)")] : found
+  }
+
+  private var url: String { remote.access.url }
+
+  private var success: String {
+    remote.lastSuccess.map { "last upload \(DeviceTime(seconds: $0).text)Z" } ?? "no upload yet"
+  }
+
+  private var purged: [Finding] {
+    guard remote.purgedAt != nil else { return [] }
+    return [
+      Finding(
+        .remote, .fail, "\(url): the logbook was removed permanently on the server",
+        fix: "glucoport remote remove",
+        .configuration)
+    ]
+  }
+
+  private var token: [Finding] {
+    guard case .file(let path) = remote.access.token else { return [] }
+    let shown = PathText.shown(path)
+    guard let tokenFile else {
+      return [Finding(.remote, .fail, "\(shown): the token file cannot be found", .missingInput)]
+    }
+    if tokenFile.owner != user {
+      return [
+        Finding(
+          .remote, .fail, "\(shown): the token file belongs to another user",
+          fix: "sudo chown \(user) \(quoted(path))",
+          .permission)
+      ]
+    }
+    guard tokenFile.mode & 0o077 != 0 else { return [] }
+    return [
+      Finding(
+        .remote, .fail,
+        "\(shown) has mode \(tokenFile.octal): other users may read the token, so it is not used",
+        fix: "chmod 600 \(quoted(path))", .permission)
+    ]
+  }
+
+  private var authorities: [Finding] {
+    guard readsAuthorities == false, let path = remote.access.authorities else { return [] }
+    return [
+      Finding(.remote, .fail, "\(PathText.shown(path)): the CA file cannot be read", .configuration)
+    ]
+  }
+
+  private var attempts: [Finding] {
+    guard let error = remote.lastError else { return [] }
+    let next = remote.nextAttempt.flatMap {
+      $0 > now ? "; next attempt \(DeviceTime(seconds: $0).text)Z" : nil
+    }
+    return [
+      Finding(
+        .remote, .warn, "\(url): the last upload failed: \(error)\(next ?? "") (\(success))",
+        fix: "glucoport upload")
+    ]
+  }
+
+  private var online: [Finding] {
+    switch answer {
+    case nil: []
+    case .success(let text): [Finding(.remote, .ok, "\(url): \(text)")]
+    case .failure(let failure):
+      [Finding(.remote, .fail, failure.message, fix: "glucoport remote test", failure.category)]
+    }
+  }
+}

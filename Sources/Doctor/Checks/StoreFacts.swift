@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+package import LogbookStore
+
+/// What is in the store.
+package struct StoreFacts: Sendable {
+  /// What became of looking at it.
+  package enum Content: Sendable {
+    /// There is no store yet.
+    case none
+    /// It cannot be read.
+    case refused(Failure)
+    /// It was read.
+    case examined(StoreExamination)
+  }
+
+  /// The path of the store, as a command takes it; nil where none is named.
+  package var path: String?
+  /// What became of looking at it.
+  package var content: Content
+  /// The bytes of the log beside the store.
+  package var logBytes: Int64
+
+  /// A store with what was seen of it.
+  package init(path: String?, content: Content, logBytes: Int64 = 0) {
+    self.path = path
+    self.content = content
+    self.logBytes = logBytes
+  }
+
+  /// What is wrong with the store.
+  var findings: [Finding] {
+    switch content {
+    case .none:
+      return [Finding(.store, .note, "there is no store yet; 'glucoport import' creates one")]
+    case .refused(let failure):
+      return [Finding(.store, .fail, failure.message, fix: fix(failure), failure.category)]
+    case .examined(let store):
+      let found = damage(store) + log + work(store)
+      return found.isEmpty ? [Finding(.store, .ok, "\(sound(store)), schema \(store.schema)")] : found
+    }
+  }
+
+  private func sound(_ store: StoreExamination) -> String {
+    store.deep == nil
+      ? "a quick check finds no damage" : "every page, reference and attachment was checked, without damage"
+  }
+
+  private func fix(_ failure: Failure) -> String? {
+    failure.category == .inputOutput ? restore : nil
+  }
+
+  /// The log has to go with the damaged file: SQLite would apply it to the backup.
+  private var restore: String {
+    let (store, folder) = (quoted(path ?? ""), quoted(FolderFacts.parent(path ?? "") + "/damaged"))
+    return "mkdir \(folder) && mv \(store)* \(folder) && cp BACKUP \(store)"
+  }
+
+  private func damage(_ store: StoreExamination) -> [Finding] {
+    var found: [Finding] = []
+    func fail(_ detail: String) {
+      found.append(
+        Finding(.store, .fail, detail + "; restore the store from a backup", fix: restore, .inputOutput))
+    }
+    if let first = store.damage.first {
+      let more = store.damage.count > 1 ? ", and more" : ""
+      fail("the file is damaged: \(first.replacing("\n", with: " "))\(more)")
+    }
+    if let first = store.changedSchema.first {
+      let more = store.changedSchema.count > 1 ? " and \(store.changedSchema.count - 1) more are" : " is"
+      fail("\(first)\(more) missing or changed, so the rules of the store do not hold")
+    }
+    if let deep = store.deep {
+      if deep.brokenReferences > 0 { fail("\(deep.brokenReferences) rows refer to rows that do not exist") }
+      if deep.wrongContents > 0 {
+        fail("\(deep.wrongContents) attachments do not have the SHA-256 that they should have")
+      }
+    }
+    return found
+  }
+
+  /// SQLite copies its log into the file when it has the file to itself; a reader that never ends prevents it.
+  private var log: [Finding] {
+    guard logBytes > 64 << 20 else { return [] }
+    return [
+      Finding(
+        .store, .warn,
+        "the log beside the store has \(logBytes >> 20) MiB; a program that keeps the store open prevents its return",
+        fix: "fuser -v \(quoted((path ?? "") + "-wal"))")
+    ]
+  }
+
+  private func work(_ store: StoreExamination) -> [Finding] {
+    var found: [Finding] = []
+    if store.unfinishedImports > 0 {
+      found.append(
+        Finding(
+          .store, .note,
+          "unfinished imports: \(store.unfinishedImports); what they stored is complete, the rest is imported by repeating them",
+          fix: "glucoport log"))
+    }
+    if store.conflicts > 0 {
+      found.append(
+        Finding(
+          .store, .note, "conflicts that need a decision: \(store.conflicts)", fix: "glucoport conflict list")
+      )
+    }
+    if store.refused > 0 {
+      found.append(
+        Finding(
+          .store, .note, "items that the remote refused: \(store.refused)",
+          fix: "glucoport upload --retry-refused"))
+    }
+    return found
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// An SQLite file that is read and never written, however damaged it is. GRDB would prepare the connection for writes, and
+/// a connection that may write leaves or removes the files of the write-ahead log.
+final class ExaminedFile {
+  private let handle: OpaquePointer
+
+  /// - Parameter isImmutable: whether to read the file alone, without locks and without a write-ahead log.
+  init(_ path: String, isImmutable: Bool) throws {
+    var opened: OpaquePointer?
+    let name = "file:" + Self.escaped(path) + (isImmutable ? "?immutable=1" : "")
+    let code = sqlite3_open_v2(name, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
+    guard let opened else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+    guard code == SQLITE_OK else {
+      sqlite3_close_v2(opened)
+      throw DatabaseError(resultCode: ResultCode(rawValue: code))
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, 2000)
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  /// All rows of a query, as text.
+  func rows(_ sql: String) throws -> [[String?]] {
+    var rows: [[String?]] = []
+    try forEach(sql) { statement in
+      rows.append(
+        (0..<sqlite3_column_count(statement)).map { column in
+          sqlite3_column_text(statement, column).map { String(cString: $0) }
+        })
+    }
+    return rows
+  }
+
+  /// The number in the first row of a query; nil for NULL and without a row.
+  func number(_ sql: String) throws -> Int64? { try rows(sql).first?.first?.flatMap { Int64($0) } }
+
+  /// The SHA-256 over the first column of all rows.
+  func sum(_ sql: String, _ argument: String) throws -> String {
+    var digest = Digest()
+    try forEach(sql, argument) { statement in
+      let bytes = sqlite3_column_blob(statement, 0)
+      digest.update(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, 0))))
+    }
+    return digest.hexadecimal()
+  }
+
+  private func forEach(_ sql: String, _ argument: String? = nil, _ work: (OpaquePointer) -> Void) throws {
+    var prepared: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
+      throw error()
+    }
+    defer { sqlite3_finalize(prepared) }
+    if let argument {
+      let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+      sqlite3_bind_text(prepared, 1, argument, -1, copied)
+    }
+    while true {
+      switch sqlite3_step(prepared) {
+      case SQLITE_ROW: work(prepared)
+      case SQLITE_DONE: return
+      default: throw error()
+      }
+    }
+  }
+
+  private func error() -> DatabaseError {
+    DatabaseError(
+      resultCode: ResultCode(rawValue: sqlite3_errcode(handle)),
+      message: String(cString: sqlite3_errmsg(handle)))
+  }
+
+  /// The path in a URI. Bytes that are not UTF-8 pass as well.
+  private static func escaped(_ path: String) -> String {
+    let text = PathText.bytes(path).dropLast().map { character -> String in
+      let byte = UInt8(bitPattern: character)
+      let scalar = Unicode.Scalar(byte)
+      let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+      if isPlain || "/._-~".unicodeScalars.contains(scalar) { return String(scalar) }
+      return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+    // Two slashes at the front would begin with a host.
+    return text.hasPrefix("/") ? "//" + text : text
+  }
+}

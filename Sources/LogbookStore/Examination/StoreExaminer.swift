@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Reads a store that may be damaged, and writes nothing, neither to it nor beside it.
+package struct StoreExaminer {
+  private let path: String
+
+  /// The store at a path.
+  package init(path: String) { self.path = path }
+
+  /// What can be seen of the store; nil where there is none.
+  ///
+  /// - Parameter isDeep: whether every page, reference and attachment is checked.
+  /// - Throws: `Failure`: `badInput` for a file that is no store, `configuration` for one of a newer program,
+  ///   `inputOutput` for one that cannot be read at all, `permission`, `missingInput` for a folder.
+  package func examine(isDeep: Bool) throws -> StoreExamination? {
+    guard try StoreFile.exists(path), !StoreFile.isEmpty(path) else { return nil }
+    // Without a log, the file is all there is, and reading it alone creates no file beside it. Somebody may begin to
+    // write meanwhile: then what was seen may be half of it.
+    guard !hasLog else { return try read(isImmutable: false, isDeep: isDeep) }
+    let before = changed
+    let first = Result { try read(isImmutable: true, isDeep: isDeep) }
+    return changed == before && !hasLog ? try first.get() : try read(isImmutable: false, isDeep: isDeep)
+  }
+
+  private var hasLog: Bool {
+    !StoreFile.isEmpty(path + "-wal") && access(PathText.bytes(path + "-wal"), F_OK) == 0
+  }
+
+  /// What differs after a write to the file.
+  private var changed: [Int] {
+    var status = stat()
+    guard stat(PathText.bytes(path), &status) == 0 else { return [] }
+    return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+  }
+
+  private func read(isImmutable: Bool, isDeep: Bool) throws -> StoreExamination {
+    try translatingErrors(path) {
+      let file = try ExaminedFile(path, isImmutable: isImmutable)
+      var found = StoreExamination()
+      found.schema = try checkedSchema(file)
+      found.damage = try damage(file, isDeep: isDeep)
+      // What is left of a damaged file is not worth counting.
+      guard found.damage.isEmpty else { return found }
+      found.changedSchema = try changedSchema(file)
+      guard found.changedSchema.isEmpty else { return found }
+      try count(&found, file)
+      if isDeep { found.deep = try deep(file) }
+      return found
+    }
+  }
+
+  private func checkedSchema(_ file: ExaminedFile) throws -> Int {
+    guard try file.number("PRAGMA application_id") == Int64(Schema.schema.applicationID) else {
+      throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
+    }
+    let version = Int(try file.number("PRAGMA user_version") ?? 0)
+    guard version == Schema.schema.version else {
+      throw Failure(
+        .configuration,
+        "\(path): the store has schema \(version), this program knows \(Schema.schema.version); update glucoport"
+      )
+    }
+    return version
+  }
+
+  /// SQLite ends a check with an error where it cannot even go on.
+  private func damage(_ file: ExaminedFile, isDeep: Bool) throws -> [String] {
+    do {
+      let text = try file.rows("PRAGMA \(isDeep ? "integrity_check" : "quick_check")(3)").compactMap {
+        $0.first ?? nil
+      }
+      // SQLite puts several findings into a row, below a title.
+      let lines = text.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("***") }.map(String.init)
+      return lines == ["ok"] ? [] : lines
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      return [error.message ?? "\(error.resultCode)"]
+    }
+  }
+
+  private func changedSchema(_ file: ExaminedFile) throws -> [String] {
+    let sql = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    let expected = try DatabaseQueue().write { database in
+      try Schema.schema.make(in: database)
+      return try Row.fetchAll(database, sql: sql).map { ($0[0] as String, $0[1] as String) }
+    }
+    var found: [String: String] = [:]
+    for row in try file.rows(sql) {
+      if let name = row[0], let text = row[1] { found[name] = text }
+    }
+    return expected.filter { found[$0.0] != $0.1 }.map(\.0).sorted()
+  }
+
+  private func count(_ found: inout StoreExamination, _ file: ExaminedFile) throws {
+    func count(_ sql: String) throws -> Int { Int(try file.number("SELECT count(*) FROM " + sql) ?? 0) }
+    found.unfinishedImports = try count("ingest WHERE outcome = 'running'")
+    found.conflicts = try count("record WHERE conflict IS NOT NULL OR \(RecordCondition.isOrphaned)")
+    found.refused = try count("refusal") + count("record WHERE \(RecordCondition.isRefused)")
+    found.lastImport = try file.number("SELECT max(finished_at) FROM ingest")
+    found.remote = try remote(file)
+  }
+
+  private func remote(_ file: ExaminedFile) throws -> ExaminedRemote? {
+    let rows = try file.rows(
+      """
+      SELECT kind, url, token_file, token_command, allows_plain_http, logbook, last_success, next_attempt, last_error,
+        purged_at, (SELECT value FROM setting WHERE name = '\(StoreSetting.remoteAuthorities.rawValue)')
+      FROM remote WHERE url IS NOT NULL
+      """)
+    guard let row = rows.first, let kind = row[0], let url = row[1], let logbook = row[5] else { return nil }
+    let token = row[2].map(TokenSource.file) ?? .command(row[3] ?? "")
+    var remote = ExaminedRemote(
+      access: RemoteAccess(
+        kind: kind, url: url, token: token, allowsPlainHTTP: row[4] == "1", authorities: row[10]),
+      logbook: logbook)
+    remote.lastSuccess = row[6].flatMap { Int64($0) }
+    remote.nextAttempt = row[7].flatMap { Int64($0) }
+    remote.lastError = row[8]
+    remote.purgedAt = row[9].flatMap { Int64($0) }
+    return remote
+  }
+
+  private func deep(_ file: ExaminedFile) throws -> StoreExamination.Deep {
+    var deep = StoreExamination.Deep()
+    deep.brokenReferences = try file.rows("PRAGMA foreign_key_check").count
+    for row in try file.rows("SELECT digest FROM blob WHERE held = size") {
+      guard let digest = row[0] else { continue }
+      let sum = try file.sum("SELECT bytes FROM blob_part WHERE digest = ? ORDER BY start", digest)
+      if sum != digest { deep.wrongContents += 1 }
+    }
+    return deep
+  }
+}

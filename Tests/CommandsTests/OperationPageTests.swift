@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Commands
+
+/// The blocks of glucoport-operation(7), which people copy.
+@Suite(.timeLimit(.minutes(10))) struct OperationPageTests {
+  private func page() throws -> ManualPage { try ManualPage("glucoport-operation.7") }
+
+  /// The lines of the page's blocks.
+  private func lines() throws -> [String] {
+    var found: [String] = []
+    var isBlock = false
+    for line in try page().lines {
+      if line.hasPrefix(".Bd -literal") { isBlock = true }
+      if line == ".Ed" { isBlock = false }
+      if line.hasPrefix(".Dl ") { found.append(String(line.dropFirst(4))) }
+      if isBlock, !line.hasPrefix(".") { found.append(line) }
+    }
+    return found
+  }
+
+  /// The arguments of each call of the program in a line for a shell.
+  static func calls(in line: String) -> [[String]] {
+    line.split(whereSeparator: { ";&|".contains($0) }).compactMap { part in
+      let words = part.split(separator: " ").map { String($0).replacing("\"", with: "") }
+      guard let last = words.lastIndex(where: { $0 == "glucoport" || $0.hasSuffix("/bin/glucoport") }),
+        words.indices.contains(last + 1)
+      else { return nil }
+      return Array(words[(last + 1)...])
+    }
+  }
+
+  @Test func everyCallOfTheProgramIsOneThatItAccepts() throws {
+    let calls = try lines().flatMap(Self.calls)
+    #expect(calls.count > 15)
+    for words in calls {
+      #expect(throws: Never.self, "\(words)") { try CommandArguments(words: words).parse() }
+    }
+  }
+
+  @Test(arguments: [
+    ("$ sudo -u glucoport glucoport serve token list", [["serve", "token", "list"]]),
+    ("0 8 * * * glucoport status; glucoport upload --quiet", [["status"], ["upload", "--quiet"]]),
+    ("$ sudo apt purge glucoport", []), ("$ restic backup ~/.local/state/glucoport/backup", []),
+  ])
+  func aCallIsFoundAndNothingElse(_ line: String, _ calls: [[String]]) {
+    #expect(Self.calls(in: line) == calls)
+  }
+
+  @Test func everyUnitOfThePageIsOneOfThePackages() throws {
+    let names = Set((PackagedUserUnits.files + PackagedSystemUnits.files).map(\.name))
+    let text = try page().lines.joined(separator: "\n")
+    let named = Set(
+      text.matches(of: /glucoport-[a-z]+@?(?:\$name)?\.(?:service|timer)/).map { String($0.output) })
+    #expect(named.count >= 7)
+    #expect(Set(named.map { $0.replacing("$name", with: "") }).subtracting(names) == [])
+  }
+
+  @Test func theCopyOfAStoreIsCompleteAndPrivate() async throws {
+    let program = try Program()
+    let block = try lines().filter {
+      $0.contains("umask 077") || $0.contains("VACUUM INTO") || $0.contains("mkdir -p ~/.local/state")
+    }
+    #expect(block.count == 3 && block.allSatisfy { $0.hasPrefix("$ ") })
+    let outcome = try await program.shell(
+      """
+      unset XDG_DATA_HOME; glucoport record add note x --quiet; set -e
+      for _ in 1 2; do
+      \(block.map { $0.dropFirst(2) }.joined(separator: "\n"))
+      sha256sum .local/state/glucoport/backup/logbook.db >>sums
+      done
+      glucoport record list --store .local/state/glucoport/backup/logbook.db | grep -c note; sort -u sums | wc -l
+      """)
+    #expect(outcome.output == "1\n1\n", "\(outcome)")
+    #expect(try mode(of: program.path(".local/state/glucoport/backup/logbook.db")) == 0o600)
+  }
+}

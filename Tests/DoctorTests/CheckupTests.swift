@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Testing
+
+@testable import Doctor
+
+/// One fault at a time on a computer on which all else is well.
+@Suite struct CheckupTests {
+  @Test func nothingIsFoundWhereAllIsWell() {
+    let findings = Checkup(Well.facts).findings
+    #expect(findings.allSatisfy { $0.state == .ok && $0.fix == nil && $0.category == nil }, "\(findings)")
+    #expect(findings.map(\.area) == Finding.Area.allCases)
+  }
+
+  @Test func statesAreOrderedFromGoodToBad() {
+    #expect(Finding.State.ok < .note && Finding.State.note < .warn && Finding.State.warn < .fail)
+    #expect(!(Finding.State.fail < .fail))
+  }
+
+  @Test func anOldLibraryOfSQLiteIsFound() {
+    let found = Well.wrong { $0.program.sqlite = SQLiteVersion(3_037_002) }
+    #expect(found.map(\.area) == [.program] && found.first?.category == .configuration)
+    #expect(found.first?.detail.contains("3.37.2") == true)
+  }
+
+  @Test func aSystemWithoutZonesIsFound() {
+    #expect(Well.wrong { $0.program.hasZones = false }.first?.fix == "sudo apt install tzdata")
+    #expect(Well.wrong { $0.program.missingOptions = ["OMIT_JSON"] }.first?.state == .fail)
+  }
+
+  @Test(arguments: [
+    (-86400 * 365, Finding.State.fail), (-86401, .fail), (-86399, .ok), (86400 * 365, .ok),
+  ])
+  func aClockBeforeTheProgramIsFound(_ lead: Int, _ state: Finding.State) {
+    let found = Well.wrong {
+      $0.clock.now += Int64(lead)
+      $0.clock.lastSuccess = nil
+    }
+    #expect(found.map(\.state) == (state == .ok ? [] : [state]))
+    #expect(found.allSatisfy { $0.area == .clock && $0.fix == "sudo timedatectl set-ntp true" })
+  }
+
+  @Test(arguments: [(121, 1), (120, 0)]) func aClockBeforeTheLastSuccessIsFound(_ lead: Int64, _ count: Int) {
+    #expect(Well.wrong { $0.clock.lastSuccess = $0.clock.now + lead }.count == count)
+  }
+
+  @Test func aClockThatDiffersFromTheServersIsFound() {
+    #expect(Well.wrong { $0.clock.serverLead = 121 }.first?.detail.contains("121 seconds behind") == true)
+    #expect(Well.wrong { $0.clock.serverLead = -121 }.first?.detail.contains("ahead of") == true)
+    #expect(Well.wrong { $0.clock.serverLead = 120 } == [])
+    #expect(Well.wrong { $0.clock.isKept = false }.map(\.state) == [.note])
+    #expect(Well.wrong { $0.clock.isKept = nil } == [])
+  }
+
+  @Test func aMeterWithoutPermissionIsFound() {
+    let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(mayOpen: false)])) }
+    #expect(found.map(\.category) == [.permission] && found.first?.fix == "permit")
+  }
+
+  @Test func aMeterThatAnotherProgramHasIsFound() {
+    let found = Well.wrong { $0.usb = MeterFacts(.success([Well.meter(kernelDrivers: ["usbfs"])])) }
+    #expect(found.map(\.state) == [.warn])
+    #expect(found.first?.fix == "sudo fuser -v '/dev/bus/usb/001/002'")
+  }
+
+  @Test func aMeterWhoseDiskIsMountedIsFound() {
+    var meter = Well.meter()
+    meter.obstruction = Failure(.unavailable, "its disk is mounted; run: umount /media/meter")
+    let found = Well.wrong { $0.usb = MeterFacts(.success([meter])) }
+    #expect(found.map(\.category) == [.unavailable] && found.first?.detail.contains("umount") == true)
+  }
+
+  @Test func aMeterWithoutItsFileAndOneThatNoDriverReadsAreFound() {
+    #expect(
+      Well.wrong { $0.usb = MeterFacts(.success([Well.meter(hasNode: false)])) }.map(\.category) == [
+        .unavailable
+      ])
+    #expect(
+      Well.wrong { $0.usb = MeterFacts(.success([Well.meter(obstacle: "encrypted")])) }.map(\.state) == [
+        .note
+      ])
+    #expect(
+      Well.wrong { $0.usb = MeterFacts(.failure(Failure(.unavailable, "no bus"))) }.map(\.state) == [.note])
+    #expect(Well.wrong { $0.usb = MeterFacts(.success([])) } == [])
+  }
+
+  @Test func whatThePersonHasToDecideIsNoted() {
+    let found = Well.wrong { facts in
+      var examination = StoreExamination()
+      (examination.conflicts, examination.refused, examination.unfinishedImports) = (1, 2, 3)
+      facts.store.content = .examined(examination)
+    }
+    #expect(found.map(\.state) == [.note, .note, .note])
+    #expect(
+      found.map(\.fix) == ["glucoport log", "glucoport conflict list", "glucoport upload --retry-refused"])
+  }
+
+  @Test func aDamagedStoreFailsWithTheWayBack() throws {
+    let found = Well.wrong { facts in
+      var examination = StoreExamination()
+      examination.damage = ["Tree 5 page 5: btreeInitPage() returns error code 11", "more"]
+      facts.store.content = .examined(examination)
+    }
+    #expect(found.map(\.category) == [.inputOutput])
+    let fix = try #require(found.first?.fix)
+    #expect(fix.contains("mv '\(Well.store)'*") && fix.hasSuffix("cp BACKUP '\(Well.store)'"))
+  }
+
+  @Test func aChangedRuleOfTheStoreAndAWrongAttachmentFail() {
+    for change in [
+      { (found: inout StoreExamination) in found.changedSchema = ["trigger reading_stays"] },
+      {
+        $0.deep = .init(); $0.deep?.wrongContents = 1
+      },
+      {
+        $0.deep = .init(); $0.deep?.brokenReferences = 1
+      },
+    ] as [(inout StoreExamination) -> Void] {
+      var examination = StoreExamination()
+      change(&examination)
+      #expect(Well.wrong { $0.store.content = .examined(examination) }.map(\.state) == [.fail])
+    }
+  }
+
+  @Test(arguments: [(Int64(67_108_864), 0), (67_108_865, 1)])
+  func aLogThatDoesNotEndIsFound(_ bytes: Int64, _ count: Int) {
+    #expect(Well.wrong { $0.store.logBytes = bytes }.count == count)
+  }
+
+  @Test func aStoreThatIsRefusedHasTheStatusOfItsReason() {
+    let found = Well.wrong { $0.store.content = .refused(Failure(.configuration, "newer")) }
+    #expect(found.map(\.category) == [.configuration] && found.first?.fix == nil)
+    #expect(Well.wrong { $0.store.content = .none }.map(\.state) == [.note])
+  }
+
+  @Test func aTokenThatOthersReadIsFound() {
+    let found = Well.wrong { $0.remote?.tokenFile?.mode = 0o640 }
+    #expect(found.map(\.category) == [.permission] && found.first?.fix == "chmod 600 '/home/anna/token'")
+    #expect(Well.wrong { $0.remote?.tokenFile = nil }.map(\.category) == [.missingInput])
+    #expect(Well.wrong { $0.remote?.tokenFile?.owner = 0 }.map(\.category) == [.permission])
+  }
+
+  @Test func aRemoteThatFailsIsFound() {
+    let found = Well.wrong {
+      $0.remote?.remote.lastError = "connection refused"
+      $0.remote?.remote.nextAttempt = Well.now + 60
+    }
+    #expect(found.map(\.state) == [.warn] && found.first?.detail.contains("next attempt") == true)
+    #expect(Well.wrong { $0.remote?.remote.purgedAt = 1 }.map(\.state) == [.fail])
+    #expect(Well.wrong { $0.remote?.readsAuthorities = true } == [])
+    #expect(Well.wrong { $0.remote = nil } == [])
+    #expect(Well.wrong { $0.remote?.answer = .success("Anna") } == [])
+    let failure = Failure(.unavailable, "no answer")
+    #expect(Well.wrong { $0.remote?.answer = .failure(failure) }.map(\.category) == [.unavailable])
+  }
+
+  @Test func aCAFileThatCannotBeReadIsFound() {
+    let found = Well.wrong {
+      $0.remote?.remote.access.authorities = "/home/anna/ca.pem"
+      $0.remote?.readsAuthorities = false
+    }
+    #expect(found.map(\.category) == [.configuration])
+  }
+
+  @Test func jobsThatNobodyRunsOrHearsAreNoted() {
+    #expect(
+      Well.wrong { $0.jobs.units = [] }.first?.fix == "systemctl --user enable --now glucoport-upload.timer")
+    #expect(Well.wrong { $0.jobs.lingers = false }.first?.fix == "sudo loginctl enable-linger 'anna'")
+    #expect(Well.wrong { ($0.jobs.units, $0.jobs.seesCrontab) = ([], false) }.first?.fix == "crontab -l")
+    #expect(Well.wrong { ($0.jobs.crontabs, $0.jobs.hasMail) = (["/etc/cron.d/g"], false) }.count == 1)
+    #expect(Well.wrong { ($0.jobs.units, $0.jobs.hasRemote) = ([], false) } == [])
+    #expect(Well.wrong { ($0.jobs.units, $0.jobs.crontabs) = ([], ["/etc/cron.d/g"]) } == [])
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+@testable import Doctor
+
+/// The folder of a store, on a real disk where one can be made, else with what the system would say.
+@Suite struct FolderTests {
+  private func set(_ mode: Int, _ url: URL) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: url.path)
+  }
+
+  /// What is found of a folder with a store in it, after a change.
+  private func found(_ change: (URL) throws -> Void) throws -> [Finding] {
+    var found: [Finding] = []
+    try withFolder { folder in
+      let store = folder.appending(path: "logbook.db")
+      try Data(count: 100).write(to: store)
+      try set(0o600, store)
+      try change(folder)
+      var facts = FolderFacts.of(store.path, user: UInt32(geteuid()))
+      // The disk of the machine that runs the tests may be anything.
+      facts.fileSystem = Well.folders.fileSystem
+      found = facts.findings.filter { $0.state != .ok } + facts.leftovers.filter { $0.state != .ok }
+    }
+    return found
+  }
+
+  @Test func aPrivateFolderIsFine() throws { #expect(try found { _ in } == []) }
+
+  @Test(arguments: [
+    (0o755, Finding.State.warn), (0o750, .warn), (0o770, .fail), (0o777, .fail),
+  ])
+  func aFolderThatOthersMayUseIsFound(_ mode: Int, _ state: Finding.State) throws {
+    let found = try found { try set(mode, $0) }
+    #expect(found.map(\.state) == [state])
+    #expect(found.first?.fix?.hasPrefix("chmod 700 '") == true)
+  }
+
+  @Test(arguments: [(0o644, Finding.State.warn), (0o666, .fail)])
+  func aFileThatOthersMayUseIsFound(_ mode: Int, _ state: Finding.State) throws {
+    for name in ["logbook.db", "logbook.db-wal"] {
+      let found = try found { folder in
+        let file = folder.appending(path: name)
+        try Data(count: 1).write(to: file)
+        try set(mode, file)
+      }
+      #expect(found.map(\.state) == [state])
+      #expect(found.first?.fix?.hasPrefix("chmod 600 '") == true)
+    }
+  }
+
+  @Test func aFolderForAllUsersStaysAsItIs() throws {
+    let own = try found { try set(0o1777, $0) }
+    #expect(own.map(\.state) == [.warn] && own.first?.fix == nil)
+    let system = Well.wrong {
+      $0.folders?.folder?.owner = 0
+      $0.folders?.folder?.mode = 0o1777
+    }
+    #expect(system.map(\.state) == [.warn] && system.first?.fix == nil)
+  }
+
+  @Test func theFilesOfAUserAreNotGivenToRoot() {
+    let found = Well.wrong { $0.folders?.user = 0 }
+    #expect(found.count == 4 && found.allSatisfy { $0.state == .note })
+    #expect(found.allSatisfy { $0.fix == "sudo -u '#1000' glucoport doctor --store '\(Well.store)'" })
+  }
+
+  @Test func aFolderOfAnotherUserIsFound() {
+    let found = Well.wrong { $0.folders?.folder?.owner = 1001 }
+    #expect(found.map(\.category) == [.permission] && found.first?.fix == nil)
+  }
+
+  @Test func aFileOfAnotherUserIsFound() {
+    let found = Well.wrong { $0.folders?.files[0].owner = 0 }
+    #expect(found.map(\.category) == [.permission])
+    #expect(found.first?.fix == "sudo chown 1000 '\(Well.store)'")
+  }
+
+  @Test func aLinkIsNotedAndItsTargetChecked() throws {
+    let found = try found { folder in
+      let (store, target) = (folder.appending(path: "logbook.db"), folder.appending(path: "elsewhere"))
+      try FileManager.default.moveItem(at: store, to: target)
+      try set(0o644, target)
+      try FileManager.default.createSymbolicLink(at: store, withDestinationURL: target)
+    }
+    #expect(found.map(\.state) == [.note, .warn])
+  }
+
+  @Test(arguments: [".stfolder", ".dropbox", "._sync_journal.db"])
+  func aFolderThatAnotherProgramCopiesIsFound(_ marker: String) throws {
+    var markers: [String?] = []
+    try withFolder { folder in
+      let inner = folder.appending(path: "a/b")
+      try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+      try Data().write(to: folder.appending(path: marker))
+      markers.append(FolderFacts.of(inner.path + "/logbook.db", user: 0).syncMarker)
+      #expect(markers == [folder.path + "/" + marker])
+    }
+    #expect(Well.wrong { $0.folders?.syncMarker = "/home/anna/" + marker }.map(\.state) == [.warn])
+  }
+
+  @Test func leftoversAreListedAndNothingElse() throws {
+    let found = try found { folder in
+      for name in ["a.rejects", "b.part", "logbook.db.before-7", "logbook.db-upload", "note.txt"] {
+        try Data().write(to: folder.appending(path: name))
+        try set(0o600, folder.appending(path: name))
+      }
+    }
+    #expect(found.map(\.area) == [.leftovers] && found.map(\.state) == [.note])
+    #expect(found.first?.detail.hasSuffix(": a.rejects, b.part, logbook.db.before-7") == true)
+  }
+
+  @Test func aFolderThatIsNotThereYetIsFine() {
+    let found = Well.wrong {
+      $0.folders?.folder = nil
+      $0.folders?.files = []
+    }
+    #expect(found == [])
+  }
+
+  @Test(arguments: [
+    (UInt32(0x6969), FileSystemFact.Kind.network("NFS")), (0xFF53_4D42, .network("CIFS")),
+    (0xFE53_4D42, .network("SMB")), (0x6573_5546, .userSpace), (0xEF53, .local), (0x9123_683E, .local),
+  ])
+  func aFileSystemIsKnownByItsNumber(_ magic: UInt32, _ kind: FileSystemFact.Kind) {
+    #expect(FileSystemFact.kind(ofMagic: magic) == kind)
+  }
+
+  @Test func aStoreOnNFSFails() {
+    let found = Well.wrong { $0.folders?.fileSystem?.kind = FileSystemFact.kind(ofMagic: 0x6969) }
+    #expect(found.map(\.category) == [.configuration])
+    #expect(Well.wrong { $0.folders?.fileSystem?.kind = .userSpace }.map(\.state) == [.warn])
+  }
+
+  @Test(arguments: [
+    (Int64(0), Finding.State.fail), (1_048_575, .fail), (1_048_576, .warn), (16_777_215, .warn),
+    (16_777_216, .ok),
+  ])
+  func aFullDiskIsFound(_ free: Int64, _ state: Finding.State) {
+    let found = Well.wrong { $0.folders?.fileSystem?.freeBytes = free }
+    #expect(found.map(\.state) == (state == .ok ? [] : [state]))
+    #expect(found.first?.category == (state == .fail ? .inputOutput : nil))
+  }
+
+  @Test func twiceTheStoreIsNeeded() {
+    let size = 100 << 20 as Int64
+    for (free, count) in [(2 * size - 1, 1), (2 * size, 0)] {
+      let found = Well.wrong {
+        $0.folders?.files[0].size = size
+        $0.folders?.fileSystem?.freeBytes = free
+      }
+      #expect(found.count == count)
+    }
+  }
+
+  @Test func aReadOnlyDiskFails() {
+    #expect(Well.wrong { $0.folders?.fileSystem?.isReadOnly = true }.map(\.category) == [.permission])
+  }
+
+  @Test func theSystemSaysWhereAFolderIs() throws {
+    try withFolder { folder in
+      #expect(FileSystemFact.of(folder.path) != nil && FileSystemFact.of(folder.path + "/none") == nil)
+    }
+    // The kernel's own files are on no disk, so that nothing is free there.
+    #expect(FileSystemFact.of("/proc")?.freeBytes == 0)
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logbook
+import SQLiteRows
+import Testing
+
+@testable import LogbookStore
+
+/// What can be seen of a store without writing to it.
+@Suite struct ExaminationTests {
+  private let scratch: ScratchStore
+
+  init() throws {
+    scratch = try ScratchStore()
+    _ = try scratch.open()
+  }
+
+  private func examine(isDeep: Bool = false) throws -> StoreExamination? {
+    try StoreExaminer(path: scratch.path).examine(isDeep: isDeep)
+  }
+
+  /// Changes the store behind the program's back.
+  private func execute(_ sql: String) throws {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    try DatabaseQueue(path: scratch.path, configuration: configuration).writeWithoutTransaction {
+      try $0.execute(sql: sql)
+    }
+  }
+
+  private func files() throws -> [String: Data] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: scratch.folder.appending(path: $0))) })
+  }
+
+  @Test(arguments: [false, true]) func nothingIsWrongWithANewStoreAndNothingIsWritten(_ isDeep: Bool) throws {
+    let before = try files()
+    let found = try #require(try examine(isDeep: isDeep))
+    #expect(found.damage == [] && found.changedSchema == [] && found.remote == nil)
+    #expect(found.conflicts + found.refused + found.unfinishedImports == 0 && found.lastImport == nil)
+    #expect((found.deep != nil) == isDeep && found.deep?.wrongContents ?? 0 == 0)
+    #expect(try files() == before)
+  }
+
+  @Test func aStoreThatIsInUseIsReadWithItsLog() throws {
+    let store = try scratch.open(.sync)
+    let access = RemoteAccess(
+      kind: "glucoport", url: "https://host.example", token: .file("/token"), authorities: "/ca.pem")
+    let logbook = RemoteLogbook(id: "id", name: "Anna", isWritable: true, maxReadings: 1, maxRecords: 1)
+    try store.setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
+    #expect(try files()["logbook.db-wal"]?.isEmpty == false)
+    let found = try #require(try examine())
+    #expect(found.remote?.access == access && found.remote?.logbook == "id")
+  }
+
+  @Test func withoutAStoreThereIsNothingToSee() throws {
+    #expect(try StoreExaminer(path: scratch.path + "x").examine(isDeep: true) == nil)
+    let empty = scratch.folder.appending(path: "empty.db").path
+    try Data().write(to: URL(filePath: empty))
+    #expect(try StoreExaminer(path: empty).examine(isDeep: true) == nil)
+  }
+
+  @Test func aPathOfAnyCharactersIsRead() throws {
+    let path = scratch.folder.path + "//a b?c#d%41'ä.db"
+    try FileManager.default.copyItem(atPath: scratch.path, toPath: path)
+    #expect(try StoreExaminer(path: path).examine(isDeep: false)?.schema == Schema.schema.version)
+  }
+
+  @Test func aPageThatWasOverwrittenIsFound() throws {
+    let size = try #require(try FileManager.default.attributesOfItem(atPath: scratch.path)[.size] as? Int)
+    let file = try FileHandle(forUpdating: URL(filePath: scratch.path))
+    for page in 1..<(size / Configuration.pageSize) {
+      try file.seek(toOffset: UInt64(page * Configuration.pageSize))
+      try file.write(contentsOf: [0x5A])
+    }
+    try file.close()
+    do {
+      #expect(try examine()?.damage.isEmpty == false)
+    } catch let failure as Failure {
+      #expect(failure.category == .inputOutput, "damaged beyond a check")
+    }
+  }
+
+  @Test(arguments: ["junk that is long enough to be looked at as a header of SQLite", ""])
+  func anotherFileIsNoStore(_ text: String) throws {
+    let path = scratch.folder.appending(path: "other.db").path
+    if text.isEmpty {
+      try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (b)") }
+    } else {
+      try Data(String(repeating: text, count: 20).utf8).write(to: URL(filePath: path))
+    }
+    let failure = #expect(throws: Failure.self) { try StoreExaminer(path: path).examine(isDeep: false) }
+    #expect(failure?.category == .badInput)
+  }
+
+  @Test func aStoreOfANewerProgramIsRefused() throws {
+    try execute("PRAGMA user_version = 99")
+    let failure = #expect(throws: Failure.self) { try examine() }
+    #expect(failure?.category == .configuration)
+  }
+
+  @Test func aTriggerThatIsGoneOrChangedIsFound() throws {
+    try execute("DROP TRIGGER blob_stays")
+    #expect(try examine()?.changedSchema == ["trigger blob_stays"])
+    try execute("CREATE TRIGGER blob_stays BEFORE DELETE ON blob BEGIN SELECT 1; END")
+    #expect(try examine()?.changedSchema == ["trigger blob_stays"])
+  }
+
+  @Test func aTableOfAnotherProgramIsNoFault() throws {
+    try execute("CREATE TABLE mine (a)")
+    #expect(try examine()?.changedSchema == [])
+  }
+
+  @Test func aReferenceToNothingIsFoundByTheCompleteCheck() throws {
+    try execute("INSERT INTO rejection (ingest, line, reason) VALUES (7, 1, 'x')")
+    #expect(try examine()?.deep == nil)
+    #expect(try examine(isDeep: true)?.deep?.brokenReferences == 1)
+  }
+
+  @Test(arguments: [("content", 0), ("contents", 1)])
+  func anAttachmentThatChangedIsFoundByTheCompleteCheck(_ text: String, _ count: Int) throws {
+    var digest = Digest()
+    digest.update("content")
+    try execute(
+      """
+      INSERT INTO blob (digest, size, held) VALUES ('\(digest.hexadecimal())', \(text.count), \(text.count));
+      INSERT INTO blob_part (digest, start, bytes) VALUES ('\(digest.hexadecimal())', 0, CAST('\(text)' AS BLOB));
+      """)
+    #expect(try examine(isDeep: true)?.deep?.wrongContents == count)
+  }
+
+  @Test func whatNeedsAPersonIsCounted() throws {
+    try execute(
+      """
+      INSERT INTO ingest (source, format, started_at) VALUES ('a', 'b', 1);
+      INSERT INTO ingest (source, format, started_at, finished_at, outcome) VALUES ('a', 'b', 1, 5, 'whole');
+      """)
+    let found = try #require(try examine())
+    #expect(found.unfinishedImports == 1 && found.lastImport == 5)
+  }
+}
