@@ -13,7 +13,8 @@ Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libex
 command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
 
 say "build"
-swift build -c release --static-swift-stdlib --product glucoport
+# Without the folder of the program among those in which libraries are sought: whoever may write there could put one.
+swift build -c release --static-swift-stdlib --disable-local-rpath --product glucoport
 program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
 
 folder=$(mktemp -d)

@@ -69,6 +69,14 @@ package struct Glucoport: ParsableCommand {
     }
   }
 
+  /// Ends the process with a message where the system gives it too few threads or files to work: the runtime would wait for
+  /// ever, or trap.
+  package static func requireThreads() {
+    guard let reason = SpareThreads.fault(threads: SpareThreads.ofProgram) else { return }
+    Output().message("glucoport: \(reason)")
+    exit(withError: ExitCode(ExitStatus.temporary.rawValue))
+  }
+
   private static func end(with error: any Error, _ failureEnd: String, _ output: Output) -> Never {
     let status: ExitStatus
     switch error {

@@ -59,6 +59,9 @@ enum Host {
     return PathText.text(value)
   }
 
+  /// How many processors the system has.
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
   /// The columns of a terminal; as many as the narrowest usual ones have where it does not say.

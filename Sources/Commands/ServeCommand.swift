@@ -92,6 +92,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 
   func run() async throws {
+    if let fault = SpareThreads.fault(threads: SpareThreads.ofServer) { throw Failure(.temporary, fault) }
     let storage = try EmbeddedStorage(folder: dataOptions.path)
     var settings = ServerSettings(address: listen, clock: Host.now)
     if let tlsCert, let tlsKey { settings.tls = ServerTLS(certificateFile: tlsCert, keyFile: tlsKey) }

@@ -28,7 +28,14 @@ struct StoreOptions: ParsableArguments {
     store?.path ?? Host.environment("GLUCOPORT_STORE") ?? Host.dataFolder.map { $0 + "/logbook.db" }
   }
 
-  func open(_ role: StoreRole) throws -> Store { try Store(path: path, role: role) }
+  /// Opens the store. One that is read where nothing can be written is reported: nobody else's changes are seen.
+  func open(_ role: StoreRole) throws -> Store {
+    let store = try Store(path: path, role: role)
+    if store.isFrozen {
+      Output().message("glucoport: \(store.path): the folder cannot be written; reading without a lock")
+    }
+    return store
+  }
 
   /// The zone of the logbook; without a store that of the system.
   func zone() throws -> LogbookZone {

@@ -22,6 +22,9 @@ enum StoreSetting: String {
   /// Readings shown before this time were left out, in civil seconds.
   case historyEnd = "history-end"
 
+  /// The records were left out, since a person cancelled their download.
+  case recordsLeftOut = "records-left-out"
+
   static let historyOnDemand = "on-demand"
 }
 

@@ -29,6 +29,8 @@ package enum StoreRole: String, Sendable {
 package final class Store {
   /// The path of the file; empty for a copy that nobody sees.
   package let path: String
+  /// Whether the file is read without a lock, since its folder cannot be written.
+  package let isFrozen: Bool
   /// Open to the package, so that tests can let statements of a connection fail.
   package let queue: DatabaseQueue
   /// The table through which statements take many readings at once.
@@ -36,6 +38,11 @@ package final class Store {
 
   /// How long a connection waits for another's transaction. Imports commit at least every second.
   static let busyTimeoutSeconds = 30.0
+
+  /// What to do about a file that is damaged.
+  package static let recovery =
+    "restore it from a backup, or move it away, import again, and download the rest with 'glucoport remote set' and "
+    + "'glucoport upload'"
 
   /// Opens an existing store.
   ///
@@ -79,13 +86,16 @@ package final class Store {
     opening path: String, role: StoreRole, base: LogbookZones? = nil, copying original: Store? = nil
   ) throws {
     self.path = path
+    let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil
+    isFrozen = frozen != nil
     queue = try translatingErrors(path) {
       let configuration = try Configuration.ofFile(
         busyTimeoutSeconds: Self.busyTimeoutSeconds, maxReaders: 1, cacheKiB: role == .importer ? 1024 : 4096
       ) { database in
         _ = try Schema.schema.isMade(in: database, path: path)
-        if !path.isEmpty { try database.execute(sql: "PRAGMA journal_mode = WAL") }
+        if !path.isEmpty, frozen == nil { try database.execute(sql: "PRAGMA journal_mode = WAL") }
       }
+      if let frozen { return try DatabaseQueue(path: frozen.name, configuration: configuration) }
       return try Self.openQueue(path, configuration)
     }
     batch = try translatingErrors(path) { [queue] in
@@ -141,7 +151,7 @@ func translatingErrors<Value>(_ path: String, _ work: () throws -> Value) throws
   } catch let error as DatabaseError {
     throw failure(for: error, path: path)
   } catch let damage as DamagedRow {
-    throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage)")
+    throw Failure(.inputOutput, "the store \(fileName(path)) is damaged: \(damage); \(Store.recovery)")
   }
 }
 
@@ -167,7 +177,7 @@ private func failure(for error: DatabaseError, path: String) -> Failure {
   case .SQLITE_NOTADB:
     return Failure(.badInput, "\(name): not a glucoport store")
   case .SQLITE_CORRUPT:
-    return Failure(.inputOutput, "\(name): the store is damaged; restore it from a backup")
+    return Failure(.inputOutput, "\(name): the store is damaged; \(Store.recovery)")
   case .SQLITE_IOERR:
     return Failure(
       .inputOutput,

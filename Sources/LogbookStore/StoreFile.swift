@@ -59,10 +59,23 @@ enum StoreFile {
     for (name, mode) in [(path, R_OK | W_OK), (folder(of: path), W_OK | X_OK)] {
       if access(PathText.bytes(name), mode) != 0 { return failure(errno, name, else: .cannotCreate) }
     }
+    if let reason = missingDescriptors { return failure(reason, path, else: .inputOutput) }
     return Failure(
       .cannotCreate,
       "\(path): cannot open the store; check the owner and permissions of '\(path)-wal' and '\(path)-shm'"
     )
+  }
+
+  /// Why SQLite cannot open as many files as a store has: it does not say that too many are open. Nil where it can.
+  private static var missingDescriptors: Int32? {
+    var reason: Int32?
+    let spare = (0..<8).map { _ in
+      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      if descriptor < 0, errno == EMFILE || errno == ENFILE { reason = errno }
+      return descriptor
+    }
+    for descriptor in spare where descriptor >= 0 { close(descriptor) }
+    return reason
   }
 
   /// Gives SQLite's binding a path that is text. One that is not goes by a descriptor, whose link SQLite follows to
@@ -75,7 +88,8 @@ enum StoreFile {
     return try work("/proc/self/fd/\(descriptor)")
   }
 
-  private static func folder(of path: String) -> String {
+  /// The folder in which a file is.
+  static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

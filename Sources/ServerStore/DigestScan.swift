@@ -5,16 +5,9 @@ import Logbook
 import LogbookAPI
 import SQLiteRows
 
-/// Goes over the identities of all readings, or the contents of all records, one row at a time.
+/// Goes over the contents of all records, one row at a time. Readings are more: see `ReadingBuckets`.
 struct DigestScan {
   let database: Database
-
-  /// Digests over the identities of all readings.
-  func readingDigests() throws -> IdentityDigests {
-    var digests = IdentityDigests()
-    try forEachReading { digests.insert($0.key) }
-    return digests
-  }
 
   /// Digests over the contents of all records.
   func recordDigests() throws -> IdentityDigests {
@@ -25,33 +18,6 @@ struct DigestScan {
       digests.insert(try record[0], try RecordState(json: record[1]))
     }
     return digests
-  }
-
-  /// The readings in these buckets.
-  ///
-  /// - Throws: `ServiceError.tooLarge` for more than one answer holds.
-  func readings(in buckets: Set<Int>) throws -> ReadingBatch {
-    var places: [StoredPlace] = []
-    try forEachReading { reading in
-      guard buckets.contains(IdentityDigests.bucket(of: reading.key)) else { return }
-      guard places.count < Wire.maxReadings else { throw ServiceError.tooLarge }
-      places.append(reading.place)
-    }
-    var collected = CollectedReadings(database)
-    let row = try RawStatement(
-      keptBy: database,
-      """
-      SELECT \(CollectedReadings.columns) FROM reading
-      WHERE series = ?1 AND position = ?2 AND value_bucket = ?3 AND occurrence = ?4
-      """)
-    for place in places {
-      row.reset()
-      for (index, part) in [place.series, place.position, place.valueBucket, place.occurrence].enumerated() {
-        row.bind(part, at: Int32(index + 1))
-      }
-      if try row.step() { try collected.add(row) }
-    }
-    return collected.batch
   }
 
   /// The records in these buckets behind an id, as many as a page takes, and at least one.
@@ -74,27 +40,5 @@ struct DigestScan {
         RemoteRecord(guid: guid, revision: try record[1], state: try RecordState(json: state)))
     }
     return page
-  }
-}
-
-extension DigestScan {
-  private func forEachReading(_ body: ((place: StoredPlace, key: [UInt8])) throws -> Void) throws {
-    let table = SeriesTable(database: database)
-    var last: (number: Int64, series: (device: Device, kind: ReadingKind, positionKind: PositionKind))?
-    let row = try RawStatement(
-      keptBy: database,
-      // In the order of the index, which alone is read.
-      "SELECT series, position, value_bucket, occurrence FROM reading ORDER BY series, position, value_bucket, occurrence"
-    )
-    while try row.step() {
-      let place = StoredPlace(row, from: 0)
-      let series = try last?.number == place.series ? last?.series : table.series(place.series)
-      guard let series else { continue }
-      last = (place.series, series)
-      let identity = ReadingIdentity(
-        device: series.device, kind: series.kind, positionKind: series.positionKind, position: place.position,
-        valueBucket: place.valueBucket, occurrence: place.occurrence)
-      try body((place, identity.key))
-    }
   }
 }

@@ -11,13 +11,15 @@ struct LogbookFile: Sendable {
   /// Distinguishes the numbers that this process gives from those of any other history.
   private let tag: String
   let quota: LogbookQuota
+  private let compared: ComparedLogbook
 
   /// Opens the file, or creates it.
-  init(path: String, id: String, quota: LogbookQuota) throws {
+  init(path: String, id: String, quota: LogbookQuota, compared: ComparedLogbook) throws {
     let tag = Positions.randomTag()
     self.id = id
     self.tag = tag
     self.quota = quota
+    self.compared = compared
     file = try DatabaseFile(path: path, name: "logbook \(id)", schema: LogbookSchema.schema)
     try file.writeNow { database in
       if try Int.fetchOne(database, sql: "SELECT count(*) FROM epoch") == 0 {
@@ -87,7 +89,7 @@ struct LogbookFile: Sendable {
   }
 
   func readingDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
-    try await scanning(run) { try $0.readingDigests() }
+    try await comparing(run) { buckets, _ in buckets.digests }
   }
 
   func recordDigests(_ run: RunStamp) async throws(ServiceError) -> IdentityDigests {
@@ -95,7 +97,9 @@ struct LogbookFile: Sendable {
   }
 
   func readings(in buckets: Set<Int>, _ run: RunStamp) async throws(ServiceError) -> ReadingBatch {
-    try await scanning(run) { try $0.readings(in: buckets) }
+    let batch = try await comparing(run) { try $0.readings(in: buckets, $1) }
+    guard let batch else { throw .tooLarge }
+    return batch
   }
 
   func records(
@@ -124,6 +128,21 @@ extension LogbookFile {
     _ run: RunStamp, _ work: @escaping @Sendable (DigestScan) throws -> Value
   ) async throws(ServiceError) -> Value {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
+  }
+
+  /// Compares readings, by what is known of their buckets and those that came since.
+  private func comparing<Value: Sendable>(
+    _ run: RunStamp, _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
+  ) async throws(ServiceError) -> Value {
+    let file = "\(id) \(tag)"
+    let known = await compared.buckets(of: file)
+    let (value, buckets) = try await reading(run, hidesOwn: false) { database, _ in
+      var buckets = known
+      try buckets.extend(database)
+      return (try work(buckets, database), buckets)
+    }
+    await compared.keep(buckets, of: file)
+    return value
   }
 
   /// Runs a transaction for a run. Only the first request of a run writes, which is that it began.

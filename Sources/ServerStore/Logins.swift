@@ -44,13 +44,18 @@ package final class Logins: LoginDirectory {
       let sql = """
         SELECT l.name, l.role, b.name, l.created_at FROM login l JOIN logbook b ON b.id = l.logbook ORDER BY l.name
         """
-      return try Row.fetchAll(database, sql: sql).map { row in
-        guard let role = LoginRole(rawValue: row[1]) else {
-          throw Failure(
-            .inputOutput, "the file of logins is damaged: the token '\(row[0] as String)' has an unknown role"
-          )
+      do {
+        return try Row.fetchAll(database, sql: sql).map { row in
+          let login = StoredRow(row, of: "login")
+          let name: String = try login[0]
+          guard let role = LoginRole(rawValue: try login[1]) else {
+            throw Failure(
+              .inputOutput, "the file of logins is damaged: the token '\(name)' has an unknown role")
+          }
+          return ListedLogin(name: name, role: role, logbook: try login[2], createdAt: try login[3])
         }
-        return ListedLogin(name: row[0], role: role, logbook: row[2], createdAt: row[3])
+      } catch let damage as DamagedRow {
+        throw Failure(.inputOutput, "the file of logins is damaged: \(damage)")
       }
     }
   }

@@ -18,6 +18,7 @@ actor OpenLogbooks {
   private var purged: Set<String> = []
 
   private let quota: LogbookQuota
+  private let compared = ComparedLogbook()
 
   init(folder: DataFolder, quota: LogbookQuota) {
     self.folder = folder
@@ -31,7 +32,7 @@ actor OpenLogbooks {
     used.append(id)
     if let open = files[id] { return open }
     do {
-      let file = try LogbookFile(path: folder.logbookFile(id), id: id, quota: quota)
+      let file = try LogbookFile(path: folder.logbookFile(id), id: id, quota: quota, compared: compared)
       files[id] = file
       if used.count > Self.maxOpen { files[used.removeFirst()] = nil }
       return file

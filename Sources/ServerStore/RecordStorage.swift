@@ -47,7 +47,10 @@ extension RecordStorage {
     guard change.state.kind == current.state.kind else {
       return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
     }
-    if change.state.agrees(with: current.state) {
+    // A deletion that was made on the tombstone itself is a decision that it stays: who brings the record back at the same
+    // time, and comes second, meets it.
+    let isDecided = change.state.isDeleted && change.base == current.revision
+    if change.state.agrees(with: current.state), !isDecided {
       try keepAnswer(to: change, current.revision)
       return .accepted(revision: current.revision)
     }

@@ -129,7 +129,10 @@ extension UploadSession {
       return .some(try store.nextContentToFetch(besides: setAside, at: now))
     }
     guard let wanted else { return .overtaken }
-    guard let wanted else { return .exhausted }
+    guard let wanted else {
+      summary.absentAttachments = try store.sync { try $0.absentContents() }
+      return .exhausted
+    }
     let limit = attachments.partSize.current
     let answer = await ask { () async throws(ServiceError) in
       try await remote.part(of: wanted.digest, from: wanted.held, limit: limit, run)

@@ -35,9 +35,10 @@ extension UploadSession {
             continue
           }
           let record = try store.record(incoming.guid)
-          let action = RecordRules.action(
+          let ruled = RecordRules.action(
             for: incoming, on: record,
             isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
+          let action = try store.placed(ruled, on: record)
           if action == .rollBack { throw PageRolledBack() }
           try store.apply(action, on: record ?? nil, incoming: incoming)
           summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
@@ -71,6 +72,19 @@ extension UploadSession {
 private struct PageRolledBack: Error {}
 
 extension SyncTransaction {
+  /// What is done where the rules put a record into an entry: where it cannot be, both sides are kept until a person
+  /// decides.
+  func placed(_ action: RecordAction, on record: SyncRecord?) throws -> RecordAction {
+    guard let record else { return action }
+    switch action {
+    case .adopt(let remote) where try forbidsPlace(of: remote.state, over: record):
+      return .markConflicted(remote)
+    case .merge(let state, let remote) where try forbidsPlace(of: state, over: record):
+      return .markConflicted(remote)
+    default: return action
+    }
+  }
+
   /// Carries out what the rules decided for a record, in the transaction in which it was read.
   ///
   /// - Parameter incoming: with a page, the record that it brings.

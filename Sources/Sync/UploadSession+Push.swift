@@ -131,7 +131,7 @@ extension UploadSession {
       for (sent, verdict) in zip(records, answer.verdicts) {
         // As it is by now: an edit may have come while the request was on its way.
         guard let record = try store.record(sent.guid) else { continue }
-        let action = RecordRules.action(for: verdict, on: record)
+        let action = try store.placed(RecordRules.action(for: verdict, on: record), on: record)
         try store.apply(action, on: record)
         summary.note(action)
       }

@@ -28,6 +28,8 @@ package struct UploadSummary: Hashable, Sendable {
   package var pulledAttachmentBytes: Int64 = 0
   /// Contents of attachments that stay here, since the remote takes none at all.
   package var keptAttachments = 0
+  /// Contents of attachments that a record names and that the remote did not have, in this run or when it was asked last.
+  package var absentAttachments = 0
   /// Contents of attachments that the remote gave damaged, and that were dropped.
   package var damagedAttachments = 0
   /// Records in which edits from here and there were merged.

@@ -2,4 +2,6 @@
 
 import Commands
 
+// Before the first `await`: without a thread nobody would go on behind it.
+Glucoport.requireThreads()
 await Glucoport.main()

@@ -177,6 +177,25 @@ import Testing
       lines.count == 2 && lines.allSatisfy { $0.contains("1 download could not be stored") }, "\(outcome)")
   }
 
+  @Test func aContentThatTheRemoteDoesNotHaveIsReportedUntilItIsHere() async throws {
+    let outcome = try await run(
+      Self.attached + """
+        glucoport upload --quiet; export GLUCOPORT_STORE=b.db GLUCOPORT_TIMEZONE=Europe/Madrid
+        for file in data/logbooks/*.db; do sqlite3 $file "DROP TRIGGER blob_stays; DROP TRIGGER blob_part_stays;
+          DELETE FROM blob_part; DELETE FROM blob"; done
+        glucoport serve token add b --role write --logbook anna --data data >other
+        glucoport remote set "$url" --token-file other >/dev/null
+        glucoport upload --quiet; echo $?; glucoport status --check --quiet; echo $?
+        glucoport status --check --quiet --ignore downloads; echo $?
+        """)
+    #expect(outcome.output == "75\n3\n0\n", "\(outcome)")
+    #expect(
+      outcome.errors.split(separator: "\n").count {
+        $0.contains("1 content of an attachment is not on the remote")
+      }
+        == 2, "\(outcome)")
+  }
+
   // MARK: - A remote that never worked
 
   @Test func aRemoteWithWhichNoUploadHasEndedWellIsTold() async throws {

@@ -15,6 +15,20 @@ import Testing
     #expect(foldedHeader(text) == folded)
   }
 
+  /// A cell of megabytes is looked at as a header where its row is none of the table: its words are not sought.
+  @Test func whatIsLongerThanAnyNameIsNone() {
+    func words(_ count: Int) -> HeaderWords { HeaderWords(String(repeating: "time ", count: count)) }
+    #expect(words(800).isTime && words(800).words == ["time"])
+    #expect(!words(900).isTime && words(900).words.isEmpty && words(900).name.isEmpty)
+    for (count, kept) in [(100, 100), (100_000, Field.maxNameBytes)] {
+      let bytes = [UInt8](repeating: UInt8(ascii: "X"), count: count)
+      let folded = bytes.withUnsafeBufferPointer { buffer in
+        buffer.baseAddress.map { Field(start: $0, count: buffer.count, shape: .bare).folded }
+      }
+      #expect(folded == String(repeating: "x", count: kept))
+    }
+  }
+
   @Test(arguments: UInt64(1)...20) func aPlainTextFoldsAsAnyOtherDoes(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {

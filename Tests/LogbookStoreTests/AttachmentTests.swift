@@ -417,7 +417,9 @@ import Testing
     try attach(Array("same".utf8), Array("same".utf8))
     try want(Self.content(of: [7]))
     let backlog = try scratch.open(.reader).attachmentBacklog()
-    #expect(backlog == AttachmentBacklog(toSend: 1, toSendBytes: 4, toFetch: 1, refused: 0, notFetched: 0))
+    #expect(
+      backlog
+        == AttachmentBacklog(toSend: 1, toSendBytes: 4, toFetch: 1, refused: 0, notFetched: 0, absent: 0))
   }
 
   @Test func theQueueIsSearchedByItsIndexes() throws {

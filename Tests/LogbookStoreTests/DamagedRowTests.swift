@@ -32,7 +32,7 @@ import Testing
 
   private func expect(_ reason: String, _ work: () throws -> Void) throws {
     let message = try message(work)
-    #expect(message == "the store \(scratch.path) is damaged: \(reason)")
+    #expect(message == "the store \(scratch.path) is damaged: \(reason); \(Store.recovery)")
   }
 
   private static let reading = "reading (series 1, position \(Make.noon), value_bucket 56, occurrence 0)"

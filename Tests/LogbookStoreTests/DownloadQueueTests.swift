@@ -67,12 +67,35 @@ import Testing
     #expect(try scratch.number("SELECT count(*) FROM pinned") == 0)
   }
 
-  @Test func theRecordsAreAlwaysFetchedAndAHistoryCanBeLeftOut() throws {
+  @Test func theRecordsCanBeLeftOutUntilTheyAreDemanded() throws {
+    try connect()
+    let store = try scratch.open(.sync)
+    try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
+    func leavesOut() throws -> Bool {
+      try store.syncOverview(store.overview(ingests: 0), pendingContents: 0).leavesOutRecords
+    }
+    #expect(try !leavesOut())
+    let records = try #require(try store.downloads().first { $0.subject == .records })
+    try scratch.open(.editor).cancelDownloads([records.id])
+    #expect(try !subjects().contains(.records))
+    // What others change comes all the same, and what is missing is no difference.
+    #expect(try store.sync { try $0.cursor() } == "m")
+    #expect(try leavesOut() && store.sync { try $0.unfetched() }.includesRecords)
+    try store.sync { try $0.queueHistory(at: 10) }
+    #expect(try subjects().contains(.records) && leavesOut())
+    let again = try #require(try store.downloads().first { $0.subject == .records })
+    try store.sync { try $0.finish(again) }
+    #expect(try !leavesOut() && !store.sync { try $0.unfetched() }.includesRecords)
+    try store.sync { try $0.queueHistory(at: 11) }
+    #expect(try !subjects().contains(.records))
+  }
+
+  @Test func aHistoryCanBeLeftOut() throws {
     try connect()
     let store = try scratch.open(.sync)
     try store.sync { try $0.queueWhole(behind: "m", recent: 1000, at: 9) }
     let queue = try store.downloads()
-    #expect(throws: Failure.self) { try scratch.open(.editor).cancelDownloads([queue[2].id, queue[0].id]) }
+    #expect(throws: Failure.self) { try scratch.open(.editor).cancelDownloads([queue[2].id, 99]) }
     #expect(try subjects().count == 3)
     try scratch.open(.editor).cancelDownloads([queue[2].id])
     #expect(try subjects() == [.records, .readings(from: 1000, until: .max)])

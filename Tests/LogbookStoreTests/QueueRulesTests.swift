@@ -39,10 +39,10 @@ import Testing
     arguments: roles,
     [
       // Nothing of it waits; a note has no content; there is no such record; it is no child of that entry.
-      "INSERT INTO queued VALUES ('\(synced)', 'record', '\(synced)', 1)",
-      "INSERT INTO queued VALUES ('\(synced)', 'file', '\(synced)', 1)",
-      "INSERT INTO queued VALUES ('nobody', 'record', 'nobody', 1)",
-      "INSERT OR REPLACE INTO queued VALUES ('\(waiting)', 'record', '\(synced)', 1)",
+      "INSERT INTO queued VALUES ('\(synced)', 'record', '\(synced)', 1, 1)",
+      "INSERT INTO queued VALUES ('\(synced)', 'file', '\(synced)', 1, 1)",
+      "INSERT INTO queued VALUES ('nobody', 'record', 'nobody', 1, 1)",
+      "INSERT OR REPLACE INTO queued VALUES ('\(waiting)', 'record', '\(synced)', 1, 1)",
       "UPDATE queued SET entry = '\(synced)'", "UPDATE queued SET record = '\(synced)'",
       "UPDATE queued SET aspect = 'file'", "UPDATE queued SET queued_at = 1", "DELETE FROM queued",
     ])
@@ -55,7 +55,7 @@ import Testing
 
   @Test(arguments: roles) func whatWaitsCannotBeQueuedTwice(_ role: StoreRole) throws {
     let refusal = try scratch.refusal(
-      role, "INSERT INTO queued VALUES ('\(Self.waiting)', 'record', '\(Self.waiting)', 1)")
+      role, "INSERT INTO queued VALUES ('\(Self.waiting)', 'record', '\(Self.waiting)', 1, 1)")
     #expect(refusal == "UNIQUE constraint failed: queued.record, queued.aspect")
   }
 

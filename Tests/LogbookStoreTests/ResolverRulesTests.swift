@@ -61,6 +61,16 @@ import Testing
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(change)") == Self.reason)
   }
 
+  @Test func onlyADeletedRecordIsDecidedOnNoState() throws {
+    #expect(try scratch.refusal(.sync, "UPDATE record SET base = '{}', revision = 'r'") == nil)
+    #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL") == Self.reason)
+    #expect(try scratch.refusal(.editor, "UPDATE record SET deleted = 1, version = version + 1") == nil)
+    for other in ["revision = 'x'", "version = version + 1", "version_synced = 1", "fields = '[]'"] {
+      #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL, \(other)") != nil, "\(other)")
+    }
+    #expect(try scratch.refusal(.resolver, "UPDATE record SET base = NULL") == nil)
+  }
+
   @Test func withoutAConflictThereIsNothingToSettle() throws {
     #expect(try scratch.refusal(.sync, "UPDATE record SET revision = 'r1'") == nil)
     #expect(try scratch.refusal(.resolver, "UPDATE record SET \(Self.settling)") == Self.reason)

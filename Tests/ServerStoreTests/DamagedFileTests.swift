@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import GRDB
 import Logbook
 import LogbookAPI
@@ -49,5 +50,45 @@ import Testing
       "\(error)".contains("logbook a is damaged: ") && "\(error)".contains(": \(reason)")
     }
     try file.close()
+  }
+
+  @Test(arguments: [true, false]) func oneDamagedFileStopsNoOtherLogbook(isDatabase: Bool) async throws {
+    let logins = try Logins(folder: folder.path)
+    let tokens = [LoginToken("gp_one"), LoginToken("gp_two")]
+    for (index, token) in tokens.enumerated() {
+      try logins.add(name: "\(index)", role: .write, logbook: "logbook \(index)", token: token, at: 1)
+    }
+    try logins.close()
+    let run = RunStamp(node: Sample.node, number: 1, id: "00000000-0000-4000-8000-000000000001")
+    var storage = try EmbeddedStorage(folder: folder.path)
+    var files: [String] = []
+    for token in tokens {
+      let login = try #require(try await storage.logins.login(tokenHash: token.hash))
+      _ = try await storage.logbook(for: login).store(Sample.history(1), run)
+      files.append(folder.path + "/logbooks/\(login.logbook).db")
+    }
+    try await storage.close()
+    if isDatabase {
+      let queue = try DatabaseQueue(path: files[0])
+      try await queue.write { database in
+        try database.execute(sql: "DROP TRIGGER reading_is_immutable; PRAGMA ignore_check_constraints = ON")
+        try database.execute(sql: "UPDATE reading SET unit = 9")
+      }
+      try queue.close()
+    } else {
+      try Data("no database".utf8).write(to: URL(filePath: files[0]))
+    }
+    storage = try EmbeddedStorage(folder: folder.path)
+    for (index, token) in tokens.enumerated() {
+      let login = try #require(try await storage.logins.login(tokenHash: token.hash))
+      do {
+        let page = try await storage.logbook(for: login).neededDigests.readings(in: Array(0..<4096), run)
+        #expect(index == 1 && page.readings.count == 1)
+      } catch {
+        guard case .serverFailure(_, let log) = error as? ServiceError else { throw error }
+        #expect(index == 0 && log.contains(login.logbook), "\(log)")
+      }
+    }
+    try await storage.close()
   }
 }

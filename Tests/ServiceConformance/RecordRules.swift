@@ -153,6 +153,20 @@ enum RecordRules {
         try await there.push(Sample.change(guid, 1, on: first, tombstone)) == [.accepted(revision: deleted)])
     }
 
+    StorageRule("aDeletionMadeOnTheTombstoneIsMetByWhoBringsTheRecordBackOnTheSameOne") { stand in
+      let (here, there) = (Client(stand), Client(stand))
+      let first = try await here.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))
+      let tombstone = Sample.note("", isDeleted: true)
+      let deleted = try await here.revision(Sample.change(guid, 2, on: first, tombstone))
+      let again = Sample.change(guid, 3, on: deleted, tombstone)
+      let decided = try await here.revision(again)
+      #expect(decided != deleted)
+      #expect(try await here.push(again) == [.accepted(revision: decided)])
+      #expect(
+        try await there.push(Sample.change(guid, 1, on: deleted, Sample.note("back")))
+          == [.conflict(revision: decided, state: tombstone, isBaseKnown: true)])
+    }
+
     StorageRule("aChangeOfKindIsRefused") { stand in
       let client = Client(stand)
       let first = try await client.revision(Sample.change(guid, 1, on: nil, Sample.note("one")))

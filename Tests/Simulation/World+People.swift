@@ -96,6 +96,13 @@ extension World {
     broughtBack.insert(guid)
   }
 
+  /// Who keeps an entry deleted deletes what belongs to it.
+  private func retireChildren(of guid: String, _ node: SimulatedNode) throws {
+    for child in try node.records().values where child.state.entryGuid == guid {
+      ledger.retire(child.state.words)
+    }
+  }
+
   func resolve(_ conflict: RecordConflict, _ node: SimulatedNode) throws {
     let both = conflict.mine.words.union(conflict.theirs.words)
     let canKeepBoth = !conflict.mine.isDeleted && !conflict.theirs.isDeleted
@@ -103,16 +110,16 @@ extension World {
     case 0:
       say("\(node.name) keeps mine of \(conflict.guid.prefix(4)) (\(conflict.cause))")
       ledger.retire(both.subtracting(conflict.mine.words))
-      if conflict.cause == .orphaned {
-        for child in try node.records().values where child.state.entryGuid == conflict.guid {
-          ledger.retire(child.state.words)
-        }
-      }
+      if conflict.mine.isDeleted { try retireChildren(of: conflict.guid, node) }
       try node.resolver().resolve(conflict, .mine, at: node.clock)
     case 1:
       say("\(node.name) keeps theirs of \(conflict.guid.prefix(4)) (\(conflict.cause))")
       ledger.retire(both.subtracting(conflict.theirs.words))
-      if !conflict.theirs.isDeleted { bringBack(conflict.guid) }
+      if conflict.theirs.isDeleted {
+        try retireChildren(of: conflict.guid, node)
+      } else {
+        bringBack(conflict.guid)
+      }
       try node.resolver().resolve(conflict, .theirs, at: node.clock)
     default:
       let copy = random.uuid()

@@ -196,14 +196,19 @@ import Testing
     try scene.a.beginUpload(UploadOptions())
     while await !requests(scene.a).contains("held") { try await scene.a.stepUpload() }
     scene.a.reopen()
-    #expect(try await upload(scene.b).ending == .complete)
+    let without = try await upload(scene.b)
+    #expect(without.ending == .complete && without.summary.absentAttachments == 1)
+    #expect(try scene.b.sync().attachmentBacklog().absent == 1)
     #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
     await scene.b.remote.forgetRequests()
     scene.b.clock -= 86_400 - 60
-    try await upload(scene.b)
+    // It is not asked for again so soon, and is missing all the same.
+    #expect(try await upload(scene.b).summary.absentAttachments == 1)
     #expect(await requests(scene.b) == ["changes"], "a minute later")
     try await upload(scene.a)
-    #expect(try await upload(scene.b).summary.pulledAttachments == 1)
+    let fetched = try await upload(scene.b).summary
+    #expect(fetched.pulledAttachments == 1 && fetched.absentAttachments == 0)
+    #expect(try scene.b.sync().attachmentBacklog().absent == 0)
   }
 
   @Test func aContentThatIsLargerThanTheStoreTakesIsNotFetched() async throws {

@@ -83,4 +83,35 @@ import Testing
     let shuffled = try await outcome { $0.shuffled(using: &random) }
     #expect(shuffled == ordered, "seed \(seed)")
   }
+
+  @Test func recordsGoUpInTheOrderInWhichTheyWereFirstEdited() async throws {
+    let scene = try await Scene()
+    let guids = ["9", "1", "5", "0", "7"].map { "\($0)0000000-0000-4000-8000-000000000000" }
+    for guid in guids {
+      let draft = RecordDraft(
+        kind: .note, at: DeviceTime(seconds: 1000), placement: Placement(utcOffset: 3600, source: .zone),
+        fields: RecordFields(["a": .text(guid)]))
+      _ = try scene.a.editor().add(draft, guid: guid)
+    }
+    // A later edit of what is pending keeps its place.
+    try scene.a.edit(guids[1], "a", "later")
+    let child = try scene.a.add(["a": "child"], to: guids[0])
+    let order = try scene.a.sync().sync { store in
+      try [PushPhase.entries, .children].flatMap {
+        try store.pendingRecords($0, limit: 100, heldBack: []).map(\.guid)
+      }
+    }
+    #expect(order.filter { $0 != LogbookZones.baseGuid } == guids + [child])
+    try await scene.upload(scene.a)
+    let held = try await scene.server.everything().records.map(\.guid)
+    #expect(Set(held).isSuperset(of: guids + [child]))
+    // What is edited again after it went up is the last.
+    try scene.a.edit(guids[0], "a", "again")
+    try scene.a.edit(guids[3], "a", "again")
+    try scene.a.edit(guids[2], "a", "again")
+    let again = try scene.a.sync().sync {
+      try $0.pendingRecords(.entries, limit: 2, heldBack: []).map(\.guid)
+    }
+    #expect(again == [guids[0], guids[3]])
+  }
 }

@@ -40,6 +40,12 @@ enum AttachmentText {
     return parts.isEmpty ? [] : ["contents of attachments: " + parts.joined(separator: ", ")]
   }
 
+  /// What is missing until another store sends it.
+  static func absent(_ count: Int) -> String {
+    counted(count, "content of an attachment is", "contents of attachments are")
+      + " not on the remote; upload from the store in which \(count == 1 ? "it was" : "they were") attached"
+  }
+
   private static func stateWords(_ attachment: StoredAttachment) -> String {
     let refused = attachment.refusal.map { " (refused: \(displayed($0)))" } ?? ""
     if attachment.isWhole { return "whole" + refused }

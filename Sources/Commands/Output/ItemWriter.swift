@@ -90,10 +90,12 @@ func deviceName(_ device: Device) -> String {
 struct OwnFormatWriter: ItemWriter {
   private let output: Output
   private let writer: GlucoportWriter
+  private let isJSON: Bool
   private var line: [UInt8] = []
 
   init(_ form: GlucoportWriter.Form, inBothUnits: Bool, _ output: Output) {
     self.output = output
+    isJSON = if case .ndjson = form { true } else { false }
     writer = GlucoportWriter(form, inBothUnits: inBothUnits)
   }
 
@@ -102,7 +104,7 @@ struct OwnFormatWriter: ItemWriter {
   mutating func write(_ item: StoredItem) {
     line.removeAll(keepingCapacity: true)
     writer.append(GlucoportItem(item), to: &line)
-    output.write(line)
+    output.write(isJSON ? TerminalText.json(line) : line)
   }
 
   func end() -> [String] { [] }

@@ -34,7 +34,7 @@ final class Output {
   /// A result on standard output as one line of JSON.
   ///
   /// - Throws: `EncodingError` for what JSON cannot hold.
-  func json(_ value: some Encodable) throws { line(try OrderedJSON.text(value)) }
+  func json(_ value: some Encodable) throws { line(TerminalText.json(try OrderedJSON.text(value))) }
 
   /// A result on standard output: one JSON object, or lines for people.
   ///
@@ -59,15 +59,16 @@ final class Output {
     if buffer.count >= Self.bufferSize { flush() }
   }
 
-  /// A message on standard error, behind the results so far.
+  /// A message on standard error, behind the results so far. Here nothing of it is left that a terminal would obey, whoever
+  /// gave the names and reasons in it.
   func message(_ text: String) {
     flush()
-    send(Array((PathText.shown(text) + "\n").utf8), to: STDERR_FILENO)
+    send(Array((TerminalText.lines(text) + "\n").utf8), to: STDERR_FILENO)
   }
 
   /// Rewrites the last line of a terminal's standard error, cut to its width: only the last line can be rewritten.
   func progress(_ text: String) {
-    let line = fitting(text, columns: Host.terminalColumns(STDERR_FILENO))
+    let line = fitting(TerminalText.line(text), columns: Host.terminalColumns(STDERR_FILENO))
     send(Array(("\r\u{1B}[K" + line).utf8), to: STDERR_FILENO)
   }
 
@@ -116,20 +117,6 @@ final class Output {
     }
     return true
   }
-}
-
-/// Text from a file or device as it may be shown: without what a terminal would obey, and marks that turn text round.
-func displayed(_ text: String) -> String {
-  var shown = ""
-  for scalar in PathText.shown(text).unicodeScalars {
-    switch scalar.value {
-    case 0x09, 0x0A, 0x0D: shown += " "
-    case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069:
-      shown += "\\u{\(String(scalar.value, radix: 16))}"
-    default: shown.unicodeScalars.append(scalar)
-    }
-  }
-  return shown
 }
 
 /// Text that stays below so many columns of a terminal, with a mark where it is cut: a terminal may begin another line

@@ -65,6 +65,7 @@ struct StatusCheck {
         "\(counted(sync.refusedDownloads, "download")) could not be stored; 'glucoport queue list --refused' shows why; to retry: 'glucoport queue retry'"
       )
     }
+    if contents.absent > 0 { find(.downloads, .partial, AttachmentText.absent(contents.absent)) }
     for clock in clocks { wrong(clock).map { find(.clock, .partial, $0) } }
     if let failure = sync.remote?.lastingFailure {
       find(

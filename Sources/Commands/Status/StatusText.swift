@@ -69,7 +69,9 @@ struct StatusText {
     let missing = sync.missingHistoryEnd.map {
       ["  readings before \(day($0)) were skipped; 'glucoport upload --all' downloads them"]
     }
-    let lines = [line] + (missing ?? [])
+    let records =
+      sync.leavesOutRecords ? ["  the records were skipped; 'glucoport upload --all' downloads them"] : []
+    let lines = [line] + (missing ?? []) + records
     guard let error = remote.lastError else { return lines }
     let next = remote.nextAttempt.map { " · next attempt \(instant($0))" } ?? ""
     return lines + ["  last attempt failed: \(displayed(error))\(next)"]

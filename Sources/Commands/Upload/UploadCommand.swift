@@ -173,6 +173,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     var parts: [ExitStatus] = []
     if summary.refused > 0 { parts.append(.partial) }
     if summary.conflicts > 0 { parts.append(.conflicts) }
+    if summary.absentAttachments > 0 { parts.append(.temporary) }
     let lines = UploadText.advice(summary) + (quiet ? [] : UploadText.remarks(ending, summary))
     for line in lines { output.message("glucoport: \(line)") }
     switch ending {

@@ -29,6 +29,7 @@ struct UploadObject: Encodable {
   let pulledAttachments: Int
   let pulledAttachmentBytes: Int64
   let keptAttachments: Int
+  let absentAttachments: Int
   let damagedAttachments: Int
   let requests: Int
   let bytesSent: Int
@@ -64,6 +65,7 @@ struct UploadObject: Encodable {
     pulledAttachments = summary.pulledAttachments
     pulledAttachmentBytes = summary.pulledAttachmentBytes
     keptAttachments = summary.keptAttachments
+    absentAttachments = summary.absentAttachments
     damagedAttachments = summary.damagedAttachments
     requests = traffic.requests
     bytesSent = traffic.sent

@@ -55,6 +55,7 @@ enum UploadText {
         "\(counted(summary.damagedAttachments, "attachment")) arrived with a wrong SHA-256; the content was discarded"
       )
     }
+    if summary.absentAttachments > 0 { lines.append(AttachmentText.absent(summary.absentAttachments)) }
     return lines
   }
 

@@ -31,10 +31,11 @@ struct GenericTimeReader {
 
   @inline(__always) mutating func read(_ field: Field) -> Outcome {
     if let time = field.yearFirstTime { return .shown(time) }
-    return readOther(field.trimmed)
+    return readOther(field.count > Field.maxNameBytes ? field : field.trimmed)
   }
 
   private mutating func readOther(_ field: Field) -> Outcome {
+    if field.count > Field.maxNameBytes { return .rejected(Self.unknownForm) }
     if field.isEmpty { return .rejected("no time") }
     if let milliseconds = field.epochMilliseconds { return instant(milliseconds) }
     if let time = field.yearFirstTime { return .shown(time) }

@@ -42,7 +42,12 @@ struct Field {
   }
 
   /// The text in lower case with inner blanks as one space: the form in which headers are compared.
-  var folded: String { foldedHeader(text) }
+  ///
+  /// Of a text that is longer than any name only the beginning: nothing is compared with it.
+  var folded: String { foldedHeader(slice(0, min(count, Self.maxNameBytes)).text) }
+
+  /// No name of a column, and no time or number, is longer. Cells of rows that are looked at as headers may be megabytes.
+  static let maxNameBytes = 4096
 
   @inline(__always) func equals(_ other: StaticString) -> Bool {
     count == other.utf8CodeUnitCount && memcmp(start, other.utf8Start, count) == 0

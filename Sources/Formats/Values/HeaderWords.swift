@@ -9,7 +9,9 @@ struct HeaderWords {
   /// Its runs of letters and digits; those that change from lower to upper case also parted there.
   let words: Set<String>
 
+  /// What is longer than any name says nothing.
   init(_ header: String) {
+    let header = header.utf8.count > Field.maxNameBytes ? "" : header
     var parted = ""
     var last: Character = " "
     for character in header {

@@ -54,14 +54,15 @@ extension Store {
       let toFetch = try Row.fetchOne(
         database,
         sql: """
-          SELECT count(*) FILTER (WHERE refusal IS NULL), count(*) FILTER (WHERE refusal IS NOT NULL)
+          SELECT count(*) FILTER (WHERE refusal IS NULL), count(*) FILTER (WHERE refusal IS NOT NULL),
+            count(*) FILTER (WHERE refusal IS NULL AND not_before IS NOT NULL)
           FROM download WHERE kind = 'attachment'
           """)
       guard let toSend, let toFetch else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
       let (blobs, downloads) = (StoredRow(toSend, of: "blob"), StoredRow(toFetch, of: "download"))
       return AttachmentBacklog(
         toSend: try blobs[0], toSendBytes: try blobs[1], toFetch: try downloads[0], refused: try blobs[2],
-        notFetched: try downloads[1])
+        notFetched: try downloads[1], absent: try downloads[2])
     }
   }
 }
@@ -78,4 +79,6 @@ package struct AttachmentBacklog: Hashable, Sendable {
   package let refused: Int
   /// Contents that are not fetched any more: the remote refused or damaged them, or they are too large for this store.
   package let notFetched: Int
+  /// Contents that are not here yet since the remote did not have them when it was asked: a part of `toFetch`.
+  package let absent: Int
 }

@@ -17,6 +17,8 @@ package struct SyncOverview: Sendable {
   package let refusedDownloads: Int
   /// The shown time before which readings were left out, in civil seconds; nil when none were.
   package let missingHistoryEnd: Int64?
+  /// Whether the records were left out, since a person cancelled their download.
+  package let leavesOutRecords: Bool
 }
 
 extension Store {
@@ -36,7 +38,7 @@ extension Store {
     return SyncOverview(
       remote: try remote(), activity: try activity(), oldestPending: times.min(),
       downloads: downloads.count - refused, refusedDownloads: refused,
-      missingHistoryEnd: try missingHistoryEnd())
+      missingHistoryEnd: try missingHistoryEnd(), leavesOutRecords: try read(DownloadQueue.leavesOutRecords))
   }
 
   private func oldestPendingContent() throws -> Int64? {

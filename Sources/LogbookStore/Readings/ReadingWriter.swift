@@ -27,6 +27,11 @@ final class ReadingWriter {
   private var isKnown: [Bool] = []
   /// Readings of the batch that were there before this import, by the places of their series.
   private var met: [[SeriesPoint]] = []
+  /// How many readings of a chunk are new where their trigger is left out for the rest of the batch: to drop and create one
+  /// takes 0.5 ms, as long as the trigger takes for 500 readings, and a batch has up to 40 chunks.
+  private static let manyReadings = BatchTable.capacity / 2
+  /// Whether the batch stores many readings.
+  private var storesMany = false
 
   struct Outcome {
     var new = 0
@@ -102,6 +107,7 @@ final class ReadingWriter {
 
   private func write(_ readings: [Reading], deviceIDs: [Int64], zones: LogbookZones) throws -> Outcome {
     outcome = Outcome()
+    storesMany = false
     differing.removeAll(keepingCapacity: true)
     met.removeAll(keepingCapacity: true)
     table = SeriesTable(database, deviceIDs: deviceIDs)
@@ -114,6 +120,8 @@ final class ReadingWriter {
     for items in (differing + order.changed).map({ [$0] }) + order.together {
       try settleDifference(items, readings)
     }
+    // A batch that fails takes its transaction back, and with it what became of the trigger.
+    if storesMany { try Roles.keepReadings(database) }
     outcome.newByKind = try table.save(isUploaded: isUploaded)
     for (series, points) in zip(table.all, met) where !points.isEmpty { outcome.met.append((series, points)) }
     let counted = table.devicesWithNewTicks
@@ -183,6 +191,10 @@ extension ReadingWriter {
   }
 
   private func insertChunk() throws {
+    if !storesMany, chunk.count >= Self.manyReadings {
+      try Roles.leaveReadings(database)
+      storesMany = true
+    }
     let inserted = try insert.run()
     guard inserted == chunk.count else {
       throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a part of a batch was not stored")

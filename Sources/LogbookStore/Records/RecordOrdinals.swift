@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Finds the record that a row without its own id matches, whatever the order of the rows.
 ///
@@ -124,7 +125,8 @@ extension RecordOrdinals {
       sql: "SELECT \(RecordContent.sql), imported FROM record WHERE guid = ?")
     var ordinal = try Int.fetchOne(last, arguments: [key.base]) ?? 0
     while let row = try Row.fetchOne(select, arguments: [key.guid(ordinal: ordinal)]) {
-      try add(key, ordinal, content: row[0], imported: row[1], given: nil)
+      let record = StoredRow(row, of: "record (guid \(key.guid(ordinal: ordinal)))", key: 0..<0)
+      try add(key, ordinal, content: try record[0], imported: try record[1], given: nil)
       ordinal += 1
     }
     return ordinal

@@ -136,16 +136,20 @@ extension RecordResolver {
     _ resolution: Resolution, to conflict: RecordConflict, at now: Int64, _ database: Database
   ) throws -> Int {
     let guid = conflict.guid
-    if conflict.cause == .edited { try takeRemoteSideAsBase(guid, database) }
+    switch conflict.cause {
+    case .edited: try takeRemoteSideAsBase(guid, database)
+    case .orphaned: try forgetBase(guid, database)
+    }
     func edit(to state: RecordState) throws -> Int {
+      try requirePlace(state, in: conflict, database)
       var state = state
       state.editedAt = now
       try RecordEditor.write(state, to: guid, database)
-      return 1
+      guard state.isDeleted else { return 1 }
+      // Else they would be a conflict of their own: records that belong to a deleted entry.
+      return try 1 + RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
     }
     switch resolution {
-    case .mine where conflict.cause == .orphaned:
-      return try RecordEditor.delete(RecordEditor.children(of: guid, database), at: now, database)
     case .mine: return try edit(to: conflict.mine)
     case .theirs: return try edit(to: conflict.theirs)
     case .fields(let fields):
@@ -206,6 +210,25 @@ extension RecordResolver {
         "\(guid): the store cannot read the remote's side of this conflict (\(error.reason)); "
           + "'glucoport upload' takes it out of the conflicts")
     }
+  }
+
+  /// Refuses a side in which entries would belong to each other.
+  private static func requirePlace(
+    _ state: RecordState, in conflict: RecordConflict, _ database: Database
+  ) throws {
+    guard !state.isDeleted, let entry = state.entryGuid, entry != conflict.mine.entryGuid,
+      try RecordNesting(database).forbids(conflict.guid, in: entry)
+    else { return }
+    throw Failure(
+      .usage,
+      "\(conflict.guid): this side puts the record into \(entry), which belongs to an entry itself, or the record has records; keep "
+        + "the other side, or move those first")
+  }
+
+  /// What is decided about a deleted entry and its records is made on no state of it. Who decided otherwise at the same
+  /// time meets a conflict, whoever comes second.
+  private static func forgetBase(_ guid: String, _ database: Database) throws {
+    try database.executeCached(sql: "UPDATE record SET base = NULL WHERE guid = ?", arguments: [guid])
   }
 
   /// What was sent before the conflict and never answered is forgotten with it: the remote's side is newer, so that

@@ -13,8 +13,11 @@ enum QueueSchema {
       aspect TEXT NOT NULL CHECK (aspect IN ('record', 'file')),
       entry TEXT NOT NULL,
       queued_at INTEGER NOT NULL,
+      -- Records go up in this order, that in which they were first edited, where nothing else decides.
+      number INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (record, aspect)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX queued_record ON queued(number, record) WHERE aspect = 'record';
     CREATE INDEX queued_by_entry ON queued(entry);
     -- Content goes up in the order in which it was attached.
     CREATE INDEX queued_file ON queued(queued_at, record) WHERE aspect = 'file';
@@ -22,14 +25,14 @@ enum QueueSchema {
     CREATE TRIGGER record_is_queued AFTER INSERT ON record WHEN NEW.version > NEW.version_synced
     BEGIN
       INSERT INTO queued VALUES
-        (NEW.guid, 'record', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()));
+        (NEW.guid, 'record', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()), \(nextNumber));
     END;
 
     CREATE TRIGGER record_is_queued_again AFTER UPDATE OF version, version_synced ON record
     WHEN NEW.version > NEW.version_synced AND OLD.version = OLD.version_synced
     BEGIN
       INSERT INTO queued VALUES
-        (NEW.guid, 'record', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()));
+        (NEW.guid, 'record', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()), \(nextNumber));
     END;
 
     CREATE TRIGGER record_is_synced AFTER UPDATE OF version, version_synced ON record
@@ -41,6 +44,8 @@ enum QueueSchema {
     BEGIN UPDATE queued SET entry = coalesce(NEW.entry_guid, NEW.guid) WHERE record = NEW.guid; END;
 
     """
+
+  private static let nextNumber = "(SELECT coalesce(max(number), 0) + 1 FROM queued WHERE aspect = 'record')"
 
   /// What an upload has under way: a row for each lane, from the transaction that chooses what is sent to the one that
   /// keeps the answer. It says nothing while no process holds the lock of uploads.
@@ -94,7 +99,7 @@ enum QueueSchema {
     WHEN NEW.kind = 'attachment' AND NEW.deleted = 0
     BEGIN
       INSERT INTO queued
-      SELECT NEW.guid, 'file', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()) FROM blob
+      SELECT NEW.guid, 'file', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()), 0 FROM blob
       WHERE digest = json_extract(NEW.fields, '$.sha256') AND held = size AND uploaded = 0;
     END;
 
@@ -103,7 +108,7 @@ enum QueueSchema {
     BEGIN
       DELETE FROM queued WHERE record = NEW.guid AND aspect = 'file';
       INSERT INTO queued
-      SELECT NEW.guid, 'file', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()) FROM blob
+      SELECT NEW.guid, 'file', coalesce(NEW.entry_guid, NEW.guid), coalesce(NEW.edited_at, unixepoch()), 0 FROM blob
       WHERE digest = json_extract(NEW.fields, '$.sha256') AND held = size AND uploaded = 0 AND NEW.deleted = 0;
     END;
 
@@ -113,7 +118,7 @@ enum QueueSchema {
       DELETE FROM queued WHERE aspect = 'file' AND record IN
         (SELECT guid FROM record WHERE kind = 'attachment' AND json_extract(fields, '$.sha256') = NEW.digest);
       INSERT INTO queued
-      SELECT guid, 'file', coalesce(entry_guid, guid), coalesce(edited_at, unixepoch()) FROM record
+      SELECT guid, 'file', coalesce(entry_guid, guid), coalesce(edited_at, unixepoch()), 0 FROM record
       WHERE kind = 'attachment' AND deleted = 0 AND json_extract(fields, '$.sha256') = NEW.digest
         AND NEW.uploaded = 0 AND NEW.held = NEW.size;
     END;

@@ -28,6 +28,19 @@ enum Roles {
     try database.execute(sql: followsUploads)
   }
 
+  /// Leaves out the trigger that looks each new reading up, until `keepReadings`, inside a transaction that stores many.
+  ///
+  /// Every other connection sees the trigger always: what a transaction does to the schema is seen with its commit, and
+  /// when it fails, the trigger is there as before. Within, a reading of a known identity is a failed constraint.
+  static func leaveReadings(_ database: Database) throws {
+    try database.execute(sql: "DROP TRIGGER IF EXISTS main.reading_is_not_replaced")
+  }
+
+  /// Brings the trigger back, before the transaction ends.
+  static func keepReadings(_ database: Database) throws {
+    try database.execute(sql: LastingSchema.readingIsNotReplaced)
+  }
+
   private static let writesLocally =
     leavesReadingSyncAlone + leavesBlobSyncAlone + leavesRecordSyncAlone + editsRecords + keepsTombstones
     + leavesRemoteAlone
@@ -74,7 +87,8 @@ enum Roles {
 
     """
 
-  /// A resolution agrees with the remote on what the remote holds; what is kept of both sides is an edit after it.
+  /// A resolution agrees with the remote on what the remote holds; what is kept of both sides is an edit after it. What is
+  /// decided about a deleted entry is made on no state, so that who decided otherwise about it meets a conflict.
   private static let takesRemoteSideAsBase = """
     CREATE TEMP TRIGGER role_takes_remote_side_as_base
     BEFORE UPDATE OF \(syncColumns.joined(separator: ", ")) ON main.record
@@ -83,6 +97,8 @@ enum Roles {
       AND NEW.base IS OLD.conflict AND NEW.revision IS OLD.conflict_revision AND NEW.sent IS NULL
       AND NEW.sent_version IS NULL
       AND NOT (\(changes(keptByResolution))))
+      AND NOT (OLD.deleted = 1 AND NEW.base IS NULL
+        AND NOT (\(changes(syncColumns.filter { $0 != "base" } + RecordColumns.content + ["version"]))))
     BEGIN SELECT RAISE(ABORT, 'a resolution takes the remote side as the base and changes nothing else'); END;
 
     """

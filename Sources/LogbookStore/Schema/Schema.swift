@@ -5,11 +5,11 @@ import SQLiteRows
 /// The schema of a store. Its number rises with every released change.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 7, name: "store",
+    applicationID: 0x474C_5543, version: 8, name: "store",
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, QueueSchema.statements,
-      StatementSchema.statements, SiteSchema.statements, ViewSchema.statements,
+      StatementSchema.statements, SiteSchema.statements, LastingSchema.statements, ViewSchema.statements,
     ])
 
   private static let tables = """

@@ -32,6 +32,11 @@ enum DownloadQueue {
     try Store.value(of: .historyEnd, database) { Int64($0) }
   }
 
+  /// Whether records that were there before this store are missing here.
+  static func leavesOutRecords(_ database: Database) throws -> Bool {
+    try Store.setting(.recordsLeftOut, database) != nil
+  }
+
   /// The ranges of readings that are on the queue, refused ones too.
   static func ranges(_ database: Database) throws -> [Range<Int64>] {
     try Row.fetchAll(database, sql: "SELECT \(Download.columns) FROM download WHERE kind = 'readings'")
@@ -87,11 +92,10 @@ extension Store {
   package func pinnedRanges() throws -> [DownloadSubject] { try read(DownloadQueue.pinnedRanges) }
 
   /// Takes downloads off the queue, and their ranges off those that are pinned. A history that was not fetched yet and
-  /// is no longer wanted counts as left out.
+  /// is no longer wanted counts as left out, and so do the records; changes of others come all the same.
   ///
   /// - Parameter pins: places in `pinnedRanges`, from 1 on, of ranges that are pinned no longer.
-  /// - Throws: `Failure`: `missingInput` for a number that is not in the queue, `usage` for the records, without which
-  ///   edits of others would be missed; nothing changes then.
+  /// - Throws: `Failure` of category `missingInput` for a number that is not in the queue; nothing changes then.
   package func cancelDownloads(_ ids: [Int64], pins: [Int] = []) throws {
     try write { database in
       let pinned = try DownloadQueue.pinnedRanges(database)
@@ -107,8 +111,7 @@ extension Store {
           database, sql: "SELECT \(Download.columns) FROM download WHERE id = ?", arguments: [id])
         guard let download = try row.map(Download.init) else { throw Self.noDownload(id) }
         switch download.subject {
-        case .records:
-          throw Failure(.usage, "the records of the logbook are always downloaded; nothing was cancelled")
+        case .records: try Self.set(.recordsLeftOut, "1", database)
         case .readings: try Self.unpin(download.subject, database)
         case .logbook, .changes, .record, .attachment: break
         }
@@ -200,8 +203,11 @@ extension SyncTransaction {
     if try Store.setting(.history, database) != StoreSetting.historyOnDemand { try queueHistory(at: now) }
   }
 
-  /// Queues the readings that were left out so far.
+  /// Queues the readings and the records that were left out so far.
   package func queueHistory(at now: Int64) throws {
+    if try DownloadQueue.leavesOutRecords(database) {
+      try DownloadQueue.add(.records, .changed, at: now, database)
+    }
     guard let end = try DownloadQueue.historyEnd(database) else { return }
     try DownloadQueue.add(.readings(from: .min, until: end), .idle, at: now, database)
   }
@@ -232,6 +238,7 @@ extension SyncTransaction {
     {
       try Store.clear(.historyEnd, database)
     }
+    if download.subject == .records { try Store.clear(.recordsLeftOut, database) }
     try finishDownloads([download.id])
   }
 
@@ -240,8 +247,9 @@ extension SyncTransaction {
     var items = UnfetchedItems(ranges: try DownloadQueue.ranges(database))
     if let end = try DownloadQueue.historyEnd(database) { items.ranges.append(.min..<end) }
     items.includesRecords =
-      try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM download WHERE kind = 'records')")
-      ?? false
+      try DownloadQueue.leavesOutRecords(database)
+      || Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM download WHERE kind = 'records')")
+        ?? false
     return items
   }
 

@@ -184,6 +184,15 @@ extension SyncTransaction {
       arguments: [seconds, digest])
   }
 
+  /// How many contents the remote did not have when it was asked.
+  package func absentContents() throws -> Int {
+    try Int.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT count(*) FROM download WHERE kind = 'attachment' AND refusal IS NULL AND not_before IS NOT NULL
+          """)) ?? 0
+  }
+
   /// Keeps why the content is not fetched: it is asked for again on command.
   package func refuseFetch(of digest: String, reason: String) throws {
     try database.executeCached(

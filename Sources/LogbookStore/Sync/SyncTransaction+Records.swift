@@ -54,7 +54,7 @@ extension SyncTransaction {
         """, arguments: [LogbookZones.baseGuid])
   }
 
-  /// Records that are to be sent, as many as `limit`, by their ids.
+  /// Records that are to be sent, as many as `limit`, in the order in which they were first edited.
   ///
   /// - Parameters:
   ///   - heldBack: records that cannot be sent in this run.
@@ -66,10 +66,11 @@ extension SyncTransaction {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
-          SELECT \(SyncRecord.columns) FROM record INDEXED BY record_pending
-          WHERE \(RecordCondition.isPending) AND \(relation) AND NOT \(Self.waitsForEntry)
-            AND \(leavesOutWithdrawn ? "NOT \(Withdrawn.recordIsUnsent)" : "TRUE")
-          ORDER BY record.guid
+          SELECT \(SyncRecord.columns) FROM queued INDEXED BY queued_record
+            CROSS JOIN record ON record.guid = queued.record
+          WHERE queued.aspect = 'record' AND \(RecordCondition.isPending) AND \(relation)
+            AND NOT \(Self.waitsForEntry) AND \(leavesOutWithdrawn ? "NOT \(Withdrawn.recordIsUnsent)" : "TRUE")
+          ORDER BY queued.number, queued.record
           """))
     var records: [SyncRecord] = []
     while records.count < limit, let row = try rows.next() {
@@ -200,7 +201,7 @@ extension SyncTransaction {
         database.cachedStatement(
           sql: """
             SELECT DISTINCT entry.guid FROM record AS entry JOIN record AS child ON child.entry_guid = entry.guid
-            WHERE entry.deleted = 1 AND child.deleted = 0
+            WHERE entry.deleted = 1 AND entry.conflict IS NULL AND child.deleted = 0
             """)))
   }
 }

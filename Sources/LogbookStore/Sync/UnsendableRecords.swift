@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// Pending records that no remote takes, since their content is not what a record can be: what another program stored,
 /// or a version of this one that checked less.
@@ -16,7 +17,8 @@ enum UnsendableRecords {
           """))
     var found: [(String, String)] = []
     while let row = try rows.next() {
-      if let reason = fault(row[1]) { found.append((row[0], reason)) }
+      let record = StoredRow(row, of: "record")
+      if let reason = fault(try record[1]) { found.append((try record[0], reason)) }
     }
     return found
   }

@@ -52,14 +52,15 @@ struct RepeatedHours {
           """))
     var change: (device: Int64, identity: String, last: Int64, positions: ClosedRange<Int64>)?
     for row in found {
-      let (device, time, position): (Int64, Int64, Int64) = (row[0], row[2], row[3])
+      let row = StoredRow(row, of: "reading", key: 0..<4)
+      let (device, time, position): (Int64, Int64, Int64) = (try row[0], try row[2], try row[3])
       guard devices?.contains(device) ?? true else { continue }
       if let known = change, known.device == device, time - known.last <= Self.longestChange {
         let (first, last) = (known.positions.lowerBound, known.positions.upperBound)
         change = (device, known.identity, time, min(first, position)...max(last, position))
       } else {
         if let change { try settle(change.device, change.identity, change.positions) }
-        change = (device, row[1], time, position...position)
+        change = (device, try row[1], time, position...position)
       }
     }
     if let change { try settle(change.device, change.identity, change.positions) }

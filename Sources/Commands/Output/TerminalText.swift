@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Text from files, devices, arguments and servers without what a terminal would obey: control characters, and marks that
+/// turn text round, with which one name passes for another.
+enum TerminalText {
+  /// A part of a line: what would end or move it is a blank.
+  static func line(_ text: String) -> String { escaped(PathText.shown(text), blanks: [0x09, 0x0A, 0x0D]) }
+
+  /// Lines for standard error. They keep their ends, since some messages have more than one.
+  static func lines(_ text: String) -> String { escaped(PathText.shown(text), kept: [0x09, 0x0A]) }
+
+  /// JSON of the same meaning. JSON has such characters in its strings alone, where each may be written as a number; those
+  /// below the blank are already.
+  static func json(_ text: String) -> String {
+    guard mayObey(text.utf8) else { return text }
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar.value >= 0x20, isObeyed(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        shown.append(
+          contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+      } else {
+        shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  /// As for text. Bytes that are no UTF-8 stay as they are.
+  static func json(_ bytes: [UInt8]) -> [UInt8] {
+    guard mayObey(bytes), let text = String(validating: bytes, as: UTF8.self) else { return bytes }
+    return Array(json(text).utf8)
+  }
+
+  private static func escaped(_ text: String, kept: Set<UInt32> = [], blanks: Set<UInt32> = []) -> String {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if blanks.contains(scalar.value) {
+        shown.append(" ")
+      } else if isObeyed(scalar), !kept.contains(scalar.value) {
+        shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+      } else {
+        shown.append(scalar)
+      }
+    }
+    return String(shown)
+  }
+
+  private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// Whether one of the bytes with which such a character beyond the blank begins is there: few texts have one.
+  private static func mayObey(_ bytes: some Sequence<UInt8>) -> Bool {
+    bytes.contains { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }
+  }
+}
+
+/// Text from a file or device as it may be shown, as a part of a line.
+func displayed(_ text: String) -> String { TerminalText.line(text) }

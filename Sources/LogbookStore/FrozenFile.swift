@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDBSQLite
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A store that can be read where nothing can be written: on read-only media, or in a folder of somebody else.
+///
+/// SQLite needs a file for its log beside the store even to read it, unless it is told that nothing changes the file.
+struct FrozenFile {
+  /// What SQLite opens instead of the path.
+  let name: String
+
+  /// The store at a path; nil where its folder can be written, and where the library knows no such names.
+  ///
+  /// - Throws: `Failure`: `permission` where the log beside the store holds changes that cannot be read so.
+  init?(path: String) throws(Failure) {
+    // A log is beside the file itself, wherever a link to it is.
+    guard sqlite3_compileoption_used("USE_URI") != 0, let file = realpath(PathText.bytes(path), nil) else {
+      return nil
+    }
+    defer { free(file) }
+    let real = PathText.text(file)
+    guard access(PathText.bytes(StoreFile.folder(of: real)), W_OK) != 0 else { return nil }
+    if Self.size(real + "-wal") > 0 {
+      // With its index the log can be read by somebody who may not write.
+      if access(PathText.bytes(real + "-shm"), R_OK) == 0 { return nil }
+      throw Failure(
+        .permission,
+        "\(path): its last changes are in '\(real)-wal', which can only be read in a folder that can be written; copy both "
+          + "files into one"
+      )
+    }
+    name = "file:" + Self.escaped(real) + "?mode=ro&immutable=1"
+  }
+
+  /// The length of a file; 0 where there is none.
+  private static func size(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(PathText.bytes(path), &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  /// The bytes of a name as a URI has them.
+  private static func escaped(_ path: String) -> String {
+    PathText.bytes(path).dropLast().map { unit in
+      let byte = UInt8(bitPattern: unit)
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        return String(UnicodeScalar(byte))
+      default: return (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+      }
+    }.joined()
+  }
+}

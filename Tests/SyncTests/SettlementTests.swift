@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import Simulation
+import Testing
+
+@testable import Sync
+
+/// Two people who settle one conflict, and entries that would belong to each other.
+@Suite struct SettlementTests {
+  /// An entry that one node deleted and to which the other had added a record: both nodes have the conflict.
+  private func orphaned() async throws -> (scene: Scene, entry: String, child: String) {
+    let scene = try await Scene()
+    let entry = try await scene.sharedNote()
+    let child = try scene.b.add(["a": "child"], to: entry)
+    try scene.a.delete(entry)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in [scene.a, scene.b] {
+      #expect(try node.resolver().conflicts().map(\.guid) == [entry])
+    }
+    return (scene, entry, child)
+  }
+
+  @Test(arguments: [true, false]) func oppositeSettlementsAreAConflictAgain(restoresFirst: Bool) async throws
+  {
+    let (scene, entry, child) = try await orphaned()
+    let (first, second) = restoresFirst ? (scene.a, scene.b) : (scene.b, scene.a)
+    try first.resolve(entry, restoresFirst ? .theirs : .mine)
+    try second.resolve(entry, restoresFirst ? .mine : .theirs)
+    try await scene.upload(first, second, first)
+    #expect(try second.record(entry).isConflicted)
+    #expect(try second.record(entry).state.isDeleted == restoresFirst)
+    #expect(try second.resolver().conflicts().map(\.guid) == [entry])
+    #expect(try first.record(child).state.isDeleted)
+    // The person who came second decides with what both did in view.
+    try second.resolve(entry, .theirs)
+    try await scene.upload(second, first, second)
+    for node in [first, second] {
+      #expect(try node.record(entry).state.isDeleted == !restoresFirst)
+      #expect(try node.resolver().conflicts().isEmpty)
+    }
+  }
+
+  @Test(arguments: [Resolution.mine, .theirs]) func equalSettlementsAgree(_ resolution: Resolution)
+    async throws
+  {
+    let (scene, entry, child) = try await orphaned()
+    try scene.a.resolve(entry, resolution)
+    try scene.b.resolve(entry, resolution)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in [scene.a, scene.b] {
+      #expect(try node.resolver().conflicts().isEmpty)
+      #expect(try node.record(entry).state.isDeleted == (resolution == .mine))
+      #expect(try node.record(child).state.isDeleted == (resolution == .mine))
+      #expect(try !node.record(entry).isPending && !node.record(child).isPending)
+    }
+  }
+
+  @Test(arguments: [Resolution.mine, .theirs]) func oneSettlementNeedsNoOther(_ resolution: Resolution)
+    async throws
+  {
+    let (scene, entry, child) = try await orphaned()
+    try scene.b.resolve(entry, resolution)
+    try await scene.upload(scene.b, scene.a, scene.b)
+    for node in [scene.a, scene.b] {
+      #expect(try node.resolver().conflicts().isEmpty)
+      #expect(try node.record(entry).state.isDeleted == (resolution == .mine))
+      #expect(try node.record(child).state.isDeleted == (resolution == .mine))
+    }
+  }
+
+  /// The entry was edited and got a record there, and was deleted here: one conflict, counted and settled once.
+  @Test(arguments: [Resolution.mine, .theirs])
+  func anEntryThatWasEditedAndGotARecordIsOneConflict(_ resolution: Resolution) async throws {
+    let scene = try await Scene()
+    let entry = try await scene.sharedNote()
+    try scene.b.edit(entry, "a", "theirs")
+    let child = try scene.b.add(["a": "child"], to: entry)
+    try await scene.upload(scene.b)
+    try scene.a.delete(entry)
+    let (_, summary) = try await scene.a.upload()
+    #expect(summary.conflicts == 1)
+    #expect(try scene.a.resolver().conflicts().count == 1)
+    try scene.a.resolve(entry, resolution)
+    #expect(try scene.a.resolver().conflicts().isEmpty)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    for node in [scene.a, scene.b] {
+      #expect(try node.resolver().conflicts().isEmpty)
+      #expect(try node.record(entry).state.isDeleted == (resolution == .mine))
+      #expect(try node.record(child).state.isDeleted == (resolution == .mine))
+    }
+  }
+
+  private func move(_ guid: String, into entry: String?, _ node: SimulatedNode) throws {
+    _ = try node.editor().edit(guid) { $0.entryGuid = entry }
+  }
+
+  @Test func entriesThatWouldBelongToEachOtherAreAConflict() async throws {
+    let scene = try await Scene()
+    let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
+    try move(x, into: y, scene.a)
+    try move(y, into: x, scene.b)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    #expect(try scene.a.resolver().conflicts().map(\.guid) == [y])
+    #expect(try scene.b.resolver().conflicts().map(\.guid) == [x])
+    #expect(try scene.a.record(y).state.entryGuid == nil && scene.b.record(x).state.entryGuid == nil)
+    // Deleting one leaves the other.
+    try scene.a.delete(x)
+    #expect(try !scene.a.record(y).state.isDeleted)
+  }
+
+  @Test func theSideThatClosesTheCircleIsRefusedUntilThereIsNone() async throws {
+    let scene = try await Scene()
+    let (x, y) = (try await scene.sharedNote(), try await scene.sharedNote())
+    try move(x, into: y, scene.a)
+    try move(y, into: x, scene.b)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    #expect { try scene.a.resolve(y, .theirs) } throws: { ($0 as? Failure)?.category == .usage }
+    #expect(try scene.a.record(y).isConflicted)
+    try scene.a.resolve(y, .mine)
+    try await scene.upload(scene.a, scene.b)
+    try scene.b.resolve(x, .theirs)
+    try await scene.upload(scene.b, scene.a)
+    for node in [scene.a, scene.b] {
+      #expect(try node.resolver().conflicts().isEmpty)
+      #expect(try node.record(x).state.entryGuid == y && node.record(y).state.entryGuid == nil)
+    }
+  }
+
+  @Test func aMoveDeeperThanTheCommandLineAllowsIsAConflict() async throws {
+    let scene = try await Scene()
+    let (top, middle, low) = (
+      try await scene.sharedNote(), try await scene.sharedNote(), try await scene.sharedNote()
+    )
+    try move(middle, into: top, scene.a)
+    try move(low, into: middle, scene.b)
+    try await scene.upload(scene.a, scene.b, scene.a)
+    #expect(try scene.a.resolver().conflicts().map(\.guid) == [low])
+    #expect(try scene.b.resolver().conflicts().map(\.guid) == [middle])
+  }
+
+  @Test func aMoveToAnotherEntryIsNoConflict() async throws {
+    let scene = try await Scene()
+    let (one, other) = (try await scene.sharedNote(), try await scene.sharedNote())
+    let child = try scene.a.add(["a": "child"], to: one)
+    try await scene.upload(scene.a, scene.b)
+    try move(child, into: other, scene.b)
+    try await scene.upload(scene.b, scene.a)
+    #expect(try scene.a.record(child).state.entryGuid == other)
+    #expect(try scene.a.resolver().conflicts().isEmpty)
+  }
+}
