@@ -4,7 +4,7 @@
 # udev, licences. Installs what is missing as root; without, it says what to install.
 #   Samples/packaging/build.sh [FOLDER]
 # The packages are written to FOLDER, by default to .build/packages. With GLUCOPORT_PROGRAM, that program is packed and none
-# is built; with GLUCOPORT_COMPRESSION=none the .deb is not compressed. Both are for tests.
+# is built; with GLUCOPORT_COMPRESSION=none the .deb is not compressed, and the .tar.gz little. Both are for tests.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 from=Samples/packaging
@@ -87,5 +87,6 @@ dpkg-deb --root-owner-group ${GLUCOPORT_COMPRESSION:+-Z"$GLUCOPORT_COMPRESSION"}
 
 # The same files below one folder, from which 'setup' installs them under any prefix.
 mv "$usr" "$work/$name"
-tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner -C "$work" -c "$name" | gzip -9n >"$target/$name.tar.gz"
+level=${GLUCOPORT_COMPRESSION:+1}
+tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner -C "$work" -c "$name" | gzip "-${level:-9}n" >"$target/$name.tar.gz"
 printf '%s\n' "$target/$name.deb" "$target/$name.tar.gz"

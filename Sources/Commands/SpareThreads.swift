@@ -17,8 +17,13 @@ enum SpareThreads {
   /// Why so many threads cannot run at once; nil where they can. They are started and wait for the end of a pipe.
   static func fault(threads: Int) -> String? {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else {
-      return "cannot open a pipe: \(String(cString: strerror(errno))); allow more open files (ulimit -n)"
+    guard pipe(&ends) == 0 else { return filesFault() }
+    // The queue's thread opens four of its own, and traps where it cannot.
+    let others = [dup(ends[0]), dup(ends[0])]
+    defer { for other in others where other >= 0 { close(other) } }
+    guard !others.contains(-1) else {
+      defer { for end in ends { close(end) } }
+      return filesFault()
     }
     var running: [pthread_t] = []
     var reason: Int32 = 0
@@ -41,5 +46,9 @@ enum SpareThreads {
     return reason == 0
       ? nil
       : "cannot start a thread: \(String(cString: strerror(reason))); allow more processes (ulimit -u) or memory (ulimit -v)"
+  }
+
+  private static func filesFault() -> String {
+    "cannot open a pipe: \(String(cString: strerror(errno))); allow more open files (ulimit -n)"
   }
 }

@@ -28,6 +28,12 @@ package enum NightscoutTreatment {
     (state.deviceTime.seconds - Int64(state.placement.utcOffset)) * 1000
   }
 
+  /// Why a site takes no document with the time of a state; nil where it does.
+  package static func refusal(_ state: RecordState) -> String? {
+    milliseconds(state) > NightscoutTime.minMilliseconds
+      ? nil : "Nightscout accepts no time before the year 2000"
+  }
+
   /// Offsets in minutes, as the server keeps them.
   package static func minutes(_ state: RecordState) -> Int64 { Int64(state.placement.utcOffset) / 60 }
 

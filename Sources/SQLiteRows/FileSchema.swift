@@ -32,7 +32,14 @@ package struct FileSchema: Sendable {
     guard try Int.fetchOne(database, sql: "PRAGMA application_id") == applicationID else {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport \(name)")
     }
-    let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    try require(try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0, path: path)
+    return true
+  }
+
+  /// Refuses a file of another version of the schema.
+  ///
+  /// - Throws: `Failure` of category `configuration`.
+  package func require(_ found: Int, path: String) throws {
     guard found <= version else {
       throw Failure(
         .configuration,
@@ -45,7 +52,6 @@ package struct FileSchema: Sendable {
         "\(path): the \(name) has schema \(found), which no released glucoport wrote; move it away and start a new one"
       )
     }
-    return true
   }
 
   /// Makes everything in an empty file, inside the caller's transaction.

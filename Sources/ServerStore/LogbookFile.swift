@@ -130,18 +130,18 @@ extension LogbookFile {
     try await reading(run, hidesOwn: false) { database, _ in try work(DigestScan(database: database)) }
   }
 
-  /// Compares readings, by what is known of their buckets and those that came since.
+  /// Compares readings, by what this run's requests before found of their buckets, and those that came since.
   private func comparing<Value: Sendable>(
     _ run: RunStamp, _ work: @escaping @Sendable (ReadingBuckets, Database) throws -> Value
   ) async throws(ServiceError) -> Value {
-    let file = "\(id) \(tag)"
-    let known = await compared.buckets(of: file)
+    let comparison = "\(id) \(tag) \(run.node) \(run.number) \(run.id)"
+    let known = await compared.buckets(of: comparison)
     let (value, buckets) = try await reading(run, hidesOwn: false) { database, _ in
       var buckets = known
       try buckets.extend(database)
       return (try work(buckets, database), buckets)
     }
-    await compared.keep(buckets, of: file)
+    await compared.keep(buckets, of: comparison)
     return value
   }
 

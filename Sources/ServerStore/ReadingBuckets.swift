@@ -65,19 +65,21 @@ struct ReadingBuckets: Sendable {
   }
 }
 
-/// The buckets of the logbook that was compared last: who compares asks again and again.
+/// The buckets of the comparison that asked last: a run that compares asks again and again.
 actor ComparedLogbook {
-  private var file = ""
+  private var comparison = ""
   private var buckets = ReadingBuckets()
 
-  /// What is known of a file.
+  /// What is known of a comparison.
   ///
-  /// - Parameter file: distinguishes it from every other one, and from itself as it was opened at another time.
-  func buckets(of file: String) -> ReadingBuckets { file == self.file ? buckets : ReadingBuckets() }
+  /// - Parameter comparison: the run with the file that it asks about, as that was opened.
+  func buckets(of comparison: String) -> ReadingBuckets {
+    comparison == self.comparison ? buckets : ReadingBuckets()
+  }
 
-  /// Keeps what was read of a file.
-  func keep(_ buckets: ReadingBuckets, of file: String) {
-    guard file != self.file || buckets.last > self.buckets.last else { return }
-    (self.file, self.buckets) = (file, buckets)
+  /// Keeps what a comparison read.
+  func keep(_ buckets: ReadingBuckets, of comparison: String) {
+    guard comparison != self.comparison || buckets.last > self.buckets.last else { return }
+    (self.comparison, self.buckets) = (comparison, buckets)
   }
 }

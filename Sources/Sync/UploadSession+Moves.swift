@@ -3,33 +3,35 @@
 import Logbook
 import LogbookStore
 
-/// Moving documents on a remote that knows only instants, after a change of zone. The server lets nobody change the time
-/// of a document: it is removed and sent again. What was begun is kept in the store before, so that a run that dies in
-/// between leaves nothing behind that the next one would not finish.
+/// Behind the pull, removing documents of what is hidden here, and moving documents on a remote that knows only instants,
+/// after a change of zone. The server lets nobody change the time of a document: it is removed and sent again. What was
+/// begun is kept in the store before, so that a run that dies in between leaves nothing behind that the next one would
+/// not finish.
 extension UploadSession {
   /// Readings in one step. Each is a request of its own, and the rest of them are few.
   private static let maxMoved = 100
-  /// The requests of a record: its document is read twice, marked, written anew, made blank and deleted.
+  /// The requests of a record: its documents are looked for, its document is marked, written anew, made blank and deleted.
   private static let requestsOfRecord = 8
 
   func moveDocuments() async throws -> UploadEvent {
     guard let moving = remote.moving, let removal = remote.removal else { return .exhausted }
     lastSent = .nothing
+    if let event = try await removeHidden(removal) { return event }
     // The count is shown before the work, and while it goes on.
     let counts = try store.siteMoves()
     (summary.readingsToMove, summary.recordsToMove) = (counts.readings, counts.records)
     guard moves.left > 0 else { return leaveMoves() }
     if let event = try await moveReadings(moving, removal) { return event }
-    return try await moveRecord(moving)
+    return try await moveRecord()
   }
 
   /// The next run goes on.
   private func leaveMoves() -> UploadEvent {
-    if summary.readingsToMove + summary.recordsToMove > 0 {
-      plan.leaveWork("some documents on the site are still to be moved; the next run continues")
-    }
+    if summary.readingsToMove + summary.recordsToMove > 0 { plan.leaveWork(Self.isLeft) }
     return .exhausted
   }
+
+  private static let isLeft = "some documents on the site are still to be moved; the next run continues"
 
   // MARK: Readings
 
@@ -66,13 +68,19 @@ extension UploadSession {
   private func move(
     _ batch: MoveBatch, from instants: [[Int64]], _ removal: any RemovalService
   ) async throws -> UploadEvent {
-    let step = batch.step(instants)
-    try store.sync { store in
-      let done = batch.part(step.done)
+    let known = batch.step(instants)
+    let step = try store.sync { store in
+      let done = batch.part(known.done)
       try store.endMoves(of: done.keys, placedBy: done.batch.readings.map(\.placement.utcOffset))
-      try store.markThere(step.there.map { batch.keys[$0] })
-      try store.beginMoves(of: step.toRemove.map { batch.keys[$0] })
+      try store.markThere(known.there.map { batch.keys[$0] })
+      let places = known.toChange
+      let begun = batch.part(places)
+      return known.changing(
+        Set(
+          try store.beginMoves(of: begun.keys, placedBy: begun.batch.readings.map(\.placement.utcOffset))
+            .map { places[$0] }))
     }
+    if step != known { plan.leaveWork(Self.isLeft) }
     let run = run
     if !step.toRemove.isEmpty {
       let (removed, _) = batch.part(step.toRemove)
@@ -117,11 +125,15 @@ extension UploadSession {
 
   // MARK: Records
 
-  private func moveRecord(_ moving: any MovingService) async throws -> UploadEvent {
+  private func moveRecord() async throws -> UploadEvent {
     let last = moves.lastRecord
-    guard let record = try store.sync({ try $0.pendingMoves(after: last, limit: 1) }).first else {
-      return .exhausted
+    let (found, zone) = try store.sync {
+      (try $0.pendingMoves(after: last, limit: 1).first, try $0.timezone())
     }
+    guard let record = found else { return .exhausted }
+    // The instant of the request is the one that is compared when it is answered.
+    place(by: zone)
+    guard let moving = remote.moving else { return .exhausted }
     let (change, run) = (record.whole(from: run.node), run)
     let answer = await ask { () async throws(ServiceError) in try await moving.move(change, run) }
     switch answer {
@@ -133,13 +145,20 @@ extension UploadSession {
       moves.lastRecord = record.guid
       moves.left -= Self.requestsOfRecord
       switch verdict {
+      case _ where record.state.isDeleted: try store.sync { try $0.endMove(of: record, revision: nil) }
+      // Only what interrupted moves left is removed until it is sent, or a person decided.
+      case _ where record.isPending || record.isConflicted: break
       case .accepted(let revision):
         try store.sync { try $0.endMove(of: record, revision: revision) }
         if revision != record.revision { summary.movedRecords += 1 }
       case .refused: try store.sync { try $0.endMove(of: record, revision: nil) }
       // The pull brings what others made of it, and the next run moves that.
       case .conflict(_, let state, _):
-        if state.isDeleted { try store.sync { try $0.endMove(of: record, revision: nil) } }
+        if state.isDeleted {
+          try store.sync { try $0.endMove(of: record, revision: nil) }
+        } else {
+          plan.leaveWork(Self.isLeft)
+        }
       }
       return .done
     }
@@ -169,6 +188,17 @@ struct MoveBatch {
     var toRemove: [Int] = []
     /// It is nowhere, once the document is removed.
     var toSend: [Int] = []
+
+    /// Those whose document changes.
+    var toChange: [Int] { Set(toRemove + toSend).sorted() }
+
+    /// The step with the changes of these places alone.
+    func changing(_ places: Set<Int>) -> Step {
+      var step = self
+      step.toRemove.removeAll { !places.contains($0) }
+      step.toSend.removeAll { !places.contains($0) }
+      return step
+    }
   }
 
   /// - Parameter instants: where each reading stands on the remote.

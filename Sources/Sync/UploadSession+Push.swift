@@ -10,7 +10,6 @@ extension UploadSession {
   /// Sends the next readings that are pending, and marks those very readings that were answered: never a range, which
   /// an import may have filled meanwhile.
   func pushReadings(_ limit: Int) async throws -> UploadEvent {
-    if let removal = remote.removal, let event = try await removeWithdrawn(removal, limit) { return event }
     let (after, began) = (lastReading, environment.now())
     let leavesOutWithdrawn = remote.removal != nil
     let pending = try store.sync { store in
@@ -46,11 +45,17 @@ extension UploadSession {
     }
   }
 
-  /// Removes the next readings from the remote that are withdrawn here. They are not there from then on, so that they go up
-  /// again when that ends. Nil where there are none.
-  private func removeWithdrawn(_ removal: any RemovalService, _ limit: Int) async throws -> UploadEvent? {
+  /// Removes the next items from the remote that are hidden here. It comes behind the pull: another store may have shown
+  /// them again. Nil where there are none.
+  func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent? {
+    if let event = try await removeHiddenReadings(removal) { return event }
+    return try await removeHiddenRecord(removal)
+  }
+
+  /// The readings are not there from then on, so that they go up again when they are shown.
+  private func removeHiddenReadings(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemove else { return nil }
-    let withdrawn = try store.sync { try $0.withdrawnReadings(limit: min(limit, Self.maxRemoved)) }
+    let withdrawn = try store.sync { try $0.withdrawnReadings(limit: Self.maxRemoved) }
     if withdrawn.keys.isEmpty { return nil }
     lastSent = .nothing
     let run = run
@@ -79,19 +84,16 @@ extension UploadSession {
   func pushRecords(_ phase: PushPhase, _ limit: Int) async throws -> UploadEvent {
     let (heldBack, node, began) = (heldBack, run.node, environment.now())
     let removal = remote.removal
-    let (records, changes) = try store.sync { store in
+    let (records, changes, zone) = try store.sync { store in
       if removal != nil { try store.requeueShownRecords() }
       let records = try store.pendingRecords(
         phase, limit: limit, heldBack: heldBack, leavesOutWithdrawn: removal != nil)
       try store.beginTransfer(.records, of: records.map(\.guid), at: began)
-      return (records, try records.map { try store.prepare($0, node: node) })
+      return (records, try records.map { try store.prepare($0, node: node) }, try store.timezone())
     }
     lastSent = .records(records)
-    guard !records.isEmpty else {
-      // By then the withdrawals themselves are there.
-      guard let removal, phase == .children else { return .exhausted }
-      return try await removeHidden(removal)
-    }
+    guard !records.isEmpty else { return .exhausted }
+    place(by: zone)
     let answer = await ask { () async throws(ServiceError) in try await remote.apply(changes, run) }
     switch answer {
     case .failure(let error):
@@ -103,10 +105,9 @@ extension UploadSession {
     }
   }
 
-  /// Removes the next record from the remote that is hidden here.
-  private func removeHidden(_ removal: any RemovalService) async throws -> UploadEvent {
+  private func removeHiddenRecord(_ removal: any RemovalService) async throws -> UploadEvent? {
     guard mayRemoveRecords, let record = try store.sync({ try $0.hiddenRecords(limit: 1) }).first else {
-      return .exhausted
+      return nil
     }
     lastSent = .nothing
     let (change, run) = (record.whole(from: run.node), run)
@@ -116,7 +117,7 @@ extension UploadSession {
     case .failure(.refused(let reason)):
       mayRemoveRecords = false
       plan.leaveWork("hidden records are still shown there: \(reason)")
-      return .exhausted
+      return nil
     case .failure(let error): return .failed(error, items: 0)
     case .success:
       try store.sync { try $0.noteRemoved(record.guid) }

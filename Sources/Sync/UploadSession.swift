@@ -131,8 +131,13 @@ package final class UploadSession {
   /// What another process changed, or the last page brought, holds for what is sent from then on.
   private func renewZone() throws {
     guard remote.moving != nil else { return }
-    let now = try store.timezone()
-    guard now != zone else { return }
+    place(by: try store.timezone())
+  }
+
+  /// What is sent from now on is placed by this zone: that of the transaction which says what is sent, since a change of
+  /// zone behind it queues what was sent to be moved.
+  func place(by now: LogbookZone) {
+    guard remote.moving != nil, now != zone else { return }
     (zone, remote) = (now, remote.placing(in: now))
   }
 

@@ -10,7 +10,7 @@ enum UploadState: Hashable, Sendable {
   /// Passing over the single item that failed; the same kind of batch goes on behind it.
   case passing(UploadBatch, PassedItem, then: AfterPush)
   case pulling
-  /// Moving what a change of zone placed elsewhere.
+  /// Removing what is hidden, and moving what a change of zone placed elsewhere.
   case moving
   case transferring(TransferDirection)
   case requeueing

@@ -17,7 +17,8 @@ package enum UploadStep: Hashable, Sendable {
   case quarantine(reason: String)
   /// Fetches and applies what comes next in the queue of downloads.
   case pull(limit: Int)
-  /// Moves the next documents on the remote whose items a change of zone placed elsewhere.
+  /// Removes the next documents on the remote whose items are hidden here, then moves those whose items a change of zone
+  /// placed elsewhere.
   case moveDocuments
   /// Sends the next part of the content of an attachment, or asks how much of it is there.
   case pushAttachments

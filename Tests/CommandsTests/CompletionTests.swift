@@ -32,7 +32,8 @@ import Testing
   }
 
   private static let names: Set<String> = [
-    "store", "transcript", "rejects", "save", "token-file", "ca-file", "tls-cert", "tls-key", "data", "output",
+    "store", "transcript", "rejects", "save", "token-file", "ca-file", "tls-cert", "tls-key", "data",
+    "output",
     "prefix",
   ]
 

@@ -29,7 +29,7 @@ import Testing
       guard let last = words.lastIndex(where: { $0 == "glucoport" || $0.hasSuffix("/bin/glucoport") }),
         words.indices.contains(last + 1)
       else { return nil }
-      return Array(words[(last + 1)...])
+      return words[(last + 1)...].filter { !$0.hasPrefix(">") }
     }
   }
 

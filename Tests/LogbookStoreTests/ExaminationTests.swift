@@ -96,10 +96,11 @@ import Testing
     #expect(failure?.category == .badInput)
   }
 
-  @Test func aStoreOfANewerProgramIsRefused() throws {
-    try execute("PRAGMA user_version = 99")
+  @Test(arguments: [(99, "update glucoport"), (1, "move it away and start a new one")])
+  func aStoreOfAnotherVersionIsRefused(_ version: Int, _ remedy: String) throws {
+    try execute("PRAGMA user_version = \(version)")
     let failure = #expect(throws: Failure.self) { try examine() }
-    #expect(failure?.category == .configuration)
+    #expect(failure?.category == .configuration && failure?.message.contains(remedy) == true)
   }
 
   @Test func aTriggerThatIsGoneOrChangedIsFound() throws {
@@ -126,8 +127,9 @@ import Testing
     digest.update("content")
     try execute(
       """
-      INSERT INTO blob (digest, size, held) VALUES ('\(digest.hexadecimal())', \(text.count), \(text.count));
+      INSERT INTO blob (digest, size) VALUES ('\(digest.hexadecimal())', \(text.count));
       INSERT INTO blob_part (digest, start, bytes) VALUES ('\(digest.hexadecimal())', 0, CAST('\(text)' AS BLOB));
+      UPDATE blob SET held = size;
       """)
     #expect(try examine(isDeep: true)?.deep?.wrongContents == count)
   }

@@ -57,6 +57,7 @@ import Testing
     "setting", "rejection", "remote", "revision", "refusal", "same_as", "queued", "transfer", "download",
     "pinned",
     "ingest_run", "ingest_record", "ingest_change", "undone", "withdrawn", "listed_record",
+    "resend", "resend_record", "removed_record", "unanswered",
     "changed_statement", "changed_withdrawal", "changed_record", "changed_series",
   ]
 

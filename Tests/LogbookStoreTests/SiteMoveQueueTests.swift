@@ -69,7 +69,12 @@ import Testing
     try scratch.open(.sync).sync { store in
       let moves = try store.pendingMoves(after: nil, limit: 3, isDescending: true)
       #expect(moves.readings.keys.count == 3 && moves.owed.isEmpty)
-      try store.beginMoves(of: moves.readings.keys)
+      let offsets = moves.readings.batch.readings.map(\.placement.utcOffset)
+      // As if the zone had changed since they were read.
+      #expect(
+        try store.beginMoves(of: moves.readings.keys, placedBy: offsets.map { $0 - 3600 }).isEmpty)
+      #expect(try store.pendingMoves(after: nil, limit: 3, isDescending: true).owed.isEmpty)
+      #expect(try store.beginMoves(of: moves.readings.keys, placedBy: offsets) == [0, 1, 2])
       #expect(
         try store.pendingMoves(after: nil, limit: 3, isDescending: true).owed == Set(moves.readings.keys))
     }

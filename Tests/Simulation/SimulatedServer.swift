@@ -14,6 +14,8 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   let login: Login
   private let folder: String
   private var hasBackup = false
+  /// Who looks at the logbook from outside: another run after it was emptied, since a server keeps what a run compared.
+  private(set) var observer = SimulatedServer.observer()
   /// The logbook's file, while the storage has been open for as long.
   private var emptied: EmptiedFile?
   private var copy: String { folder + "-backup" }
@@ -31,6 +33,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   /// Takes out everything but the login. The epoch of the first position stays: the server began with it.
   func empty() throws {
     hasBackup = false
+    observer = Self.observer()
     let file =
       try emptied
       ?? EmptiedFile(logbookFile, keeping: ["epoch": "first_seq = 0"])
@@ -88,7 +91,7 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
   /// Everything that the logbook holds.
   package func everything() async throws -> (readings: Int, records: [RemoteRecord]) {
     var (readings, records, cursor) = (0, [RemoteRecord](), String?.none)
-    while let page = try await service.changes(after: cursor, limit: 1000, Self.observer) {
+    while let page = try await service.changes(after: cursor, limit: 1000, observer) {
       readings += page.readings.readings.count
       records += page.records
       cursor = page.cursor
@@ -99,11 +102,13 @@ package final class SimulatedServer: SimulatedHost, @unchecked Sendable {
 
   /// Digests over the readings that the logbook holds.
   package func digests() async throws -> IdentityDigests {
-    try await service.readingDigests(Self.observer)
+    try await service.readingDigests(observer)
   }
 
-  static let observer = RunStamp(
-    node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff")
+  private static func observer() -> RunStamp {
+    RunStamp(
+      node: "ffffffff-ffff-ffff-ffff-ffffffffffff", number: 1, id: UUID().uuidString.lowercased())
+  }
 }
 
 /// A rule that does not hold, or a world that cannot be built.

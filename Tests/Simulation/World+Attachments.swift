@@ -86,6 +86,6 @@ extension SimulatedServer {
   /// How much the server has of a content.
   package func held(_ digest: String) async throws -> HeldContent {
     guard let attachments = service.attachments else { throw Broken("the server stores no content") }
-    return try await attachments.held(digest, Self.observer)
+    return try await attachments.held(digest, observer)
   }
 }

@@ -57,7 +57,8 @@ extension World {
   func compareHidden() throws {
     var sides: [(name: String, hidden: Set<String>)] = []
     for node in nodes {
-      let sticks = try readings(of: node).filter { $0.kind == .smbg && $0.isWithdrawn }
+      // One that the host refused stays with its node.
+      let sticks = try readings(of: node).filter { $0.kind == .smbg && $0.isUploaded && $0.isWithdrawn }
       sides.append((node.name, Set(sticks.map(\.identity.text))))
     }
     for side in sides where side.hidden != sides[0].hidden {

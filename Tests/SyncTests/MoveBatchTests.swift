@@ -21,5 +21,8 @@ import Testing
       readings: readings, isOwed: { $0 == 4 },
       instants: [[6400], [10_001], [6402, 10_002], [], []])
     #expect(step == MoveBatch.Step(done: [0, 3], there: [0], toRemove: [1, 2], toSend: [1, 4]))
+    #expect(step.toChange == [1, 2, 4])
+    let changed = step.changing([1])
+    #expect(changed.toRemove == [1] && changed.toSend == [1] && changed.done == step.done)
   }
 }

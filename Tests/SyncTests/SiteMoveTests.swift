@@ -134,7 +134,7 @@ import Testing
   @Test func aRoleThatMayNotDeleteLeavesReadingsWhereTheyAre() async throws {
     let scene = try await Self.scene()
     try scene.setZone("a", "Asia/Tokyo")
-    scene.site.plan(.status(403), times: 1000) { $0.method == "DELETE" && $0.path.contains("/entries/") }
+    scene.setRights(entries: "create,read,update")
     let before = scene.ownEntries()
     let run = try await scene.upload("a")
     guard case .workLeft(let reason) = run.ending else {
@@ -143,7 +143,7 @@ import Testing
     }
     #expect(reason.contains("api:entries:delete"))
     #expect(scene.ownEntries() == before && run.summary.readingsToMove == 30)
-    scene.site.forgetFaults()
+    scene.setRights()
     try await scene.finish("a")
     try scene.expectInPlace("a")
   }
@@ -194,16 +194,15 @@ import Testing
   /// Zones are changed before the upload that is killed, and once more behind it.
   @Test(arguments: [nil, "America/New_York", "UTC"])
   func anUploadThatIsKilledAtAnyRequestLosesAndDoublesNothing(_ next: String?) async throws {
-    let whole = try await Self.scene(readings: 6)
-    try whole.setZone("a", "Asia/Tokyo")
-    whole.link.reset()
+    let prepared = try await Self.scene(readings: 6)
+    try prepared.setZone("a", "Asia/Tokyo")
+    let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
     let count = whole.link.count
     try #require(count > 12)
-    for place in 1...count {
+    for place in SiteScene.places(of: count) {
       for isAnswered in [false, true] {
-        let scene = try await Self.scene(readings: 6)
-        try scene.setZone("a", "Asia/Tokyo")
+        let scene = try SiteScene(copying: prepared)
         let copy = scene.copying("a", to: "b")
         scene.link.reset { number in
           guard number >= place else { return .carried }
@@ -222,14 +221,13 @@ import Testing
 
   /// Another process does not wait for the upload.
   @Test func aChangeOfZoneAtAnyRequestOfAMoveIsNotMissed() async throws {
-    let whole = try await Self.scene(readings: 6)
-    try whole.setZone("a", "Asia/Tokyo")
-    whole.link.reset()
+    let prepared = try await Self.scene(readings: 6)
+    try prepared.setZone("a", "Asia/Tokyo")
+    let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
-    for place in 1...whole.link.count {
+    for place in SiteScene.places(of: whole.link.count) {
       for next in ["America/New_York", "UTC"] {
-        let scene = try await Self.scene(readings: 6)
-        try scene.setZone("a", "Asia/Tokyo")
+        let scene = try SiteScene(copying: prepared)
         let change = scene.settingZone("a", next, at: 7)
         scene.link.reset { number in
           if number == place { do { try change() } catch { Issue.record(error) } }
@@ -239,6 +237,43 @@ import Testing
         scene.link.reset()
         for _ in 0..<2 { try await scene.finish("a") }
         try scene.expectInPlace("a", "\(next) at \(place)")
+      }
+    }
+  }
+
+  /// The store whose move is killed never comes back: another one that pulled the zone ends the move.
+  @Test func aDoseStandsOnceWhereverAMoveIsKilledForGood() async throws {
+    let prepared = try await Self.scene(readings: 1)
+    try await prepared.finish("b")
+    try prepared.setZone("a", "Asia/Tokyo")
+    let whole = try SiteScene(copying: prepared)
+    try await whole.finish("a")
+    // It begins where the document is marked as moved.
+    let first = try #require(whole.link.calls.firstIndex { $0.hasPrefix("PATCH /api/v3/treatments") })
+    for place in first + 1...whole.link.count {
+      // Behind it the zone changes, the dose is edited, deleted or hidden, or nothing happens.
+      for next in 0..<5 {
+        let scene = try SiteScene(copying: prepared)
+        scene.link.reset { $0 < place ? .carried : .lost }
+        _ = try await scene.upload("a") { $0.joinsZones = true }
+        scene.link.reset()
+        try await scene.upload("b") { ($0.joinsZones, $0.maxMoves) = (true, 0) }
+        let dose = try #require(scene.records("b").first?.guid)
+        switch next {
+        case 1: try scene.setZone("b", "America/New_York", at: 6)
+        case 2: _ = try scene.editor("b").edit(dose) { $0.fields["units"] = .number(5) }
+        case 3: _ = try scene.editor("b").delete(dose)
+        case 4: try scene.setHidden("b", dose, true)
+        default: break
+        }
+        for _ in 0..<2 { try await scene.finish("b") }
+        let comment: Comment = "killed at \(place), \(next)"
+        let units = scene.validTreatments.compactMap { $0["insulin"]?.number }
+        #expect(units == [[4], [4], [5], [], []][next], comment)
+        let shown = try scene.records("b").filter { !$0.isWithdrawn }
+        let instants = shown.map { [$0.deviceTime.seconds - Int64($0.placement.utcOffset)] }
+        #expect(Array(scene.ownTreatments().values) == instants, comment)
+        #expect(try scene.store("b").siteMoves().records == 0, comment)
       }
     }
   }
@@ -254,7 +289,7 @@ import Testing
       }
       let whole = try fresh()
       try await whole.finish("a")
-      for place in 1...whole.link.count {
+      for place in SiteScene.places(of: whole.link.count) {
         let scene = try fresh()
         let copy = scene.copying("a", to: "b")
         scene.link.reset { number in
@@ -301,8 +336,13 @@ import Testing
         try await scene.upload(Bool.random(using: &random) ? "a" : "b") { $0.joinsZones = true }
         scene.link.reset()
       }
+      // What two stores write within a second, a pull may bring hours later.
+      scene.site.moveClock(by: 10_000)
     }
-    for name in ["a", "b", "a", "b", "a"] { try await scene.finish(name) }
+    for name in ["a", "b", "a", "b", "a"] {
+      try await scene.finish(name)
+      scene.site.moveClock(by: 10_000)
+    }
     for name in ["a", "b"] { try scene.expectInPlace(name, "seed \(seed), store \(name)") }
   }
 }

@@ -153,21 +153,17 @@ import Testing
   /// A run that hides, and one that shows again.
   @Test(arguments: [true, false])
   func anUploadThatIsKilledAtAnyRequestEndsAsOneThatIsNot(_ hides: Bool) async throws {
-    func prepared() async throws -> (scene: SiteScene, dose: String) {
-      let (scene, dose) = try await Self.scene()
-      try scene.setHidden("a", dose, true)
-      if !hides {
-        try await scene.finish("a")
-        try scene.setHidden("a", dose, false)
-      }
-      return (scene, dose)
+    let (prepared, dose) = try await Self.scene()
+    try prepared.setHidden("a", dose, true)
+    if !hides {
+      try await prepared.finish("a")
+      try prepared.setHidden("a", dose, false)
     }
-    let whole = try await prepared().scene
-    whole.link.reset()
+    let whole = try SiteScene(copying: prepared)
     try await whole.finish("a")
     for place in 1...whole.link.count {
       for isAnswered in [false, true] {
-        let (scene, dose) = try await prepared()
+        let scene = try SiteScene(copying: prepared)
         let copy = scene.copying("a", to: "c")
         scene.link.reset { number in
           guard number >= place else { return .carried }

@@ -24,15 +24,38 @@ final class SiteScene {
   private var stores: [String: Store] = [:]
   private var runs = 0
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-site-\(UUID().uuidString)")
+  /// A copy of a scene, which takes a fraction of the time that the uploads took.
+  init(copying other: SiteScene) throws {
+    folder = try Self.makeFolder()
+    site = NightscoutStandIn(copying: other.site)
+    link = SiteLink(site)
+    (token, runs) = (other.token, other.runs)
+    for file in try FileManager.default.contentsOfDirectory(atPath: other.folder.path)
+    where !file.hasSuffix("-shm") {
+      try FileManager.default.copyItem(
+        at: other.folder.appending(path: file), to: folder.appending(path: file))
+    }
+  }
+
+  private static func makeFolder() throws -> URL {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-site-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    return folder
+  }
+
+  init() throws {
+    folder = try Self.makeFolder()
     site = NightscoutStandIn(withoutWireAt: Self.clock)
     // The remote measures how long a run takes by the machine's clock.
     site.runClock(ahead: Self.clock - Int64(Date().timeIntervalSince1970 * 1000))
     link = SiteLink(site)
-    token = site.addSubject(
-      "anna", rights: ["api:entries:create,read,update,delete", "api:treatments:create,read,update,delete"])
+    token = site.addSubject("anna", roles: ["uploader"])
+    setRights()
+  }
+
+  /// Gives the role of the login these rights, as the site's administrator does.
+  func setRights(entries: String = "create,read,update,delete") {
+    site.setRole("uploader", ["api:entries:\(entries)", "api:treatments:create,read,update,delete"])
   }
 
   deinit {

@@ -117,7 +117,8 @@ enum SourceRules {
   /// is missing by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    ("parts.changes(", ["UploadSession+Downloads.swift"]),
+    // The base zone is agreed on before a store has a queue of downloads; it goes through the rules of a join.
+    ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
     ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift"]),
     ("adopt(", ["UploadSession+Pull.swift"]), ("markConflicted(", ["UploadSession+Pull.swift"]),

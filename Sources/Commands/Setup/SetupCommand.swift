@@ -16,14 +16,12 @@ struct SetupCommand: ClassifiedCommand {
   @Flag(help: "Preview 'setup system' and 'setup user'; write nothing.")
   var dryRun = false
 
-  func validate() throws {
-    if !dryRun {
+  // Not in `validate`, which ArgumentParser calls for the commands below, too.
+  func run() throws {
+    guard dryRun else {
       throw ValidationError(
         "Choose 'setup system', 'setup user' or 'setup remove'; 'setup --dry-run' lists what they write.")
     }
-  }
-
-  func run() throws {
     let output = Output()
     let program = try Host.program()
     for plan in [

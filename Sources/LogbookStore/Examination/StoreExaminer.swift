@@ -64,12 +64,7 @@ package struct StoreExaminer {
       throw Failure(.badInput, "\(path): this is an SQLite database, but no glucoport store")
     }
     let version = Int(try file.number("PRAGMA user_version") ?? 0)
-    guard version == Schema.schema.version else {
-      throw Failure(
-        .configuration,
-        "\(path): the store has schema \(version), this program knows \(Schema.schema.version); update glucoport"
-      )
-    }
+    try Schema.schema.require(version, path: path)
     return version
   }
 

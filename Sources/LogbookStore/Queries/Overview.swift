@@ -178,7 +178,8 @@ extension Store {
       let zones = try LogbookZones(database)
       return Overview(
         withdrawnReadings: withdrawn.readings, withdrawnRecords: withdrawn.records,
-        siteMoves: try SiteMoves.counts(database), timezone: zones.base.name, unknownZones: zones.unknownNames,
+        siteMoves: try SiteMoves.counts(database), timezone: zones.base.name,
+        unknownZones: zones.unknownNames,
         lines: try Row.fetchAll(
           database,
           sql: """

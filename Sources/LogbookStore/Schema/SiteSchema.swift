@@ -8,7 +8,7 @@ enum SiteSchema {
     -- of `reading`, so that a change of all readings appends.
     CREATE TABLE resend (
       \(key),
-      -- The offset before the change, by which the document stands.
+      -- The offset before the change, by which the document is placed.
       sent_offset INTEGER NOT NULL,
       -- 1 from the moment when the upload may have deleted the document.
       is_begun INTEGER NOT NULL DEFAULT 0 CHECK (is_begun IN (0, 1)),

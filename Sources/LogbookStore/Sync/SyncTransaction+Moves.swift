@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import Logbook
+package import Logbook
 import SQLiteRows
 
 /// Readings whose documents are to be moved.
@@ -47,8 +47,11 @@ extension SyncTransaction {
   }
 
   /// The documents of these readings may be deleted from this transaction on: whatever the remote lacks then, it gets.
-  package func beginMoves(of keys: [ReadingKey]) throws {
-    try forEach(keys, "UPDATE resend SET is_begun = 1 WHERE is_begun = 0 AND \(Self.isBoundKey)")
+  ///
+  /// - Returns: the places of those that may be moved to where these offsets place them. Another process may have changed
+  ///   the zone since they were read: what it took out of the queue stays where it is, and what it placed elsewhere waits.
+  package func beginMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
+    try keys.isEmpty ? [] : places("UPDATE resend SET is_begun = 1 WHERE", keys, placedBy: offsets)
   }
 
   /// The remote has no document of these readings that would have to be moved.
@@ -59,18 +62,22 @@ extension SyncTransaction {
   /// The documents of these readings stand where these offsets place them. Another process may have changed the zone
   /// meanwhile: what it moved once more stays queued.
   package func endMoves(of keys: [ReadingKey], placedBy offsets: [Int32]) throws {
-    guard !keys.isEmpty else { return }
+    if !keys.isEmpty { _ = try places("DELETE FROM resend WHERE", keys, placedBy: offsets) }
+  }
+
+  /// The places of the keys whose row a statement met, of those readings that these offsets still place.
+  private func places(_ sql: String, _ keys: [ReadingKey], placedBy offsets: [Int32]) throws -> [Int] {
     let statement = try RawStatement(
       keptBy: database,
       """
-      DELETE FROM resend WHERE \(Self.isBoundKey) AND EXISTS (
+      \(sql) \(Self.isBoundKey) AND EXISTS (
         SELECT 1 FROM reading AS r WHERE \(SiteSchema.isSame("r", "resend")) AND \(StoredOffset.sql("r")) = ?6)
       """)
-    for (key, offset) in zip(keys, offsets) {
-      statement.bind(key, at: 1)
-      statement.bind(Int64(offset), at: 6)
-      _ = try statement.run()
-    }
+    return try zip(keys, offsets).enumerated().filter { _, item in
+      statement.bind(item.0, at: 1)
+      statement.bind(Int64(item.1), at: 6)
+      return try statement.run() > 0
+    }.map(\.offset)
   }
 
   /// The remote has these readings where they belong.
@@ -120,20 +127,18 @@ extension SyncTransaction {
 // MARK: - Records
 
 extension SyncTransaction {
-  /// The first records behind this id whose documents are to be moved. One that waits to be sent, or for a person, is
-  /// moved after that; one that is hidden has no document.
+  /// What the zones place at this moment of the transaction.
+  package func timezone() throws -> LogbookZone { try LogbookZones(database).zone() }
+
+  /// The first records behind this id whose documents are to be moved, or of which a move that was interrupted may have
+  /// left one: so also those that wait to be sent, or for a person, and those that are deleted. One that is hidden loses
+  /// its documents as such.
   package func pendingMoves(after guid: String, limit: Int) throws -> [SyncRecord] {
-    // What is deleted has no document either.
-    try database.executeCached(
-      sql: """
-        DELETE FROM resend_record WHERE NOT EXISTS (
-          SELECT 1 FROM record WHERE record.guid = resend_record.guid AND deleted = 0)
-        """)
-    return try Row.fetchAll(
+    try Row.fetchAll(
       database.cachedStatement(
         sql: """
           SELECT \(SyncRecord.columns) FROM resend_record JOIN record USING (guid)
-          WHERE resend_record.guid > ? AND version = version_synced AND conflict IS NULL AND \(Withdrawn.record) = 0
+          WHERE resend_record.guid > ? AND NOT \(Withdrawn.recordIsUnsent)
           ORDER BY resend_record.guid LIMIT ?
           """), arguments: [guid, limit]
     ).map(SyncRecord.init)

@@ -30,7 +30,16 @@ extension SyncTransaction {
   }
 
   /// Queues what was removed and is shown again, be it that the withdrawal was taken back or that the record was edited.
+  ///
+  /// What says so goes up first: another store that pulled the record without it would remove the document once more.
   package func requeueShownRecords() throws {
+    let isSaying = try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT EXISTS (SELECT 1 FROM record INDEXED BY record_pending
+            WHERE \(RecordCondition.isPending) AND \(Withdrawn.isStatement))
+          """))
+    guard isSaying != true else { return }
     let shown = try String.fetchAll(
       database.cachedStatement(
         sql: """

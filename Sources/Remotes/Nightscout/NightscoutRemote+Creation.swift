@@ -103,9 +103,7 @@ extension NightscoutRemote {
     _ writer: NightscoutWriter
   ) async throws(ServiceError) -> RecordVerdict? {
     let date = NightscoutTreatment.milliseconds(change.state)
-    guard date > NightscoutTime.minMilliseconds else {
-      return .refused(reason: "Nightscout accepts no time before the year 2000")
-    }
+    if let refusal = NightscoutTreatment.refusal(change.state) { return .refused(reason: refusal) }
     // The server takes two events of one type and time for one where the other has no key.
     let event = NightscoutTreatment.eventType(change.state)
     let taken = Set(

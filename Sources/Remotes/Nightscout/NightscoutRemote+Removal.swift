@@ -27,39 +27,37 @@ extension NightscoutRemote: RemovalService {
     return true
   }
 
-  /// The document says first that its record is withdrawn, and is deleted like any other behind that: other stores keep
-  /// the record, and hide it by the withdrawal itself.
+  /// Each document says first that its record is withdrawn, and is deleted like any other behind that: other stores keep
+  /// the record, and hide it by the withdrawal itself. What an interrupted move left goes, too.
   func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let writer = NightscoutWriter(run)
     for _ in 0..<Self.maxRemovals {
-      guard var document = try await standing(change) else { return }
-      if let there = try await afterMove(change, document) { document = there }
-      let isOurs = document["app"]?.text == NightscoutDocument.app
-      guard isOurs, isOnly(change.guid, in: document) else { return }
-      if document.isWithdrawn { return try await retire(document) }
-      guard case .object(var own)? = document.own else { return }
-      own["withdrawn"] = .flag(true)
-      own["moved"] = nil
-      switch try await patch(document, [NightscoutDocument.ownName: .object(own)], writer) {
-      case .done: return try await retire(document)
-      case .changed: continue
-      case .refused: return
+      var isDone = true
+      for document in try await documents(of: change.guid) where isOurs(document, change) {
+        if try await !withdraw(document, writer) { isDone = false }
       }
+      if isDone { return }
     }
     throw .serverFailure("\(hostName): a treatment changes too fast to be removed")
   }
 
-  /// The valid document of a record, also one that an interrupted removal left.
-  func standing(_ change: RecordChange) async throws(ServiceError) -> NightscoutDocument? {
-    let base = change.base.map { NightscoutRevision($0, guid: change.guid) }
-    let path = base?.path ?? NightscoutDocument.escaped(change.guid)
-    if case .document(let document) = try await find(.treatments, path) { return document }
-    return try await search(
-      .treatments, [("\(NightscoutDocument.ownName).parts.guid", change.guid), ("limit", "10")]
-    ).first { document in
-      !document.isMoved && NightscoutTreatment.parts(document).contains { $0.guid == change.guid }
+  /// False when somebody changed the document meanwhile.
+  private func withdraw(
+    _ document: NightscoutDocument, _ writer: NightscoutWriter
+  ) async throws(ServiceError) -> Bool {
+    if !document.isWithdrawn {
+      guard case .object(var own)? = document.own else { return true }
+      own["withdrawn"] = .flag(true)
+      own["moved"] = nil
+      switch try await patch(document, [NightscoutDocument.ownName: .object(own)], writer) {
+      case .done: break
+      case .changed: return false
+      case .refused: return true
+      }
     }
+    try await retire(document)
+    return true
   }
 
   /// The key of the deleted document in which a record was withdrawn, from that of a document which it was in once; nil

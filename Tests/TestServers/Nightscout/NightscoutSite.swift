@@ -15,6 +15,11 @@ final class NightscoutSite: Sendable {
     state = Mutex(NightscoutState(settings, frozenAt: frozenAt))
   }
 
+  init(copying site: NightscoutSite) {
+    let copy = site.state.withLock { $0 }
+    state = Mutex(copy)
+  }
+
   func answer(_ request: ReceivedRequest) -> ScriptedAnswer {
     let delay = state.withLock { $0.settings.answerDelay }
     if delay > .zero { Thread.sleep(forTimeInterval: delay / .seconds(1)) }

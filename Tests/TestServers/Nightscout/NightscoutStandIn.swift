@@ -24,6 +24,12 @@ package final class NightscoutStandIn: Sendable {
     server = nil
   }
 
+  /// A copy of a site, with all that it holds, that nobody reaches by a wire.
+  package init(copying other: NightscoutStandIn) {
+    site = NightscoutSite(copying: other.site)
+    server = nil
+  }
+
   package var url: String { server?.url ?? "http://localhost" }
   package var port: UInt16 { server?.port ?? 0 }
   /// Every request so far, as it came.
