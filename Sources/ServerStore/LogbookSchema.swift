@@ -39,7 +39,7 @@ enum LogbookSchema {
       occurrence INTEGER NOT NULL,
       \(SharedSchema.readingColumns(offset: "utc_offset INTEGER NOT NULL")),
       node INTEGER NOT NULL,
-      CHECK (seq > 0 AND \(SharedSchema.readingCheck(offset: "utc_offset > -86400 AND utc_offset < 86400"))),
+      CHECK (seq > 0 AND \(SharedSchema.readingCheck(offset: offsetCheck))),
       UNIQUE (series, position, value_bucket, occurrence)
     ) STRICT;
 
@@ -67,6 +67,9 @@ enum LogbookSchema {
     ) STRICT, WITHOUT ROWID;
 
     """
+
+  private static let offsetCheck =
+    "utc_offset > -86400 AND utc_offset < 86400 AND offset_source >= 0 AND offset_source <= 4"
 
   private static let rules = """
     CREATE TRIGGER epoch_stays BEFORE DELETE ON epoch

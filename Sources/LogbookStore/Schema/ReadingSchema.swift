@@ -83,11 +83,10 @@ enum ReadingSchema {
   /// the value and a derived one can be written again, without a trigger that would look up a million rows again.
   private static let offset = "stated_offset INTEGER,\n      derived_offset INTEGER"
   private static let offsetCheck = """
-    CASE offset_source
-          WHEN 0 THEN derived_offset IS NULL AND stated_offset IS NOT NULL
-            AND stated_offset > -86400 AND stated_offset < 86400
-          ELSE stated_offset IS NULL AND derived_offset IS NOT NULL
-            AND derived_offset > -86400 AND derived_offset < 86400 END
+    (stated_offset IS NULL OR (derived_offset IS NULL AND offset_source = 0
+          AND stated_offset > -86400 AND stated_offset < 86400))
+        AND (stated_offset IS NOT NULL OR (derived_offset IS NOT NULL AND offset_source > 0 AND offset_source <= 4
+          AND derived_offset > -86400 AND derived_offset < 86400))
     """
 
   /// What may never happen to a reading, whoever asks.
