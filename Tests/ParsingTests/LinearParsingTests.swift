@@ -39,7 +39,7 @@ import Testing
 
   /// The suite itself is able to fail.
   @Test func quadraticWorkIsFound() throws {
-    let quadratic = ParsedContent("quadratic", 1500) {
+    let quadratic = ParsedContent("quadratic", 400) {
       [UInt8](repeating: 1, count: $0)
     } _: { bytes in
       var sum = 0
@@ -62,12 +62,13 @@ import Testing
     let inputs = [content.make(content.size), content.make(2 * content.size)]
     #expect(Double(inputs[1].count) <= 2.05 * Double(inputs[0].count), "\(content) is no input twice as long")
     var best = [Double.infinity, Double.infinity]
-    for round in 1...maxRounds {
-      for (index, input) in inputs.enumerated() {
+    for _ in 1...maxRounds {
+      // The longer input meets the cold caches, so that what is small enough in the first round is so.
+      for (index, input) in inputs.enumerated().reversed() {
         best[index] = min(best[index], try seconds(content, input))
       }
       // What takes less than the clock's steps says nothing.
-      if round > 1, best[1] <= max(best[0], 0.001) * enough { break }
+      if best[1] <= max(best[0], 0.001) * enough { break }
     }
     return best[1] / max(best[0], 0.001)
   }
