@@ -6,8 +6,15 @@ import LogbookStore
 
 /// The forms that `export` writes.
 enum ExportForm: String, ExpressibleByArgument, CaseIterable {
-  case csv, ndjson, nightscout
+  case csv, ndjson, nightscout, fhir
+  case fhirNDJSON = "fhir-ndjson"
+  case openmhealth
+
+  /// Whether the items are resources of FHIR.
+  var isFHIR: Bool { self == .fhir || self == .fhirNDJSON }
 }
+
+extension FHIRWriter.Profile: ExpressibleByArgument {}
 
 /// `glucoport export`: writes items so that they can be imported again without loss.
 struct ExportCommand: ClassifiedCommand {
@@ -16,8 +23,8 @@ struct ExportCommand: ClassifiedCommand {
     commandName: "export", abstract: "Print readings and records for other programs.",
     discussion: helpText(
       """
-      Importing the output into the same store changes nothing. Nightscout entries hold only \
-      readings.
+      Importing the output into the same store changes nothing. Nightscout entries, FHIR and Open \
+      mHealth hold only readings.
       """,
       examples: "glucoport export --since 2026-01-01 > readings.csv",
       "glucoport export --format ndjson | glucoport import --store copy.db -"))
@@ -25,7 +32,9 @@ struct ExportCommand: ClassifiedCommand {
   @OptionGroup var storeOptions: StoreOptions
   @OptionGroup var items: ItemOptions
 
-  @Option(help: ArgumentHelp("csv, ndjson or nightscout.", valueName: "form"))
+  @Option(
+    help: ArgumentHelp(
+      "csv, ndjson, nightscout, fhir, fhir-ndjson or openmhealth.", valueName: "form"))
   var format = ExportForm.csv
 
   @Flag(help: "In CSV, protect cells that a spreadsheet would take for formulas.")
@@ -34,9 +43,25 @@ struct ExportCommand: ClassifiedCommand {
   @Flag(help: "In csv and ndjson, add the value in mg/dL and in mmol/L.")
   var bothUnits = false
 
+  @Option(
+    help: ArgumentHelp(
+      "In FHIR, name the profiles of this guide where a reading meets them: cgm or hddt.", valueName: "guide")
+  )
+  var profile: FHIRWriter.Profile?
+
+  @Option(help: ArgumentHelp("In FHIR, write this name of the patient; without it, none.", valueName: "name"))
+  var patientName: String?
+
   func validate() throws {
-    if bothUnits, format == .nightscout { throw ValidationError("--both-units is only for csv and ndjson.") }
+    if bothUnits, format != .csv, format != .ndjson {
+      throw ValidationError("--both-units is only for csv and ndjson.")
+    }
     if spreadsheetSafe, format != .csv { throw ValidationError("--spreadsheet-safe is only for csv.") }
+    if profile != nil, !format.isFHIR { throw ValidationError("--profile is only for fhir and fhir-ndjson.") }
+    if patientName != nil, !format.isFHIR {
+      throw ValidationError("--patient-name is only for fhir and fhir-ndjson.")
+    }
+    if patientName == "" { throw ValidationError("--patient-name needs a name.") }
   }
 
   func run() throws {
@@ -45,13 +70,7 @@ struct ExportCommand: ClassifiedCommand {
     var filter = try items.filter(store)
     // An export leaves nothing out unasked: a newer program may read it.
     filter.includesUnlistedKinds = items.kind == nil
-    var writer: any ItemWriter =
-      switch format {
-      case .csv:
-        OwnFormatWriter(.csv(isSpreadsheetSafe: spreadsheetSafe), inBothUnits: bothUnits, output)
-      case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: bothUnits, output)
-      case .nightscout: NightscoutItemWriter(output: output)
-      }
+    var writer = writer(output)
     writer.begin()
     try store.forEachItem(filter) {
       writer.write($0)
@@ -59,5 +78,16 @@ struct ExportCommand: ClassifiedCommand {
     }
     for message in writer.end() { output.message("glucoport: \(message)") }
     try output.finish()
+  }
+  private func writer(_ output: Output) -> any ItemWriter {
+    switch format {
+    case .csv: OwnFormatWriter(.csv(isSpreadsheetSafe: spreadsheetSafe), inBothUnits: bothUnits, output)
+    case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: bothUnits, output)
+    case .nightscout: DocumentItemWriter(NightscoutEntryWriter(), output)
+    case .fhir: DocumentItemWriter(FHIRWriter(.bundle, profile: profile, patientName: patientName), output)
+    case .fhirNDJSON:
+      DocumentItemWriter(FHIRWriter(.ndjson, profile: profile, patientName: patientName), output)
+    case .openmhealth: DocumentItemWriter(OpenMHealthWriter(), output)
+    }
   }
 }

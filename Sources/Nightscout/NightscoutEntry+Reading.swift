@@ -53,8 +53,8 @@ extension NightscoutEntry {
 // MARK: - Our own
 
 extension NightscoutEntry {
-  /// The reading that our own member states; nil where somebody damaged it.
-  private static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
+  /// The reading that our own member states, or what another format has in its place; nil where somebody damaged it.
+  package static func rebuilt(_ own: JSONValue) -> (Reading, Device)? {
     guard let kind = ReadingKind(name: own["kind"]?.text ?? ""),
       let positionKind = PositionKind(name: own["position_kind"]?.text ?? ""),
       let position = own["position"].flatMap({ $0.text.flatMap { Int64($0) } ?? $0.integer }),

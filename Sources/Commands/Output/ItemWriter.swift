@@ -110,45 +110,35 @@ struct OwnFormatWriter: ItemWriter {
   func end() -> [String] { [] }
 }
 
-/// Nightscout entries in one JSON array, with all parts of the identity in the member `glucoport`.
-struct NightscoutItemWriter: ItemWriter {
-  let output: Output
-  private var writer = NightscoutEntryWriter()
+/// Readings as documents of another format, with all parts of the identity in each. What it cannot hold is counted.
+struct DocumentItemWriter<Writer: ReadingDocumentWriter>: ItemWriter {
+  private let output: Output
+  private var writer: Writer
   private var records = 0
-  private var omitted: [NightscoutEntryWriter.Omission: Int] = [:]
-  private var entry: [UInt8] = []
+  private var omitted: [Writer.Omission: Int] = [:]
+  private var document: [UInt8] = []
 
-  init(output: Output) { self.output = output }
+  init(_ writer: Writer, _ output: Output) { (self.writer, self.output) = (writer, output) }
 
-  func begin() { output.write(writer.header) }
+  func begin() { output.write(TerminalText.json(writer.header)) }
 
   mutating func write(_ item: StoredItem) {
     guard case .reading(let reading) = GlucoportItem(item) else {
       if case .record(let record) = item, record.kind.details?.isListed != false { records += 1 }
       return
     }
-    if let omission = NightscoutEntryWriter.omission(of: reading) {
+    if let omission = Writer.omission(of: reading) {
       omitted[omission, default: 0] += 1
       return
     }
-    entry.removeAll(keepingCapacity: true)
-    writer.append(reading, to: &entry)
-    output.write(entry)
+    document.removeAll(keepingCapacity: true)
+    writer.append(reading, to: &document)
+    output.write(TerminalText.json(document))
   }
 
   func end() -> [String] {
     output.write(writer.footer)
-    let leftOut =
-      [(records, "record")]
-      + NightscoutEntryWriter.Omission.allCases.map { (omitted[$0] ?? 0, Self.noun($0)) }
+    let leftOut = [(records, "record")] + Writer.Omission.allCases.map { (omitted[$0] ?? 0, $0.noun) }
     return leftOut.filter { $0.0 > 0 }.map { "left out \(counted($0.0, $0.1))" }
-  }
-
-  private static func noun(_ omission: NightscoutEntryWriter.Omission) -> String {
-    switch omission {
-    case .otherSubstance: "ketone or control-solution reading"
-    case .withdrawn: "withdrawn reading"
-    case .beforeItsFirstYear: "pre-2000 reading"
-    }
   }
 }

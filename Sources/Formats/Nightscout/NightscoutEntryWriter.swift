@@ -4,15 +4,24 @@ import Logbook
 import Nightscout
 
 /// Writes readings as the entries that an upload to a site makes of them, in one JSON array.
-package struct NightscoutEntryWriter: Sendable {
+package struct NightscoutEntryWriter: ReadingDocumentWriter {
   /// Why an export leaves out a reading, by which those are counted.
-  package enum Omission: CaseIterable, Hashable, Sendable {
+  package enum Omission: ReadingOmission {
     /// A ketone value or control solution: no program that reads entries expects one.
     case otherSubstance
     /// An entry cannot say that it does not count.
     case withdrawn
     /// Nightscout accepts no such time.
     case beforeItsFirstYear
+
+    /// What is left out, in the singular.
+    package var noun: String {
+      switch self {
+      case .otherSubstance: "ketone or control-solution reading"
+      case .withdrawn: "withdrawn reading"
+      case .beforeItsFirstYear: "pre-2000 reading"
+      }
+    }
   }
 
   private var isFirst = true

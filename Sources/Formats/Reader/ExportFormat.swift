@@ -124,6 +124,8 @@ public enum ExportRegister {
     DexcomShareFormat.self,
     SiDiaryFormat.self,
     CareLinkCloudFormat.self,
+    FHIRFormat.self,
+    OpenMHealthFormat.self,
     GenericFormat.self,
   ]
 

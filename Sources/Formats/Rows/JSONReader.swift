@@ -16,7 +16,7 @@ import Archives
 final class JSONReader: RowSource {
   /// Keys under which services wrap their lists of items.
   static let envelopeKeys: [StaticString] = [
-    "result", "data", "entries", "treatments", "records", "readings", "egvs", "items", "values",
+    "result", "data", "entries", "treatments", "records", "readings", "egvs", "items", "values", "entry",
   ]
   static let deepestContainers = 8
 

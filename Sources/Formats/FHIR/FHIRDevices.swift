@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Nightscout
+
+/// The Device resources of an input, by the names under which Observations refer to them.
+struct FHIRDevices {
+  /// More than any export has; what comes behind is not resolved.
+  private static let maxDevices = 10_000
+  private static let maxReference = 512
+  /// The longest name or serial number in scalars.
+  private static let maxName = 100
+
+  private var devices: [String: Device] = [:]
+  /// The Device of a DeviceMetric.
+  private var sources: [String: String] = [:]
+
+  /// Enters a Device or a DeviceMetric.
+  ///
+  /// - Parameter url: the `fullUrl` of the entry; empty without one.
+  mutating func add(_ resource: JSONValue, url: String) {
+    guard devices.count + sources.count < Self.maxDevices, let type = resource["resourceType"]?.text else {
+      return
+    }
+    let names = [url, resource["id"]?.text.map { "\(type)/\($0)" } ?? ""].filter {
+      !$0.isEmpty && $0.utf8.count <= Self.maxReference
+    }
+    for name in names {
+      if type == "DeviceMetric" {
+        sources[name] = resource["source"]?["reference"]?.text
+      } else {
+        devices[name] = Self.device(resource)
+      }
+    }
+  }
+
+  /// The device of an Observation, contained in it or among those entered; else what the reference itself says. An
+  /// empty vendor or model is one that nothing states.
+  func device(of observation: JSONValue) -> Device {
+    guard let reference = observation["device"] else { return Self.unnamed }
+    if let target = reference["reference"]?.text {
+      if target.hasPrefix("#"), let contained = Self.contained(String(target.dropFirst()), in: observation) {
+        return Self.device(contained)
+      }
+      if let known = device(target) { return known }
+      if let source = found(target, in: sources), let known = device(source) { return known }
+    }
+    return Device(vendor: "", model: Self.bounded(reference["display"]?.text), format: FHIRFormat.id)
+  }
+
+  private func device(_ reference: String) -> Device? { found(reference, in: devices) }
+
+  /// A reference may be the full URL, or relative to a server.
+  private func found<Value>(_ reference: String, in table: [String: Value]) -> Value? {
+    guard reference.utf8.count <= Self.maxReference else { return nil }
+    if let known = table[reference] { return known }
+    let parts = reference.split(separator: "/")
+    return parts.count > 2 ? table[parts.suffix(2).joined(separator: "/")] : nil
+  }
+
+  private static func contained(_ id: String, in observation: JSONValue) -> JSONValue? {
+    observation["contained"]?.items?.first {
+      $0["resourceType"]?.text == "Device" && $0["id"]?.text == id
+    }
+  }
+
+  private static let unnamed = Device(vendor: "", model: "", format: FHIRFormat.id)
+
+  /// R4 names a device in `deviceName`, R5 in `name`.
+  private static func device(_ resource: JSONValue) -> Device {
+    let names = (resource["deviceName"]?.items ?? []) + (resource["name"]?.items ?? [])
+    let name = names.first { $0["type"]?.text == "user-friendly-name" } ?? names.first
+    let type = resource["type"]?.items?.first ?? resource["type"]
+    let texts = [name?["name"], name?["value"], resource["modelNumber"], type?["text"]]
+    let model = texts.lazy.map { bounded($0?.text) }.first { !$0.isEmpty } ?? ""
+    return Device(
+      vendor: bounded(resource["manufacturer"]?.text), model: model,
+      serial: bounded(resource["serialNumber"]?.text), format: FHIRFormat.id)
+  }
+
+  private static func bounded(_ text: String?) -> String {
+    let scalars = (text ?? "").unicodeScalars.prefix(maxName).filter { $0.value >= 0x20 && $0.value != 0x7F }
+    let short = String(String.UnicodeScalarView(scalars))
+    return Field.with(short) { $0.trimmed.text }
+  }
+}

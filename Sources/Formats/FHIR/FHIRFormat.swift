@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Nightscout
+
+/// Observations of FHIR R4 and R5: Bundles, NDJSON, or single resources, as hospitals and apps export them and as our own
+/// export writes them. Names of patients and others are neither kept nor printed.
+struct FHIRFormat: ExportFormat {
+  static let id = "fhir"
+  static let title = "FHIR Observations (JSON)"
+  static let summary = "glucose of sensors and meters and ketones: Bundles and NDJSON of FHIR R4 and R5"
+  static var emptyList: Void? { () }
+  static var passesOffsetsOn: Bool { true }
+
+  private static let members = ["resourceType", "subject.reference"]
+  private static let names =
+    members + members.map { "resource." + $0 } + ["resource", "fullUrl", "entry", "request", "response"]
+  private enum Name {
+    static let type = 0, subject = 1, entryType = 2, entrySubject = 3, resource = 4, url = 5, entries = 6
+    static let request = 7, response = 8
+  }
+
+  /// What begins an export of patient data; the name alone is also a member of other services' JSON.
+  private static let types: Set<String> = [
+    "AllergyIntolerance", "Bundle", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
+    "DeviceMetric", "DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "Goal",
+    "Immunization", "Location", "Medication", "MedicationAdministration", "MedicationRequest",
+    "MedicationStatement", "Observation", "Organization", "Patient", "Practitioner", "PractitionerRole",
+    "Procedure", "Provenance", "Questionnaire", "QuestionnaireResponse", "ServiceRequest", "Specimen",
+  ]
+
+  /// A resource of this size is parsed at once; a day of samples takes a hundredth of it.
+  private static let maxResource = 1 << 20
+  private static let maxSubjects = 1000
+  /// How many names of things that are not imported are distinguished.
+  private static let maxSkipped = 100
+
+  private let isOwn: Bool
+  private let model: String
+  private var devices = FHIRDevices()
+  private var subjects: Set<String> = []
+  private var skipped: Set<String> = []
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    guard head.isJSON else { return nil }
+    let isFHIR =
+      head.objects.contains { object in
+        [object[names[Name.type]], object[names[Name.entryType]]].contains { types.contains($0 ?? "") }
+      } || (head.objects.isEmpty && head.value(of: names[Name.type]) == "Bundle" && head.names("entry"))
+    return isFHIR ? Recognition(.objects(columns: names)) : nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    isOwn = head.lines.contains { $0.contains(FHIRIdentity.url) }
+    model = options.device ?? "FHIR"
+  }
+
+  /// A Device may come behind its Observations, and so may a second patient. Our own Observations state their device.
+  var gainsBySurvey: Bool { !isOwn }
+
+  var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
+
+  var warnings: [String] {
+    subjects.count > 1
+      ? ["readings of \(subjects.count) people: devices without serial number are separate for each"] : []
+  }
+
+  mutating func survey(_ row: Row) {
+    do {
+      _ = try Self.forEachResource(in: row) { resource in
+        note(resource)
+        if !resource.subject.isEmpty, resource.type.equals("Observation"), subjects.count < Self.maxSubjects {
+          subjects.insert(Self.mark(resource.subject.text))
+        }
+      }
+    } catch {
+      // The row is rejected when it is read.
+    }
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    do {
+      if try Self.forEachResource(in: row, { read($0, into: &out) }) { return .data }
+    } catch {
+      out.reject(row, "the entries of the Bundle cannot be read")
+      return .data
+    }
+    if row[Name.url].isEmpty, row[Name.request].isEmpty, row[Name.response].isEmpty {
+      return .unknown("not a FHIR resource")
+    }
+    out.skip("entry without a resource")
+    return .data
+  }
+}
+
+// MARK: - Resources
+
+extension FHIRFormat {
+  /// A resource in a row, and what is said about it beside it.
+  struct Resource {
+    let type: Field
+    let subject: Field
+    let url: Field
+    let text: Field
+    let row: Row
+  }
+
+  /// Calls `body` with the resource of a row, or with those of a Bundle that is a row.
+  ///
+  /// - Returns: whether the row is a resource.
+  private static func forEachResource(in row: Row, _ body: (Resource) -> Void) throws -> Bool {
+    guard let resource = resource(of: row) else { return false }
+    guard resource.type.equals("Bundle"), row[Name.resource].isEmpty else {
+      body(resource)
+      return true
+    }
+    try NestedObjects.forEach(in: row[Name.entries], columns: names, line: row.line) { entry in
+      if let resource = Self.resource(of: entry) { body(resource) }
+    }
+    return true
+  }
+
+  private static func resource(of row: Row) -> Resource? {
+    if !row[Name.entryType].isEmpty {
+      return Resource(
+        type: row[Name.entryType], subject: row[Name.entrySubject], url: row[Name.url],
+        text: row[Name.resource], row: row)
+    }
+    guard !row[Name.type].isEmpty, let start = row.source.baseAddress else { return nil }
+    return Resource(
+      type: row[Name.type], subject: row[Name.subject], url: .absent,
+      text: Field(start: start, count: row.source.count, shape: .composite), row: row)
+  }
+
+  private static func parsed(_ resource: Resource) -> JSONValue? {
+    do { return try JSONValue.read(Array(resource.text.bytes)) } catch { return nil }
+  }
+
+  /// Enters a resource that says what took readings.
+  private mutating func note(_ resource: Resource) {
+    guard resource.type.equals("Device") || resource.type.equals("DeviceMetric"),
+      resource.text.count <= Self.maxResource, let value = Self.parsed(resource)
+    else { return }
+    devices.add(value, url: resource.url.text)
+  }
+
+  private mutating func read(_ resource: Resource, into out: inout Collector) {
+    let type = resource.type
+    if type.equals("Device") || type.equals("DeviceMetric") {
+      note(resource)
+    } else if type.equals("Observation") {
+      guard resource.text.count <= Self.maxResource else {
+        return out.reject(resource.row, "the Observation is longer than 1 MiB")
+      }
+      guard let value = Self.parsed(resource) else {
+        return out.reject(resource.row, "the Observation is not valid JSON")
+      }
+      read(FHIRObservation(value), resource, into: &out)
+    } else if !type.equals("Patient") {
+      skip(type.text, into: &out)
+    }
+  }
+
+  /// Counts what is not imported, by a name that an input cannot make up without end.
+  private mutating func skip(_ name: String, into out: inout Collector) {
+    let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
+    if skipped.count < Self.maxSkipped { skipped.insert(short) }
+    out.skip(skipped.contains(short) ? short : "other resources")
+  }
+}
+
+// MARK: - Observations
+
+extension FHIRFormat {
+  private mutating func read(
+    _ observation: FHIRObservation, _ resource: Resource, into out: inout Collector
+  ) {
+    let row = resource.row
+    if let name = observation.omission { return skip(name, into: &out) }
+    for name in observation.ignored { skip(name, into: &out) }
+    if let own = observation.own {
+      switch own {
+      case .success((var reading, let device)):
+        (reading.device, reading.line) = (out.device(device), row.line)
+        out.add(reading)
+      case .failure(let reason): out.reject(row, reason.text)
+      }
+      return
+    }
+    let device = named(devices.device(of: observation.resource), resource)
+    switch observation.content {
+    case .reading(let meaning, let measurement, let time):
+      add(meaning, measurement, at: time, out.device(device), row, into: &out)
+    case .series(let meaning, let series):
+      for sample in series.samples {
+        add(meaning, sample.measurement, at: sample.time, out.device(device), row, into: &out)
+      }
+      for _ in 0..<series.errors { out.skip("sample without a value") }
+      if series.hasInvalid { out.reject(row, "a sample of the series is not a plausible value") }
+    case .skipped(let name): skip(name, into: &out)
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+
+  /// A device with a vendor and a model. People are distinguished without their ids, and only where there are several:
+  /// the id of one person may be another in each export.
+  private func named(_ device: Device, _ resource: Resource) -> Device {
+    var device = device
+    if device.vendor.isEmpty { device.vendor = "FHIR" }
+    if device.model.isEmpty { device.model = model }
+    if device.serial.isEmpty, subjects.count > 1, !resource.subject.isEmpty {
+      device.model += " " + Self.mark(resource.subject.text)
+    }
+    return device
+  }
+
+  private static func mark(_ subject: String) -> String {
+    var digest = Digest()
+    digest.update(subject)
+    return String(digest.hexadecimal().prefix(8))
+  }
+
+  /// An instant identifies its reading, since servers write it with other offsets; a time without offset is as it was shown.
+  private func add(
+    _ meaning: FHIRCode.Meaning, _ measurement: Measurement, at time: ShownTime, _ device: DeviceIndex,
+    _ row: Row, into out: inout Collector
+  ) {
+    let placement = out.place(time)
+    guard let offset = time.utcOffset else {
+      return out.add(
+        Reading(
+          device: device, kind: meaning.kind, at: time.deviceTime, placement: placement, measurement,
+          marks: meaning.marks, line: row.line), byClock: true)
+    }
+    out.add(
+      Reading(
+        device: device, kind: meaning.kind, tick: time.deviceTime.seconds - Int64(offset),
+        at: time.deviceTime,
+        placement: placement, measurement, marks: meaning.marks, line: row.line))
+  }
+}

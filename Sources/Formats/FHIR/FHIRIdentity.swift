@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Nightscout
+
+/// The extension in which an Observation of our own carries all parts of a reading's identity.
+enum FHIRIdentity {
+  /// Fixed and not derived from anything: what reads an export recognises it by this.
+  static let url = "urn:uuid:6f1ea1c3-4b0d-8d4f-9f57-5b0f4b2f8a10"
+
+  /// What the Observation does not say itself, or not in a form that comes back as it was. The value is not among them:
+  /// what other programs read is what an import takes.
+  private static let columns: [GlucoportColumn] = [
+    .kind, .deviceTime, .utcOffset, .offsetSource, .marks, .vendor, .model, .serial, .format, .positionKind,
+    .position, .valueBucket, .occurrence,
+  ]
+
+  /// The extension of a reading as JSON. FHIR allows no empty texts.
+  static func json(_ reading: GlucoportReading) -> String {
+    let cells = GlucoportCells(.reading(reading))
+    let parts = columns.compactMap { column in
+      let text = cells.text(column)
+      return text.isEmpty ? nil : #"{"url":"\#(column.name)","valueString":\#(jsonText(text))}"#
+    }
+    return #"{"url":"\#(url)","extension":[\#(parts.joined(separator: ","))]}"#
+  }
+
+  /// The parts that a resource states; nil for a resource of another program.
+  static func parts(of resource: JSONValue) -> [String: JSONValue]? {
+    guard let own = resource["extension"]?.items?.first(where: { $0["url"]?.text == url }) else { return nil }
+    var parts: [String: JSONValue] = [:]
+    for item in own["extension"]?.items ?? [] {
+      guard let name = item["url"]?.text, let value = item["valueString"] else { continue }
+      parts[name] = value
+    }
+    return parts
+  }
+
+  /// The reading with these parts and a value; nil where somebody damaged one of them.
+  static func reading(_ parts: [String: JSONValue], _ measurement: Measurement) -> (Reading, Device)? {
+    var own = parts
+    own["unit"] = .text(measurement.unit.name)
+    switch measurement {
+    case .value(let quantity): own["value"] = .number(quantity.number)
+    case .low(let limit, _): (own["range"], own["threshold"]) = (.text("low"), limit.map(JSONValue.number))
+    case .high(let limit, _): (own["range"], own["threshold"]) = (.text("high"), limit.map(JSONValue.number))
+    }
+    return NightscoutEntry.rebuilt(.object(own))
+  }
+}

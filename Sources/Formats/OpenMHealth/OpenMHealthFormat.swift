@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Data points of Open mHealth, or bodies alone, with the schema `omh:blood-glucose` 1.0 to 4.0. Ids of users are neither kept
+/// nor printed.
+struct OpenMHealthFormat: ExportFormat {
+  static let id = "openmhealth"
+  static let title = "Open mHealth JSON"
+  static let summary = "blood glucose of data points with the schema omh:blood-glucose"
+  static var emptyList: Void? { () }
+  static var passesOffsetsOn: Bool { true }
+
+  private static let bodyMembers = [
+    "blood_glucose.value", "blood_glucose.unit", "effective_time_frame.date_time",
+    "effective_time_frame.time_interval.start_date_time", "effective_time_frame.time_interval.end_date_time",
+    "specimen_source", "blood_specimen_type", "temporal_relationship_to_meal",
+    "temporal_relationship_to_sleep", "descriptive_statistic", "user_notes",
+  ]
+  private enum Body {
+    static let value = 0, unit = 1, instant = 2, start = 3, end = 4, specimen = 5, blood = 6, meal = 7
+    static let sleep = 8, statistic = 9, notes = 10
+    static let count = 11
+  }
+  private static let headerMembers = [
+    "schema_id.name", "schema_id.namespace", "acquisition_provenance.source_name",
+    "acquisition_provenance.modality", "modality", "user_id",
+  ]
+  private enum Head {
+    static let schema = 0, space = 1, source = 2, modality = 3, ieeeModality = 4, user = 5
+  }
+
+  /// A body in a data point, a body alone, and the header.
+  private static let names =
+    bodyMembers.map { "body." + $0 } + bodyMembers + headerMembers.map { "header." + $0 }
+  private static let headerPlace = 2 * Body.count
+  /// The member of the header in which a data point of our own carries all parts of a reading's identity.
+  private static let identityPrefix = "header.glucoport."
+  private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
+
+  private let kind: ReadingKind
+  private let model: String
+  private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
+  private var users: Set<String> = []
+  private var skipped: Set<String> = []
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    let isOwn = head.objects.contains { object in
+      let isPoint = object["header.schema_id.name"] != nil && object["header.schema_id.namespace"] != nil
+      return isPoint || ["body.", ""].contains { isBody(object, $0) }
+    }
+    return isOwn ? Recognition(.objects(columns: memberNames)) : nil
+  }
+
+  private static func isBody(_ object: [String: String], _ prefix: String) -> Bool {
+    let hasTime = [Body.instant, Body.start, Body.end].contains { object[prefix + bodyMembers[$0]] != nil }
+    return hasTime && object[prefix + bodyMembers[Body.value]] != nil
+      && object[prefix + bodyMembers[Body.unit]] != nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    kind = options.kind ?? .smbg
+    model = options.device ?? "Open mHealth"
+  }
+
+  var decisions: [Decision] { [Decision("unit", "as each data point says", .read)] }
+
+  var warnings: [String] {
+    users.count > 1 ? ["readings of \(users.count) people: each has a separate device"] : []
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let isPoint = !row[Self.headerPlace + Head.schema].isEmpty
+    let place = row[Body.value].isEmpty && row[Body.unit].isEmpty ? Body.count : 0
+    let hasBody = !row[place + Body.value].isEmpty || !row[place + Body.unit].isEmpty
+    if !hasBody {
+      guard isPoint else { return .unknown("not a data point of Open mHealth") }
+      skip(row[Self.headerPlace + Head.schema].text, into: &out)
+    } else if !identity.field(.positionKind, of: row).isEmpty {
+      readOwn(row, place, into: &out)
+    } else if let name = Self.omission(of: row, place) {
+      skip(name, into: &out)
+    } else {
+      read(row, place, into: &out)
+    }
+    return .data
+  }
+}
+
+extension OpenMHealthFormat {
+  /// A data point of our own: the identity it carries is the reading's, with the value that the body states.
+  private mutating func readOwn(_ row: Row, _ place: Int, into out: inout Collector) {
+    guard let unit = FHIRCode.unit(row[place + Body.unit].text),
+      let number = row[place + Body.value].jsonNumber,
+      PlausibleAmounts.stated.contains(number)
+    else { return out.reject(row, "invalid value or unit") }
+    switch identity.reading(from: row, measurement: .value(Quantity(number, unit)), into: &out) {
+    case .reading(let reading): out.add(reading)
+    case .rejected(let reason): out.reject(row, reason)
+    }
+  }
+
+  /// The name of a body that is no reading; nil for one that is.
+  private static func omission(of row: Row, _ place: Int) -> String? {
+    if !row[place + Body.statistic].isEmpty { return "statistic of blood glucose" }
+    let specimen = row[place + Body.specimen]
+    if !specimen.isEmpty, kind(of: specimen) == nil { return "glucose in \(specimen.text)" }
+    let blood = row[place + Body.blood]
+    return blood.isEmpty || blood.equals("whole blood") ? nil : "glucose in \(blood.text)"
+  }
+
+  private static func kind(of specimen: Field) -> ReadingKind? {
+    if specimen.equals("interstitial fluid") { return .cbg }
+    return specimen.equals("capillary blood") ? .smbg : nil
+  }
+
+  private mutating func read(_ row: Row, _ place: Int, into out: inout Collector) {
+    let times = [Body.instant, Body.start, Body.end].map { row[place + $0] }
+    guard let time = times.first(where: { !$0.isEmpty })?.yearFirstTime else {
+      return out.reject(row, "invalid or missing time; expected YYYY-MM-DDThh:mm:ss+hh:mm")
+    }
+    guard let unit = FHIRCode.unit(row[place + Body.unit].text) else {
+      return out.reject(row, "the unit is neither mg/dL nor mmol/L")
+    }
+    guard let number = row[place + Body.value].jsonNumber else {
+      return out.reject(row, "the glucose value is not a number")
+    }
+    if !row[place + Body.notes].isEmpty { out.skip("user_notes") }
+    switch CellValue(glucose: number, unit) {
+    case .measurement(let measurement): add(measurement, at: time, row, place, into: &out)
+    case .rejected(let reason): out.reject(row, reason)
+    case .empty: out.skip("blood glucose without a value")
+    }
+  }
+
+  /// An instant identifies its reading; a time without offset is as it was shown.
+  private mutating func add(
+    _ measurement: Measurement, at time: ShownTime, _ row: Row, _ place: Int, into out: inout Collector
+  ) {
+    let device = device(row, in: &out)
+    let kind = Self.kind(of: row[place + Body.specimen]) ?? kind
+    let marks = Self.marks(row, place)
+    let placement = out.place(time)
+    guard let offset = time.utcOffset else {
+      return out.add(
+        Reading(
+          device: device, kind: kind, at: time.deviceTime, placement: placement, measurement, marks: marks,
+          line: row.line), byClock: true)
+    }
+    out.add(
+      Reading(
+        device: device, kind: kind, tick: time.deviceTime.seconds - Int64(offset), at: time.deviceTime,
+        placement: placement, measurement, marks: marks, line: row.line))
+  }
+
+  private static func marks(_ row: Row, _ place: Int) -> ReadingMarks {
+    var marks: ReadingMarks = []
+    let meal = row[place + Body.meal]
+    if meal.equals("fasting") { marks.insert(.fasting) }
+    if meal.starts(with: "before ") { marks.insert(.beforeMeal) }
+    if meal.starts(with: "after ") || meal.equals("2 hours postprandial") { marks.insert(.afterMeal) }
+    if row[place + Body.sleep].equals("before sleeping") { marks.insert(.bedtime) }
+    let modalities = [Head.modality, Head.ieeeModality].map { row[headerPlace + $0] }
+    if modalities.contains(where: { $0.equals("self-reported") }) { marks.insert(.manual) }
+    return marks
+  }
+
+  /// One input can hold several people, who are distinguished without their ids.
+  private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
+    let source = row[Self.headerPlace + Head.source].trimmed
+    let scalars = source.text.unicodeScalars.prefix(100).filter { $0.value >= 0x20 && $0.value != 0x7F }
+    var name = source.isEmpty ? model : String(String.UnicodeScalarView(scalars))
+    let user = row[Self.headerPlace + Head.user]
+    if !user.isEmpty {
+      var digest = Digest()
+      digest.update(user.text)
+      let mark = String(digest.hexadecimal().prefix(8))
+      if users.count < 1000 { users.insert(mark) }
+      name += " " + mark
+    }
+    return out.device(Device(vendor: "Open mHealth", model: name, format: Self.id))
+  }
+
+  /// Counts what is not imported, by a name that an input cannot make up without end.
+  private mutating func skip(_ name: String, into out: inout Collector) {
+    let short = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
+    if skipped.count < 100 { skipped.insert(short) }
+    out.skip(skipped.contains(short) ? short : "other data points")
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct FHIRTests {
+  private static func observation(
+    _ code: String = "41653-7", system: String = "http://loinc.org", value: String = #""value":118"#,
+    time: String = #""effectiveDateTime":"2026-03-01T12:15:00+01:00""#, more: String = ""
+  ) -> String {
+    #"{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"\#(system)","code":"\#(code)"}]},"#
+      + #"\#(time),"valueQuantity":{\#(value)}\#(more)}"#
+  }
+
+  private static func reasons(_ export: TextExport) -> [String] { export.rejections.map(\.reason) }
+
+  @Test func aValueWithoutAUnitHasThatOfItsCode() throws {
+    let mass = try TextExport(Self.observation())
+    #expect(mass.readings.map(\.measurement) == [.value(Quantity(118, .milligramsPerDecilitre))])
+    let moles = try TextExport(Self.observation("15074-8", value: #""value":6.1,"code":"mmol/L""#))
+    #expect(moles.readings.map(\.measurement) == [.value(Quantity(6.1, .millimolesPerLitre))])
+  }
+
+  @Test(arguments: [
+    (#""value":6.1,"code":"mmol/L""#, "the unit is not that of the code"),
+    (#""value":118,"code":"g/L""#, "the unit is neither mg/dL nor mmol/L"),
+    (#""value":118,"unit":"mg""#, "the unit is neither mg/dL nor mmol/L"),
+    (#""value":"high""#, "the value is not a number"), (#""unit":"mg/dL""#, "the value is not a number"),
+    (#""value":118,"comparator":"ad""#, "unknown comparator"),
+    (#""value":4000"#, "a glucose value outside 10–1000 mg/dL"),
+  ])
+  func aQuantityThatIsNoGlucoseIsRejected(_ value: String, _ reason: String) throws {
+    let export = try TextExport(Self.observation(value: value))
+    #expect(export.readings.isEmpty && Self.reasons(export) == [reason])
+  }
+
+  @Test(arguments: [
+    #""effectiveDateTime":"2026-03-01""#, #""effectiveDateTime":"2026-03-01T25:00:00Z""#,
+    #""effectiveTiming":{}"#,
+  ])
+  func aTimeWithoutATimeOfDayIsRejected(_ time: String) throws {
+    let export = try TextExport(Self.observation(time: time))
+    #expect(export.readings.isEmpty && export.rejections.count == 1)
+  }
+
+  @Test func theInstantIdentifiesAReadingWhateverItsOffset() throws {
+    let utc = #""effectiveDateTime":"2026-03-01T11:15:00.000Z""#
+    let positions = try [Self.observation(), Self.observation(time: utc)].map {
+      try TextExport($0).readings.map(\.position)
+    }
+    #expect(positions == [[1_772_363_700], [1_772_363_700]])
+    let wallClock = try TextExport(Self.observation(time: #""effectiveDateTime":"2026-03-01T12:15:00""#))
+    #expect(wallClock.readings.map(\.positionKind) == [.time])
+    #expect(wallClock.readings.map(\.placement.source) == [.zone])
+  }
+
+  /// Other measurements have numbers that look like glucose.
+  @Test(arguments: [
+    ("8867-4", "http://loinc.org", "Observation 8867-4"),
+    ("4548-4", "http://loinc.org", "Observation 4548-4"),
+    ("97507-8", "http://loinc.org", "Observation 97507-8"),
+    ("2345-7", "http://loinc.org", "laboratory glucose 2345-7"),
+    ("41653-7", "http://example.org/codes", "Observation 41653-7"),
+  ])
+  func whatIsNoReadingIsCountedByName(_ code: String, _ system: String, _ name: String) throws {
+    let export = try TextExport(Self.observation(code, system: system))
+    #expect(export.readings.isEmpty && export.rejections.isEmpty && export.skipped == [name: 1])
+  }
+
+  @Test func namesOfWhatIsNotImportedAreBounded() throws {
+    let lines = (0..<300).map {
+      Self.observation("\(String(repeating: "9", count: 100))-\($0)", system: "s\($0)")
+    }
+    let many = (0..<300).map { Self.observation("c\($0)", system: "s") }
+    let export = try TextExport((lines + many).joined(separator: "\n"))
+    #expect(export.skipped.count == 101 && export.skipped.values.reduce(0, +) == 600)
+    #expect(export.skipped.keys.allSatisfy { $0.count <= 40 })
+  }
+
+  @Test func aDeviceBehindItsObservationsIsFound() throws {
+    let device =
+      #"{"resourceType":"Device","id":"d","manufacturer":"V","serialNumber":"S","deviceName":[{"name":"M"}]}"#
+    let reading = Self.observation(more: #","device":{"reference":"Device/d"}"#)
+    for text in ["\(reading)\n\(device)\n", "\(device)\n\(reading)\n"] {
+      let devices = try TextExport(text).devices
+      #expect(devices == [Device(vendor: "V", model: "M", serial: "S", format: "fhir")])
+    }
+    let other = Self.observation(more: #","device":{"reference":"Device/e","display":"E"}"#)
+    #expect(try TextExport("\(other)\n\(device)\n").devices.map(\.model) == ["E"])
+  }
+
+  @Test func oneOfSeveralPeopleIsNotNamed() throws {
+    let texts = ["anna", "berta"].map {
+      Self.observation(more: #","subject":{"reference":"Patient/\#($0)"}"#)
+    }
+    let export = try TextExport(texts.joined(separator: "\n"))
+    #expect(export.devices.count == 2 && export.warnings.count == 1)
+    #expect(export.devices.allSatisfy { $0.model.hasPrefix("FHIR ") && !$0.model.contains("anna") })
+    #expect(try TextExport(texts[0]).devices.map(\.model) == ["FHIR"])
+  }
+
+  @Test func aListOfBundlesIsReadLikeOne() throws {
+    let bundle = #"{"resourceType":"Bundle","entry":[{"resource":\#(Self.observation())}]}"#
+    for text in [bundle, "[\(bundle)]", "\(bundle)\n\(bundle)", "[\(bundle),\(bundle)]"] {
+      let export = try TextExport(text)
+      #expect(Set(export.readings.map(\.position)) == [1_772_363_700] && export.end == .whole, "\(text)")
+      #expect(export.rejections.isEmpty && export.skipped.isEmpty, "\(text)")
+    }
+  }
+
+  private static func series(_ members: String) -> String {
+    #"{"resourceType":"Observation","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"99504-3"}]},"#
+      + #""effectivePeriod":{"start":"2026-03-01T08:00:00Z"},"valueSampledData":{\#(members)}}"#
+  }
+
+  @Test func samplesAreReadingsAPeriodApart() throws {
+    let origin = #""origin":{"value":10,"code":"mg/dL"}"#
+    let export = try TextExport(Self.series(#"\#(origin),"factor":2,"period":60000,"data":"50 E U 60 x""#))
+    #expect(
+      export.readings.map(\.measurement) == [
+        .value(Quantity(110, .milligramsPerDecilitre)), .high(above: nil, .milligramsPerDecilitre),
+        .value(Quantity(130, .milligramsPerDecilitre)),
+      ])
+    #expect(export.readings.map { $0.position - 1_772_352_000 } == [0, 120, 180])
+    #expect(export.skipped == ["sample without a value": 1])
+    #expect(Self.reasons(export) == ["a sample of the series is not a plausible value"])
+  }
+
+  @Test(arguments: [
+    #""origin":{"value":0,"code":"mg/dL"},"data":"110""#,
+    #""origin":{"value":0,"code":"mg/dL"},"period":1,"data":"110""#,
+    #""origin":{"value":0,"code":"mg/dL"},"interval":5,"intervalUnit":"a","data":"110""#,
+    #""origin":{"value":0,"code":"mmol/L"},"period":60000,"data":"6.1""#,
+    #""origin":{"value":0,"code":"mg/dL"},"period":60000,"dimensions":2,"data":"110 0""#,
+  ])
+  func aSeriesThatIsUnclearIsRejected(_ members: String) throws {
+    let export = try TextExport(Self.series(members))
+    #expect(export.readings.isEmpty && export.rejections.count == 1)
+  }
+
+  @Test func aSeriesIsBounded() throws {
+    let start = #""origin":{"value":0,"code":"mg/dL"},"period":60000,"data":""#
+    let most = try TextExport(Self.series(start + String(repeating: "110 ", count: 20_160) + "\""))
+    #expect(most.readings.count == 20_160 && most.rejections.isEmpty)
+    let more = try TextExport(Self.series(start + String(repeating: "110 ", count: 20_161) + "\""))
+    #expect(more.readings.isEmpty && Self.reasons(more) == ["a series of more than 20160 samples"])
+  }
+
+  @Test func anObservationLongerThanAMebibyteIsRejected() throws {
+    let long = Self.observation(more: #","note":[{"text":"\#(String(repeating: "x", count: 1 << 20))"}]"#)
+    let export = try TextExport("\(Self.observation())\n\(long)\n")
+    #expect(export.readings.count == 1 && Self.reasons(export) == ["the Observation is longer than 1 MiB"])
+  }
+
+  @Test func otherJSONIsNotFHIR() throws {
+    for text in [
+      #"{"resourceType":"AWS::S3::Bucket","code":"41653-7"}"#, #"{"meta":{"resourceType":"User"},"id":1}"#,
+      #"{"entry":[{"value":110}]}"#, #"{"resourceType":7}"#,
+    ] {
+      let head = try InputHead(text: Array(text.utf8), isWhole: true)
+      let options = ExportOptions(zone: try LogbookZone(name: "UTC"), now: nil)
+      #expect(FHIRFormat.recognise(head, options: options) == nil, "\(text)")
+    }
+  }
+}
