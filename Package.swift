@@ -50,6 +50,7 @@ let package = Package(
     .systemLibrary(name: "CBZip2", providers: [.apt(["libbz2-dev"])]),
     .systemLibrary(name: "CExpat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CLZMA", providers: [.apt(["liblzma-dev"])]),
+    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CLibUSB", pkgConfig: "libusb-1.0", providers: [.apt(["libusb-1.0-0-dev"])]),
     .target(
@@ -61,7 +62,11 @@ let package = Package(
     .target(name: "Nightscout", dependencies: ["Logbook"], swiftSettings: settings),
     .target(name: "TemporaryFiles", dependencies: ["Logbook"], swiftSettings: settings),
     .target(
-      name: "Archives", dependencies: ["Logbook", "CBZip2", "CExpat", "CLZMA", "CZlib"],
+      name: "Archives",
+      dependencies: [
+        "Logbook", "CBZip2", "CExpat", "CLZMA", "CZlib", "CZstd",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: settings),
     .target(
       name: "Formats", dependencies: ["Archives", "Logbook", "Nightscout", "TemporaryFiles"],
@@ -170,11 +175,12 @@ let package = Package(
       swiftSettings: settings),
     // Archives as a test wants them, also such as nobody should read.
     .target(
-      name: "TestArchives", dependencies: ["CZlib", "Logbook"], path: "Tests/TestArchives",
-      swiftSettings: settings),
+      name: "TestArchives",
+      dependencies: ["CZlib", "Logbook", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+      path: "Tests/TestArchives", swiftSettings: settings),
     .testTarget(
       name: "ArchivesTests",
-      dependencies: ["Archives", "CBZip2", "CLZMA", "Logbook", "SeededRandom", "TestArchives"],
+      dependencies: ["Archives", "CBZip2", "CLZMA", "CZstd", "Logbook", "SeededRandom", "TestArchives"],
       swiftSettings: settings),
     .testTarget(
       name: "FormatsTests",

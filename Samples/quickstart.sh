@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 say() { printf '\n== %s\n' "$*"; }
 
 say "packages"
-Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libexpat1-dev libusb-1.0-0-dev
+Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev
 command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
 
 say "build"

@@ -12,7 +12,7 @@ source Tests/phases.sh
 
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
-Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libexpat1-dev libusb-1.0-0-dev
+Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev
 
 # So many schedules are worth an optimised build, which for a check of minutes takes longer than it saves.
 phase "optimised build of the simulation"

@@ -13,7 +13,7 @@ umask 022
 
 program=${GLUCOPORT_PROGRAM:-}
 if [ -z "$program" ]; then
-  Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libexpat1-dev libusb-1.0-0-dev dpkg-dev binutils
+  Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev dpkg-dev binutils
   command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
   swift build -c release --static-swift-stdlib --product glucoport -Xlinker -z -Xlinker now
   program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
@@ -68,7 +68,7 @@ runtime=${swift:+$(dirname "$(readlink -f "$swift")")/../share/swift/LICENSE.txt
 if [ -n "$runtime" ] && [ -e "$runtime" ]; then put 644 "$runtime" "$documents/licences/swift/LICENSE.txt"; fi
 
 # dpkg-shlibdeps finds the packages of the libraries; where it is not there, these are Debian's names of them.
-libraries="libc6 (>= 2.36), libsqlite3-0 (>= 3.38), libusb-1.0-0, libbz2-1.0, libexpat1, liblzma5, zlib1g"
+libraries="libc6 (>= 2.36), libsqlite3-0 (>= 3.38), libusb-1.0-0, libbz2-1.0, libexpat1, liblzma5, libzstd1, zlib1g"
 if command -v dpkg-shlibdeps >/dev/null; then
   mkdir -p "$work/debian"
   printf 'Source: glucoport\n\nPackage: glucoport\nArchitecture: any\n' >"$work/debian/control"

@@ -5,6 +5,7 @@ package enum Packing: String, CaseIterable {
   case gzip
   case xz
   case bzip2
+  case zstd
 
   /// The packing whose signature the bytes begin with; nil for any other bytes.
   package init?(_ head: some Collection<UInt8>) {
@@ -17,6 +18,7 @@ package enum Packing: String, CaseIterable {
     case .gzip: [0x1F, 0x8B]
     case .xz: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]
     case .bzip2: Array("BZh".utf8)
+    case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
     }
   }
 
@@ -28,6 +30,7 @@ package enum Packing: String, CaseIterable {
     case .gzip: try GzipSource(packed, name: name)
     case .xz: try XZSource(packed, name: name)
     case .bzip2: try BZip2Source(packed, name: name)
+    case .zstd: try ZstdSource(packed, name: name)
     }
   }
 }

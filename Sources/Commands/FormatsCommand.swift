@@ -4,25 +4,37 @@ import ArgumentParser
 import Formats
 import Logbook
 
-/// `glucoport formats`: the export formats that import reads.
+/// `glucoport formats`: the export formats that import reads, or everything about one of them.
 struct FormatsCommand: ClassifiedCommand {
   static let actionClass = ActionClass.local
   static let configuration = CommandConfiguration(
-    commandName: "formats", abstract: "List the export formats that import reads, in the order of detection.",
+    commandName: "formats",
+    abstract: "List the export formats that import reads, in the order of detection, or describe one.",
     discussion: helpText(
       examples: "glucoport formats",
-      "glucoport formats --json"))
+      "glucoport formats glooko"))
+
+  @Argument(
+    help: "Describe this format: how to get the export, its variants and languages, what is imported.",
+    completion: .list(ExportRegister.all.map(\.id)))
+  var name: String?
 
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
   func run() throws {
     let output = Output()
-    for format in ExportRegister.all {
-      let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
-      try output.result(
-        asJSON: json, FormatObject(id: format.id, title: format.title, summary: format.summary),
-        orLines: ["\(format.id)\(blanks)\(format.title): \(format.summary)"])
+    if let name {
+      guard let format = ExportRegister.all.first(where: { $0.id == name }) else {
+        throw Failure(.usage, "unknown format '\(name)'; 'glucoport formats' lists the formats")
+      }
+      try output.result(asJSON: json, FormatPageObject(format), orLines: FormatText.lines(format))
+    } else {
+      for format in ExportRegister.all {
+        try output.result(
+          asJSON: json, FormatObject(id: format.id, title: format.title, summary: format.summary),
+          orLines: [FormatText.line(format)])
+      }
     }
     try output.finish()
   }

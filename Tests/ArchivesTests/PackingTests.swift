@@ -3,6 +3,7 @@
 import Archives
 import CBZip2
 import CLZMA
+import CZstd
 import Logbook
 import SeededRandom
 import TestArchives
@@ -33,6 +34,14 @@ import Testing
       }
       guard status == BZ_OK else { throw Failure(.inputOutput, "bzip2") }
       return Array(out.prefix(Int(count)))
+    case .zstd:
+      // With a checksum, as the program writes it.
+      guard let context = ZSTD_createCCtx() else { throw Failure(.inputOutput, "zstd") }
+      defer { ZSTD_freeCCtx(context) }
+      ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
+      let count = ZSTD_compress2(context, &out, out.count, bytes, bytes.count)
+      guard ZSTD_isError(count) == 0 else { throw Failure(.inputOutput, "zstd") }
+      return Array(out.prefix(count))
     case .gzip:
       return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + (try Deflate.raw(bytes)) + trailer(bytes)
     }
@@ -91,6 +100,16 @@ import Testing
         #expect(failure.category == .badInput, "seed \(seed)")
       }
     }
+  }
+
+  @Test func aWindowThatNeedsTooMuchMemoryIsRefused() throws {
+    // A frame of RFC 8878 with a window of 2 GiB, and in it one raw block that is the last and has one byte.
+    let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 21 << 3, 0x09, 0x00, 0x00, 0x41]
+    let failure = #expect(throws: Failure.self) { try Self.unpacked(.zstd, frame) }
+    #expect(failure?.message.contains("needs more than 32 MiB") == true)
+    // The same with a window of 1 MiB.
+    let small: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 10 << 3, 0x09, 0x00, 0x00, 0x41]
+    #expect(try Self.unpacked(.zstd, small).bytes == [0x41])
   }
 
   @Test func otherBytesAreNotPacked() {

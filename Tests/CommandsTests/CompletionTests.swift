@@ -63,12 +63,13 @@ import Testing
         printf '%s\\n' "${COMPREPLY[@]}" | sort | paste -sd '|'
       }
       tab imp; tab import ''; tab import my; tab import other.csv ''; tab import --rejects o; tab list --store ''
-      tab record attach 1 my; tab serve --data ''; tab show 1 --save fold; tab meter record o; tab import --unit ''
+      tab record attach 1 my; tab serve --data ''; tab show 1 --save fold; tab meter record o; tab import --unit ''; tab formats gl
       """)
     #expect(
       outcome.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) == [
         "import", "folder|my file.csv|other.csv", "my file.csv", "folder|my file.csv|other.csv", "other.csv",
-        "folder|my file.csv|other.csv", "my file.csv", "folder", "folder", "other.csv", "mg/dL|mmol/L", "",
+        "folder|my file.csv|other.csv", "my file.csv", "folder", "folder", "other.csv", "mg/dL|mmol/L",
+        "glooko|glucoport", "",
       ], "\(outcome)")
   }
 

@@ -30,7 +30,8 @@ import Testing
       try Set(ManualPage.names())
         == Set(
           commands + [
-            "glucoport.1", "glucoport-json.5", "glucoport-nightscout.7", "glucoport-operation.7",
+            "glucoport.1", "glucoport-formats.7", "glucoport-json.5", "glucoport-nightscout.7",
+            "glucoport-operation.7",
             "glucoport-protocol.7",
             "glucoport-store.5", "glucoport-transcript.5",
           ]))
@@ -156,6 +157,7 @@ import Testing
       try check(["doctor", "--json"] + arguments, "Ss doctor --json")
       try check(["stats", "--by", "day", "--json"] + arguments, "Ss stats --json")
       try check(["formats", "--json"], "Ss formats --json")
+      try check(["formats", "glooko", "--json"], "Ss formats --json")
       try check(["meter", "drivers", "--json"], "Ss meter drivers --json")
       try check(["record", "add", "note", "a text", "--json"] + arguments, "Ss show --json")
       let note = try #require(try ids(arguments).last)

@@ -15,6 +15,7 @@ import Testing
     ("record attach", "$guid rows.csv --quiet"), ("record attachments", "$guid"), ("record list", ""),
     ("show", "$guid"), ("show", "$file --save saved"), ("list", ""), ("list", "--days"), ("export", ""),
     ("status", ""), ("status", "--watch"), ("status", "--check"), ("log", ""), ("formats", ""),
+    ("formats", "clarity"),
     ("config", ""), ("config", "pull-interval 6h"),
     ("conflict list", ""), ("conflict show", "$clash"), ("conflict resolve", "$clash --keep mine --quiet"),
     ("queue add", "changes"), ("queue add", "readings --since 2026-05-01"), ("queue add", "record $guid"),

@@ -7,7 +7,7 @@ enum SourceRules {
 
   /// The rooms by row, bottom row first. A room imports rooms of lower rows only.
   static let rows: [[String]] = [
-    ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib"],
+    ["Logbook", "CBZip2", "CExpat", "CLZMA", "CLibUSB", "CLinux", "CZlib", "CZstd"],
     ["Archives", "LogbookAPI", "Nightscout", "SQLiteRows", "TemporaryFiles"],
     ["LogbookStore", "Formats", "ServerStore", "Remotes", "Meters", "USBTransport"],
     ["Ingest", "Sync", "LogbookServer", "Report", "Doctor"],
@@ -19,7 +19,8 @@ enum SourceRules {
   static let importers: [(role: String, room: String, modules: Set<String>)] = [
     ("digests", "Logbook", ["Crypto"]),
     ("bodies in gzip", "LogbookAPI", ["CZlib"]),
-    ("archives, compressed files and XML", "Archives", ["CBZip2", "CExpat", "CLZMA", "CZlib"]),
+    ("archives, compressed files and XML", "Archives", ["CBZip2", "CExpat", "CLZMA", "CZlib", "CZstd"]),
+    ("databases of other programs", "Archives", ["GRDBSQLite"]),
     ("USB", "USBTransport", ["CLibUSB"]),
     ("the store of a client", "LogbookStore", ["GRDB", "GRDBSQLite", "HeapModule"]),
     ("the storage of a server", "ServerStore", ["GRDB"]),

@@ -10,6 +10,7 @@ import Testing
     ("Sources/Formats/A.swift", "public import Commands"),
     ("Sources/Formats/A.swift", "@preconcurrency import GRDB"),
     ("Sources/Formats/A.swift", "import struct Crypto.SHA256"),
+    ("Sources/Formats/A.swift", "import GRDBSQLite"), ("Sources/Archives/A.swift", "import GRDB"),
     ("Sources/Ingest/A.swift", "  import CZlib"),
     ("Sources/Ingest/A.swift", "import ArgumentParser"),
     ("Sources/Ingest/A.swift", "import Subprocess"),

@@ -20,6 +20,9 @@ enum Detection {
       return try reader(GenericFormat.self, try namedColumns(of: input, options: options), head, options)
     }
     if let wanted = options.format { return try parser(wanted, for: input, options: options, among: formats) }
+    if let refusal = Signature.refusal(of: head) {
+      throw UnrecognisedInput(name: input.source.name, reason: refusal)
+    }
     for type in formats {
       if let found = try recognised(by: type, head, options) { return found }
     }
@@ -101,10 +104,24 @@ struct UnrecognisedInput: Error {
 enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
     ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive inside of another; unpack the outer one"),
-    (Array("SQLite".utf8), "an SQLite database (an app's backup?), not an export"),
+    (Array("SQLite format 3\0".utf8), "a compressed SQLite database; unpack it first"),
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
-    ([0x28, 0xB5, 0x2F, 0xFD], "compressed with zstd; use: zstd -dc FILE | glucoport import -"),
   ]
+
+  /// Why a table has values that look like readings and are none; nil for any other. With `--map` a person may still choose.
+  ///
+  /// AAPS (AndroidAPS) exports a log of what its user did. A glucose value in it is a target as often as a measurement. Its
+  /// columns of numbers are called by their units, in every language one behind the other (userEntriesToCsv of AAPS).
+  static func refusal(of head: InputHead) -> String? {
+    let isLog = head.rows(UInt8(ascii: ";")).prefix(1).contains { cells in
+      let units = cells.map(foldedHeader)
+      guard units.count == 17 else { return false }
+      return ["mg/dl", "mmol/l"].contains(units[9]) && units[10] == "g" && units[13...14] == ["%", "h"]
+    }
+    return isLog
+      ? "this is the log of user entries of AAPS, with targets among its glucose values; "
+        + "let AAPS upload to Nightscout, and import from there" : nil
+  }
 
   /// - Throws: `UnrecognisedInput` with advice.
   static func refuseUnreadable(_ bytes: [UInt8], name: String) throws {

@@ -46,6 +46,8 @@ protocol ExportFormat: SendableMetatype {
   static var title: String { get }
   /// What it reads, in one line.
   static var summary: String { get }
+  /// What people want to know of it, beside its reader. A test finds the format that has none.
+  static var page: FormatPage { get }
 
   /// What recognising an input finds out about its columns.
   associatedtype Header = Void
@@ -55,6 +57,9 @@ protocol ExportFormat: SendableMetatype {
 
   /// What replaces the header of an empty JSON list, which no format can recognise; nil for a format without JSON.
   static var emptyList: Header? { get }
+
+  /// The database whose tables it reads as JSON; nil for a format without one.
+  static var database: DatabaseShape? { get }
 
   /// What was found in an input that certainly is of this format; else nil. The only search for a header.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Header>?
@@ -85,7 +90,9 @@ protocol ExportFormat: SendableMetatype {
 }
 
 extension ExportFormat {
+  static var page: FormatPage { .missing }
   static var emptyList: Header? { nil }
+  static var database: DatabaseShape? { nil }
   static var passesOffsetsOn: Bool { false }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }
@@ -104,6 +111,8 @@ public struct ExportFormatInfo: Sendable {
   public let title: String
   /// What it reads, in one line.
   public let summary: String
+  /// What people want to know of it.
+  package let page: FormatPage
 }
 
 /// The formats that glucoport reads. The order is the order of detection: the most certain signature first.
@@ -123,6 +132,7 @@ public enum ExportRegister {
     DexcomAPIFormat.self,
     DexcomShareFormat.self,
     SiDiaryFormat.self,
+    XDripFormat.self,
     CareLinkCloudFormat.self,
     FHIRFormat.self,
     OpenMHealthFormat.self,
@@ -131,6 +141,6 @@ public enum ExportRegister {
 
   /// Every format, in the order of detection.
   public static var all: [ExportFormatInfo] {
-    formats.map { ExportFormatInfo(id: $0.id, title: $0.title, summary: $0.summary) }
+    formats.map { ExportFormatInfo(id: $0.id, title: $0.title, summary: $0.summary, page: $0.page) }
   }
 }

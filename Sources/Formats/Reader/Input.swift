@@ -22,6 +22,10 @@ final class Input {
   init(_ given: any InputSource) throws {
     var source = given
     var first = try source.readHead(limit: InputHead.size)
+    if DatabaseHeader.isDatabase(first.bytes) {
+      source = try DatabaseSource(given, head: first, formats: ExportRegister.formats)
+      first = try source.readHead(limit: InputHead.size)
+    }
     packing = Packing(first.bytes)
     if let packing, !source.isRegularFile, packing != .gzip {
       // One block can be larger than the head.
@@ -82,6 +86,7 @@ final class Input {
 
   var encodingDecision: Decision {
     if let sheet = source as? SheetSource { return Decision("encoding", sheet.encoding, .read) }
+    if source is DatabaseSource { return Decision("encoding", DatabaseSource.encoding, .read) }
     return Decision(
       "encoding", encoding.rawValue + (packing.map { ", \($0.rawValue)" } ?? ""),
       markLength > 0 ? .read : .inferred)

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDBSQLite
+import Logbook
+
+/// An SQLite file of another program, of which nothing is believed: it may be damaged, or made to harm who reads it.
+///
+/// Only ordinary tables are read, by names that the caller knows, in the order of their rows; no view, trigger or virtual
+/// table ever runs. The bytes come from a descriptor and from nowhere else.
+package final class DatabaseFile {
+  /// A table with the columns that are wanted of it.
+  package struct Table: Sendable {
+    package let name: String
+    package let columns: [String]
+
+    package init(_ name: String, _ columns: [String]) {
+      (self.name, self.columns) = (name, columns)
+    }
+  }
+
+  /// Far more than years of data take.
+  static let maxSize: Int64 = 8 << 30
+  /// The longest text or blob that is looked at; rows of more than 8 MiB are rejected one by one later.
+  static let longestCell: Int32 = 16 << 20
+  /// The most text that is made of a file.
+  static let maxText = 4 << 30
+  /// Steps of the library's machine between two looks at the bounds.
+  private static let stepsOfALook: Int32 = 10_000
+
+  private let name: String
+  private let size: Int64
+  private let bounds: Bounds
+  private let connection: OpaquePointer
+
+  /// Opens a database that is read from an open descriptor of a regular file, which stays the caller's.
+  ///
+  /// - Parameters:
+  ///   - name: the input, for messages.
+  ///   - isInterrupted: whether a person or the system ends the program meanwhile.
+  /// - Throws: `Failure`: `badInput` for a file that is truncated, damaged or too large.
+  package init(
+    descriptor: Int32, size: Int64, header: DatabaseHeader, name: String,
+    isInterrupted: @escaping () -> Bool
+  ) throws {
+    try SQLiteVersion(sqlite3_libversion_number()).check()
+    guard size <= Self.maxSize else { throw Failure(.badInput, "\(name): the database is larger than 8 GiB") }
+    if let whole = header.fileSize, whole > size {
+      throw Failure(
+        .badInput, "\(name): the database is truncated: \(size) of \(whole) bytes; export it again")
+    }
+    (self.name, self.size) = (name, size)
+    bounds = Bounds(looks: 1000 + Int(size / 1000), isInterrupted)
+    guard DescriptorFiles.registration == SQLITE_OK else {
+      throw Failure(.inputOutput, "SQLite cannot be set up")
+    }
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      String(descriptor), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, DescriptorFiles.name)
+    guard let opened else { throw Failure(.inputOutput, "\(name): no memory to open the database") }
+    connection = opened
+    guard code == SQLITE_OK else { throw failure(code) }
+    try protect()
+  }
+
+  deinit { sqlite3_close_v2(connection) }
+
+  private func protect() throws {
+    let limits: [(Int32, Int32)] = [
+      (SQLITE_LIMIT_LENGTH, Self.longestCell), (SQLITE_LIMIT_SQL_LENGTH, 100_000),
+      (SQLITE_LIMIT_COLUMN, 500), (SQLITE_LIMIT_EXPR_DEPTH, 50), (SQLITE_LIMIT_COMPOUND_SELECT, 5),
+      (SQLITE_LIMIT_VDBE_OP, 25_000), (SQLITE_LIMIT_FUNCTION_ARG, 8), (SQLITE_LIMIT_ATTACHED, 0),
+      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 50), (SQLITE_LIMIT_VARIABLE_NUMBER, 10),
+      (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
+    ]
+    for (limit, value) in limits { sqlite3_limit(connection, limit, value) }
+    // Extensions are loaded only where a program asks for it.
+    sqlite3_progress_handler(
+      connection, Self.stepsOfALook,
+      { bounds in
+        guard let bounds else { return 1 }
+        return Unmanaged<Bounds>.fromOpaque(bounds).takeUnretainedValue().look() ? 0 : 1
+      }, Unmanaged.passUnretained(bounds).toOpaque())
+    for setting in [
+      "trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "temp_store = MEMORY",
+      "mmap_size = 0",
+      "cache_size = -8192",
+    ] {
+      try run("PRAGMA \(setting)") { _ in }
+    }
+    // Nothing that a view or a trigger asks for, and no function.
+    sqlite3_set_authorizer(
+      connection,
+      { _, action, _, _, _, inner in
+        let isAllowed = [SQLITE_SELECT, SQLITE_READ, SQLITE_PRAGMA].contains(action)
+        return inner == nil && isAllowed ? SQLITE_OK : SQLITE_DENY
+      }, nil)
+  }
+
+  /// Which of the wanted columns an ordinary table has; none where the file has no such table, or a view of that name.
+  package func columns(of table: Table) throws -> [String] {
+    var found: [Bool] = []
+    try run(
+      "SELECT type, rootpage, sql FROM sqlite_schema WHERE name = \(quoted(table.name, "'")) COLLATE NOCASE"
+    ) {
+      // Of a view the text of its definition is read whatever its type says; a virtual table has no page.
+      found.append(
+        text($0, 0) == "table" && sqlite3_column_int64($0, 1) > 1 && text($0, 2).hasPrefix("CREATE TABLE "))
+    }
+    guard found == [true] else { return [] }
+    var columns: Set<String> = []
+    try run("PRAGMA table_xinfo(\(quoted(table.name, "\"")))") {
+      // What is computed from other columns could run for long, and no app has such.
+      if sqlite3_column_int64($0, 6) == 0 { columns.insert(text($0, 1).lowercased()) }
+    }
+    return table.columns.filter { columns.contains($0.lowercased()) }
+  }
+
+  /// Writes the rows of tables as lines of JSON, in pieces.
+  ///
+  /// - Parameters:
+  ///   - first: a line in front of all rows.
+  ///   - tables: names and columns that `columns(of:)` found.
+  /// - Throws: `Failure` of category `badInput` for a damaged database, `temporary` for an interruption, and what the sink
+  ///   throws. What it took before is of no use then.
+  package func write(
+    _ tables: [Table], first: String, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    var out = DatabaseText(sink)
+    out.add(line: first)
+    var rows: Int64 = 0
+    let longest = min(Self.maxText, 64 * Int(size) + (1 << 20))
+    for table in tables where !table.columns.isEmpty {
+      let names = table.columns.map { Array(",\"\($0)\":".utf8) }
+      let start = Array("{\"table\":\"\(table.name)\",\"row\":".utf8)
+      let list = table.columns.map { quoted($0, "\"") }.joined(separator: ", ")
+      var last: Int64?
+      try run("SELECT _rowid_, \(list) FROM \(quoted(table.name, "\"")) NOT INDEXED") { row in
+        let number = sqlite3_column_int64(row, 0)
+        rows += 1
+        // Pages that lead to each other more than once would go on for ever.
+        guard last.map({ number > $0 }) ?? true, rows <= size / 4, out.count <= longest else {
+          throw Failure(
+            .badInput, "\(name): the database is damaged: rows of \(table.name) repeat; export it again")
+        }
+        last = number
+        try out.add(row, start: start, names: names)
+      }
+    }
+    try out.flush()
+  }
+
+  /// Prepares a statement and takes its rows.
+  private func run(_ sql: String, _ row: (OpaquePointer) throws -> Void) throws {
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v2(connection, sql, -1, &prepared, nil)
+    guard code == SQLITE_OK, let statement = prepared else { throw failure(code) }
+    defer { sqlite3_finalize(statement) }
+    while true {
+      let code = sqlite3_step(statement)
+      if code == SQLITE_DONE { return }
+      guard code == SQLITE_ROW else { throw failure(code) }
+      try row(statement)
+    }
+  }
+
+  private func text(_ statement: OpaquePointer, _ column: Int32) -> String {
+    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+  }
+
+  private func quoted(_ name: String, _ mark: String) -> String {
+    mark + name.replacing(mark, with: mark + mark) + mark
+  }
+
+  private func failure(_ code: Int32) -> Failure {
+    switch code & 0xFF {
+    case SQLITE_INTERRUPT where bounds.wasInterrupted: return Failure(.temporary, "\(name): interrupted")
+    case SQLITE_TOOBIG:
+      return Failure(
+        .badInput, "\(name): a cell of the database is longer than \(Self.longestCell >> 20) MiB")
+    case SQLITE_IOERR: return Failure(.inputOutput, "\(name): cannot read the database")
+    default:
+      let reason =
+        code == SQLITE_INTERRUPT ? "reading it does not end" : String(cString: sqlite3_errstr(code))
+      return Failure(.badInput, "\(name): the SQLite database is damaged: \(reason); export it again")
+    }
+  }
+}
+
+/// How long the library may work on a file, by the size of the file and not by the clock.
+private final class Bounds {
+  private var looksLeft: Int
+  private let isInterrupted: () -> Bool
+  private(set) var wasInterrupted = false
+
+  init(looks: Int, _ isInterrupted: @escaping () -> Bool) {
+    looksLeft = looks
+    self.isInterrupted = isInterrupted
+  }
+
+  /// Whether the work may go on.
+  func look() -> Bool {
+    looksLeft -= 1
+    wasInterrupted = isInterrupted()
+    return looksLeft > 0 && !wasInterrupted
+  }
+}

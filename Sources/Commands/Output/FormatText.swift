@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+
+/// What a format is, for people.
+enum FormatText {
+  private static let columns = 78
+
+  /// Its line in the list of all formats.
+  static func line(_ format: ExportFormatInfo) -> String {
+    let blanks = String(repeating: " ", count: max(1, 15 - format.id.count))
+    return "\(format.id)\(blanks)\(format.title): \(format.summary)"
+  }
+
+  /// Everything about it.
+  static func lines(_ format: ExportFormatInfo) -> [String] {
+    let page = format.page
+    let parts = [
+      ("how to get it", page.origin), ("variants", page.variants), ("languages", [page.languages]),
+      ("imported", page.reads), ("not imported", page.leaves),
+    ]
+    return ["\(format.id): \(format.title)"]
+      + parts.flatMap { title, items in [title] + items.flatMap(indented) }
+  }
+
+  /// A text as lines that fit into a terminal; those behind the first are indented further.
+  private static func indented(_ text: String) -> [String] {
+    var lines: [String] = []
+    var line = " "
+    for word in text.split(separator: " ") {
+      if line.count + 1 + word.count > columns, line.contains(where: { $0 != " " }) {
+        lines.append(line)
+        line = "   "
+      }
+      line += " " + word
+    }
+    return lines + [line]
+  }
+}
+
+/// Everything about a format, as `formats NAME --json` prints it; glucoport-json(5) documents its members.
+struct FormatPageObject: Encodable {
+  let id: String
+  let title: String
+  let summary: String
+  let origin: [String]
+  let variants: [String]
+  let languages: String
+  let imported: [String]
+  let notImported: [String]
+
+  init(_ format: ExportFormatInfo) {
+    (id, title, summary) = (format.id, format.title, format.summary)
+    let page = format.page
+    (origin, variants, languages) = (page.origin, page.variants, page.languages)
+    (imported, notImported) = (page.reads, page.leaves)
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Logbook
+import TemporaryFiles
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The database of an app that a format reads.
+///
+/// Its tables become one input: a line `{"database":"name"}`, then a line for each row, as `DatabaseFile` writes it. So a format
+/// is the same reader of JSON as any other, and its rejected rows can be imported again.
+struct DatabaseShape {
+  /// The word in the first line.
+  let name: String
+  /// Tables by which it is recognised: each has to be there with all of its columns.
+  let needed: [DatabaseFile.Table]
+  /// Further tables, which may be missing or lack columns.
+  let others: [DatabaseFile.Table]
+
+  /// The first line.
+  var line: String { "{\"database\":\"\(name)\"}" }
+
+  /// Whether the head of an input begins with that line.
+  func isFirst(in head: InputHead) -> Bool { head.objects.first?["database"] == name }
+}
+
+/// An SQLite file as an input: the rows of its tables as text, all of it before the first row is read, so that damage is known
+/// before a value is taken.
+///
+/// Hashes that text, so that the same rows are known again in another copy of the file.
+final class DatabaseSource: InputSource {
+  /// How the text came about, for people.
+  static let encoding = "UTF-8, tables of an SQLite database"
+
+  let modifiedAt: Int64?
+  private let text: FileSource
+
+  /// Reads a database.
+  ///
+  /// - Parameters:
+  ///   - given: the bytes; those of a pipe or a member of an archive are copied to a file that nobody else can see.
+  ///   - head: the first bytes, when they were taken from a pipe.
+  /// - Throws: `UnrecognisedInput` for a database that no format reads; `Failure` for a damaged one.
+  init(_ given: any InputSource, head: Head, formats: [any ExportFormat.Type]) throws {
+    let file = try Self.file(given, head)
+    guard let header = DatabaseHeader(try file.peek(DatabaseHeader.size)) else {
+      throw UnrecognisedInput(name: given.name, reason: "this is a truncated SQLite database")
+    }
+    if let refusal = Self.refusal(of: header) { throw UnrecognisedInput(name: given.name, reason: refusal) }
+    let isInterrupted = given.isInterrupted
+    let database = try withExtendedLifetime(file) {
+      try DatabaseFile(
+        descriptor: file.descriptor, size: file.size ?? 0, header: header, name: given.name,
+        isInterrupted: isInterrupted)
+    }
+    guard let (shape, tables) = try Self.find(database, formats) else {
+      throw UnrecognisedInput(
+        name: given.name,
+        reason: "this is an SQLite database (an app's backup?) without a table that glucoport knows")
+    }
+    try Self.refuseWithoutJournal(given)
+    let spool = try UnlinkedFile()
+    try withExtendedLifetime(file) {
+      try database.write(tables, first: shape.line) { try spool.append($0) }
+    }
+    text = try FileSource(descriptor: spool.duplicate(), name: given.name)
+    text.isInterrupted = isInterrupted
+    modifiedAt = given.modifiedAt
+    try text.rewind()
+  }
+
+  var name: String { text.name }
+  var isRegularFile: Bool { true }
+  var size: Int64? { text.size }
+  var bytesRead: Int64 { text.bytesRead }
+  var digest: Digest { text.digest }
+
+  var isHashing: Bool {
+    get { text.isHashing }
+    set { text.isHashing = newValue }
+  }
+
+  var isInterrupted: @Sendable () -> Bool {
+    get { text.isInterrupted }
+    set { text.isInterrupted = newValue }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> ReadOutcome {
+    try text.read(into: buffer)
+  }
+
+  func rewind() throws { try text.rewind() }
+
+  /// The database as a regular file.
+  private static func file(_ given: any InputSource, _ head: Head) throws -> FileSource {
+    if let file = given as? FileSource, file.isRegularFile { return file }
+    if given.isRegularFile {
+      try given.rewind()
+      return try Spool.copy([], then: given, name: given.name)
+    }
+    return try Spool.copy(head.bytes, then: head.ended ? nil : given, name: given.name)
+  }
+
+  /// Why a database of glucoport itself is no input; nil for any other. Its application id begins with `GLU`.
+  private static func refusal(of header: DatabaseHeader) -> String? {
+    guard header.applicationID >> 8 == 0x474C55 else { return nil }
+    // The store of a client ends it with C; the files of a server have other letters.
+    return header.applicationID & 0xFF == UInt32(UInt8(ascii: "C"))
+      ? "this is a glucoport store (an SQLite database), not an export; "
+        + "use: glucoport export --store FILE --format ndjson | glucoport import -"
+      : "this is a file of a glucoport server (an SQLite database), not an export; use glucoport upload"
+  }
+
+  /// The format's shape that the database has, with the tables and columns that are there.
+  private static func find(
+    _ database: DatabaseFile, _ formats: [any ExportFormat.Type]
+  ) throws -> (DatabaseShape, [DatabaseFile.Table])? {
+    for shape in formats.compactMap({ $0.database }) {
+      var tables: [DatabaseFile.Table] = []
+      for table in shape.needed where try database.columns(of: table) == table.columns {
+        tables.append(table)
+      }
+      guard tables.count == shape.needed.count else { continue }
+      for table in shape.others {
+        tables.append(DatabaseFile.Table(table.name, try database.columns(of: table)))
+      }
+      return (shape, tables)
+    }
+    return nil
+  }
+
+  /// Refuses a file whose newest pages are in a journal beside it: without them it is old, or torn.
+  private static func refuseWithoutJournal(_ given: any InputSource) throws {
+    guard given is FileSource, given.isRegularFile, given.name != "-" else { return }
+    for end in ["-wal", "-journal"] {
+      var status = stat()
+      guard stat(PathText.bytes(given.name + end), &status) == 0, status.st_size > 0 else { continue }
+      throw Failure(
+        .badInput,
+        "\(given.name): part of this SQLite database is in \(given.name)\(end); "
+          + "close the app that writes it, or copy all of it: sqlite3 FILE \"VACUUM INTO 'copy.db'\"")
+    }
+  }
+}

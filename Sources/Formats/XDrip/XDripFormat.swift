@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Logbook
+
+/// The backup of xDrip+: an SQLite database, usually in a ZIP archive. Times are milliseconds of UTC, values are mg/dL whatever
+/// the app shows, and 0 is no value.
+///
+/// A calibration has a blood test within a minute in most cases, and is not read beside it. What a sensor says before its
+/// first calibration is 0 or a few milligrams, as in the app's own CSV, which leaves out what is not above 13.
+struct XDripFormat: ExportFormat {
+  static let id = "xdrip"
+  static let title = "xDrip+ backup"
+  static let summary = "sensor readings, finger sticks, insulin, carbohydrates, notes of the SQLite database"
+  static var emptyList: Void? { () }
+  static let database: DatabaseShape? = DatabaseShape(
+    name: "xdrip",
+    needed: [DatabaseFile.Table("BgReadings", ["timestamp", "calculated_value"])],
+    others: [
+      DatabaseFile.Table("BloodTest", ["timestamp", "mgdl", "source", "state"]),
+      DatabaseFile.Table("Treatments", ["timestamp", "carbs", "insulin", "eventType", "notes", "uuid"]),
+      DatabaseFile.Table("Calibration", ["timestamp"]),
+    ])
+
+  private static let names = [
+    "database", "table", "timestamp", "calculated_value", "mgdl", "source", "state", "carbs", "insulin",
+    "eventType", "notes", "uuid",
+  ]
+  private enum Name {
+    static let database = 0, table = 1, time = 2, sensor = 3, blood = 4, source = 5, state = 6
+    static let carbs = 7, insulin = 8, event = 9, notes = 10, id = 11
+  }
+
+  /// The bit of a blood test's state that says that it calibrated a sensor.
+  private static let calibrates: Int64 = 2
+  /// What the app itself takes for a sensor's value is more.
+  private static let noValue = 13.0
+
+  private let model: String
+  private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
+  private var zoneOffsets: ZoneOffsets
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    database?.isFirst(in: head) == true ? Recognition(.objects(columns: names)) : nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    model = options.device ?? "xDrip+"
+    zoneOffsets = ZoneOffsets(options.zone)
+  }
+
+  var decisions: [Decision] { [Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed)] }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if row[Name.database].equals("xdrip") { return .header }
+    let table = row[Name.table]
+    guard !table.isEmpty else { return .unknown("not a row of xDrip+") }
+    if table.equals("Calibration") {
+      out.skip("calibration")
+      return .data
+    }
+    guard let milliseconds = row[Name.time].integer, let instant = Self.instant(milliseconds) else {
+      out.reject(row, "invalid or missing timestamp; expected milliseconds since 1970")
+      return .data
+    }
+    let time = ShownTime(utc: instant, offset: zoneOffsets.offset(atUTC: instant))
+    if table.equals("BgReadings") {
+      readSensor(row, tick: milliseconds, at: time, into: &out)
+    } else if table.equals("BloodTest") {
+      readBloodTest(row, tick: milliseconds, at: time, into: &out)
+    } else if table.equals("Treatments") {
+      readTreatment(row, at: time, into: &out)
+    } else {
+      return .unknown("a table that is not read")
+    }
+    return .data
+  }
+
+  /// The second of a time in milliseconds, from 2000 to 9999.
+  private static func instant(_ milliseconds: Int64) -> Int64? {
+    guard (946_684_800_000...253_402_300_799_999).contains(milliseconds) else { return nil }
+    return Instant(milliseconds: milliseconds).seconds
+  }
+}
+
+extension XDripFormat {
+  private func readSensor(_ row: Row, tick: Int64, at time: ShownTime, into out: inout Collector) {
+    let cell = row[Name.sensor]
+    if cell.isEmpty { return out.skip("sensor reading without a value") }
+    if let number = cell.jsonNumber, number <= Self.noValue {
+      return out.skip("sensor reading without a value")
+    }
+    add(.cbg, cell, tick: tick, at: time, row, into: &out)
+  }
+
+  private func readBloodTest(_ row: Row, tick: Int64, at time: ShownTime, into out: inout Collector) {
+    let cell = row[Name.blood]
+    if cell.isEmpty || cell.jsonNumber == 0 { return out.skip("blood test without a value") }
+    var marks: ReadingMarks = row[Name.source].equals("Manual Entry") ? .manual : []
+    if (row[Name.state].integer ?? 0) & Self.calibrates != 0 { marks.insert(.calibration) }
+    add(.smbg, cell, tick: tick, at: time, marks: marks, row, into: &out)
+  }
+
+  private func add(
+    _ kind: ReadingKind, _ cell: Field, tick: Int64, at time: ShownTime, marks: ReadingMarks = [], _ row: Row,
+    into out: inout Collector
+  ) {
+    // A number in quotes is text in the database: no app wrote it.
+    let value = cell.shape == .quoted ? .rejected("the glucose value is not a number") : glucose.read(cell)
+    switch value {
+    case .empty: out.skip("reading without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    case .measurement(let measurement):
+      let device = out.device(Device(vendor: "xDrip+", model: model, format: Self.id))
+      out.add(
+        Reading(
+          device: device, kind: kind, tick: tick, at: time.deviceTime, placement: out.place(time),
+          measurement, marks: marks, line: row.line))
+    }
+  }
+
+  /// A treatment can hold a dose, carbohydrates and a note; each is a record of its own.
+  private func readTreatment(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    if ["Sensor Start", "Sensor Stop"].contains(row[Name.event].text) {
+      return out.skip("sensor start or stop")
+    }
+    let amounts: [(Int, RecordKind, String, ClosedRange<Double>)] = [
+      (Name.insulin, .insulin, "units", PlausibleAmounts.units),
+      (Name.carbs, .food, "carbs", PlausibleAmounts.grams),
+    ]
+    var records: [(RecordKind, [String: FieldValue])] = []
+    for (name, kind, field, range) in amounts where !row[name].isEmpty {
+      guard let number = row[name].jsonNumber, range.contains(number), row[name].shape != .quoted else {
+        return out.reject(row, "an amount is not a number from 0 to \(plainNumber(range.upperBound))")
+      }
+      if number > 0 { records.append((kind, [field: .number(number)])) }
+    }
+    let notes = row[Name.notes].trimmed.text
+    if !notes.isEmpty { records.append((.note, ["text": .text(notes)])) }
+    if records.isEmpty { return out.skip("treatment without content") }
+    let id = row[Name.id].text
+    for (kind, fields) in records {
+      out.add(
+        kind, at: time, owner: model, sourceID: id.isEmpty ? "" : "\(id) \(kind.rawValue)", line: row.line,
+        fields)
+    }
+  }
+}

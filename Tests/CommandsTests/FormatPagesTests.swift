@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Foundation
+import Logbook
+import Meters
+import Testing
+
+@testable import Commands
+
+/// `glucoport formats NAME`, and the pages of the manual about formats.
+@Suite(.timeLimit(.minutes(5))) struct FormatPagesTests {
+  @Test func aFormatIsDescribedByItsParts() async throws {
+    let program = try Program()
+    let outcome = try await program.run("formats", "xdrip")
+    #expect(outcome.status == 0 && outcome.errors == "")
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "xdrip: xDrip+ backup")
+    #expect(
+      lines.dropFirst().filter { !$0.hasPrefix(" ") } == [
+        "how to get it", "variants", "languages", "imported", "not imported",
+      ])
+    #expect(lines.contains("  blood tests (BloodTest)"))
+  }
+
+  @Test(arguments: ["none", "Clarity", ""]) func anUnknownFormatIsAWrongCall(_ name: String) async throws {
+    let outcome = try await Program().run("formats", name)
+    #expect(outcome.status == 64 && outcome.output == "")
+    #expect(outcome.errors.contains("unknown format '\(name)'; 'glucoport formats' lists the formats"))
+  }
+
+  @Test(arguments: ExportRegister.all.map(\.id)) func theLinesFitIntoATerminal(_ id: String) throws {
+    let format = try #require(ExportRegister.all.first { $0.id == id })
+    let lines = FormatText.lines(format)
+    #expect(lines.allSatisfy { $0.count < 80 })
+    // Nothing is lost where a text goes on in the next line.
+    let words = lines.dropFirst().flatMap { $0.split(separator: " ") }
+    let page = format.page
+    let texts = page.origin + page.variants + [page.languages] + page.reads + page.leaves
+    #expect(words.count == texts.flatMap { $0.split(separator: " ") }.count + 9)
+  }
+
+  // MARK: glucoport-formats(1) and (7)
+
+  private static var lines: [String] {
+    ExportRegister.all.flatMap {
+      [".It Cm \($0.id)", "\($0.title).", "Languages: \($0.page.languages)."]
+    }
+  }
+
+  /// `GLUCOPORT_REWRITE_GOLDEN=1` writes the list, to be read and committed by hand.
+  @Test func thePageListsEveryFormatWithItsLanguages() throws {
+    let page = try ManualPage("glucoport-formats.1")
+    let section = page.section("Ss Formats")
+    let list = [".Bl -tag -width Ds"] + Self.lines + [".El"]
+    if ProcessInfo.processInfo.environment["GLUCOPORT_REWRITE_GOLDEN"] == "1" {
+      let start = try #require(page.lines.firstIndex(of: ".Ss Formats"))
+      let lines = page.lines[...start] + list + page.lines[(start + 1 + section.count)...]
+      try lines.joined(separator: "\n")
+        .write(to: ManualPage.folder.appending(path: page.name), atomically: true, encoding: .utf8)
+    }
+    #expect(try ManualPage("glucoport-formats.1").section("Ss Formats") == list)
+  }
+
+  /// The names of each pair with the text behind them.
+  private func pairs() throws -> [(names: [String], text: [String])] {
+    let lines = try ManualPage("glucoport-formats.7").section("Ss Pairs of sources")
+    return lines.indices.filter { lines[$0].hasPrefix(".It ") }.map { place in
+      let names = lines[place].split(separator: " ").filter {
+        !$0.hasPrefix(".") && $0.first?.isLowercase == true
+      }
+      let text = lines[(place + 1)...].prefix { !$0.hasPrefix(".It ") && $0 != ".El" }
+      return (names.map(String.init).filter { $0 != "and" }, Array(text))
+    }
+  }
+
+  @Test func eachPairOfSourcesIsOfTwoThatExistAndSaysWhichItIs() throws {
+    let known = Set(ExportRegister.all.map(\.id) + DriverRegister.all.map { $0.id })
+    let pairs = try pairs()
+    #expect(pairs.count > 10)
+    #expect(Set(pairs.map { Set($0.names) }).count == pairs.count)
+    for pair in pairs {
+      #expect(pair.names.count == 2 && known.isSuperset(of: pair.names), "\(pair.names)")
+      #expect(["Known as the same.", "Stored twice."].contains(pair.text.first), "\(pair.names)")
+      #expect(pair.text.count > 1, "\(pair.names): the reason")
+    }
+  }
+
+  @Test func everyFormatIsInAPair() throws {
+    let named = Set(try pairs().flatMap(\.names))
+    #expect(Set(ExportRegister.all.map(\.id)).subtracting(named) == [])
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Formats
+
+/// What formats say of themselves for `glucoport formats NAME`.
+@Suite struct FormatPageTests {
+  /// What is wrong with a page.
+  private static func faults(_ page: FormatPage) -> [String] {
+    let lists = [
+      ("origin", page.origin), ("variants", page.variants), ("languages", [page.languages]),
+      ("reads", page.reads), ("leaves", page.leaves),
+    ]
+    return lists.flatMap { name, texts -> [String] in
+      if texts.isEmpty || texts == [""] { return ["no \(name)"] }
+      return texts.compactMap { text in
+        let isLine = text.utf8.allSatisfy { $0 >= 0x20 } && !text.contains("  ")
+        let isText = text.first?.isWhitespace == false && text.last?.isWhitespace == false
+        return isLine && isText && !text.hasSuffix(".") && text.count <= 200 ? nil : "\(name): \(text)"
+      }
+    }
+  }
+
+  @Test(arguments: ExportRegister.formats.map { $0.id }) func everyFormatHasAPage(_ id: String) throws {
+    let page = try #require(ExportRegister.all.first { $0.id == id }).page
+    #expect(Self.faults(page) == [], "\(id)")
+  }
+
+  @Test func aFormatWithoutAPageIsFound() {
+    #expect(Self.faults(.missing).count == 5)
+    let page = FormatPage(origin: ["a."], variants: ["two\nlines"], languages: " b", reads: ["c"], leaves: [])
+    #expect(Self.faults(page).count == 4)
+  }
+
+  @Test func noTwoFormatsHaveTheSamePage() {
+    let reads = ExportRegister.all.map { $0.page.reads + $0.page.leaves + $0.page.origin }
+    #expect(Set(reads).count == reads.count)
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Logbook
+import Testing
+
+/// The log of AAPS, whose glucose values are targets as often as measurements.
+@Suite struct UserEntriesTests {
+  private static func log(_ unit: String, _ action: String = "Aktion") -> String {
+    """
+    "Zeitstempel";"Datum";"UTC-Abweichung";"\(action)";"Ereignis";"Quelle";"Notiz";"Text";"Zeit";"\(unit)";"g";"IE";"IE/h";"%";"h";"min";""
+    1767250804585;2026-01-01 08:00:04;+01:00;"TT";"";TTDialog;;;;100;;;;;;60;
+    1767251104585;2026-01-01 08:05:04;+01:00;"CAREPORTAL";"Finger";BgCheck;;;;142;;;;;;;
+
+    """
+  }
+
+  @Test(arguments: ["mg/dl", "mmol/l"]) func theLogIsRefusedInEveryLanguage(_ unit: String) throws {
+    let refusal = try ScratchFile(Self.log(unit)).refusal()
+    #expect(refusal?.contains("log of user entries of AAPS") == true)
+    #expect(try ScratchFile(Self.log("Wert")).refusal()?.contains("AAPS") != true)
+  }
+
+  @Test func aPersonMayStillChooseWhatIsAReading() throws {
+    let (readings, _, _) = try ScratchFile(Self.log("mg/dl")).readings {
+      $0.columns = ["time": "Zeitstempel", "value": "mg/dl"]
+      $0.rows = [RowFilter(column: "Aktion", value: "CAREPORTAL")]
+      $0.kind = .smbg
+    }
+    #expect(readings.map(\.measurement.quantity?.number) == [142])
+  }
+}
