@@ -352,4 +352,24 @@ import Testing
     #expect(export.recordTexts == plain.recordTexts)
     #expect(plain.records.count == 6)
   }
+
+  // MARK: Japanese
+
+  @Test func aTypedValueOfAJapaneseExportIsAFingerStick() throws {
+    let export = try TextExport(bytes: TextExport.sample("clarity/clarity-mgdl-ja.csv"))
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg])
+    #expect(export.readings.map(\.marks) == [[], [], .manual])
+    #expect(
+      export.recordTexts == [
+        #"food 2026-02-03T22:10:00 {"carbs":45}"#,
+        #"exercise 2026-02-03T22:20:00 {"intensity":"light","minutes":45}"#,
+      ])
+    #expect(export.skipped == ["settings": 4] && export.rejections.isEmpty)
+  }
+
+  @Test func aTypedValueOfAnUnknownNameIsNotTaken() throws {
+    let text = String(decoding: try TextExport.sample("clarity/clarity-mgdl-ja.csv"), as: UTF8.self)
+    let export = try TextExport(text.replacing("空腹時グルコース", with: "目標"))
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg])
+  }
 }

@@ -171,13 +171,13 @@ import Testing
 
   @Test func rowsOfADiaryThatHoldNoGlucoseAreCountedByNameAndNotRejected() throws {
     let text = """
-      "Tag";"Datum";"Uhrzeit";"Ereignis";"Wert";"Einheit";"Information";"Notiz"
-      "Fr.";"01.05.26";"08:05";"Blutzucker";"7,4";"mmol/L";" ";" "
-      "Fr.";"01.05.26";"08:05";"Kohlenhydrate";"45";"g KH";" ";" "
-      "Fr.";"01.05.26";"08:06";"Bolus";"4,50";"U";"Eingegebener BZ: 7,4 mmol/L";" "
-      "Fr.";"01.05.26";"09:00";"Basalrate";"0,45";"U/h";" ";" "
-      "Fr.";"01.05.26";"09:10";"Pumpe gestoppt";" ";" ";" ";" "
-      "Fr.";"01.05.26";"12:05";"Blutzucker";"5,9";"mmol/L";" ";" "
+      "Tag";"Datum";"Uhrzeit";"Ereignis";"Wert";"Einheit";"Notiz"
+      "Fr.";"01.05.26";"08:05";"Blutzucker";"7,4";"mmol/L";" "
+      "Fr.";"01.05.26";"08:05";"Kohlenhydrate";"45";"g KH";" "
+      "Fr.";"01.05.26";"08:06";"Bolus";"4,50";"U";" "
+      "Fr.";"01.05.26";"09:00";"Basalrate";"0,45";"U/h";" "
+      "Fr.";"01.05.26";"09:10";"Pumpe gestoppt";" ";" ";" "
+      "Fr.";"01.05.26";"12:05";"Blutzucker";"5,9";"mmol/L";" "
 
       """
     let export = try TextExport(text)

@@ -2,7 +2,10 @@
 
 /// What a row of Clarity is about.
 enum ClarityEvent {
-  case estimate, calibration, insulin, carbs, exercise, health, note, unknown
+  case estimate, calibration
+  /// A value that a person typed, such as one with an empty stomach.
+  case fingerStick
+  case insulin, carbs, exercise, health, note, unknown
 
   private static let words: [ClarityEvent: Set<String>] = [
     .estimate: ["egv", "niveles estimados de glucosa", "nivel estimado de glucosa"],
@@ -10,14 +13,16 @@ enum ClarityEvent {
       "calibration", "kalibrierung", "calibración", "calibrazione", "étalonnage", "calibrage", "kalibratie",
       "calibração", "kalibrering",
     ],
+    .fingerStick: ["空腹時グルコース"],
     .insulin: ["insulin", "insulina", "insuline"],
     .carbs: [
       "carbs", "carbohydrates", "kohlenhydrate", "kohlenh.", "carbohidratos", "carboidrati", "glucides",
       "koolhydraten", "hidratos de carbono", "kolhydrater", "kulhydrater", "karbohydrater",
+      "食事",
     ],
     .exercise: [
       "exercise", "training", "bewegung", "sport", "ejercicio", "esercizio", "exercice", "lichaamsbeweging",
-      "exercício", "motion", "träning",
+      "exercício", "motion", "träning", "活動",
     ],
     .health: [
       "health", "gesundheit", "salud", "salute", "santé", "gezondheid", "saúde", "hälsa", "sundhed", "helse",

@@ -82,6 +82,7 @@ extension ClarityFormat {
     "moderato": "medium", "moyen": "medium", "moyenne": "medium", "modéré": "medium", "gemiddeld": "medium",
     "heavy": "heavy", "schwer": "heavy", "intensiv": "heavy", "intenso": "heavy", "intensa": "heavy",
     "fuerte": "heavy", "intense": "heavy", "pesante": "heavy", "zwaar": "heavy",
+    "軽い": "light", "ミディアム": "medium",
   ]
 
   /// `hh:mm:ss` as minutes, of up to 99 hours.

@@ -103,7 +103,8 @@ struct ClarityFormat: ExportFormat {
     }
     switch event {
     case .estimate: readEstimate(row, at: shown, into: &out)
-    case .calibration: readCalibration(row, at: shown, into: &out)
+    case .calibration: readFingerStick(row, .calibration, at: shown, into: &out)
+    case .fingerStick: readFingerStick(row, .manual, at: shown, into: &out)
     case .unknown: out.skip(types.countedName(row[columns.type]))
     default: readDiary(row, event, at: shown, into: &out)
     }
@@ -189,7 +190,7 @@ extension ClarityFormat {
   /// Whether the column behind the event's own value is filled, too. No event of Clarity has two values.
   @inline(__always) private func isSplit(_ row: Row, _ event: ClarityEvent) -> Bool {
     switch event {
-    case .estimate, .calibration: !row[columns.insulin].isEmpty
+    case .estimate, .calibration, .fingerStick: !row[columns.insulin].isEmpty
     case .insulin: !row[columns.carbs].isEmpty
     case .carbs: !row[columns.duration].isEmpty
     default: false
@@ -236,10 +237,14 @@ extension ClarityFormat {
         line: row.line))
   }
 
-  private mutating func readCalibration(_ row: Row, at shown: ShownTime, into out: inout Collector) {
+  private mutating func readFingerStick(
+    _ row: Row, _ marks: ReadingMarks, at shown: ShownTime, into out: inout Collector
+  ) {
     let cell = glucoseCell(row)
-    if case .empty = cell { return out.skip("calibration without a value") }
-    out.add(.smbg, cell, device: device(row, in: &out), at: shown, marks: .calibration, row: row)
+    if case .empty = cell {
+      return out.skip(marks == .calibration ? "calibration without a value" : "finger stick without a value")
+    }
+    out.add(.smbg, cell, device: device(row, in: &out), at: shown, marks: marks, row: row)
   }
 
   @inline(__always) private mutating func glucoseCell(_ row: Row) -> CellValue {

@@ -39,6 +39,8 @@ struct InputHead {
   private let tables: [UInt8: [[String]]]
   /// The text of JSON, whose first object may be longer than the head.
   private let json: [UInt8]
+  /// The text of XML.
+  private let markup: [UInt8]
 
   static let delimiters: [UInt8] = [
     UInt8(ascii: ","), UInt8(ascii: ";"), 0x09, UInt8(ascii: "|"),
@@ -60,6 +62,7 @@ struct InputHead {
     declaredDelimiter = declaration
     rootElement = first == UInt8(ascii: "<") ? XMLProlog(text).rootElement : nil
     json = isJSON ? text : []
+    markup = first == UInt8(ascii: "<") ? text : []
     if isJSON {
       objects = try Self.readObjects(text)
       tables = [:]
@@ -82,6 +85,21 @@ struct InputHead {
     let rest = json[start...].drop { $0.isBlank }
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+  }
+
+  /// The value of an attribute of the first element of a name in XML; nil where the head has none.
+  func attribute(_ name: String, of element: String) -> String? {
+    guard let start = markup.firstRange(of: Array("<\(element) ".utf8)) else { return nil }
+    let tag = markup[start.upperBound...].prefix { $0 != UInt8(ascii: ">") }
+    for quote in ["\"", "'"] {
+      // A blank in front, so that the end of a longer name is none.
+      guard
+        let value = markup[(start.upperBound - 1)..<tag.endIndex].firstRange(
+          of: Array(" \(name)=\(quote)".utf8))
+      else { continue }
+      return String(decoding: tag[value.upperBound...].prefix { $0 != quote.utf8.first }, as: UTF8.self)
+    }
+    return nil
   }
 
   /// The place behind the colon of a member.

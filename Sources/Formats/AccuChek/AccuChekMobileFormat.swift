@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The report that an Accu-Chek Mobile keeps on its own disk, copied from there. A row names its unit; flags are found by
+/// the names of their columns, since reports of 10 and of 12 columns have them in other places.
+struct AccuChekMobileFormat: ExportFormat {
+  static let id = "accu-chek-mobile"
+  static let title = "Accu-Chek Mobile report"
+  static let summary = "finger sticks with their flags, tests of control solution"
+
+  enum Column: Int, CaseIterable {
+    case date, time, result, unit, temperature, outOfRange, other, beforeMeal, afterMeal, fasting, bedtime
+    case control
+  }
+
+  typealias Columns = KnownColumns<Column>
+
+  /// The names in English and German.
+  private static let names: [String: Column] = [
+    "date": .date, "datum": .date, "time": .time, "uhrzeit": .time, "result": .result, "messwert": .result,
+    "unit": .unit, "einheit": .unit, "temperature warning": .temperature,
+    "temperaturwarnung": .temperature, "out of target range": .outOfRange,
+    "außerhalb zielbereich": .outOfRange, "other": .other, "sonstiges": .other,
+    "before meal": .beforeMeal, "vor mahlzeit": .beforeMeal, "after meal": .afterMeal,
+    "nach mahlzeit": .afterMeal, "fasting": .fasting, "nüchtern": .fasting, "bedtime": .bedtime,
+    "schlafenszeit": .bedtime, "control test": .control, "funktionskontrolle": .control,
+  ]
+  private static let serialNames: Set<String> = ["serial number", "seriennummer"]
+  private static let marks: [(Column, ReadingMarks)] = [
+    (.temperature, .temperatureWarning), (.beforeMeal, .beforeMeal), (.afterMeal, .afterMeal),
+    (.fasting, .fasting), (.bedtime, .bedtime), (.control, .controlSolution),
+  ]
+
+  private var columns: Columns
+  private var hasHeader = false
+  /// The next row holds the serial number.
+  private var isSerialNext = false
+  private var serial = ""
+  private var madeAt: DeviceTime?
+  private var contradictions = 0
+  private let options: ExportOptions
+
+  private static func columns(_ cells: [String]) -> Columns? {
+    let columns = Columns(cells) { names[$0] }
+    return columns.has(.date, .time, .result, .unit, .control) ? columns : nil
+  }
+
+  /// The columns are those of many tables; the line with the serial number above them is the meter's own.
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
+    let delimiter = UInt8(ascii: ";")
+    let rows = head.rows(delimiter)
+    guard
+      let top = rows.firstIndex(where: { $0.first.map { serialNames.contains(foldedHeader($0)) } ?? false }),
+      let index = rows.indices.first(where: { $0 > top && columns(rows[$0]) != nil }),
+      let columns = columns(rows[index])
+    else { return nil }
+    return HeaderRow(
+      delimiter: delimiter, cells: rows[index], rows: rows[(index + 1)...], meaning: columns
+    ).recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Columns>>, head: InputHead, options: ExportOptions) {
+    columns = found.header.meaning
+    self.options = options
+  }
+
+  var decisions: [Decision] {
+    [Decision("unit", "as each row says", .read), Decision("date-order", "day first", .fixed)]
+  }
+
+  var warnings: [String] {
+    let marked = counted(contradictions, "reading is", "readings are")
+    return columns.warnings
+      + (contradictions > 0
+        ? ["\(marked) marked as before and after a meal: the values are stored without either mark"] : [])
+  }
+
+  var generatedAt: Int64? {
+    madeAt.map { time in
+      var zone = options.zone
+      return time.seconds - Int64(zone.place(time).utcOffset)
+    }
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if columns.isCut(row) { return .cut }
+    guard let time = Self.time(row[columns[.date]], row[columns[.time]]) else {
+      out.reject(row, "invalid date or time; expected DD.MM.YYYY and hh:mm")
+      return .data
+    }
+    let result = row[columns[.result]].trimmed
+    if result.isEmpty {
+      out.skip("row without a result")
+      return .data
+    }
+    guard let unit = GlucoseUnit(name: row[columns[.unit]].trimmed.text) else {
+      out.reject(row, "the unit is neither mg/dL nor mmol/L")
+      return .data
+    }
+    let device = out.device(
+      Device(vendor: "Roche", model: options.device ?? "Accu-Chek Mobile", serial: serial, format: Self.id))
+    out.add(
+      .smbg, GlucoseReader(unit: unit).read(result), device: device, at: ShownTime(time), marks: marks(row),
+      row: row)
+    return .data
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    if isSerialNext, row.count >= 3 {
+      isSerialNext = false
+      serial = row[0].trimmed.text
+      madeAt = Self.time(row[1], row[2])
+      return .data
+    }
+    if let columns = Self.columns(row.fields.map(\.text)) {
+      (self.columns, hasHeader) = (columns, true)
+      return .header
+    }
+    if row[0].count <= 32, Self.serialNames.contains(row[0].folded) {
+      (isSerialNext, hasHeader) = (true, false)
+      return .data
+    }
+    return .unknown("before the header, or not a row of the report")
+  }
+
+  /// A mark that the meter's own driver would not keep either: a value is before a meal or after it.
+  private mutating func marks(_ row: Row) -> ReadingMarks {
+    var marks: ReadingMarks = []
+    for (column, mark) in Self.marks where !row[columns[column]].trimmed.isEmpty { marks.formUnion(mark) }
+    if marks.isSuperset(of: [.beforeMeal, .afterMeal]) {
+      marks.subtract([.beforeMeal, .afterMeal])
+      contradictions += 1
+    }
+    return marks
+  }
+
+  private static func time(_ date: Field, _ clock: Field) -> DeviceTime? {
+    OpenTime(date.trimmed, clock.trimmed)?.time(.dayFirst)
+  }
+}

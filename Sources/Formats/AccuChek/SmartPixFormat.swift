@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Archives
+import Logbook
+
+/// The XML that an Accu-Chek Smart Pix writes for a meter. The meter and its unit are named once, in front of the entries.
+struct SmartPixFormat: ExportFormat {
+  static let id = "smart-pix"
+  static let title = "Accu-Chek Smart Pix XML"
+  static let summary = "finger sticks, control solution, insulin, carbohydrates of one meter"
+
+  private enum Name {
+    static let value = 0, date = 1, time = 2, flag = 3, carbs = 4, event = 8, control = 9
+    static let insulin = 5...7
+  }
+
+  private static let shape = ElementShape(
+    path: ["IMPORT", "BGDATA", "BG"],
+    attributes: ["Val", "Dt", "Tm", "Flg", "Carb", "Ins1", "Ins2", "Ins3", "Evt", "Ctrl"])
+
+  /// The meter and its unit; no unit where the device names one that is not known.
+  struct Found {
+    fileprivate let device: Device
+    fileprivate let unit: GlucoseUnit?
+  }
+
+  private let device: Device
+  private let glucose: GlucoseReader
+  private let unitIsGiven: Bool
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Found>? {
+    guard head.rootElement == "IMPORT", head.attribute("Type", of: "ACSPIX") != nil,
+      let name = head.attribute("BGUnit", of: "DEVICE")
+    else { return nil }
+    let model = options.device ?? head.attribute("Name", of: "DEVICE") ?? ""
+    let device = Device(
+      vendor: "Roche", model: model.isEmpty ? "Accu-Chek" : model,
+      serial: head.attribute("SN", of: "DEVICE") ?? "", format: id)
+    return Recognition(
+      layout: .elements(shape), header: Found(device: device, unit: GlucoseUnit(name: name)))
+  }
+
+  /// - Throws: `Failure` of category `badInput` where the meter's unit is not known.
+  init(_ found: Recognition<Found>, head: InputHead, options: ExportOptions) throws {
+    guard let unit = found.header.unit ?? options.unit else {
+      throw Failure(.badInput, "the unit of the meter is neither mg/dL nor mmol/L; use --unit")
+    }
+    device = found.header.device
+    unitIsGiven = found.header.unit == nil
+    glucose = GlucoseReader(unit: unit)
+  }
+
+  var decisions: [Decision] {
+    [
+      Decision("unit", glucose.unit.name, unitIsGiven ? .given : .read),
+      Decision("date-order", "year first", .fixed),
+    ]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard let time = Self.time(row[Name.date].trimmed, row[Name.time].trimmed) else {
+      out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm")
+      return .data
+    }
+    var isTaken = readGlucose(row, at: time, into: &out)
+    isTaken = readRecords(row, at: time, into: &out) || isTaken
+    for (place, name) in [(Name.flag, "flag"), (Name.event, "event of the meter")]
+    where !row[place].trimmed.isEmpty {
+      out.skip(name)
+      isTaken = true
+    }
+    if !isTaken { out.skip("row without a value") }
+    return .data
+  }
+
+  private static func time(_ date: Field, _ clock: Field) -> ShownTime? {
+    var text = date.text + " " + clock.text
+    return text.withUTF8 { bytes in
+      bytes.baseAddress.flatMap { Field(start: $0, count: bytes.count, shape: .bare).yearFirstTime }
+    }
+  }
+
+  /// A glucose of `---` is an entry without one.
+  private func readGlucose(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let cell = glucose.read(row[Name.value].trimmed)
+    if case .empty = cell { return false }
+    let control = row[Name.control].trimmed
+    let isControl = !control.isEmpty && !control.equals("0")
+    out.add(
+      .smbg, cell, device: out.device(device), at: time, marks: isControl ? .controlSolution : [], row: row)
+    return true
+  }
+
+  /// Which insulin is the first, the second or the third is the person's own choice, and not in the file.
+  private func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let wanted =
+      [AmountColumn(Name.carbs, "carbs", PlausibleAmounts.grams)]
+      + Name.insulin.map { AmountColumn($0, "\($0)", PlausibleAmounts.units) }
+    guard let amounts = out.amounts(row, wanted) else { return true }
+    let owner = device.serial.isEmpty ? device.model : device.serial
+    if let carbs = amounts["carbs"] {
+      out.add(.food, at: time, owner: owner, line: row.line, ["carbs": carbs])
+    }
+    for (number, place) in Name.insulin.enumerated() {
+      guard let units = amounts["\(place)"] else { continue }
+      out.add(
+        .insulin, at: time, owner: owner, line: row.line,
+        ["units": units, "text": .text("insulin \(number + 1)")])
+    }
+    return !amounts.isEmpty
+  }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The table of the Contour app. The name of the glucose column is English in every language, and the others are in one
+/// order around it, so they are read by their place.
+struct ContourFormat: ExportFormat {
+  static let id = "contour"
+  static let title = "Contour app CSV"
+  static let summary = "finger sticks with meal marks, carbohydrates, activity, notes"
+
+  /// Places of the columns, counted from that of the glucose.
+  private enum Place {
+    static let time = -1, meal = 1, source = 2, notes = 3, activity = 4, carbs = 5, medication = 6,
+      location = 7
+  }
+
+  /// The header line: where the glucose is, and its unit.
+  struct Found {
+    let glucose: Int
+    let unit: GlucoseUnit
+    let count: Int
+    let isEnglish: Bool
+    /// Whether the columns are in the app's order, so that those around the glucose can be read.
+    let isWhole: Bool
+    /// The names of the columns that are not read.
+    let unread: [String]
+
+    init?(_ cells: [String]) {
+      let names = cells
+      let cells = cells.map(foldedHeader)
+      guard let place = cells.firstIndex(where: { Self.unit(of: $0) != nil }), place >= 1,
+        let unit = Self.unit(of: cells[place])
+      else { return nil }
+      let meal = place + Place.carbs
+      // `Meal[g]` in any language; a table of the first columns alone has the row numbers in front.
+      isWhole = meal < cells.count && cells[meal].hasSuffix("[g]")
+      guard cells[0] == "#" || isWhole else { return nil }
+      let last = place + (isWhole ? Place.location : 0)
+      unread = names.indices.filter { !(place - 1...last).contains($0) && !["", "#"].contains(cells[$0]) }
+        .map { names[$0] }
+      (glucose, self.unit, count) = (place, unit, cells.count)
+      isEnglish = ["date and time", "time", "local time"].contains(cells[place - 1])
+    }
+
+    private static func unit(of cell: String) -> GlucoseUnit? {
+      guard let name = ["bgvalue", "readings"].first(where: cell.hasPrefix), cell.last == "]" else {
+        return nil
+      }
+      let rest = cell.dropFirst(name.count).drop { $0 == " " }
+      return rest.first == "[" ? GlucoseUnit(name: rest.dropFirst().dropLast()) : nil
+    }
+  }
+
+  private static let mealMarks: [String: ReadingMarks] = [
+    "fasting": .fasting, "na czczo": .fasting, "fastende": .fasting,
+    "before meal": .beforeMeal, "før måltid": .beforeMeal, "przed posiłkiem": .beforeMeal,
+    "after meal": .afterMeal, "etter måltid": .afterMeal, "efter måltid": .afterMeal,
+    "po posiłku": .afterMeal, "": [], "no mark": [], "ingen markering": [], "ingen": [],
+  ]
+  /// Parts of the word for values that were typed, in the languages of the app.
+  private static let manualWords = ["manu", "ręcz"]
+
+  private var header: Found
+  private var hasHeader = false
+  private var dates: OpenDates
+  private var mark: DecimalMarkSurvey
+  /// Whether every half of the day is written as in the United States; elsewhere English has `am` and `pm`.
+  private var hasCapitals = true
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Found>>? {
+    head.firstRow(Found.init)?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Found>>, head: InputHead, options: ExportOptions) throws {
+    let row = found.header
+    let header = row.meaning
+    self.header = header
+    model = options.device ?? "Contour"
+    mark = DecimalMarkSurvey(presumed: .point)
+    for cells in row.rows {
+      for place in [header.glucose, header.glucose + Place.carbs] where cells.count > place {
+        mark.note(cells[place].utf8)
+      }
+    }
+    let time = header.glucose + Place.time
+    dates = try OpenDates(options, times: row.rows.compactMap { $0.count > time ? $0[time] : nil })
+  }
+
+  var isOpen: Bool { dates.isOpen }
+
+  mutating func survey(_ row: Row) {
+    let cell = row[header.glucose + Place.time].trimmed
+    guard let time = cell.openTime else { return }
+    dates.note(time, line: row.line)
+    if time.hasHalfDay, cell.bytes.contains(where: { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) {
+      hasCapitals = false
+    }
+  }
+
+  mutating func settle() throws {
+    try dates.settle(halfDayMeansMonthFirst: header.isEnglish && hasCapitals)
+  }
+
+  var decisions: [Decision] { [.units([header.unit]), dates.decision] + mark.decisions }
+
+  var warnings: [String] { header.unread.map { HeaderNames.warning($0, readAs: nil) } }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let cell = row[header.glucose + Place.time].trimmed
+    guard hasHeader, let first = cell.bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if row.isUnterminated, isCut(row) { return .cut }
+    guard let time = dates.time(cell) else {
+      out.reject(row, dates.refusal)
+      return .data
+    }
+    readValue(row, at: time, into: &out)
+    if header.isWhole { readRecords(row, at: time, into: &out) }
+    return .data
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    guard let header = Found(row.fields.map(\.text)) else {
+      return .unknown("before the header, or not a row of the Contour app")
+    }
+    // Rows below a header with another unit are none of this one.
+    hasHeader = header.unit == self.header.unit && header.glucose == self.header.glucose
+    guard hasHeader else {
+      return .unknown("a header with other columns; import this part as a separate input")
+    }
+    return .header
+  }
+
+  private func isCut(_ row: Row) -> Bool {
+    row.count < header.count || (row.count == header.count && row[header.count - 1].shape != .quoted)
+  }
+}
+
+extension ContourFormat {
+  private mutating func readValue(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let cell = row[header.glucose].trimmed
+    mark.note(cell.bytes)
+    if cell.isEmpty { return }
+    let device = out.device(Device(vendor: "Ascensia", model: model, format: Self.id))
+    let reader = GlucoseReader(unit: header.unit, mark: mark.mark)
+    let marks = header.isWhole ? marks(row, &out) : []
+    out.add(.smbg, reader.read(cell), device: device, at: time, marks: marks, row: row)
+  }
+
+  private func marks(_ row: Row, _ out: inout Collector) -> ReadingMarks {
+    var marks: ReadingMarks = []
+    let source = row[header.glucose + Place.source].trimmed.folded
+    if Self.manualWords.contains(where: source.hasPrefix) { marks.insert(.manual) }
+    if let meal = Self.mealMarks[row[header.glucose + Place.meal].trimmed.folded] {
+      marks.formUnion(meal)
+    } else {
+      out.skip("meal mark in words that glucoport does not know")
+    }
+    return marks
+  }
+
+  private mutating func readRecords(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let carbs = header.glucose + Place.carbs
+    mark.note(row[carbs].bytes)
+    guard let food = out.amounts(row, [AmountColumn(carbs, "carbs", PlausibleAmounts.grams)], mark.mark)
+    else {
+      return
+    }
+    if !food.isEmpty { out.add(.food, at: time, owner: model, line: row.line, food) }
+    for (place, kind) in [(Place.notes, RecordKind.note), (Place.activity, .exercise)] {
+      let cell = row[header.glucose + place].trimmed
+      if cell.isEmpty { continue }
+      // The app writes a line end as two characters.
+      let text = cell.text.replacing(#"\n"#, with: "\n")
+      out.add(kind, at: time, owner: model, line: row.line, ["text": .text(text)])
+    }
+    if !row[header.glucose + Place.medication].trimmed.isEmpty { out.skip("medication") }
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The entries of Diabetes:M. A row is one moment of the diary with all that was entered for it, and it names its time
+/// zone. Each number is 0 where nothing was entered.
+struct DiabetesMFormat: ExportFormat {
+  static let id = "diabetes-m"
+  static let title = "Diabetes:M CSV"
+  static let summary = "glucose, ketones, insulin, food, exercise, notes"
+
+  enum Column: Int, CaseIterable {
+    case time, glucose, isMilligrams, isSensor, zone, ketones, carbs, proteins, fats, calories
+    case carbBolus, correctionBolus, extendedBolus, basal, basalIsRate, notes, exercise
+    case weight, pressure, pulse, hba1c, cholesterol, medications
+
+    fileprivate var name: String {
+      switch self {
+      case .time: "datetimeformatted"
+      case .isMilligrams: "us_units"
+      case .isSensor: "is_sensor"
+      case .zone: "timezone"
+      case .carbBolus: "carb_bolus"
+      case .correctionBolus: "correction_bolus"
+      case .extendedBolus: "extended_bolus"
+      case .basalIsRate: "basal_is_rate"
+      case .exercise: "exercise_comment"
+      case .weight: "weight_entry"
+      case .pressure: "pressure_sys"
+      case .cholesterol: "cholesterol_total"
+      default: "\(self)"
+      }
+    }
+  }
+
+  typealias Columns = KnownColumns<Column>
+
+  private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
+  /// Settings of the calculator, places of injections, and what a laboratory measured.
+  private static let unread: Set<String> = [
+    "extended_bolus_duration", "bolus_insulin_type", "basal_insulin_type", "weight", "category",
+    "category_name", "carb_ratio_factor", "insulin_sensitivity_factor", "pressure_dia",
+    "injection_bolus_site", "injection_basal_site", "finger_test_site", "google_fit_source",
+    "exercise_index", "exercise_duration", "food", "cholesterol_ldl", "cholesterol_hdl", "triglycerides",
+    "microalbumin_test_type", "microalbumin", "creatinine_clearance", "egfr", "cystatin_c", "albumin",
+    "creatinine", "calcium", "total_protein", "sodium", "potassium", "bicarbonate", "chloride", "alp", "alt",
+    "ast", "bilirubin", "bun",
+  ]
+  /// Columns that glucoport has no kind for.
+  private static let skipped: [(Column, String)] = [
+    (.weight, "body weight"), (.pressure, "blood pressure"), (.pulse, "pulse"), (.hba1c, "HbA1c"),
+    (.cholesterol, "cholesterol"), (.medications, "medication"),
+  ]
+
+  private var columns: Columns
+  private var hasHeader = false
+  private var zones = RowZones()
+  private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
+  private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
+
+  private static func columns(_ cells: [String]) -> Columns? {
+    let columns = Columns(cells, unread: unread) { byName[$0] }
+    return columns.has(.time, .glucose, .isMilligrams, .isSensor, .zone) ? columns : nil
+  }
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
+    head.firstRow(columns)?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Columns>>, head: InputHead, options: ExportOptions) {
+    columns = found.header.meaning
+  }
+
+  var decisions: [Decision] {
+    [Decision("unit", "as each row says", .read), Decision("date-order", "year first", .fixed)]
+  }
+
+  var warnings: [String] { columns.warnings + zones.warnings }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let cell = row[columns[.time]]
+    if !hasHeader || cell.equalsFolded("datetimeformatted") {
+      guard let columns = Self.columns(row.fields.map(\.text)) else {
+        return .unknown("before the header, or not a row of Diabetes:M")
+      }
+      (self.columns, hasHeader) = (columns, true)
+      return .header
+    }
+    if row.isUnterminated, row.count < columns.count { return .cut }
+    if row.count < 3 { return .unknown("not a row of Diabetes:M") }
+    guard let shown = cell.yearFirstTime else {
+      out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")
+      return .data
+    }
+    let time = zones.place(shown, in: row[columns[.zone]].trimmed)
+    var isTaken = readValues(row, at: time, into: &out)
+    isTaken = readInsulin(row, at: time, into: &out) || isTaken
+    isTaken = readDiary(row, at: time, into: &out) || isTaken
+    for (column, name) in Self.skipped where isFilled(row[columns[column]]) {
+      out.skip(name)
+      isTaken = true
+    }
+    if !isTaken { out.skip("entry without content") }
+    return .data
+  }
+}
+
+extension DiabetesMFormat {
+  /// Whether a cell holds something: 0 is nothing.
+  private func isFilled(_ cell: Field) -> Bool { !cell.trimmed.isEmpty && cell.number() != 0 }
+
+  /// The app does not say which values came from a meter, so all but a sensor's are those of a diary.
+  private func readValues(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    var isTaken = false
+    let device = out.device(Device(vendor: "Diabetes:M", model: "Diabetes:M", format: Self.id))
+    let glucose = row[columns[.glucose]]
+    if isFilled(glucose) {
+      isTaken = true
+      let isSensor = row[columns[.isSensor]].equalsFolded("true")
+      if let reader = reader(row[columns[.isMilligrams]]) {
+        out.add(
+          isSensor ? .cbg : .smbg, reader.read(glucose), device: device, at: time,
+          marks: isSensor ? [] : .manual, row: row)
+      } else {
+        out.reject(row, "us_units is neither true nor false, so that the unit is not known")
+      }
+    }
+    let ketones = row[columns[.ketones]]
+    if isFilled(ketones) {
+      isTaken = true
+      out.add(
+        .ketone, GlucoseReader.ketone(ketones, mark: .point), device: device, at: time, marks: .manual,
+        row: row)
+    }
+    return isTaken
+  }
+
+  private func reader(_ cell: Field) -> GlucoseReader? {
+    if cell.equalsFolded("true") { return milligrams }
+    return cell.equalsFolded("false") ? millimoles : nil
+  }
+
+  /// Doses for the meal and the correction, given at once; the extended one; and the basal insulin.
+  private func readInsulin(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let isRate = row[columns[.basalIsRate]].equalsFolded("true")
+    let wanted = [
+      AmountColumn(columns[.carbBolus], "carbs", PlausibleAmounts.units),
+      AmountColumn(columns[.correctionBolus], "correction", -500...PlausibleAmounts.units.upperBound),
+      AmountColumn(columns[.extendedBolus], "extended", PlausibleAmounts.units),
+      AmountColumn(
+        columns[.basal], "basal", isRate ? PlausibleAmounts.unitsPerHour : PlausibleAmounts.units),
+    ]
+    guard var fields = out.amounts(row, wanted) else { return true }
+    let basal = fields.removeValue(forKey: "basal")
+    let parts = ["carbs", "correction"].compactMap { fields.removeValue(forKey: $0) }
+    let units = parts.reduce(0.0) { sum, part in
+      if case .number(let number) = part { sum + number } else { sum }
+    }
+    // A correction for a low value takes from the dose for the meal.
+    if units > 0 { fields["units"] = .number((units * 1000).rounded() / 1000) }
+    if !fields.isEmpty {
+      fields["subtype"] = .text("rapid")
+      out.add(.insulin, at: time, owner: "", line: row.line, fields)
+    }
+    if let basal {
+      out.add(
+        .insulin, at: time, owner: "", line: row.line,
+        ["subtype": .text(isRate ? "basal" : "long"), isRate ? "rate" : "units": basal])
+    }
+    return !fields.isEmpty || basal != nil
+  }
+
+  private func readDiary(_ row: Row, at time: ShownTime, into out: inout Collector) -> Bool {
+    let wanted = [
+      AmountColumn(columns[.carbs], "carbs", PlausibleAmounts.grams),
+      AmountColumn(columns[.proteins], "protein", PlausibleAmounts.grams),
+      AmountColumn(columns[.fats], "fat", PlausibleAmounts.grams),
+      AmountColumn(columns[.calories], "energy", PlausibleAmounts.kilocalories),
+    ]
+    guard let food = out.amounts(row, wanted) else { return true }
+    if !food.isEmpty { out.add(.food, at: time, owner: "", line: row.line, food) }
+    var isTaken = !food.isEmpty
+    for (column, kind) in [(Column.exercise, RecordKind.exercise), (.notes, .note)] {
+      let text = row[columns[column]].trimmed
+      if text.isEmpty { continue }
+      out.add(kind, at: time, owner: "", line: row.line, ["text": .text(text.text)])
+      isTaken = true
+    }
+    return isTaken
+  }
+}
+
+/// Zones that the rows of an input name, each looked up once.
+struct RowZones {
+  /// More zones than anybody's diary has; a damaged input may name a new one in each row.
+  private static let maxZones = 64
+
+  private var zones: [[UInt8]: LogbookZone?] = [:]
+  private var hasUnknown = false
+
+  /// The time with the offset that its own zone had then; unchanged where the row names no zone that is known.
+  mutating func place(_ time: ShownTime, in name: Field) -> ShownTime {
+    guard time.utcOffset == nil, name.count > 0, name.count <= 64 else {
+      if name.count > 64 { hasUnknown = true }
+      return time
+    }
+    let key = Array(name.bytes)
+    if zones[key] == nil {
+      guard zones.count < Self.maxZones else { return time }
+      let zone = NamedZone(known: name.text).map { LogbookZone(base: $0, periods: []) }
+      if zone == nil { hasUnknown = true }
+      zones[key] = .some(zone)
+    }
+    guard case .some(.some(var zone)) = zones[key] else { return time }
+    let placement = zone.place(time.deviceTime)
+    zones[key] = .some(zone)
+    return ShownTime(time.deviceTime, utcOffset: placement.utcOffset)
+  }
+
+  var warnings: [String] {
+    hasUnknown ? ["rows whose time zone is not known are placed by the zone of the logbook"] : []
+  }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A sheet of Diasend's export, saved as CSV or read from a workbook: the glucose of a meter or a sensor, or insulin and
+/// carbohydrates. The service is closed; people keep its files.
+struct DiasendFormat: ExportFormat {
+  static let id = "diasend"
+  static let title = "Diasend sheets"
+  static let summary = "glucose, boluses, basal rates, carbohydrates, notes"
+
+  /// The sheets that are read.
+  enum Sheet {
+    /// A column of times and one that is named like its unit.
+    case glucose(GlucoseUnit)
+    case insulin(KnownColumns<Column>)
+  }
+
+  enum Column: Int, CaseIterable {
+    case time, basal, type, bolus, immediate, extended, minutes, carbs, notes
+
+    /// The name in the sheet, folded.
+    fileprivate var name: String {
+      switch self {
+      case .time: "time"
+      case .basal: "basal amount (u/h)"
+      case .type: "bolus type"
+      case .bolus: "bolus volume (u)"
+      case .immediate: "immediate volume (u)"
+      case .extended: "extended volume (u)"
+      case .minutes: "duration (min)"
+      case .carbs: "carbs(g)"
+      case .notes: "notes"
+      }
+    }
+  }
+
+  /// What the app writes itself beside a bolus.
+  private static let machineNotes: Set<String> = ["combination unknown"]
+  private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
+
+  private let sheet: Sheet
+  private var hasHeader = false
+  private var dates: OpenDates
+  private var mark: DecimalMarkSurvey
+  /// The times in either order: the sheet does not say whether a sensor measured.
+  private var cadences = [DateOrder.dayFirst: Cadence(), .monthFirst: Cadence()]
+  private var kind: ReadingKind
+  private var kindBasis = Decision.Basis.given
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Sheet>>? {
+    for delimiter in InputHead.delimiters {
+      let rows = head.rows(delimiter)
+      let period = rows.firstIndex(where: isPeriod)
+      for (index, cells) in rows.enumerated() {
+        guard let sheet = sheet(cells, isBelowPeriod: period.map { $0 < index } ?? false) else { continue }
+        return HeaderRow(delimiter: delimiter, cells: cells, rows: rows[(index + 1)...], meaning: sheet)
+          .recognition
+      }
+    }
+    return nil
+  }
+
+  /// `Date,05/11/2013 to 03/02/2014`, which is above the glucose.
+  private static func isPeriod(_ cells: [String]) -> Bool {
+    cells.count >= 2 && cells[0] == "Date" && cells[1].contains(" to ") && cells[1].first?.isNumber == true
+  }
+
+  /// A table of times and `mg/dl` is many people's: only below the period it is one of Diasend.
+  private static func sheet(_ cells: [String], isBelowPeriod: Bool) -> Sheet? {
+    guard cells.first == "Time" else { return nil }
+    let filled = cells.filter { !$0.isEmpty }
+    if isBelowPeriod, filled.count == 2, let unit = GlucoseUnit(name: filled[1]) { return .glucose(unit) }
+    let columns = KnownColumns<Column>(cells) { byName[$0] }
+    return columns.has(.basal, .type, .bolus) ? .insulin(columns) : nil
+  }
+
+  init(_ found: Recognition<HeaderRow<Sheet>>, head: InputHead, options: ExportOptions) throws {
+    let row = found.header
+    sheet = row.meaning
+    mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
+    for cells in row.rows { for cell in cells.dropFirst() { mark.note(cell.utf8) } }
+    dates = try OpenDates(options, times: row.rows.compactMap(\.first))
+    kind = options.kind ?? .smbg
+    if options.kind == nil { kindBasis = .inferred }
+    model = options.device ?? "Diasend"
+  }
+
+  private var isOfGlucose: Bool { if case .glucose = sheet { true } else { false } }
+
+  var isOpen: Bool { dates.isOpen || (isOfGlucose && kindBasis == .inferred) }
+
+  mutating func survey(_ row: Row) {
+    if row[0].equals("Date"), let start = row[1].text.firstRange(of: " to ") {
+      var text = String(row[1].text[start.upperBound...])
+      text.withUTF8 { bytes in
+        guard let base = bytes.baseAddress else { return }
+        dates.noteLast(Field(start: base, count: bytes.count, shape: .bare).trimmed, line: row.line)
+      }
+      return
+    }
+    for value in row.fields.dropFirst() { mark.note(value.bytes) }
+    if let time = row[0].openTime {
+      dates.note(time, line: row.line)
+      for order in DateOrder.allCases {
+        if let shown = time.time(order) { cadences[order]?.note(shown.seconds, series: 0) }
+      }
+    } else if let time = row[0].yearFirstTime {
+      for order in DateOrder.allCases { cadences[order]?.note(time.deviceTime.seconds, series: 0) }
+    }
+  }
+
+  mutating func settle() throws {
+    try dates.settle()
+    guard kindBasis == .inferred else { return }
+    let isSensor = cadences[dates.order ?? .dayFirst]?.isSensor ?? false
+    kind = isSensor ? .cbg : .smbg
+    cadences = [:]
+  }
+
+  var decisions: [Decision] {
+    var decisions = [dates.decision] + mark.decisions
+    if case .glucose(let unit) = sheet {
+      decisions = [.units([unit]), Decision("kind", kind.name, kindBasis)] + decisions
+    }
+    return decisions
+  }
+
+  var warnings: [String] { if case .insulin(let columns) = sheet { columns.warnings } else { [] } }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if isCut(row) { return .cut }
+    guard let time = dates.time(row[0]) else {
+      out.reject(row, dates.refusal)
+      return .data
+    }
+    switch sheet {
+    case .glucose(let unit):
+      let reader = GlucoseReader(unit: unit, mark: mark.mark)
+      let device = out.device(Device(vendor: "Diasend", model: model, format: Self.id))
+      if row[1].isEmpty {
+        out.skip("row without a value")
+      } else {
+        out.add(kind, reader.read(row[1]), device: device, at: time, row: row)
+      }
+    case .insulin(let columns): readInsulin(row, columns, at: time, into: &out)
+    }
+    return .data
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    // Whose the sheet is, is above its header, which comes once.
+    guard let sheet = Self.sheet(row.fields.map(\.text), isBelowPeriod: true) else {
+      return .unknown("before the header, or not a row of Diasend")
+    }
+    // Rows below the header of another sheet, or with another unit, are none of this one.
+    hasHeader = isSame(sheet)
+    guard hasHeader else {
+      return .unknown("the header of another sheet; import this part as a separate input")
+    }
+    return .header
+  }
+
+  private func isSame(_ other: Sheet) -> Bool {
+    switch (sheet, other) {
+    case (.glucose(let unit), .glucose(let otherUnit)): unit == otherUnit
+    case (.insulin(let columns), .insulin(let others)):
+      Column.allCases.allSatisfy { columns[$0] == others[$0] }
+    default: false
+    }
+  }
+
+  private func isCut(_ row: Row) -> Bool {
+    switch sheet {
+    case .glucose: row.isUnterminated && row.count <= 2 && row[1].shape != .quoted
+    case .insulin(let columns): columns.isCut(row)
+    }
+  }
+}
+
+extension DiasendFormat {
+  private func add(
+    _ kind: RecordKind, _ fields: [String: FieldValue], _ row: Row, at time: ShownTime,
+    into out: inout Collector
+  ) {
+    out.add(kind, at: time, owner: model, line: row.line, fields)
+  }
+
+  private func readInsulin(
+    _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout Collector
+  ) {
+    let amounts = [
+      AmountColumn(columns[.bolus], "units", PlausibleAmounts.units),
+      AmountColumn(columns[.immediate], "immediate", PlausibleAmounts.units),
+      AmountColumn(columns[.extended], "extended", PlausibleAmounts.units),
+      AmountColumn(columns[.minutes], "minutes", PlausibleAmounts.minutes),
+      AmountColumn(columns[.carbs], "carbs", PlausibleAmounts.grams),
+    ]
+    guard var fields = out.amounts(row, amounts, mark.mark) else { return }
+    var isTaken = addBasal(row, columns, at: time, into: &out)
+    if let carbs = fields.removeValue(forKey: "carbs") {
+      add(.food, ["carbs": carbs], row, at: time, into: &out)
+      isTaken = true
+    }
+    let immediate = fields.removeValue(forKey: "immediate")
+    if fields["extended"] != nil { fields["units"] = immediate }
+    if fields["units"] != nil || fields["extended"] != nil {
+      fields["subtype"] = .text("rapid")
+      add(.insulin, fields, row, at: time, into: &out)
+      isTaken = true
+    }
+    let note = row[columns[.notes]].trimmed
+    if Self.machineNotes.contains(note.folded) {
+      out.skip("note of the pump")
+    } else if !note.isEmpty {
+      add(.note, ["text": .text(note.text)], row, at: time, into: &out)
+      isTaken = true
+    }
+    if !isTaken { out.skip("row without a value") }
+  }
+
+  /// A basal rate, which may be 0: then the pump gave nothing.
+  private func addBasal(
+    _ row: Row, _ columns: KnownColumns<Column>, at time: ShownTime, into out: inout Collector
+  ) -> Bool {
+    let cell = row[columns[.basal]].trimmed
+    if cell.isEmpty { return false }
+    guard let rate = cell.number(mark.mark), PlausibleAmounts.unitsPerHour.contains(rate) else {
+      out.reject(row, "the basal rate is not a number from 0 to 100")
+      return true
+    }
+    add(.insulin, ["subtype": .text("basal"), "rate": .number(rate)], row, at: time, into: &out)
+    return true
+  }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The file of measurements of Glimp, which has no header. Newer versions write the instant behind the local time, and
+/// every column from there on one place later. No column names the unit.
+struct GlimpFormat: ExportFormat {
+  static let id = "glimp"
+  static let title = "Glimp CSV"
+  static let summary = "sensor history, scans, finger sticks, insulin, notes"
+
+  /// Where the columns are, in rows of either layout.
+  private struct Columns {
+    let instant: Int
+    let glucose, kind, serial, insulin, insulinName, note: Int
+
+    static let older = Columns(
+      instant: -1, glucose: 5, kind: 6, serial: -1, insulin: 8, insulinName: 9, note: 12)
+    static let newer = Columns(
+      instant: 2, glucose: 6, kind: 8, serial: 9, insulin: 10, insulinName: 11, note: 14)
+  }
+
+  private static let delimiter = UInt8(ascii: ";")
+  private static let widths = 13...16
+
+  private var units: UnitSurvey
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    let rows = head.rows(delimiter)
+    // The last row of the head may be cut; a file of one row is whole.
+    let whole = rows.count > 1 ? rows.dropLast() : rows[...]
+    guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
+    return Recognition(.table(delimiter: delimiter))
+  }
+
+  /// `5;17/03/2024 20.46.30;…`, with the dots in the time that no other table has.
+  private static func isRow(_ cells: [String]) -> Bool {
+    guard widths.contains(cells.count), (1...2).contains(cells[0].count),
+      cells[0].allSatisfy({ $0.isASCII && $0.isNumber })
+    else { return false }
+    let pattern = "00/00/0000 00.00.00"
+    return cells[1].count == pattern.count
+      && zip(cells[1], pattern).allSatisfy { $1 == "0" ? $0.isASCII && $0.isNumber : $0 == $1 }
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    units = UnitSurvey(given: options.unit)
+    model = options.device ?? "Glimp"
+  }
+
+  var isOpen: Bool { units.isOpen }
+
+  mutating func survey(_ row: Row) {
+    if let number = row[columns(row).glucose].number(mark(row)) { units.note(number) }
+  }
+
+  mutating func settle() throws { try units.settle() }
+
+  var decisions: [Decision] { [units.decision, Decision("date-order", "day first", .fixed)] }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if row.isUnterminated, row.count < Self.widths.lowerBound { return .cut }
+    guard Self.widths.contains(row.count) else {
+      return .unknown("not a row of Glimp: another number of cells")
+    }
+    guard let open = row[1].openTime, let time = open.time(.dayFirst) else {
+      out.reject(row, "invalid time; expected DD/MM/YYYY hh.mm.ss")
+      return .data
+    }
+    let columns = columns(row)
+    if row.isUnterminated, row.count <= columns.note || !row[columns.note].isEmpty { return .cut }
+    let (shown, instant) = Self.placed(time, row[columns.instant])
+    var isTaken = readGlucose(row, columns, at: shown, instant, into: &out)
+    isTaken = readRecords(row, columns, at: shown, into: &out) || isTaken
+    if !isTaken { out.skip("row without a value") }
+    return .data
+  }
+
+  /// Ten digits behind the local time are the instant; older rows have a name of a place there, or nothing.
+  private func columns(_ row: Row) -> Columns {
+    row[2].count == 10 && row[2].integer != nil ? .newer : .older
+  }
+
+  private func mark(_ row: Row) -> DecimalMark {
+    row[columns(row).glucose].bytes.contains(DecimalMark.comma.rawValue) ? .comma : .point
+  }
+
+  /// The shown time with the offset that follows from the instant, where the two are less than a day apart.
+  private static func placed(_ time: DeviceTime, _ cell: Field) -> (ShownTime, instant: Int64?) {
+    guard let instant = cell.integer, instant > 0 else { return (ShownTime(time), nil) }
+    let difference = time.seconds - instant
+    // Zones are whole quarters of an hour from Greenwich.
+    let offset = Int64((Double(difference) / 900).rounded()) * 900
+    guard abs(offset) <= 18 * 3600, abs(difference - offset) <= 60 else { return (ShownTime(time), nil) }
+    return (ShownTime(time, utcOffset: Int32(offset)), instant)
+  }
+}
+
+extension GlimpFormat {
+  /// 0 is a finger stick or typed, 3 the sensor's history, 5 a scan. Older rows leave the kind of a sensor's value out.
+  private func kind(_ cell: Field) -> ReadingKind? {
+    if cell.isEmpty || cell.equals("3") { return .cbg }
+    if cell.equals("5") { return .scan }
+    return cell.equals("0") ? .smbg : nil
+  }
+
+  private func readGlucose(
+    _ row: Row, _ columns: Columns, at time: ShownTime, _ instant: Int64?, into out: inout Collector
+  ) -> Bool {
+    let cell = row[columns.glucose].trimmed
+    if cell.isEmpty || cell.number() == 0 { return false }
+    guard let kind = kind(row[columns.kind].trimmed) else {
+      out.skip("glucose of a kind that glucoport does not know")
+      return true
+    }
+    let reader = GlucoseReader(unit: units.unit, mark: mark(row))
+    switch reader.read(cell) {
+    case .empty: return false
+    case .rejected(let reason): out.reject(row, reason)
+    case .measurement(let measurement):
+      // Of a finger stick the column of the sensor names the finger.
+      let serial = kind == .smbg ? "" : row[columns.serial].trimmed.text
+      let device = out.device(Device(vendor: "Glimp", model: model, serial: serial, format: Self.id))
+      out.add(reading(device, kind, time, instant, measurement, row, &out))
+    }
+    return true
+  }
+
+  private func reading(
+    _ device: DeviceIndex, _ kind: ReadingKind, _ time: ShownTime, _ instant: Int64?,
+    _ measurement: Measurement, _ row: Row, _ out: inout Collector
+  ) -> Reading {
+    let placement = out.place(time)
+    guard let instant else {
+      return Reading(
+        device: device, kind: kind, at: time.deviceTime, placement: placement, measurement, line: row.line)
+    }
+    return Reading(
+      device: device, kind: kind, tick: instant, at: time.deviceTime, placement: placement, measurement,
+      line: row.line)
+  }
+
+  private func readRecords(
+    _ row: Row, _ columns: Columns, at time: ShownTime, into out: inout Collector
+  ) -> Bool {
+    let units = row[columns.insulin].trimmed
+    var isTaken = false
+    if !units.isEmpty {
+      isTaken = true
+      let mark = units.bytes.contains(DecimalMark.comma.rawValue) ? DecimalMark.comma : .point
+      guard
+        var fields = out.amounts(
+          row, [AmountColumn(columns.insulin, "units", PlausibleAmounts.units)], mark)
+      else { return true }
+      let name = row[columns.insulinName].trimmed
+      if fields.isEmpty {
+        out.skip("dose of 0 units")
+      } else {
+        if name.equalsFolded("rapid") { fields["subtype"] = .text("rapid") }
+        if name.equalsFolded("basal") { fields["subtype"] = .text("long") }
+        if fields["subtype"] == nil, !name.isEmpty { fields["text"] = .text(name.text) }
+        out.add(.insulin, at: time, owner: model, line: row.line, fields)
+      }
+    }
+    let note = row[columns.note].trimmed
+    if !note.isEmpty {
+      out.add(.note, at: time, owner: model, line: row.line, ["text": .text(note.text)])
+      isTaken = true
+    }
+    return isTaken
+  }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The dump of glucometerutils: no header, five quoted cells, and neither the unit nor the difference between glucose and
+/// ketones. Comments are not escaped, so a row is taken apart from its two ends.
+struct GlucometerUtilsFormat: ExportFormat {
+  static let id = "glucometerutils"
+  static let title = "glucometerutils dump"
+  static let summary = "finger sticks, ketones, sensor readings and scans of one meter"
+
+  /// No meter shows glucose below 10 mg/dL or 1.1 mmol/L, and none ketones of 10 mmol/L.
+  private static let maxKetone = 10.0
+  private static let minMillimoles = 1.1
+
+  /// The parts of a row.
+  private struct Entry {
+    let time: Field
+    let value: Field
+    let meal: Field
+    let method: Field
+    let comment: Field
+
+    /// `"2016-05-14 07:31:00","112.00","Before Meal","blood sample","…"`.
+    init?(_ line: UnsafeBufferPointer<UInt8>) {
+      var line = line
+      while let last = line.last, last == 0x0D || last == 0x20 { line = .init(rebasing: line.dropLast()) }
+      guard line.count > 2, line.first == 0x22, line.last == 0x22, let base = line.baseAddress else {
+        return nil
+      }
+      var parts: [Field] = []
+      var start = 1
+      var place = 1
+      while parts.count < 4, place + 2 < line.count {
+        if line[place] == 0x22, line[place + 1] == 0x2C, line[place + 2] == 0x22 {
+          parts.append(Field(start: base + start, count: place - start, shape: .quoted))
+          (start, place) = (place + 3, place + 3)
+        } else {
+          place += 1
+        }
+      }
+      guard parts.count == 4, start <= line.count - 1 else { return nil }
+      (time, value, meal, method) = (parts[0], parts[1], parts[2], parts[3])
+      comment = Field(start: base + start, count: line.count - 1 - start, shape: .quoted)
+      guard time.count == 19, time.yearFirstTime != nil,
+        method.equals("blood sample") || method.equals("CGM") || method.equals("time")
+      else { return nil }
+    }
+
+    /// Whether it may be of glucose or of ketones, for all that the row says.
+    var isOpen: Bool { method.equals("blood sample") && meal.isEmpty }
+  }
+
+  private var units: UnitSurvey
+  /// Whether the meter measures ketones: some value is too low for glucose.
+  private var hasKetones = false
+  private var leastOpen = Double.infinity
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    // The last line may be cut; a dump of one line is whole.
+    let whole = head.lines.count > 1 ? head.lines.dropLast().prefix(3) : head.lines[...]
+    guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
+    return Recognition(.table(delimiter: UInt8(ascii: ",")))
+  }
+
+  private static func isRow(_ line: String) -> Bool {
+    Array(line.utf8).withUnsafeBufferPointer { Entry($0) != nil }
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    units = UnitSurvey(given: options.unit)
+    model = options.device ?? "glucometerutils"
+  }
+
+  /// Whether the meter measures ketones shows in all of the rows alone.
+  var isOpen: Bool { true }
+
+  mutating func survey(_ row: Row) {
+    for (_, line) in row.lines {
+      guard let entry = Entry(line), let number = entry.value.number() else { continue }
+      // What may be a ketone says nothing of the unit of glucose.
+      if entry.isOpen, number < Self.maxKetone {
+        leastOpen = min(leastOpen, number)
+      } else {
+        units.note(number)
+      }
+    }
+  }
+
+  mutating func settle() throws {
+    if units.isOpen, !units.hasValues, leastOpen < .infinity {
+      throw Failure(
+        .badInput, "cannot infer whether the values are glucose in mmol/L or ketones alone; use --unit")
+    }
+    try units.settle()
+    hasKetones = leastOpen < (units.unit == .milligramsPerDecilitre ? Self.maxKetone : Self.minMillimoles)
+  }
+
+  var decisions: [Decision] {
+    [units.decision, Decision("date-order", "year first", .fixed)]
+      + (hasKetones ? [Decision("ketones", "values that are too low for glucose", .inferred)] : [])
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    // A quote at the end of a comment joins the line with those behind it.
+    let lines = row.lines
+    for (index, (number, line)) in lines.enumerated() {
+      let part = Row(
+        fields: row.fields, line: number, isUnterminated: row.isUnterminated && index == lines.count - 1,
+        source: line)
+      guard let entry = Entry(line) else {
+        if part.isUnterminated { return .cut }
+        if lines.count == 1 { return .unknown("not a row of glucometerutils") }
+        out.reject(part, "not a row of glucometerutils")
+        continue
+      }
+      read(entry, part, into: &out)
+    }
+    return .data
+  }
+}
+
+extension GlucometerUtilsFormat {
+  private func read(_ entry: Entry, _ row: Row, into out: inout Collector) {
+    guard let time = entry.time.yearFirstTime else { return }
+    if entry.method.equals("time") { return out.skip("clock change") }
+    if entry.value.isEmpty { return out.skip("row without a value") }
+    let device = out.device(Device(vendor: "glucometerutils", model: model, format: Self.id))
+    switch kind(of: entry) {
+    case .ketone:
+      out.add(
+        .ketone, GlucoseReader.ketone(entry.value, mark: .point), device: device, at: time, row: row)
+    case let kind?:
+      var marks: ReadingMarks = entry.meal.equals("Before Meal") ? .beforeMeal : []
+      if entry.meal.equals("After Meal") { marks = .afterMeal }
+      out.add(
+        kind, GlucoseReader(unit: units.unit).read(entry.value), device: device, at: time, marks: marks,
+        row: row)
+    case nil:
+      return out.reject(
+        row, "a value of glucose or of ketones: the meter measures both, and the file does not say which")
+    }
+    let comment = entry.comment.trimmed
+    if comment.isEmpty || comment.equals("(Sensor)") || comment.equals("(Scan)") { return }
+    out.add(.note, at: time, owner: model, line: row.line, ["text": .text(comment.text)])
+  }
+
+  /// Nil where a row may be of glucose or of ketones.
+  private func kind(of entry: Entry) -> ReadingKind? {
+    if entry.method.equals("CGM") { return entry.comment.starts(with: "(Scan)") ? .scan : .cbg }
+    guard hasKetones, entry.isOpen, let number = entry.value.number(), number < Self.maxKetone else {
+      return .smbg
+    }
+    if units.unit == .milligramsPerDecilitre || number < Self.minMillimoles { return .ketone }
+    return nil
+  }
+}
+
+extension Row {
+  /// The lines that its bytes are of, with their numbers.
+  fileprivate var lines: [(number: Int64, bytes: UnsafeBufferPointer<UInt8>)] {
+    var lines: [(number: Int64, bytes: UnsafeBufferPointer<UInt8>)] = []
+    var number = line
+    for part in source.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      if part.contains(where: { $0 != 0x0D && $0 != 0x20 }) {
+        lines.append((number, UnsafeBufferPointer(rebasing: part)))
+      }
+      number += 1
+    }
+    return lines
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The CSV of JugglucoNG. The instant of a row places it; a value that the app derived by a calibration does not replace
+/// the value itself.
+struct JugglucoNGFormat: ExportFormat {
+  static let id = "juggluco-ng"
+  static let title = "JugglucoNG CSV"
+  static let summary = "sensor readings"
+
+  enum Column: Int, CaseIterable {
+    case instant, date, value, unit, serial, type
+
+    fileprivate var name: String {
+      switch self {
+      case .instant: "timestamp"
+      case .date: "date"
+      case .value: "value"
+      case .unit: "unit"
+      case .serial: "sensorserial"
+      case .type: "recordtype"
+      }
+    }
+  }
+
+  typealias Columns = KnownColumns<Column>
+
+  private static let byName = Dictionary(uniqueKeysWithValues: Column.allCases.map { ($0.name, $0) })
+  private static let unread: Set<String> = [
+    "rawvalue", "calibratedvalue", "journalid", "journaltype", "journaltitle",
+  ]
+  /// The end of the year 9999.
+  private static let maxMilliseconds: Int64 = 253_402_300_799_999
+
+  private var columns: Columns
+  private var hasHeader = false
+  private var kinds = OtherKinds()
+  private var zoneOffsets: ZoneOffsets
+  private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
+  private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
+
+  private static func columns(_ cells: [String]) -> Columns? {
+    let columns = Columns(cells, unread: unread) { byName[$0] }
+    return columns[.instant] == 0 && columns.has(.date, .value, .unit, .serial) ? columns : nil
+  }
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
+    head.firstRow(columns)?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Columns>>, head: InputHead, options: ExportOptions) {
+    columns = found.header.meaning
+    zoneOffsets = ZoneOffsets(options.zone)
+  }
+
+  var decisions: [Decision] { [Decision("unit", "as each row says", .read)] }
+
+  var warnings: [String] { columns.warnings }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if !hasHeader || row[columns[.instant]].equalsFolded("timestamp") {
+      guard let columns = Self.columns(row.fields.map(\.text)) else {
+        return .unknown("before the header, or not a row of JugglucoNG")
+      }
+      (self.columns, hasHeader) = (columns, true)
+      return .header
+    }
+    if row.isUnterminated, row.count <= max(columns[.serial], columns[.type]) { return .cut }
+    let type = row[columns[.type]]
+    if !type.isEmpty, !type.equals("glucose") {
+      out.skip(kinds.name(type))
+      return .data
+    }
+    // A name that the end of a truncated input shortened would be another sensor.
+    if row.isUnterminated, columns[.serial] == row.count - 1 { return .cut }
+    guard let milliseconds = row[columns[.instant]].integer,
+      (1...Self.maxMilliseconds).contains(milliseconds)
+    else {
+      out.reject(row, "Timestamp is not a number of milliseconds")
+      return .data
+    }
+    readGlucose(row, at: milliseconds, into: &out)
+    return .data
+  }
+
+  private mutating func readGlucose(_ row: Row, at milliseconds: Int64, into out: inout Collector) {
+    let reader: GlucoseReader
+    switch GlucoseUnit(name: row[columns[.unit]].trimmed.text) {
+    case .milligramsPerDecilitre: reader = milligrams
+    case .millimolesPerLitre: reader = millimoles
+    case nil: return out.reject(row, "the unit is neither mg/dL nor mmol/L")
+    }
+    switch reader.read(row[columns[.value]].trimmed) {
+    case .empty: out.skip("row without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    case .measurement(let measurement):
+      let seconds = milliseconds / 1000
+      let shown = ShownTime(utc: seconds, offset: zoneOffsets.offset(atUTC: seconds))
+      let device = out.device(
+        vendor: "Juggluco", model: .fixed("Juggluco"), serial: row[columns[.serial]])
+      out.add(
+        Reading(
+          device: device, kind: .cbg, tick: seconds, at: shown.deviceTime, placement: out.place(shown),
+          measurement, line: row.line))
+    }
+  }
+}

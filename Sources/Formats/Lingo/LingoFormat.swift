@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The table of Abbott's Lingo app: minutes with their offset, newest first, and one column of values.
+///
+/// The instant places a reading, since the shown time occurs twice in autumn.
+struct LingoFormat: ExportFormat {
+  static let id = "lingo"
+  static let title = "Lingo CSV"
+  static let summary = "sensor readings"
+
+  private let unit: GlucoseUnit
+  private var hasHeader = false
+  private var last = LastCell()
+  private let model: String
+
+  /// The unit of a header whose first name says how the times are written.
+  private static func unit(_ cells: [String]) -> GlucoseUnit? {
+    let cells = cells.map(foldedHeader)
+    guard cells.count == 2, cells[0].hasPrefix("time of glucose reading [t=(local time)"),
+      cells[1].hasPrefix("measurement("), cells[1].last == ")"
+    else { return nil }
+    return GlucoseUnit(name: cells[1].dropFirst("measurement(".count).dropLast())
+  }
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<GlucoseUnit>>? {
+    head.firstRow(unit)?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<GlucoseUnit>>, head: InputHead, options: ExportOptions) {
+    unit = found.header.meaning
+    model = options.device ?? "Lingo"
+  }
+
+  var decisions: [Decision] { [.units([unit]), Decision("date-order", "year first", .fixed)] }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
+    if row.isUnterminated,
+      row.count < 2 || last.mayBeCut(row[1], as: .value, mark: .point)
+    {
+      return .cut
+    }
+    guard let shown = row[0].yearFirstTime, let offset = shown.utcOffset else {
+      out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm+hh:mm")
+      return .data
+    }
+    last.note(row[1], as: .value, mark: .point)
+    switch GlucoseReader(unit: unit).read(row[1]) {
+    case .empty: out.skip("row without a value")
+    case .rejected(let reason): out.reject(row, reason)
+    case .measurement(let measurement):
+      out.add(
+        Reading(
+          device: out.device(Device(vendor: "Abbott", model: model, format: Self.id)), kind: .cbg,
+          tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime, placement: out.place(shown),
+          measurement, line: row.line))
+    }
+    return .data
+  }
+
+  private mutating func readOther(_ row: Row) -> RowVerdict {
+    guard let unit = Self.unit(row.fields.prefix(4).map(\.text)) else {
+      return .unknown("before the header, or not a row of Lingo")
+    }
+    // Rows below a header with another unit are none of this one.
+    hasHeader = unit == self.unit
+    guard hasHeader else {
+      return .unknown("a header with another unit; import this part as a separate input")
+    }
+    return .header
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Tandem's exports: the therapy timeline of t:connect, one file with a section for each kind of data, and the tables of
+/// Tandem Source, a file each.
+///
+/// Times are local, without an offset. What the bolus calculator was given is no reading.
+struct TandemFormat: ExportFormat {
+  static let id = "tandem"
+  static let title = "Tandem t:connect and Source CSV"
+  static let summary = "sensor and meter readings, boluses, carbohydrates"
+
+  private var table: TandemTable
+  private var hasHeader = false
+  private var units: UnitSurvey
+  /// Whether a section of readings names no unit.
+  private var isUnitOpen: Bool
+  /// Whether all values were looked at for the unit.
+  private var isSettled = false
+  private var statedUnits: [GlucoseUnit] = []
+  private var kinds = OtherKinds()
+  /// The unknown columns of every section.
+  private(set) var warnings: [String]
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<TandemTable>>? {
+    // The section of insulin on board alone is three common words.
+    head.firstRow { cells in TandemTable(cells).flatMap { $0.kind == .insulinOnBoard ? nil : $0 } }?
+      .recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) {
+    table = found.header.meaning
+    units = UnitSurvey(given: options.unit)
+    warnings = table.columns.warnings
+    let rows = [found.header.cells] + found.header.rows
+    isUnitOpen = rows.contains { TandemTable($0).map { $0.kind == .readings && $0.unit == nil } ?? false }
+  }
+
+  var isOpen: Bool { isUnitOpen && units.isOpen }
+
+  mutating func survey(_ row: Row) {
+    if let table = TandemTable(row.fields.map(\.text)) {
+      self.table = table
+    } else if table.kind == .readings, table.unit == nil, let number = row[table[.value]].number() {
+      units.note(number)
+    }
+  }
+
+  mutating func settle() throws {
+    try units.settle()
+    isSettled = true
+  }
+
+  var decisions: [Decision] {
+    let stated = statedUnits.isEmpty ? [table.unit].compactMap(\.self) : statedUnits
+    return (isUnitOpen ? [units.decision] : stated.isEmpty ? [] : [.units(stated)])
+      + [Decision("date-order", "year first", .fixed)]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if let verdict = takeHeader(row) { return verdict }
+    guard hasHeader, row.count > 2 else { return .unknown("before a header, or not a row of Tandem") }
+    if table.columns.isCut(row) { return .cut }
+    switch table.kind {
+    case .insulinOnBoard: out.skip("insulin on board")
+    case .readings: readGlucose(row, into: &out)
+    case .bolus: readBolus(row, into: &out)
+    }
+    return .data
+  }
+
+  private mutating func takeHeader(_ row: Row) -> RowVerdict? {
+    let first = row[0]
+    guard first.count <= 12,
+      first.equalsFolded("type") || first.equalsFolded("devicetype")
+        || first.equalsFolded("device type")
+    else { return nil }
+    guard let table = TandemTable(row.fields.map(\.text)) else {
+      // The rows of a section that is not known are none of the one before it.
+      hasHeader = false
+      return .unknown("a section of Tandem that glucoport does not know")
+    }
+    if table.kind == .readings, table.unit == nil, units.isOpen, !isSettled {
+      hasHeader = false
+      return .unknown("a section that names no unit; import it as a separate input, or use --unit")
+    }
+    self.table = table
+    hasHeader = true
+    warnings += table.columns.warnings.filter { !warnings.contains($0) }
+    if table.kind == .readings {
+      if let unit = table.unit, !statedUnits.contains(unit) { statedUnits.append(unit) }
+      if table.unit == nil { isUnitOpen = true }
+    }
+    return .header
+  }
+
+  private mutating func readGlucose(_ row: Row, into out: inout Collector) {
+    guard let time = row[table[.eventTime]].yearFirstTime else {
+      return out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
+    }
+    let description = row[table[.description]]
+    let kind: ReadingKind
+    if description.equalsFolded("egv") {
+      kind = .cbg
+    } else if description.equalsFolded("bg") || table.isOfMeter {
+      kind = .smbg
+    } else {
+      return out.skip(kinds.name(description))
+    }
+    let cell = row[table[.value]].trimmed
+    if cell.isEmpty || cell.number() == 0 { return out.skip("row without a value") }
+    let device = out.device(
+      vendor: "Tandem", model: row[table[.deviceType]], serial: row[table[.serial]])
+    let reader = GlucoseReader(unit: table.unit ?? units.unit)
+    guard out.add(kind, reader.read(cell), device: device, at: time, row: row) else { return }
+    addNote(row, at: time, into: &out)
+  }
+
+  private func addNote(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let note = row[table[.note]].trimmed
+    if note.isEmpty { return }
+    out.add(.note, at: time, owner: owner(row), line: row.line, ["text": .text(note.text)])
+  }
+
+  private func owner(_ row: Row) -> String { row[table[.serial]].text }
+
+  /// A bolus at the time at which it was complete.
+  private mutating func readBolus(_ row: Row, into out: inout Collector) {
+    let cell = row[table[.completionTime]].trimmed
+    if cell.isEmpty { return out.skip("bolus not completed") }
+    guard let time = cell.yearFirstTime else {
+      return out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
+    }
+    let columns = [
+      AmountColumn(table[.delivered], "units", PlausibleAmounts.units),
+      AmountColumn(table[.carbs], "carbs", PlausibleAmounts.grams),
+    ]
+    guard var fields = out.amounts(row, columns) else { return }
+    // Whether the amount beside it is a part of what was delivered is not known.
+    if let extended = row[table[.extended]].number(), extended != 0 { out.skip("extended part of a bolus") }
+    let carbs = fields.removeValue(forKey: "carbs")
+    if !fields.isEmpty {
+      fields["subtype"] = .text("rapid")
+      out.add(.insulin, at: time, owner: owner(row), line: row.line, fields)
+    }
+    if let carbs { out.add(.food, at: time, owner: owner(row), line: row.line, ["carbs": carbs]) }
+    if fields.isEmpty, carbs == nil { out.skip("bolus without insulin") }
+    addNote(row, at: time, into: &out)
+  }
+}

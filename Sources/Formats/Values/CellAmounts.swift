@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A column of amounts, the field of a record that takes them, and what they can be.
+struct AmountColumn {
+  let column: Int
+  let field: String
+  let range: ClosedRange<Double>
+
+  init(_ column: Int, _ field: String, _ range: ClosedRange<Double>) {
+    (self.column, self.field, self.range) = (column, field, range)
+  }
+}
+
+extension Collector {
+  /// The amounts in a row by their fields, for formats that write 0 or nothing where there is none; nil for a row that was
+  /// rejected, since one of them is no such amount.
+  mutating func amounts(
+    _ row: Row, _ columns: [AmountColumn], _ mark: DecimalMark = .point
+  ) -> [String: FieldValue]? {
+    var fields: [String: FieldValue] = [:]
+    for column in columns {
+      let cell = row[column.column].trimmed
+      if cell.isEmpty { continue }
+      guard let number = cell.number(mark), column.range.contains(number) else {
+        reject(row, "an amount is not a number from 0 to \(plainNumber(column.range.upperBound))")
+        return nil
+      }
+      if number != 0 { fields[column.field] = .number(number) }
+    }
+    return fields
+  }
+}
+
+/// The names of kinds of rows that a format does not store, as people see them counted.
+struct OtherKinds {
+  /// More kinds than any format has; what comes beyond is counted under one name.
+  private static let maxNames = 40
+  private static let longestName = 40
+
+  private var names: Set<String> = []
+
+  /// The name under which a row is counted: not what a damaged row has there, which may be a value or a note.
+  mutating func name(_ cell: Field) -> String {
+    let cell = cell.trimmed
+    guard cell.count > 0, cell.count <= Self.longestName else { return "other row" }
+    let name = cell.text
+    if names.contains(name) { return name }
+    guard names.count < Self.maxNames, name.allSatisfy({ $0.isLetter || " -/()._".contains($0) }) else {
+      return "other row"
+    }
+    names.insert(name)
+    return name
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct DiabetesMTests {
+  @Test func aRowIsPlacedByItsOwnZone() throws {
+    let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
+    let byTime = Dictionary(grouping: export.readings, by: \.deviceTime.text)
+    #expect(
+      byTime["2026-03-02T21:10:00"]?.map(\.placement) == [Placement(utcOffset: 3600, source: .stated)])
+    #expect(
+      byTime["2026-03-02T12:00:00"]?.map(\.placement) == [Placement(utcOffset: 32400, source: .stated)])
+    // One that no system knows leaves the row to the zone of the logbook.
+    #expect(byTime["2026-03-01T18:00:00"]?.map(\.placement.source) == [.zone])
+    #expect(export.warnings.count == 1)
+  }
+
+  @Test func aRowNamesItsUnit() throws {
+    let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mgdl.csv"))
+    #expect(export.readings.map(\.measurement.unit) == [.milligramsPerDecilitre, .milligramsPerDecilitre])
+    #expect(
+      export.recordTexts == [#"insulin 2026-03-02T08:10:00 {"subtype":"rapid","units":3}"#])
+    // 146 mmol/L, a row without a unit, and a day that no month has.
+    let others = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
+    #expect(others.rejections.count == 3)
+  }
+
+  @Test func zeroIsNoneInEveryColumn() throws {
+    let export = try TextExport(bytes: TextExport.sample("diabetes-m/entries-mmol.csv"))
+    #expect(export.readings.map(\.kind) == [.smbg, .cbg, .ketone, .smbg])
+    #expect(export.readings.map { $0.measurement.quantity?.number } == [8.1, 5.4, 0.4, 6.2])
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-03-02T21:10:00 {"subtype":"rapid","units":3}"#,
+        #"insulin 2026-03-02T21:10:00 {"subtype":"long","units":12}"#,
+        #"food 2026-03-02T21:10:00 {"carbs":25,"energy":152,"fat":3.5,"protein":4}"#,
+        #"note 2026-03-02T21:10:00 {"text":"late dinner,\nwith friends"}"#,
+        #"insulin 2026-03-02T13:05:00 {"extended":3,"subtype":"rapid"}"#,
+        #"food 2026-03-02T13:05:00 {"carbs":12}"#,
+        #"insulin 2026-03-01T22:00:00 {"rate":0.8,"subtype":"basal"}"#,
+        #"exercise 2026-03-01T22:00:00 {"text":"swimming"}"#,
+      ])
+    #expect(
+      export.skipped == ["body weight": 1, "blood pressure": 1, "pulse": 1, "entry without content": 1])
+  }
+
+  @Test(arguments: [
+    "DateTimeFormatted,glucose,carbs,notes\n", "DateTimeFormatted,glucose,is_sensor,timezone\n",
+    "time,glucose,us_units,is_sensor,timezone\n", "\"name:DIABETES_M\",\"version:2.0.0\"\n",
+  ])
+  func aTableThatNamesNoUnitOrNoZoneIsNot(_ text: String) throws {
+    #expect(try !Claims.claims(text, DiabetesMFormat.self))
+  }
+
+  @Test func anUnknownColumnIsNamedOnce() throws {
+    let export = try TextExport(
+      "DateTimeFormatted,glucose,us_units,is_sensor,timezone,mood\n"
+        + "2026-03-01 18:00:00,6.2,false,false,Europe/Berlin,4\n")
+    #expect(export.warnings == ["unknown column 'mood': not read"] && export.readings.count == 1)
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+@Suite struct TandemTests {
+  private static let readings = "DeviceType,SerialNumber,Description,EventDateTime,Readings (CGM / BGM)\n"
+
+  private func row(_ time: String, _ value: String, _ description: String = "EGV") -> String {
+    "\"t:slim X2\",\"0000001\",\"\(description)\",\"\(time)\",\"\(value)\",\n"
+  }
+
+  // MARK: What is Tandem's
+
+  @Test(arguments: [
+    readings, "Device Type,Serial Number,Description,Event Date Time,BG (mg/dL),Note\n",
+    "Device Type,Serial Number,Description,Event Date Time,CGM (mmol/L),Note\n",
+    "Type,Bolus Type,BG (mg/dL),Serial Number,Completion Date Time,Insulin Delivered,Carb Size\n",
+  ])
+  func aHeaderOfASectionIsEnough(_ header: String) throws {
+    #expect(try Claims.claims(header, TandemFormat.self))
+  }
+
+  @Test(arguments: [
+    // Research tables with the same words, a section that is no glucose, and the headers of others.
+    "EventDateTime,DeviceMode,BolusType,Basal,CorrectionDelivered,TotalBolusInsulinDelivered,CarbSize,CGM\n",
+    "EventDateTime,Basal,BolusType,CarbSize,Readings (CGM / BGM),TotalBolusInsulinDelivered,DeviceMode\n",
+    "Type,EventID,EventDateTime,IOB\n", "Device Type,Serial Number,Description,Event Date Time,Note\n",
+    "Type,Value,Unit,Name,Event,Date Time,Notes\n", "DeviceType,SerialNumber,Readings (CGM / BGM)\n",
+    "Device,Serial Number,Description,Event Date Time,BG (mg/dL)\n",
+  ])
+  func otherTablesAreNot(_ header: String) throws {
+    #expect(try !Claims.claims(header, TandemFormat.self))
+  }
+
+  // MARK: What is read
+
+  @Test func everySectionIsReadByItsOwnHeader() throws {
+    let export = try TextExport(bytes: TextExport.sample("tandem/timeline.csv"))
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg, .cbg])
+    #expect(export.readings.last?.measurement == .low(below: nil, .milligramsPerDecilitre))
+    #expect(export.devices.map(\.serial) == ["0000001"])
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-05-04T12:58:26 {"subtype":"rapid","units":7.53}"#,
+        #"food 2026-05-04T12:58:26 {"carbs":65}"#,
+        #"insulin 2026-05-04T16:03:25 {"subtype":"rapid","units":1.5}"#,
+        #"note 2026-05-04T16:03:25 {"text":"before tennis"}"#,
+      ])
+    #expect(
+      export.skipped == ["insulin on board": 2, "row without a value": 1, "bolus not completed": 1])
+    #expect(export.rejections.count == 1 && export.warnings.isEmpty)
+    #expect(!"\(export.rejections) \(export.skipped)".contains("Sample Person"))
+  }
+
+  @Test func theRowsOfAnUnknownSectionAreNoneOfTheOneBefore() throws {
+    let export = try TextExport(
+      Self.readings + row("2026-05-04T00:01:33", "212")
+        + "Type,Temperature,EventDateTime,Readings\n\"x\",\"y\",\"EGV\",\"2026-05-04T00:06:33\",\"140\",\n")
+    #expect(export.readings.count == 1 && export.rejections.count == 2)
+  }
+
+  @Test func theUnitOfATimelineIsSettledByAllValues() throws {
+    let milligrams = try TextExport(Self.readings + row("2026-05-04T00:01:33", "212"))
+    #expect(milligrams.decision("unit") == "mg/dL (inferred)")
+    let millimoles = try TextExport(
+      Self.readings + row("2026-05-04T00:01:33", "11.8") + row("2026-05-04T00:06:33", "12.0"))
+    #expect(millimoles.readings.map(\.measurement.unit) == [.millimolesPerLitre, .millimolesPerLitre])
+    let failure = #expect(throws: Failure.self) {
+      _ = try TextExport(Self.readings + row("2026-05-04T00:01:33", "12"))
+    }
+    #expect(failure?.message.contains("--unit") == true)
+    let given = try TextExport(Self.readings + row("2026-05-04T00:01:33", "12")) {
+      $0.unit = .millimolesPerLitre
+    }
+    #expect(given.decision("unit") == "mmol/L (given)" && given.readings.count == 1)
+  }
+
+  @Test func aSectionWithoutAUnitFarBelowOneWithAUnitIsNotRead() throws {
+    let header = "Device Type,Serial Number,Description,Event Date Time,BG (mg/dL),Note\n"
+    let rows = String(repeating: "Pump,1,BG,2026-05-04T07:30:00,118,\n", count: 60)
+    let export = try TextExport(header + rows + Self.readings + row("2026-05-04T00:01:33", "12"))
+    #expect(export.readings.count == 60 && export.rejections.count == 2)
+    let given = try TextExport(header + rows + Self.readings + row("2026-05-04T00:01:33", "12")) {
+      $0.unit = .millimolesPerLitre
+    }
+    #expect(given.readings.last?.measurement == .value(Quantity(12, .millimolesPerLitre)))
+  }
+
+  @Test func anUnknownDescriptionIsCountedByItsName() throws {
+    let export = try TextExport(Self.readings + row("2026-05-04T00:01:33", "212", "Calibration"))
+    #expect(export.readings.isEmpty && export.skipped == ["Calibration": 1])
+  }
+
+  @Test func theGlucoseOfTheBolusCalculatorIsNoReading() throws {
+    let export = try TextExport(bytes: TextExport.sample("tandem/source-bolus.csv"))
+    #expect(export.readings.isEmpty && export.records.count == 3)
+    #expect(export.warnings == ["unknown column 'Control Mode': not read"])
+  }
+}
