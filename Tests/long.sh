@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is run once for an issue and before a release, beside Tests/run.sh: many more seeds, large stores, and the meters
-# at a real kernel. Takes hours. Needs root where packages are missing.
+# What is run once for an issue and before a release, beside Tests/run.sh: many more seeds, large stores, reports in a
+# browser, and the meters at a real kernel. Takes hours. Needs root where packages are missing.
 #   Tests/long.sh
 # The number of seeds is set by GLUCOPORT_SCHEDULES and GLUCOPORT_FUZZ_ROUNDS, the first ones by GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_FUZZ_SEED, the readings in a comparison by GLUCOPORT_VERIFY_READINGS, those of the upload to a site by
@@ -44,6 +44,9 @@ GLUCOPORT_SITE_READINGS=${GLUCOPORT_SITE_READINGS:-100000} check --filter '\.Sit
 GLUCOPORT_SITE_CUTS=${GLUCOPORT_SITE_CUTS:-1} check --filter '\.SiteTrafficTests/anAnswerThatIsCut'
 GLUCOPORT_EACH_REQUEST=1 check --filter '\.SiteMoveTests/'
 GLUCOPORT_SLOW_SITE=1 check --filter '\.SlowSiteTests/'
+
+phase "reports in a browser"
+Tests/browser.sh "$(swift build --show-bin-path)/glucoport"
 
 phase "meters at a real kernel's USB stack"
 Tests/usb-guest.sh

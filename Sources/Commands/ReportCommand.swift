@@ -125,13 +125,7 @@ struct ReportCommand: ClassifiedCommand {
     }
     let dates = [period.start, period.end - 1].map { String(view.shown($0).text.prefix(10)) }
     let contents = ReportContents(
-      result: view.result, days: view.days,
-      devices: view.devices.map { device in
-        let name = [device.vendor, device.model].filter { !$0.isEmpty }.joined(separator: " ")
-        return ReportDevice(name: name, serialNumber: device.serial)
-      },
-      targets: view.targets, unit: view.unit, zone: view.zone.name, dates: (dates[0], dates[1]),
-      device: device, version: Release.version, isAnonymised: anonymise)
+      view, dates: (dates[0], dates[1]), device: device, isAnonymised: anonymise)
     return try ReportPage(contents, texts ?? .english).html()
   }
 }

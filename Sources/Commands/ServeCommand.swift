@@ -77,6 +77,9 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Accept other machines without TLS, for example behind a proxy with TLS.")
   var insecureHttp = false
 
+  @Flag(help: "Show pages in a browser to those who have a link of 'glucoport remote page'.")
+  var pages = false
+
   @Flag(help: "Log only warnings and errors.")
   var quiet = false
 
@@ -97,6 +100,7 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     var settings = ServerSettings(address: listen, clock: Host.now)
     if let tlsCert, let tlsKey { settings.tls = ServerTLS(certificateFile: tlsCert, keyFile: tlsKey) }
     settings.isQuiet = quiet
+    if pages { settings.pages = .reports }
     do {
       try await LogbookServer(storage, settings).run { url in Self.show("listening on \(url)") }
     } catch {

@@ -52,6 +52,8 @@ package protocol LogbookService: Sendable {
   var removal: (any RemovalService)? { get }
   /// Moving of what was sent, for a logbook that knows only instants.
   var moving: (any MovingService)? { get }
+  /// Links to pages for a browser.
+  var pages: (any PageService)? { get }
 }
 
 extension LogbookService {
@@ -73,6 +75,8 @@ extension LogbookService {
   package var removal: (any RemovalService)? { nil }
   /// None.
   package var moving: (any MovingService)? { nil }
+  /// None.
+  package var pages: (any PageService)? { nil }
 }
 
 /// Removal of items from a logbook that other programs read, which know no withdrawals.

@@ -14,6 +14,10 @@ package enum Wire {
   package static let changesPath = "/v1/changes"
   /// `GET`: digests over readings or records, and what is in their buckets.
   package static let digestsPath = "/v1/digests"
+  /// `POST`: makes a link to the pages of the logbook.
+  package static let pageLinksPath = "/v1/pages"
+  /// `GET`, followed by the secret of a link: a page for a browser, without a login.
+  package static let pagesPath = "/pages/"
 
   /// The header with the id of the node.
   package static let nodeHeader = "Glucoport-Node"

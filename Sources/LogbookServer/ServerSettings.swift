@@ -80,6 +80,8 @@ package struct ServerSettings: Sendable {
   package var maxContentBytes: Int64 = 25 << 20
   /// Failed logins from one address within a minute, behind which the answer is to wait.
   package var maxFailedLogins = 20
+  /// Pages for a browser; nil for none.
+  package var pages: PageSettings?
 
   /// A server at this address, by this clock.
   package init(address: ListeningAddress, tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64) {

@@ -12,6 +12,7 @@ struct WireResponder: HTTPResponder {
   private let storage: any ServerStorage
   private let calls: WireCalls
   private let blobs: BlobCalls
+  private let pages: PageCalls?
   private let connections: OpenConnections
   private let failedLogins: FailedLogins
   private let failedLoginDelay: Duration
@@ -36,6 +37,7 @@ struct WireResponder: HTTPResponder {
     clock = settings.clock
     calls = WireCalls(body: body, clock: settings.clock, metrics: metrics)
     blobs = BlobCalls(body, settings)
+    pages = settings.pages.map { PageCalls($0, clock: settings.clock) }
     failedLogins = FailedLogins(maxFailures: settings.maxFailedLogins)
     failedLoginDelay = settings.failedLoginDelay
     requests = WorkLimits(max: settings.maxRequests, perLogin: settings.maxRequestsPerLogin)
@@ -55,9 +57,14 @@ struct WireResponder: HTTPResponder {
       answer = try await self.answer(incoming, route, context, &loginName)
     } catch {
       let refusal = refusal(for: error)
-      answer = Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
-      // It may be that nobody read what follows the head, and what the client sends there has no bounds.
-      answer.endsConnection = incoming.hasBody || refusal.endsConnection
+      let isOfPage = route == .page && pages != nil
+      answer =
+        isOfPage
+        ? PageCalls.answer(refusal)
+        : Answer(status: refusal.status, headers: refusal.headers, body: refusal.body)
+      // It may be that nobody read what follows the head, and what the client sends there has no bounds; of a page, that
+      // its end was read in the wait for the client's.
+      answer.endsConnection = incoming.hasBody || refusal.endsConnection || isOfPage
       isLogged = !refusal.endsConnection
     }
     let duration = ContinuousClock.now - start
@@ -80,6 +87,7 @@ extension WireResponder {
     guard let route, route != .metrics || isLocal(incoming, origin) else {
       throw Refusal(.notFound, "not found")
     }
+    guard !route.isOfPages || pages != nil else { throw Refusal(.notFound, "not found") }
     let method = incoming.request.method
     guard route.methods.contains(method) else {
       var refusal = Refusal(.badMethod, "\(route.path) supports only \(route.allowed)")
@@ -91,9 +99,11 @@ extension WireResponder {
     case .metrics: return Answer(body: Array(await metrics.text.utf8), type: "text/plain; version=0.0.4")
     default: break
     }
-    let login = try await login(incoming, origin)
+    let login =
+      route == .page ? try await pageLogin(incoming, origin) : try await login(incoming, origin)
     loginName = login.name
-    guard !WireRoute.writes(method) || login.role == .write else {
+    // A link shows what its login can read.
+    guard !WireRoute.writes(method) || route == .pageLinks || login.role == .write else {
       throw Refusal(.readOnly, "this token may only read")
     }
     guard await requests.take(1, for: login.name) else {
@@ -109,7 +119,7 @@ extension WireResponder {
       await requests.release(1, for: login.name)
       throw error
     }
-    answer.endsConnection = !WireRoute.writes(method) && incoming.hasBody
+    if !WireRoute.writes(method), incoming.hasBody { answer.endsConnection = true }
     return answer
   }
 
@@ -128,6 +138,8 @@ extension WireResponder {
     case .changes: try await calls.changes(incoming, logbook)
     case .digests: try await calls.digests(incoming, logbook)
     case .blobs: try await blobs.answer(incoming, logbook)
+    case .pageLinks: try await pageCalls().makeLink(incoming, login)
+    case .page: try await pageCalls().page(incoming, login, logbook)
     case .health, .metrics: throw Refusal(.notFound, "not found")
     }
   }
@@ -136,6 +148,21 @@ extension WireResponder {
     if let token = incoming.token, let login = try await storage.logins.login(tokenHash: token.hash) {
       return login
     }
+    throw try await failure(of: origin, Refusal(.login, "the token is missing, unknown or revoked"))
+  }
+
+  private func pageLogin(_ incoming: IncomingRequest, _ origin: RequestOrigin) async throws -> Login {
+    if let login = try await pageCalls().login(incoming, storage.logins) { return login }
+    throw try await failure(of: origin, PageCalls.unknownLink)
+  }
+
+  private func pageCalls() throws(Refusal) -> PageCalls {
+    guard let pages else { throw Refusal(.notFound, "not found") }
+    return pages
+  }
+
+  /// What a failed login is answered with, which is counted: this refusal, and another one where there were too many.
+  private func failure(of origin: RequestOrigin, _ refusal: Refusal) async throws -> Refusal {
     let verdict = await failedLogins.add(origin.address, at: clock())
     if let count = verdict.unlogged {
       logger.warning("too many failed logins; their requests are not listed", metadata: ["count": "\(count)"])
@@ -145,9 +172,9 @@ extension WireResponder {
       var refusal = Refusal(.tooMany, "too many failed logins from this address")
       refusal.retryAfterSeconds = wait
       refusal.endsConnection = true
-      throw refusal
+      return refusal
     }
-    throw Refusal(.login, "the token is missing, unknown or revoked")
+    return refusal
   }
 
   private func health() async throws -> Answer {

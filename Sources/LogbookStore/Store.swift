@@ -73,12 +73,12 @@ package final class Store {
     return store
   }
 
-  /// A copy of a store, or a new one, in a file without a name: what an import does to it changes nothing.
+  /// A copy of a store, or a new one, in a file without a name: what an import or a page does to it changes nothing.
   package static func scratch(
-    copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true
+    copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true, role: StoreRole = .importer
   ) throws -> Store {
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
-    let copy = try Store(opening: "", role: .importer, base: original == nil ? base : nil, copying: original)
+    let copy = try Store(opening: "", role: role, base: original == nil ? base : nil, copying: original)
     return copy
   }
 

@@ -21,7 +21,7 @@ struct DocumentExportTests {
     #expect(try await program.run("import", "-", "--timezone", "Europe/Madrid", input: rows).status == 0)
     let list = try await program.run("list", "--long")
     let line = try #require(list.output.split(separator: "\n").first { $0.contains(" 300 mg/dL") })
-    let id = try #require(line.split(separator: " ").first { $0.hasPrefix("r1.") })
+    let id = try #require(line.split(separator: " ").first { $0.wholeMatch(of: /r[0-9]+\..*/) != nil })
     #expect(try await program.run("reading", "hide", String(id), "--quiet").status == 0)
     return program
   }

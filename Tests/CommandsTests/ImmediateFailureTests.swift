@@ -14,6 +14,7 @@ import Testing
     "verify": [[], ["--fix"]],
     "remote set": [["URL", "--token-file", "a.token"], ["URL", "--token-file", "a.token", "--new-remote"]],
     "remote test": [[]],
+    "remote page": [[], ["--expires", "1h"]],
     "remote purge": [["--confirm", "anna"]],
   ]
 

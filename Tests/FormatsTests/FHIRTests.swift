@@ -87,17 +87,25 @@ import Testing
       let devices = try TextExport(text).devices
       #expect(devices == [Device(vendor: "V", model: "M", serial: "S", format: "fhir")])
     }
-    let other = Self.observation(more: #","device":{"reference":"Device/e","display":"E"}"#)
-    #expect(try TextExport("\(other)\n\(device)\n").devices.map(\.model) == ["E"])
   }
 
-  @Test func oneOfSeveralPeopleIsNotNamed() throws {
+  /// A Device that is cut off would give its readings another identity.
+  @Test func aReadingWhoseDeviceIsMissingIsRejectedUnlessAPersonNamesOne() throws {
+    let other = Self.observation(more: #","device":{"reference":"Device/e","display":"E"}"#)
+    let export = try TextExport(other)
+    let reason = "its Device is not in the input; --device NAME names one for all such readings"
+    #expect(export.readings.isEmpty && Self.reasons(export) == [reason])
+    #expect(try TextExport(other) { $0.device = "Mine" }.devices.map(\.model) == ["Mine"])
+    let shown = Self.observation(more: #","device":{"display":"E"}"#)
+    #expect(try TextExport(shown).devices.map(\.model) == ["E"])
+  }
+
+  @Test func anInputOfSeveralPatientsIsRefused() throws {
     let texts = ["anna", "berta"].map {
       Self.observation(more: #","subject":{"reference":"Patient/\#($0)"}"#)
     }
-    let export = try TextExport(texts.joined(separator: "\n"))
-    #expect(export.devices.count == 2 && export.warnings.count == 1)
-    #expect(export.devices.allSatisfy { $0.model.hasPrefix("FHIR ") && !$0.model.contains("anna") })
+    let failure = try #require(throws: Failure.self) { try TextExport(texts.joined(separator: "\n")) }
+    #expect(failure.message.contains("of 2 patients") && !failure.message.contains("anna"))
     #expect(try TextExport(texts[0]).devices.map(\.model) == ["FHIR"])
   }
 

@@ -26,6 +26,7 @@ import Testing
   @Test func aNightscoutSiteOffersNothingMore() async throws {
     try await NightscoutBench().with { site, _ in
       #expect(site.parts == nil && site.digests == nil && site.attachments == nil && site.purging == nil)
+      #expect(site.pages == nil)
     }
   }
 

@@ -137,6 +137,46 @@ struct PageTests {
     #expect(try report.html().contains("1 U/h 60 min basal by hand"))
   }
 
+  @Test func linksToOtherDaysAreThereOnlyWhereTheyAreGiven() throws {
+    var contents = SampleReport.usual.contents
+    #expect(try !ReportPage(contents, .english).html().contains("<nav"))
+    contents.links = [
+      ReportLink(.earlier, target: "?last=2026-03-01&days=1"), ReportLink(.days(1), target: "?days=1"),
+      ReportLink(.days(14), target: "?days=14", isCurrent: true),
+      ReportLink(.day("2026-03-02"), target: "?\"<"),
+    ]
+    let html = try ReportPage(contents, .german).html()
+    let navigation = html.components(between: "<nav", and: "</nav>")
+    #expect(
+      navigation == [
+        " aria-label=\"Andere Tage\"><ul>"
+          + "<li><a href=\"?last=2026-03-01&amp;days=1\">Früher</a></li><li><a href=\"?days=1\">1 Tag</a></li>"
+          + "<li><a href=\"?days=14\" aria-current=\"page\">14 Tage</a></li>"
+          + "<li><a href=\"?&quot;&lt;\">2026-03-02</a></li></ul>"
+      ])
+  }
+
+  @Test func recordsOfOneMinuteAreOneRow() throws {
+    var report = SampleReport.usual
+    #expect(
+      try report.html().contains(
+        "<th scope=\"row\">08:00</th><td>Food 45 g · Insulin 4.5 U rapid-acting</td>"))
+    report.records[1].time = "2026-03-02T08:01"
+    let apart = try report.html()
+    #expect(apart.contains("<th scope=\"row\">08:00</th><td>Insulin 4.5 U rapid-acting</td>"))
+    #expect(apart.contains("<th scope=\"row\">08:01</th><td>Food 45 g</td>"))
+  }
+
+  @Test func aPictureThatMayScrollHasANameAndIsReachedByKeys() throws {
+    let html = try SampleReport.usual.html()
+    let regions = html.matches(of: /<div class="picture"([^>]*)><svg([^>]*)>/)
+    #expect(regions.count > 14)
+    for region in regions {
+      let isSmall = region.2.contains("class=\"small\"")
+      #expect(region.1.contains("tabindex=\"0\" role=\"group\" aria-labelledby=") != isSmall, "\(region.1)")
+    }
+  }
+
   @Test func whatWasLeftOutIsCounted() throws {
     var report = SampleReport.usual
     report.readings += [

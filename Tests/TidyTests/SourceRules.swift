@@ -118,11 +118,13 @@ enum SourceRules {
   /// is missing by the same calls.
   static let pulling: [(call: String, files: Set<String>)] = [
     ("remote.changes(", ["UploadSession+Downloads.swift", "VerifySession.swift"]),
-    // The base zone is agreed on before a store has a queue of downloads; it goes through the rules of a join.
-    ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift"]),
+    // The base zone is agreed on before a store has a queue of downloads; it goes through the rules of a join. A page is made
+    // of a store without a name, which has nothing of its own and ends with the page.
+    ("parts.changes(", ["UploadSession+Downloads.swift", "BaseZone.swift", "ReportPages.swift"]),
     ("remote.part(", ["UploadSession+Attachments.swift"]),
-    ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift"]),
-    ("adopt(", ["UploadSession+Pull.swift"]), ("markConflicted(", ["UploadSession+Pull.swift"]),
+    ("storePulled(", ["UploadSession+Pull.swift", "VerifySession+Fix.swift", "PageStore.swift"]),
+    ("adopt(", ["UploadSession+Pull.swift", "PageStore.swift"]),
+    ("markConflicted(", ["UploadSession+Pull.swift"]),
     (
       "store.apply(",
       [

@@ -34,18 +34,19 @@ struct FHIRDevices {
     }
   }
 
-  /// The device of an Observation, contained in it or among those entered; else what the reference itself says. An
-  /// empty vendor or model is one that nothing states.
-  func device(of observation: JSONValue) -> Device {
+  /// The device of an Observation, contained in it or among those entered; without a reference, what is said in its place.
+  /// An empty vendor or model is one that nothing states.
+  ///
+  /// - Returns: nil for a reference to a Device that was not entered: with it, the readings would have another identity.
+  func device(of observation: JSONValue) -> Device? {
     guard let reference = observation["device"] else { return Self.unnamed }
-    if let target = reference["reference"]?.text {
-      if target.hasPrefix("#"), let contained = Self.contained(String(target.dropFirst()), in: observation) {
-        return Self.device(contained)
-      }
-      if let known = device(target) { return known }
-      if let source = found(target, in: sources), let known = device(source) { return known }
+    guard let target = reference["reference"]?.text else {
+      return Device(vendor: "", model: Self.bounded(reference["display"]?.text), format: FHIRFormat.id)
     }
-    return Device(vendor: "", model: Self.bounded(reference["display"]?.text), format: FHIRFormat.id)
+    if target.hasPrefix("#") {
+      return Self.contained(String(target.dropFirst()), in: observation).map(Self.device)
+    }
+    return device(target) ?? found(target, in: sources).flatMap(device)
   }
 
   private func device(_ reference: String) -> Device? { found(reference, in: devices) }

@@ -36,7 +36,8 @@ struct FHIRFormat: ExportFormat {
   private static let maxSkipped = 100
 
   private let isOwn: Bool
-  private let model: String
+  /// What the person says took the readings whose input does not.
+  private let givenModel: String?
   private var devices = FHIRDevices()
   private var subjects: Set<String> = []
   private var skipped: Set<String> = []
@@ -52,7 +53,7 @@ struct FHIRFormat: ExportFormat {
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
     isOwn = head.lines.contains { $0.contains(FHIRIdentity.url) }
-    model = options.device ?? "FHIR"
+    givenModel = options.device
   }
 
   /// A Device may come behind its Observations, and so may a second patient. Our own Observations state their device.
@@ -60,9 +61,13 @@ struct FHIRFormat: ExportFormat {
 
   var decisions: [Decision] { [Decision("unit", "as each Observation says", .read)] }
 
-  var warnings: [String] {
-    subjects.count > 1
-      ? ["readings of \(subjects.count) people: devices without serial number are separate for each"] : []
+  mutating func settle() throws {
+    guard subjects.count > 1 else { return }
+    throw Failure(
+      .badInput,
+      "the Observations are of \(subjects.count) patients; a store is for one person. Divide the input by "
+        + "subject.reference first, such as NDJSON with: jq -c 'select(.subject.reference == \"Patient/ID\")'"
+    )
   }
 
   mutating func survey(_ row: Row) {
@@ -70,7 +75,7 @@ struct FHIRFormat: ExportFormat {
       _ = try Self.forEachResource(in: row) { resource in
         note(resource)
         if !resource.subject.isEmpty, resource.type.equals("Observation"), subjects.count < Self.maxSubjects {
-          subjects.insert(Self.mark(resource.subject.text))
+          subjects.insert(resource.subject.text)
         }
       }
     } catch {
@@ -187,7 +192,9 @@ extension FHIRFormat {
       }
       return
     }
-    let device = named(devices.device(of: observation.resource), resource)
+    guard let device = named(devices.device(of: observation.resource)) else {
+      return out.reject(row, "its Device is not in the input; --device NAME names one for all such readings")
+    }
     switch observation.content {
     case .reading(let meaning, let measurement, let time):
       add(meaning, measurement, at: time, out.device(device), row, into: &out)
@@ -202,22 +209,14 @@ extension FHIRFormat {
     }
   }
 
-  /// A device with a vendor and a model. People are distinguished without their ids, and only where there are several:
-  /// the id of one person may be another in each export.
-  private func named(_ device: Device, _ resource: Resource) -> Device {
-    var device = device
-    if device.vendor.isEmpty { device.vendor = "FHIR" }
-    if device.model.isEmpty { device.model = model }
-    if device.serial.isEmpty, subjects.count > 1, !resource.subject.isEmpty {
-      device.model += " " + Self.mark(resource.subject.text)
+  /// A device with a vendor and a model; nil where neither the input nor a person names one.
+  private func named(_ device: Device?) -> Device? {
+    guard var device = device ?? givenModel.map({ Device(vendor: "", model: $0, format: Self.id) }) else {
+      return nil
     }
+    if device.vendor.isEmpty { device.vendor = "FHIR" }
+    if device.model.isEmpty { device.model = givenModel ?? "FHIR" }
     return device
-  }
-
-  private static func mark(_ subject: String) -> String {
-    var digest = Digest()
-    digest.update(subject)
-    return String(digest.hexadecimal().prefix(8))
   }
 
   /// An instant identifies its reading, since servers write it with other offsets; a time without offset is as it was shown.

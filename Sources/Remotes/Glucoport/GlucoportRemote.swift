@@ -26,6 +26,7 @@ struct GlucoportRemote: RemoteKind {
   var digests: (any DigestService)? { self }
   var attachments: (any AttachmentService)? { self }
   var purging: (any PurgeService)? { self }
+  var pages: (any PageService)? { self }
 
   func logbook() async throws(ServiceError) -> RemoteLogbook {
     var logbook = try await send(get(Wire.logbookPath)) { (body) throws(JSONError) in
@@ -119,7 +120,7 @@ extension GlucoportRemote {
     try read(try await exchange.send(request), parse)
   }
 
-  private func read<Value>(
+  func read<Value>(
     _ answer: ExchangeAnswer, _ parse: ([UInt8]) throws(JSONError) -> Value
   ) throws(ServiceError) -> Value {
     guard answer.status == 200 else { throw problem(answer) }

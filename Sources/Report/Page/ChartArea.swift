@@ -99,13 +99,15 @@ enum SVG {
   }
 
   /// A picture with its title and description, which a screen reader says instead.
+  ///
+  /// A wide one scrolls on a phone, so that a keyboard reaches it.
   static func picture(
     _ id: String, width: Int, height: Int, title: String, description: String, isSmall: Bool = false,
     _ content: String
   ) -> Markup {
-    Markup(
-      made:
-        "<svg\(isSmall ? " class=\"small\"" : "") role=\"img\" aria-labelledby=\"\(id)t \(id)d\" viewBox=\"0 0 \(width) \(height)\" preserveAspectRatio=\"xMidYMid meet\"><title id=\"\(id)t\">\(Markup(title))</title><desc id=\"\(id)d\">\(Markup(description))</desc>\(content)</svg>"
-    )
+    let scrolling = isSmall ? "" : " tabindex=\"0\" role=\"group\" aria-labelledby=\"\(id)t\""
+    let picture =
+      "<svg\(isSmall ? " class=\"small\"" : "") role=\"img\" aria-labelledby=\"\(id)t \(id)d\" viewBox=\"0 0 \(width) \(height)\" preserveAspectRatio=\"xMidYMid meet\"><title id=\"\(id)t\">\(Markup(title))</title><desc id=\"\(id)d\">\(Markup(description))</desc>\(content)</svg>"
+    return Markup(made: "<div class=\"picture\"\(scrolling)>\(picture)</div>")
   }
 }

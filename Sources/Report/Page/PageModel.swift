@@ -60,6 +60,19 @@ package struct PageModel: Sendable {
     var startsPage = false
   }
 
+  /// Links to other pages, with a name for them all.
+  package struct Navigation: Sendable {
+    let label: Markup
+    let links: [Link]
+  }
+
+  /// A link to another page.
+  package struct Link: Sendable {
+    let text: Markup
+    let target: Markup
+    let isCurrent: Bool
+  }
+
   /// The language of the page.
   package let language: String
   /// The title.
@@ -68,6 +81,8 @@ package struct PageModel: Sendable {
   package let notice: Markup
   /// Labels and their values, such as the period.
   package let facts: [Row]
+  /// Links to other pages; nil for none.
+  package let navigation: Navigation?
   /// The sections in their order.
   package let sections: [Section]
 }

@@ -66,6 +66,9 @@ package enum PageTemplate {
     <h1>{{{page.title}}}</h1>
     <p class="notice">{{{page.notice}}}</p>
     <dl>{{#page.facts}}<div><dt>{{{head}}}</dt>{{#cells}}<dd>{{{.}}}</dd>{{/cells}}</div>{{/page.facts}}</dl>
+    {{#page.navigation}}
+    <nav aria-label="{{{label}}}"><ul>{{#links}}<li><a href="{{{target}}}"{{#isCurrent}} aria-current="page"{{/isCurrent}}>{{{text}}}</a></li>{{/links}}</ul></nav>
+    {{/page.navigation}}
     </header>
     {{#page.sections}}
     <section id="{{{anchor}}}"{{#startsPage}} class="page"{{/startsPage}}>
@@ -73,7 +76,7 @@ package enum PageTemplate {
     {{#blocks}}
     <div class="block">
     {{#parts}}
-    {{#subtitle}}<h3>{{{.}}}</h3>{{/subtitle}}{{#paragraph}}<p>{{{.}}}</p>{{/paragraph}}{{#picture}}<div class="picture">{{{.}}}</div>{{/picture}}{{#table}}<div class="table" tabindex="0" role="group" aria-label="{{{caption}}}"><table class="{{{kind}}}"><caption>{{{caption}}}</caption><thead><tr>{{#columns}}<th scope="col">{{{.}}}</th>{{/columns}}</tr></thead><tbody>{{#rows}}<tr><th scope="row">{{{head}}}</th>{{#cells}}<td>{{{.}}}</td>{{/cells}}</tr>{{/rows}}</tbody></table></div>{{/table}}
+    {{#subtitle}}<h3>{{{.}}}</h3>{{/subtitle}}{{#paragraph}}<p>{{{.}}}</p>{{/paragraph}}{{#picture}}{{{.}}}{{/picture}}{{#table}}<div class="table" tabindex="0" role="group" aria-label="{{{caption}}}"><table class="{{{kind}}}"><caption>{{{caption}}}</caption><thead><tr>{{#columns}}<th scope="col">{{{.}}}</th>{{/columns}}</tr></thead><tbody>{{#rows}}<tr><th scope="row">{{{head}}}</th>{{#cells}}<td>{{{.}}}</td>{{/cells}}</tr>{{/rows}}</tbody></table></div>{{/table}}
     {{/parts}}
     </div>
     {{/blocks}}

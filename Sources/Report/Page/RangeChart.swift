@@ -29,7 +29,7 @@ struct RangeChart {
       svg += SVG.text("", 112, place + 4, label.text)
     }
     return SVG.picture(
-      id, width: 360, height: Self.height + 20, title: title, description: description, isSmall: true, svg)
+      id, width: 250, height: Self.height + 20, title: title, description: description, isSmall: true, svg)
   }
 
   /// The places of labels from top to bottom, moved so far that none covers another.

@@ -16,6 +16,30 @@ package struct ReportDevice: Sendable {
   }
 }
 
+/// A link from a page to another one of the same logbook.
+package struct ReportLink: Sendable {
+  /// What the other page shows.
+  package enum Subject: Hashable, Sendable {
+    case earlier, later
+    /// So many days.
+    case days(Int)
+    /// The day of this date.
+    case day(String)
+  }
+
+  /// What it shows.
+  package let subject: Subject
+  /// Where it is: a query of the same address, such as `?days=1`.
+  package let target: String
+  /// Whether it is this page.
+  package let isCurrent: Bool
+
+  /// A link to this target.
+  package init(_ subject: Subject, target: String, isCurrent: Bool = false) {
+    (self.subject, self.target, self.isCurrent) = (subject, target, isCurrent)
+  }
+}
+
 /// All that a report shows.
 package struct ReportContents: Sendable {
   /// How many days have their curve at most: those at the end of the period.
@@ -41,6 +65,8 @@ package struct ReportContents: Sendable {
   package let version: String
   /// Whether serial numbers, names and notes are left out.
   package let isAnonymised: Bool
+  /// Links to other pages; none in a page that is a file.
+  package var links: [ReportLink] = []
 
   /// Contents of these parts.
   package init(

@@ -52,15 +52,31 @@ extension ReportPage {
     let picture = DayChart(day: day, targets: contents.targets, glucose: glucose, scale: scale).picture(
       "day-\(day.date)", title: title, description: description(of: day))
     let chart = PageModel.Part(subtitle: Markup(title), picture: picture)
-    let events = day.events.filter { !$0.isBasalRate || !contents.isAnonymised && !$0.text.isEmpty }
-    if events.isEmpty { return [chart] }
-    let rows = events.map { event in
-      let (kind, text) = words(event)
-      return PageModel.Row(clock(event.deviceTime.seconds), ["\(kind) \(text)"])
-    }
+    let rows = records(of: day)
+    if rows.isEmpty { return [chart] }
     return [
       chart, .table(PageTexts.fill(texts.records, day.date), [texts.time, texts.record], rows, of: .text),
     ]
+  }
+
+  /// The records of a day, those of one minute in one row: a meal and its insulin belong together, and paper is short.
+  private func records(of day: DayCurve) -> [PageModel.Row] {
+    let events = day.events.filter { !$0.isBasalRate || !contents.isAnonymised && !$0.text.isEmpty }
+    var minutes: [(time: Int64, events: [DayEvent])] = []
+    for event in events {
+      let minute = event.deviceTime.seconds / 60
+      if minutes.last?.time != minute { minutes.append((minute, [])) }
+      minutes[minutes.count - 1].events.append(event)
+    }
+    let order = [RecordKind.food, .insulin, .exercise]
+    func rank(_ event: DayEvent) -> Int { order.firstIndex(of: event.kind) ?? order.count }
+    return minutes.map { minute in
+      let ordered = minute.events.enumerated().sorted {
+        (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
+      }
+      let texts = ordered.map { words($0.element) }.map { "\($0.kind) \($0.text)" }
+      return PageModel.Row(clock(minute.time * 60), [texts.joined(separator: " · ")])
+    }
   }
 
   private func description(of day: DayCurve) -> String {

@@ -26,6 +26,7 @@ package struct ReportPage: Sendable {
   package var model: PageModel {
     PageModel(
       language: texts.code, title: Markup(texts.title), notice: Markup(texts.notice), facts: facts,
+      navigation: navigation,
       sections: [
         ranges, sensor, profile, daily, sticks, amounts, devices, leftOut, about,
       ].compactMap(\.self))
@@ -38,6 +39,25 @@ package struct ReportPage: Sendable {
       (texts.unit, contents.unit.name),
       (texts.targetRange, "\(glucose.range(contents.targets)) \(contents.unit.name)"),
     ].map { PageModel.Row($0, [$1]) }
+  }
+
+  private var navigation: PageModel.Navigation? {
+    if contents.links.isEmpty { return nil }
+    let links = contents.links.map { link in
+      PageModel.Link(
+        text: Markup(text(of: link.subject)), target: Markup(link.target), isCurrent: link.isCurrent)
+    }
+    return PageModel.Navigation(label: Markup(texts.otherDays), links: links)
+  }
+
+  private func text(of subject: ReportLink.Subject) -> String {
+    switch subject {
+    case .earlier: texts.earlier
+    case .later: texts.later
+    case .days(1): texts.oneDay
+    case .days(let count): PageTexts.fill(texts.manyDays, "\(count)")
+    case .day(let date): date
+    }
   }
 
   // MARK: - Numbers

@@ -9,6 +9,11 @@ extension PageTexts {
     notice:
       "Not a medical device, not a diagnosis. Do not base treatment decisions on this report. It shows what devices and programs reported, which may be wrong, late or incomplete.",
     noReadings: "No readings",
+    earlier: "Earlier",
+    later: "Later",
+    oneDay: "1 day",
+    manyDays: "{1} days",
+    otherDays: "Other days",
     period: "Period",
     calendarDays: "Calendar days",
     timeZone: "Time zone",

@@ -9,6 +9,11 @@ extension PageTexts {
     notice:
       "Ni un dispositif médical, ni un diagnostic. Ne fondez aucune décision de traitement sur ce rapport. Il montre ce que des appareils et des programmes ont indiqué, ce qui peut être faux, tardif ou incomplet.",
     noReadings: "Aucune mesure",
+    earlier: "Précédent",
+    later: "Suivant",
+    oneDay: "1 jour",
+    manyDays: "{1} jours",
+    otherDays: "Autres jours",
     period: "Période",
     calendarDays: "Jours calendaires",
     timeZone: "Fuseau horaire",

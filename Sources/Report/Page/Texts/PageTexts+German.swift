@@ -9,6 +9,11 @@ extension PageTexts {
     notice:
       "Kein Medizinprodukt, keine Diagnose. Treffen Sie nach diesem Bericht keine Behandlungsentscheidungen. Er zeigt, was Geräte und Programme gemeldet haben; das kann falsch, verspätet oder unvollständig sein.",
     noReadings: "Keine Messwerte",
+    earlier: "Früher",
+    later: "Später",
+    oneDay: "1 Tag",
+    manyDays: "{1} Tage",
+    otherDays: "Andere Tage",
     period: "Zeitraum",
     calendarDays: "Kalendertage",
     timeZone: "Zeitzone",

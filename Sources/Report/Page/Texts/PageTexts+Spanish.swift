@@ -9,6 +9,11 @@ extension PageTexts {
     notice:
       "No es un producto sanitario ni un diagnóstico. No tome decisiones de tratamiento según este informe. Muestra lo que comunicaron dispositivos y programas, que puede ser erróneo, tardío o incompleto.",
     noReadings: "Sin lecturas",
+    earlier: "Anterior",
+    later: "Siguiente",
+    oneDay: "1 día",
+    manyDays: "{1} días",
+    otherDays: "Otros días",
     period: "Período",
     calendarDays: "Días naturales",
     timeZone: "Zona horaria",

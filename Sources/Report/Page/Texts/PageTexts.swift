@@ -14,6 +14,16 @@ package struct PageTexts: Sendable {
   package let notice: String
   /// Said where there is nothing.
   package let noReadings: String
+  /// A link.
+  package let earlier: String
+  /// A link.
+  package let later: String
+  /// A link.
+  package let oneDay: String
+  /// A link.
+  package let manyDays: String
+  /// The name of the links.
+  package let otherDays: String
   /// A label.
   package let period: String
   /// A label.

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookAPI
+import LogbookServer
+import LogbookStore
+import Report
+
+/// The pages that `serve --pages` shows: the report of some days of a logbook, with links to others.
+struct ReportPages: PageSource {
+  /// A sensor with a value each minute has 130,000 in 90 days.
+  private static let maxReadings = 300_000
+  /// The bytes of the records of a page, and of all that state something about others.
+  private static let maxRecordBytes = 32 << 20
+  private static let day: Int64 = 86400
+  /// In which days before today the newest reading is sought: each search reads the logbook once.
+  private static let searches: [Int64] = [14, 100, 400]
+  /// No clock is further from Greenwich, so that no reading of the page is missed.
+  private static let margin: Int64 = 86400
+  /// By which the storage knows that the pages read: always the same run, which writes nothing.
+  private static let run = RunStamp(
+    node: Digest.uuid(of: ["pages", "node"]), number: 1, id: Digest.uuid(of: ["pages", "run"]),
+    mayRepair: false)
+
+  func page(_ request: PageRequest, of logbook: any LogbookService) async throws -> PageAnswer {
+    guard let query = PageQuery(request.parameters) else {
+      return .invalid(
+        "This page does not exist: last is a date, days a number up to \(ReportContents.maxDays).")
+    }
+    guard let parts = logbook.parts else { return .invalid("This storage shows no pages.") }
+    let latest = request.now + Self.margin
+    let last = try await lastDay(query, parts, request.now)
+    guard last <= latest else { return .invalid("This page does not exist: its days are in the future.") }
+    let range = query.range(last: last)
+    // Beside the threads that serve: the statistics of 90 days take long for those who wait for them.
+    let thread = SideThread(try PageStore(), name: "glucoport.page")
+    do {
+      try await addRecords(of: range, parts, to: thread)
+      try await addReadings(of: range, parts, to: thread, request.now)
+    } catch is PageIsTooLarge {
+      return .tooLarge
+    }
+    try Task.checkCancellation()
+    return try await thread.run { try Self.html($0.store, query, range, now: request.now) }
+  }
+}
+
+extension PageSettings {
+  /// Reports, behind links of 256 random bits.
+  static var reports: PageSettings {
+    PageSettings(source: ReportPages()) {
+      var generator = SystemRandomNumberGenerator()
+      return LoginToken(using: &generator)
+    }
+  }
+}
+
+/// There is more than a page holds.
+private struct PageIsTooLarge: Error {}
+
+extension ReportPages {
+  /// The day that was asked for, else that of the newest reading, else today in Greenwich.
+  private func lastDay(_ query: PageQuery, _ parts: any PartService, _ now: Int64) async throws -> Int64 {
+    if let last = query.last { return last }
+    for days in Self.searches {
+      var newest: Int64?
+      let part = ChangePart.readings(from: now - days * Self.day, until: now + Self.margin)
+      try await forEachPage(of: part, parts) { page in
+        for reading in page.readings.readings { newest = max(newest ?? .min, reading.deviceTime.seconds) }
+      }
+      if let newest { return newest / Self.day * Self.day }
+    }
+    return now / Self.day * Self.day
+  }
+
+  /// Everything that states something about others, and the records of these shown times.
+  private func addRecords(
+    of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>
+  ) async throws {
+    var bytes = 0
+    let wide = range.lowerBound - Self.margin..<range.upperBound + Self.margin
+    try await forEachPage(of: .records, parts) { page in
+      let records = page.records.filter { record in
+        [.zone, .withdrawal].contains(record.state.kind) || wide.contains(record.state.deviceTime.seconds)
+      }
+      for record in records { bytes += record.state.fields.json.utf8.count }
+      guard bytes <= Self.maxRecordBytes else { throw PageIsTooLarge() }
+      try await thread.run { try $0.add(records) }
+    }
+  }
+
+  private func addReadings(
+    of range: Range<Int64>, _ parts: any PartService, to thread: SideThread<PageStore>, _ now: Int64
+  ) async throws {
+    var count = 0
+    let part = ChangePart.readings(
+      from: range.lowerBound - Self.margin, until: range.upperBound + Self.margin)
+    try await forEachPage(of: part, parts) { page in
+      count += page.readings.readings.count
+      guard count <= Self.maxReadings else { throw PageIsTooLarge() }
+      try await thread.run { try $0.add(page.readings, at: now) }
+    }
+  }
+
+  private func forEachPage(
+    of part: ChangePart, _ parts: any PartService, _ use: (ChangePage) async throws -> Void
+  ) async throws {
+    var cursor: String?
+    while true {
+      try Task.checkCancellation()
+      let page = try await parts.changes(of: part, after: cursor, limit: .max, Self.run)
+      try await use(page)
+      guard page.hasMore else { return }
+      cursor = page.cursor
+    }
+  }
+
+  private static func html(
+    _ store: Store, _ query: PageQuery, _ range: Range<Int64>, now: Int64
+  ) throws -> PageAnswer {
+    var zone = try store.timezone()
+    let (start, end) = (
+      zone.instant(ofShown: range.lowerBound), zone.instant(ofShown: range.upperBound)
+    )
+    var statistics = StatsQuery(store: store, device: nil, zone: zone, now: now)
+    // What is left of today has no time in which a sensor could have measured.
+    let until = start < now ? min(end, now) : end
+    (statistics.options.since, statistics.options.until) = (start, until)
+    (statistics.options.grouping, statistics.options.hasProfile) = (.day, true)
+    statistics.gatherDays(of: Period(start: start, end: until))
+    let dates = (PageQuery.date(range.lowerBound), PageQuery.date(range.upperBound - day))
+    var contents = ReportContents(
+      try statistics.view(unit: nil), dates: dates, device: nil, isAnonymised: false)
+    let today = (now + Int64(zone.offset(atUTC: now))) / day * day
+    contents.links = query.links(range, today: today)
+    return .html(Array(try ReportPage(contents, query.texts).html().utf8))
+  }
+}
+
+extension LogbookZone {
+  /// The instant at which clocks showed a time.
+  fileprivate mutating func instant(ofShown seconds: Int64) -> Int64 {
+    seconds - Int64(place(DeviceTime(seconds: seconds)).utcOffset)
+  }
+}
+
+extension SideThread {
+  /// Runs a job, and waits for what comes of it.
+  fileprivate func run<Value: Sendable>(
+    _ job: @escaping @Sendable (inout State) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      begin { state in continuation.resume(with: Result { try job(&state) }) }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+// MARK: POST /v1/pages
+
+extension Bodies {
+  /// The longest path of a link.
+  private static let maxPathBytes = 200
+
+  /// The answer with a link.
+  package static func write(_ link: PageLink) -> [UInt8] {
+    var out = WireWriter()
+    out.raw("{\"path\":")
+    out.string(link.path)
+    out.raw(",\"expires\":")
+    out.string(DeviceTime(seconds: link.expiresAt).text + "Z")
+    out.raw("}")
+    return out.bytes
+  }
+
+  /// Reads the answer with a link. Its path goes to a terminal and to a browser, so that it holds nothing but what such a
+  /// path is made of.
+  package static func readPageLink(_ body: [UInt8]) throws(JSONError) -> PageLink {
+    try JSONScanner.read(body) { (reader) throws(JSONError) in
+      var (path, expiresAt): (String?, Int64?)
+      try reader.object { (member, reader) throws(JSONError) in
+        switch member {
+        case "path": path = try reader.string()
+        case "expires": expiresAt = try reader.instant()
+        default: return false
+        }
+        return true
+      }
+      guard let path, let expiresAt, isPagePath(path) else {
+        throw reader.error("the path of a page and its end are expected")
+      }
+      return PageLink(path: path, expiresAt: expiresAt)
+    }
+  }
+
+  private static func isPagePath(_ path: String) -> Bool {
+    let secret = path.utf8.dropFirst(Wire.pagesPath.utf8.count)
+    return path.hasPrefix(Wire.pagesPath) && !secret.isEmpty && path.utf8.count <= maxPathBytes
+      && secret.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+}

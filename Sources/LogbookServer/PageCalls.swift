@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import HummingbirdCore
+import Logbook
+import LogbookAPI
+
+/// The pages of a logbook for a browser, and the links that open them.
+struct PageCalls: Sendable {
+  private static let maxParameters = 8
+  private static let maxParameterBytes = 64
+
+  private let settings: PageSettings
+  private let links: PageLinks
+  private let atWork: WorkLimits
+  private let clock: @Sendable () -> Int64
+
+  init(_ settings: PageSettings, clock: @escaping @Sendable () -> Int64) {
+    self.settings = settings
+    self.clock = clock
+    links = PageLinks(max: settings.maxLinks, perLogin: settings.maxLinksPerLogin)
+    atWork = WorkLimits(max: settings.maxPagesAtWork, perLogin: 1)
+  }
+
+  /// `POST /v1/pages`: a link for the login, whatever its role.
+  func makeLink(_ incoming: IncomingRequest, _ login: Login) async throws -> Answer {
+    // Nothing is in a body that nobody reads, and what follows the head would pass for the next request.
+    guard !incoming.hasBody, let token = incoming.token else {
+      throw Refusal(.badRequest, "this call has no body")
+    }
+    let text = try incoming.parameter("seconds")
+    guard let seconds = text.map({ Int($0) }) ?? settings.linkSeconds,
+      (1...settings.maxLinkSeconds).contains(seconds)
+    else {
+      throw Refusal(
+        .badRequest, "the parameter seconds must be a number from 1 to \(settings.maxLinkSeconds)")
+    }
+    let now = clock()
+    let (secret, end) = (settings.makeSecret(), now + Int64(seconds))
+    let link = PageLinks.Link(
+      tokenHash: token.hash, login: login.name, logbook: login.logbook, madeAt: now, expiresAt: end)
+    guard await links.add(link, secretHash: secret.hash) else {
+      var refusal = Refusal(.busy, "there are too many links; try again when some have expired")
+      refusal.retryAfterSeconds = 60
+      throw refusal
+    }
+    return Answer(body: Bodies.write(PageLink(path: Wire.pagesPath + secret.text, expiresAt: end)))
+  }
+
+  /// The login of a link that is valid, and whose token is.
+  func login(_ incoming: IncomingRequest, _ logins: any LoginDirectory) async throws -> Login? {
+    let secret = LoginToken(String(incoming.path.dropFirst(Wire.pagesPath.count)))
+    guard let link = await links.link(secretHash: secret.hash, at: clock()),
+      let login = try await logins.login(tokenHash: link.tokenHash), login.logbook == link.logbook
+    else { return nil }
+    return login
+  }
+
+  /// `GET /pages/SECRET`: a page, made for as long as the client is there.
+  func page(_ incoming: IncomingRequest, _ login: Login, _ logbook: any LogbookService) async throws -> Answer
+  {
+    guard let parameters = parameters(incoming) else {
+      throw Refusal(.badRequest, "This page does not exist: its address has wrong parameters.")
+    }
+    guard await atWork.take(1, for: login.name) else {
+      var refusal = Refusal(.busy, "Another page is being made; reload in a moment.")
+      refusal.retryAfterSeconds = 2
+      throw refusal
+    }
+    do {
+      let request = PageRequest(parameters: parameters, now: clock())
+      let made = try await incoming.request.body.consumeWithCancellationOnInboundClose { _ in
+        try await inTime { try await settings.source.page(request, of: logbook) }
+      }
+      await atWork.release(1, for: login.name)
+      return answer(made)
+    } catch {
+      await atWork.release(1, for: login.name)
+      throw error
+    }
+  }
+
+  /// A refusal as a browser shows it.
+  static func answer(_ refusal: Refusal) -> Answer {
+    Answer(
+      status: refusal.status, headers: refusal.headers.merging(Self.headers),
+      body: Array((refusal.message + "\n").utf8), type: "text/plain; charset=utf-8")
+  }
+
+  /// Of a link that is wrong, expired or of a revoked token.
+  static var unknownLink: Refusal {
+    Refusal(.notFound, "This link is unknown or has expired; 'glucoport remote page' makes a new one.")
+  }
+}
+
+extension PageCalls {
+  /// What a browser is to make of a page: nothing runs, and nothing is fetched, kept or framed. The page itself
+  /// states the digest of its style, so that no other style takes effect.
+  private static let headers: HTTPFields = {
+    var headers: HTTPFields = [:]
+    headers[.contentSecurityPolicy] =
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    headers[wire: "Referrer-Policy"] = "no-referrer"
+    headers[wire: "X-Frame-Options"] = "DENY"
+    headers[wire: "X-Robots-Tag"] = "noindex"
+    headers[wire: "Cross-Origin-Resource-Policy"] = "same-origin"
+    headers[wire: "Cross-Origin-Opener-Policy"] = "same-origin"
+    return headers
+  }()
+
+  private func parameters(_ incoming: IncomingRequest) -> [String: String]? {
+    var parameters: [String: String] = [:]
+    for (name, value) in incoming.request.uri.queryParameters {
+      guard parameters.updateValue(String(value), forKey: String(name)) == nil,
+        parameters.count <= Self.maxParameters,
+        max(name.utf8.count, value.utf8.count) <= Self.maxParameterBytes
+      else { return nil }
+    }
+    return parameters
+  }
+
+  private func answer(_ made: PageAnswer) -> Answer {
+    var answer =
+      switch made {
+      case .html(let bytes) where bytes.count <= settings.maxBytes:
+        Answer(headers: Self.headers, body: bytes, type: "text/html; charset=utf-8")
+      case .html, .tooLarge:
+        Self.answer(Refusal(.tooLarge, "This period has more than a page shows; choose fewer days."))
+      case .invalid(let reason): Self.answer(Refusal(.badRequest, reason))
+      }
+    // Whoever waits for the end of the client has read what follows the request.
+    answer.endsConnection = true
+    return answer
+  }
+
+  private func inTime(_ make: @escaping @Sendable () async throws -> PageAnswer) async throws -> PageAnswer {
+    try await withThrowingTaskGroup(of: PageAnswer.self) { group in
+      group.addTask { try await make() }
+      group.addTask {
+        try await Task.sleep(for: settings.maxTime)
+        return .tooLarge
+      }
+      defer { group.cancelAll() }
+      return try await group.next() ?? .tooLarge
+    }
+  }
+}
+
+extension HTTPFields {
+  fileprivate func merging(_ others: HTTPFields) -> HTTPFields {
+    var merged = self
+    merged.append(contentsOf: others)
+    return merged
+  }
+}

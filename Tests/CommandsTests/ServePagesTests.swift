@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Report
+import Testing
+
+@testable import Commands
+
+/// `serve --pages` and `remote page` with real processes and sockets.
+@Suite(.timeLimit(.minutes(10))) struct ServePagesTests {
+  /// `link NAME …` asks for a link, `page LINK [QUERY]` fetches it to `body` and prints the status.
+  private static let prelude =
+    ServerScript.clients + """
+      link() { local name=$1; shift; of "$name" remote page "$@" 2>>told; }
+      page() { curl -sS -D head -o body -w '%{http_code}\\n' "$1${2:-}"; }
+      day='&last=2026-03-01&days=1'
+
+      """
+
+  private func script(_ text: String, pages: Bool = true) async throws -> Program.Outcome {
+    try await Program().shell(
+      Self.prelude + "serve \(pages ? "--pages" : "")\n" + text + "\nstop >/dev/null; cat errors told 1>&2")
+  }
+
+  @Test func theLinkOfAReaderShowsTheDayThatWasUploaded() async throws {
+    let outcome = try await script(
+      """
+      connect a; connect r read; row a 07:10 123; of a record add note 'a <walk>' --at 2026-03-01T09:00 --quiet
+      upload a --quiet; link=$(link r --language de); page "$link" "$day"
+      grep -c '<html lang="de">' body; grep -c '123 mg/dL' body; grep -c 'a &lt;walk&gt;' body; grep -c '<script' body
+      grep -ci '^content-security-policy: default-src .none.' head; grep -ci '^set-cookie' head
+      """)
+    #expect(outcome.output == "a 0\n200\n1\n1\n1\n0\n1\n0\n", "\(outcome)")
+    #expect(outcome.errors.hasPrefix("glucoport: anyone with this link can read the logbook until 2"))
+  }
+
+  @Test func aPageIsTheReportOfTheSameDays() async throws {
+    let outcome = try await script(
+      """
+      export GLUCOPORT_TIMEZONE=Europe/Madrid; connect a; row a 07:10 123; row a 07:20 61; row a 22:00 250; row a 23:00 400; of a undo --yes --quiet
+      of a record add insulin 4.5 --subtype rapid --at 2026-03-01T08:00 --quiet; upload a --quiet
+      page "$(link a)" "$day"
+      of a report --since 2026-03-01 --until 2026-03-02 -o report
+      sed '/<nav /d' body >shown; cmp shown report && echo same; grep -c '>400<' body; grep -c '<nav ' body report
+      """)
+    #expect(outcome.output == "a 0\n200\nsame\n0\nbody:1\nreport:0\n", "\(outcome)")
+  }
+
+  @Test func aLinkShowsOnlyItsOwnLogbook() async throws {
+    let outcome = try await script(
+      """
+      connect a; connect b write second; row a 07:10 123; row b 07:10 234; upload a --quiet; upload b --quiet
+      page "$(link a)" "$day"; grep -c '123 mg/dL' body; grep -c '234 mg/dL' body
+      page "$(link b)" "$day"; grep -c '123 mg/dL' body; grep -c '234 mg/dL' body
+      """)
+    #expect(outcome.output == "a 0\nb 0\n200\n1\n0\n200\n0\n1\n", "\(outcome)")
+  }
+
+  @Test func daysAreLeafedThroughByLinks() async throws {
+    let outcome = try await script(
+      """
+      connect a; row a 07:10 123; upload a --quiet; link=$(link a)
+      page "$link" '&last=2026-03-14'; grep -c '123 mg/dL' body
+      next=$(grep -o 'href="[^"]*"' body | sed -n '1s/href="//; 1s/"$//; 1s/&amp;/\\&/g; 1p'); echo "$next"
+      page "${link%%\\?*}$next"; grep -c '123 mg/dL' body
+      for query in '&days=91' '&days=0' '&last=2026-02-30' '&last=9999-01-01' '&language=xx' '&other=1'; do
+        page "${link%%\\?*}" "?${query#&}"
+      done
+      """)
+    #expect(
+      outcome.output == """
+        a 0
+        200
+        1
+        ?last=2026-02-28&days=14&language=en
+        200
+        0
+        400
+        400
+        400
+        400
+        400
+        400
+
+        """, "\(outcome)")
+  }
+
+  @Test func aLinkEndsInTimeAndWithItsToken() async throws {
+    let outcome = try await script(
+      """
+      connect a; connect r read; row a 07:10 123; upload a --quiet
+      short=$(link a --expires 1s); long=$(link r); page "$long"
+      for _ in $(seq 600); do [ "$(page "$short")" = 200 ] || break; sleep 0.05; done; page "$short"
+      name=$(glucoport serve token list --data served | sed -n 's/^\\(r-[0-9]*\\) .*/\\1/p')
+      glucoport serve token revoke "$name" --data served; page "$long"; cat body
+      """)
+    #expect(
+      outcome.output == """
+        a 0
+        200
+        404
+        404
+        This link is unknown or has expired; 'glucoport remote page' makes a new one.
+
+        """, "\(outcome)")
+  }
+
+  @Test func withoutPagesThereAreNone() async throws {
+    let outcome = try await script(
+      """
+      connect a; link a; echo $?; page "$url/pages/gp_x"
+      curl -sS -o body -w '%{http_code}\\n' -X POST -H "Authorization: Bearer $(cat a.token)" "$url/v1/pages"
+      """, pages: false)
+    #expect(outcome.output == "78\n404\n404\n", "\(outcome)")
+    #expect(outcome.errors.contains("the server shows no pages; it needs 'glucoport serve --pages'"))
+  }
+
+  @Test(arguments: [
+    ["--expires", "0"], ["--expires", "x"], ["--language", "xx"], ["--language", ""],
+  ])
+  func wrongOptionsAreUsage(_ arguments: [String]) async throws {
+    let outcome = try await Program().run(arguments: ["remote", "page"] + arguments)
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+  }
+
+  @Test func withoutARemoteThereIsNoLink() async throws {
+    let program = try Program()
+    let made = try await program.run("record", "add", "note", "x", "--quiet")
+    #expect(made.status == 0, "\(made.errors)")
+    let outcome = try await program.run("remote", "page")
+    #expect(outcome.status == 78 && outcome.errors.contains("the store has no remote"), "\(outcome)")
+  }
+}
+
+/// What the address of a page asks for.
+@Suite struct PageQueryTests {
+  private static let day: Int64 = 86400
+  private static let last: Int64 = 20_512 * day
+
+  @Test func withoutParametersAPageHasAFortnight() throws {
+    let query = try #require(PageQuery([:]))
+    #expect(query == PageQuery() && query.days == 14 && query.last == nil && query.texts.code == "en")
+    #expect(query.range(last: Self.last) == Self.last - 13 * Self.day..<Self.last + Self.day)
+  }
+
+  @Test func parametersChooseDaysAndLanguage() throws {
+    let query = try #require(PageQuery(["last": "2026-02-28", "days": "90", "language": "fr"]))
+    #expect(query.last == Self.last && query.days == 90 && query.texts.code == "fr")
+  }
+
+  @Test(arguments: [
+    ("last", "2026-02-29"), ("last", "2026-2-28"), ("last", "2026-02-28T00:00"), ("last", ""),
+    ("last", "1969-12-31"),
+    ("days", "0"), ("days", "91"), ("days", "-1"), ("days", "x"), ("language", "xx"), ("else", "1"),
+  ])
+  func otherParametersAreNone(_ name: String, _ value: String) {
+    #expect(PageQuery([name: value]) == nil)
+  }
+
+  @Test func linksLeadToTheDaysAroundButNotBeyondToday() throws {
+    let query = try #require(PageQuery(["days": "7"]))
+    let links = query.links(query.range(last: Self.last), today: Self.last + 2 * Self.day)
+    #expect(
+      links.map(\.subject)
+        == [.earlier, .later] + [1, 7, 14, 30, 90].map(ReportLink.Subject.days)
+        + (22...28).map { .day("2026-02-\($0)") })
+    #expect(
+      links.prefix(2).map(\.target) == [
+        "?last=2026-02-21&days=7&language=en", "?last=2026-03-02&days=7&language=en",
+      ])
+    #expect(links.filter(\.isCurrent).map(\.subject) == [.days(7)])
+    let today = query.links(query.range(last: Self.last), today: Self.last)
+    #expect(!today.map(\.subject).contains(.later))
+    let single = try #require(PageQuery(["days": "1"]))
+    #expect(single.links(single.range(last: Self.last), today: Self.last).count == 6)
+  }
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Opens pages of `glucoport report` in a headless Chromium: no request, no message, nothing wider than the screen at 360, 800
+# and 1400 pixels, light and dark, headings, names, tables, contrast, and a print on A4 and Letter without a cut picture. The
+# same for a page of `glucoport serve --pages`.
+# Then damages a page in many ways, each of which must be found. Needs root where packages are missing.
+#   Tests/browser.sh [PROGRAM [FOLDER]]
+# By default the program is the debug build. With FOLDER, such as Samples/report, it writes the screenshots there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+program=$(realpath "${1:-.build/debug/glucoport}")
+folder=${2:-}
+Tests/install-packages.sh chromium python3 poppler-utils
+
+work=$(mktemp -d)
+server=
+end() {
+  if [ -n "$server" ]; then
+    kill -TERM "$server" 2>/dev/null || true
+    wait "$server" || true
+  fi
+  rm -rf "$work"
+}
+trap end EXIT
+export GLUCOPORT_STORE=$work/sample.db PYTHONDONTWRITEBYTECODE=1
+python3 Tests/Browser/sample.py "$work"
+readings='time=time,value=mg/dL,device=device'
+"$program" import --quiet --timezone Europe/Madrid --format generic --kind cbg --unit mg/dL --map "$readings" \
+  "$work/sensor.csv"
+"$program" import --quiet --format generic --kind smbg --unit mg/dL \
+  --map "$readings,insulin=insulin,carbs=carbs,note=note" "$work/diary.csv"
+
+# page NAME OPTION…: a report of the fixed range of the sample.
+page() {
+  local name=$1
+  shift
+  "$program" report --since 2026-03-02 --until 2026-03-16 -o "$work/$name.html" "$@"
+}
+page en
+page de --language de --unit mmol/L
+page es --language es --targets pregnancy
+page fr --language fr --targets older --unit mmol/L
+page anonymised --anonymise
+page sticks --device 'Sample Meter'
+"$program" report --since 2026-03-09 --until 2026-03-10 -o "$work/day.html"
+
+echo "pages in a browser"
+python3 Tests/Browser/report.py check "$work"/*.html
+echo "a page of a server in a browser"
+(umask 077; "$program" serve token add sample --role write --logbook sample --data "$work/served" >"$work/token")
+"$program" serve --pages --quiet --data "$work/served" --listen 127.0.0.1:0 >"$work/listening" &
+server=$!
+until grep -q '^listening on' "$work/listening"; do
+  kill -0 "$server" || exit 69
+  sleep 0.1
+done
+"$program" remote set "$(sed 's/^listening on //' "$work/listening")" --token-file "$work/token" >/dev/null
+"$program" upload --quiet
+python3 Tests/Browser/report.py check "$("$program" remote page)&last=2026-03-15"
+
+echo "damaged pages in a browser"
+python3 Tests/Browser/report.py prove "$work/en.html"
+if [ -n "$folder" ]; then python3 Tests/Browser/report.py shoot "$work/en.html" "$folder"; fi
