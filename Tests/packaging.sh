@@ -20,7 +20,7 @@ for unit in "$from"/user/* "$from"/system/*; do
 done
 (
   cd "$work/units"
-  systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-import@1.service
+  systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service
   XDG_RUNTIME_DIR=$work/run systemd-analyze verify --user --man=no ./glucoport-meter.service ./glucoport-upload.timer \
     ./glucoport-check.timer ./glucoport-notify@x.service
 ) >"$work/verified" 2>&1 || fail "$(cat "$work/verified")"
@@ -46,7 +46,7 @@ tar -tzf "$archive" >"$work/archived"
 for file in bin/glucoport lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glucoport.conf share/man/man1/glucoport.1.gz \
   share/man/man7/glucoport-operation.7.gz share/bash-completion/completions/glucoport share/zsh/vendor-completions/_glucoport \
   share/fish/vendor_completions.d/glucoport.fish share/doc/glucoport/copyright share/doc/glucoport/licences/glucoport/LICENSE \
-  lib/systemd/system/glucoport-server.service lib/systemd/user/glucoport-upload.timer; do
+  lib/systemd/system/glucoport-server.service lib/systemd/system/glucoport-server.socket lib/systemd/user/glucoport-upload.timer; do
   grep -q " ./usr/$file\$" "$work/listed" || fail "$file is not in the package"
   grep -q "^[^/]*/$file\$" "$work/archived" || fail "$file is not in the archive"
 done

@@ -6,6 +6,12 @@ import LogbookAPI
 package import LogbookServer
 import ServerStore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The option that every command of a server has.
 struct DataOptions: ParsableArguments {
   @Option(
@@ -31,9 +37,21 @@ struct DataOptions: ParsableArguments {
 extension ListeningAddress: ExpressibleByArgument {
   /// The address that an argument names; nil for anything else.
   package init?(argument: String) { self.init(text: argument) }
-  /// The address as an argument, for help.
-  package var defaultValueDescription: String { "\(host):\(port)" }
 }
+
+/// Who may use a file, on the command line: three octal digits.
+struct FileModeArgument: ExpressibleByArgument {
+  let mode: mode_t
+
+  init?(argument: String) {
+    guard argument.utf8.count == 3 || argument.utf8.count == 4 && argument.hasPrefix("0"),
+      let mode = mode_t(argument, radix: 8), argument.utf8.first != 0x2B
+    else { return nil }
+    self.mode = mode
+  }
+}
+
+extension ServerLogFormat: ExpressibleByArgument {}
 
 extension DataOptions {
   /// Who may use the server, also beside one that runs.
@@ -51,8 +69,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     commandName: "serve", abstract: "Run a server that keeps several stores in sync.",
     discussion: helpText(
       """
-      It runs until SIGTERM or SIGINT, then finishes running requests. 'glucoport serve \
-      token add' creates the tokens of clients, also while the server is running.
+      It runs until SIGTERM or SIGINT, then finishes running requests. SIGHUP reads the certificate \
+      again. 'glucoport serve token add' creates the tokens of clients, also while the server is running.
       """,
       examples: "glucoport serve",
       "glucoport serve --listen 0.0.0.0:8077 --tls-cert cert.pem --tls-key key.pem"),
@@ -61,9 +79,19 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   @OptionGroup var dataOptions: DataOptions
 
   @Option(
+    parsing: .singleValue,
     help: ArgumentHelp(
-      "Listen on this address; port 0 lets the system choose one.", valueName: "address:port"))
-  var listen = ListeningAddress(host: "127.0.0.1", port: 8077)
+      "Listen on host:port or on a Unix socket, unix:path; may be repeated. Default: 127.0.0.1:8077, or the sockets of systemd.",
+      valueName: "address"))
+  var listen: [ListeningAddress] = []
+
+  @Option(help: ArgumentHelp("Who may use a Unix socket, in octal. Default: 660.", valueName: "mode"))
+  var socketMode: FileModeArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Serve /metrics on this address, to everybody, and nowhere else.", valueName: "address"))
+  var metricsListen: ListeningAddress?
 
   @Option(
     help: ArgumentHelp("Certificate of the server with its chain (PEM).", valueName: "file"),
@@ -74,11 +102,20 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     help: ArgumentHelp("Private key of the certificate (PEM).", valueName: "file"), completion: .file())
   var tlsKey: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Accept only clients with a certificate of these CA certificates (PEM).", valueName: "file"),
+    completion: .file())
+  var clientCa: String?
+
   @Flag(help: "Accept other machines without TLS, for example behind a proxy with TLS.")
   var insecureHttp = false
 
   @Flag(help: "Show pages in a browser to those who have a link of 'glucoport remote page'.")
   var pages = false
+
+  @Option(help: ArgumentHelp("Form of the log: text, or json for one object per line.", valueName: "format"))
+  var logFormat = ServerLogFormat.text
 
   @Flag(help: "Log only warnings and errors.")
   var quiet = false
@@ -87,22 +124,21 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     if (tlsCert == nil) != (tlsKey == nil) {
       throw ValidationError("--tls-cert and --tls-key need each other.")
     }
-    if tlsCert == nil, !listen.isLoopback, !insecureHttp {
+    if clientCa != nil, tlsCert == nil {
+      throw ValidationError("--client-ca needs --tls-cert and --tls-key.")
+    }
+    if let address = listen.first(where: isUnsafe) {
       throw ValidationError(
-        "\(listen.host) is reachable from other machines: add --tls-cert and --tls-key, or --insecure-http."
-      )
+        "\(address.text) is reachable from other machines: add --tls-cert and --tls-key, or --insecure-http.")
     }
   }
 
   func run() async throws {
     if let fault = SpareThreads.fault(threads: SpareThreads.ofServer) { throw Failure(.temporary, fault) }
+    let settings = try settings()
     let storage = try EmbeddedStorage(folder: dataOptions.path)
-    var settings = ServerSettings(address: listen, clock: Host.now)
-    if let tlsCert, let tlsKey { settings.tls = ServerTLS(certificateFile: tlsCert, keyFile: tlsKey) }
-    settings.isQuiet = quiet
-    if pages { settings.pages = .reports }
     do {
-      try await LogbookServer(storage, settings).run { url in Self.show("listening on \(url)") }
+      try await LogbookServer(storage, settings).run { urls in Self.show(urls.map { "listening on \($0)" }) }
     } catch {
       try await storage.close()
       throw error
@@ -110,10 +146,40 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
     try await storage.close()
   }
 
-  /// Who starts a server waits for this line; a closed standard output does not stop it.
-  private static func show(_ text: String) {
+  /// Whether others on the way to an address could read what is sent.
+  private func isUnsafe(_ address: ListeningAddress) -> Bool {
+    tlsCert == nil && !insecureHttp && !address.isLoopback
+  }
+
+  private func settings() throws(Failure) -> ServerSettings {
+    let sockets = try SystemSocket.all(environment: Host.environment)
+    let mainSockets = sockets.filter { !$0.isForMetrics }
+    if let socket = mainSockets.first(where: { isUnsafe($0.address) }) {
+      throw Failure(
+        .configuration,
+        "\(socket.address.text), which the service manager passed, is reachable from other machines: add --tls-cert and --tls-key, or --insecure-http"
+      )
+    }
+    let addresses =
+      listen.isEmpty && mainSockets.isEmpty ? [ListeningAddress(host: "127.0.0.1", port: 8077)] : listen
+    var settings = ServerSettings(addresses: addresses, clock: Host.now)
+    settings.systemSockets = sockets
+    settings.metricsAddress = metricsListen
+    settings.notifier = ServiceNotifier(environment: Host.environment)
+    if let socketMode { settings.socketMode = socketMode.mode }
+    if let tlsCert, let tlsKey {
+      settings.tls = ServerTLS(certificateFile: tlsCert, keyFile: tlsKey, clientAuthoritiesFile: clientCa)
+    }
+    settings.logFormat = logFormat
+    settings.isQuiet = quiet
+    if pages { settings.pages = .reports }
+    return settings
+  }
+
+  /// Who starts a server waits for these lines; a closed standard output does not stop it.
+  private static func show(_ lines: [String]) {
     let output = Output()
-    output.line(text)
+    for line in lines { output.line(line) }
     do { try output.finish() } catch { output.message("glucoport: \(error)") }
   }
 }

@@ -9,11 +9,11 @@ extension LoginRole: ExpressibleByArgument {}
 /// `glucoport serve token`: who may read and write the logbooks of a server.
 struct ServeTokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token", abstract: "Add, list and revoke the tokens of clients.",
+    commandName: "token", abstract: "Add, list, replace and revoke the tokens of clients.",
     discussion: helpText(
       examples: "glucoport serve token add anna --role write --logbook anna",
       "glucoport serve token list"),
-    subcommands: [Add.self, List.self, Revoke.self])
+    subcommands: [Add.self, List.self, Rotate.self, Revoke.self])
 }
 
 extension ServeTokenCommand {
@@ -75,6 +75,38 @@ extension ServeTokenCommand {
           LoginObject(name: login.name, role: role, logbook: login.logbook, addedAt: added, logID: id),
           orLines: ["\(displayed(login.name))  \(role)  \(displayed(login.logbook))  \(added)  \(id)"])
       }
+      try output.finish()
+    }
+  }
+
+  /// `glucoport serve token rotate`: prints the token that replaces another, this once.
+  struct Rotate: AsyncParsableCommand, ClassifiedCommand {
+    static let actionClass = ActionClass.local
+    static let configuration = CommandConfiguration(
+      commandName: "rotate", abstract: "Replace a token by another one and print it once.",
+      discussion: helpText(
+        """
+        The old token is rejected at once, or after --grace. Name, role, logbook and everything that was synced stay.
+        """,
+        examples: "glucoport serve token rotate anna",
+        "glucoport serve token rotate anna --grace 24h > token"))
+
+    @OptionGroup var dataOptions: DataOptions
+
+    @Argument(help: ArgumentHelp("The name of the token.", valueName: "name"))
+    var name: String
+
+    @Option(
+      help: ArgumentHelp("Accept the old token for this time, such as 90s, 30m or 24h.", valueName: "time"))
+    var grace: DurationArgument?
+
+    func run() async throws {
+      let output = Output()
+      var generator = SystemRandomNumberGenerator()
+      let token = LoginToken(using: &generator)
+      try await dataOptions.logins.rotate(
+        name: name, token: token, graceSeconds: grace?.seconds ?? 0, at: Host.now())
+      output.line(token.text)
       try output.finish()
     }
   }

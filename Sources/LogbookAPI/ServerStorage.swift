@@ -7,7 +7,9 @@ package import Logbook
 package protocol LoginDirectory: Sendable {
   /// The login whose token has this SHA-256; nil when there is none. For a token of a logbook that was removed it
   /// throws `purged`, permanently.
-  func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login?
+  ///
+  /// - Parameter now: the time in UTC seconds, which decides whether a token that was replaced still counts.
+  func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login?
   /// Adds a login.
   ///
   /// - Parameter logbook: the name of the logbook that it opens, which is created where there is none; nil for the
@@ -18,10 +20,23 @@ package protocol LoginDirectory: Sendable {
   ) async throws
   /// Every login, by name.
   func list() async throws -> [ListedLogin]
+  /// Replaces the token of a login by another one.
+  ///
+  /// - Parameter graceSeconds: how long the replaced token is still accepted; those that were replaced before it are, too,
+  ///   at most for so long.
+  /// - Throws: `Failure`: `missingInput` without a login of this name.
+  func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) async throws
   /// Removes a login: its token opens nothing from the next request on.
   ///
   /// - Throws: `Failure`: `missingInput` without a login of this name.
   func remove(name: String) async throws
+}
+
+extension LoginDirectory {
+  /// The login whose token has this SHA-256, where that is its latest one.
+  package func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login? {
+    try await login(tokenHash: tokenHash, at: .max)
+  }
 }
 
 /// What the server needs of its storage: logins, and for each the logbook that it opens.

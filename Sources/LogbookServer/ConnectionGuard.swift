@@ -20,6 +20,7 @@ final class OpenConnections: Sendable {
   private struct Table {
     var entries: [ObjectIdentifier: Entry] = [:]
     var last = 0
+    var isQuiescing = false
   }
 
   private let max: Int
@@ -44,6 +45,18 @@ final class OpenConnections: Sendable {
       return surplus
     }
     surplus?.close(promise: nil)
+  }
+
+  /// Whether every connection is to end behind the requests that are under way on it.
+  var isQuiescing: Bool { table.withLock { $0.isQuiescing } }
+
+  /// Ends every connection behind the requests that are under way on it, those that are still to come here, too.
+  func quiesce() {
+    let channels = table.withLock { table in
+      table.isQuiescing = true
+      return table.entries.values.map(\.channel)
+    }
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
   }
 
   func remove(_ channel: any Channel) { table.withLock { $0.entries[ObjectIdentifier(channel)] = nil } }
@@ -71,12 +84,18 @@ final class OpenConnections: Sendable {
 
 /// Enters one connection among the open ones, and ends it where no head of a request comes in time. What it passes on are
 /// parts of requests: the first of them is a head.
+///
+/// When the server stops, a connection that is new gets an answer to the request that its client is just sending.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = Any
+
+  /// How long the first request of a new connection may take to come when the server stops.
+  private static let lastRequestTime = TimeAmount.seconds(2)
 
   private let connections: OpenConnections
   private let headTime: TimeAmount
   private var patience: Scheduled<Void>?
+  private var endsBehindRequest = false
 
   init(_ connections: OpenConnections, headTime: TimeAmount) {
     self.connections = connections
@@ -84,9 +103,10 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    let channel = context.channel
-    connections.add(channel)
-    patience = context.eventLoop.scheduleTask(in: headTime) { channel.close(promise: nil) }
+    connections.add(context.channel)
+    wait(headTime, context)
+    // In this order: whoever stops the server sees the connection, or the connection sees that.
+    if connections.isQuiescing { endBehindRequest(context) }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -101,5 +121,26 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
       self.patience = nil
     }
     context.fireChannelRead(data)
+    guard endsBehindRequest else { return }
+    endsBehindRequest = false
+    context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is ChannelShouldQuiesceEvent, patience != nil else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    endBehindRequest(context)
+  }
+
+  private func endBehindRequest(_ context: ChannelHandlerContext) {
+    endsBehindRequest = true
+    wait(min(headTime, Self.lastRequestTime), context)
+  }
+
+  private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    let channel = context.channel
+    patience?.cancel()
+    patience = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
   }
 }

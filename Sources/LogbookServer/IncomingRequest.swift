@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import Logbook
 import LogbookAPI
 import NIOCore
 
 /// What belongs to a request besides what it says.
-struct RequestOrigin: InitializableFromSource {
+struct RequestOrigin {
+  /// What is served at the address that the request came to.
+  enum Place {
+    /// The calls of the protocol, and metrics to this machine.
+    case everything
+    /// All but metrics.
+    case calls
+    /// Metrics and health alone, to everybody.
+    case metrics
+
+    /// What a URL of the place ends with.
+    var path: String { self == .metrics ? WireRoute.metrics.path : "" }
+  }
+
   let channel: any Channel
+  let place: Place
   let peer: SocketAddress?
 
-  init(source: ApplicationRequestContextSource) {
-    channel = source.channel
-    peer = source.channel.remoteAddress
+  init(_ channel: any Channel, _ place: Place) {
+    self.channel = channel
+    self.place = place
+    peer = channel.remoteAddress
   }
 
   /// The address by which failed logins are counted.

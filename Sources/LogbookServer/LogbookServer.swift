@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import Logbook
 package import LogbookAPI
 import Logging
-import NIOCore
 import ServiceLifecycle
 import UnixSignals
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
 
 /// The glucoport protocol over HTTP, on a storage. This type and `ServerSettings` are the room's interface.
 package struct LogbookServer: Sendable {
@@ -27,55 +17,114 @@ package struct LogbookServer: Sendable {
     self.settings = settings
   }
 
-  /// Serves until SIGTERM or SIGINT, or until the task is cancelled; then finishes the requests at work.
+  /// Serves until SIGTERM or SIGINT, or until the task is cancelled; then finishes the requests at work. With SIGHUP it
+  /// reads its certificate and key again.
   ///
-  /// - Parameter onListening: receives the address, once there is one.
-  /// - Throws: `Failure`: `unavailable` where the address cannot be listened on, `configuration` for a certificate
+  /// - Parameter onListening: receives where it listens, in the order of the settings, once all of it is there.
+  /// - Throws: `Failure`: `unavailable` where an address cannot be listened on, `configuration` for a certificate
   ///   or key that cannot be used.
-  package func run(onListening: @escaping @Sendable (_ url: String) async -> Void) async throws {
-    // Structured lines on standard error, which the system's journal takes.
-    var logger = Logger(label: "glucoport") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = settings.isQuiet ? .warning : .info
+  package func run(onListening: @escaping @Sendable (_ urls: [String]) async -> Void) async throws {
+    let logger = settings.logger()
+    // What libraries report is of no use to who runs the server, but for what goes wrong.
+    var quiet = logger
+    quiet.logLevel = .warning
+    let certificate = try settings.tls.map { files throws(Failure) in try ServerCertificate(files) }
     let connections = OpenConnections(max: settings.maxConnections)
     let responder = WireResponder(storage, settings, connections, logger)
-    let scheme = settings.tls == nil ? "http" : "https"
-    let host = settings.address.urlHost
-    // What Hummingbird itself reports is of no use to who runs the server, but for what goes wrong.
-    logger.logLevel = .warning
-    let application = Application(
-      responder: responder, server: try builder(connections),
-      configuration: ApplicationConfiguration(
-        address: .hostname(settings.address.host, port: settings.address.port)),
-      onServerRunning: { channel in
-        await onListening("\(scheme)://\(host):\(channel.localAddress?.port ?? 0)")
-      }, logger: logger)
+    let states = ServiceStates(settings.notifier, logger)
+    var listeners = Listeners(responder, settings, connections, certificate, quiet) { urls in
+      await onListening(urls)
+      states.send(.ready)
+    }
+    // Before anybody knows that there is a server: without it the signal would end the process.
+    let hangups = await UnixSignalsSequence(trapping: .sighup)
+    try await listeners.listen()
+    // They are ended in the opposite order.
     var configuration = ServiceGroupConfiguration(
-      services: [application], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+      services: [
+        listeners, CertificateReload(hangups, certificate, states, logger), Watchdog(storage, states),
+      ], gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
     configuration.maximumGracefulShutdownDuration = settings.shutdownTime
-    do {
-      try await ServiceGroup(configuration: configuration).run()
-    } catch let error as IOError {
-      let reason = String(cString: strerror(error.errnoCode))
-      let advice = error.errnoCode == EADDRINUSE ? "; choose another port with --listen" : ""
-      throw Failure(
-        .unavailable, "cannot listen on \(host):\(settings.address.port): \(reason)\(advice)")
-    } catch is SocketAddressError.UnknownHost {
-      throw Failure(
-        .unavailable, "cannot listen on \(host):\(settings.address.port): unknown host name; check --listen")
+    try await ServiceGroup(configuration: configuration).run()
+  }
+}
+
+/// What is reported to the service manager, where there is one.
+private struct ServiceStates: Sendable {
+  let notifier: ServiceNotifier?
+  private let logger: Logger
+
+  init(_ notifier: ServiceNotifier?, _ logger: Logger) {
+    self.notifier = notifier
+    self.logger = logger
+  }
+
+  func send(_ state: ServiceNotifier.State) {
+    guard let notifier, !notifier.send(state) else { return }
+    logger.warning("the service manager cannot be informed")
+  }
+}
+
+/// Reads certificate and key again with each SIGHUP. Connections go on.
+private struct CertificateReload: Service {
+  private let hangups: UnixSignalsSequence
+  private let certificate: ServerCertificate?
+  private let states: ServiceStates
+  private let logger: Logger
+
+  init(
+    _ hangups: UnixSignalsSequence, _ certificate: ServerCertificate?, _ states: ServiceStates,
+    _ logger: Logger
+  ) {
+    self.hangups = hangups
+    self.certificate = certificate
+    self.states = states
+    self.logger = logger
+  }
+
+  func run() async throws {
+    for await _ in hangups.cancelOnGracefulShutdown() {
+      states.send(.reloading(microseconds: ServiceNotifier.monotonicMicroseconds))
+      do throws(Failure) {
+        try await certificate?.reload()
+        logger.info("reloaded", metadata: ["certificate": "\(certificate == nil ? "none" : "read again")"])
+      } catch {
+        logger.error("the certificate in use stays", metadata: ["reason": "\(error.message)"])
+      }
+      states.send(.ready)
     }
   }
 }
 
-extension LogbookServer {
-  private func builder(_ connections: OpenConnections) throws -> HTTPServerBuilder {
-    let headTime = TimeAmount(settings.headTime)
-    let plain = HTTPServerBuilder.http1(
-      configuration: HTTP1Channel.Configuration(
-        additionalChannelHandlers: [ConnectionGuard(connections, headTime: headTime)],
-        idleTimeout: TimeAmount(settings.idleTime),
-        httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
-          maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 64)))
-    guard let tls = settings.tls else { return plain }
-    return try .tls(plain, tlsConfiguration: try tls.configuration())
+/// Reports to the service manager that the server works: that its storage answers, be it with an error.
+private struct Watchdog: Service {
+  private let storage: any ServerStorage
+  private let states: ServiceStates
+
+  init(_ storage: any ServerStorage, _ states: ServiceStates) {
+    self.storage = storage
+    self.states = states
+  }
+
+  func run() async throws {
+    let interval = states.notifier?.aliveInterval
+    await cancelWhenGracefulShutdown {
+      while !Task.isCancelled {
+        if interval != nil { await report() }
+        // Without a watchdog only the end is waited for.
+        do { try await Task.sleep(for: interval ?? .seconds(86_400)) } catch { return }
+      }
+    }
+    states.send(.stopping)
+  }
+
+  /// A restart mends no storage, whose errors requests report; a storage that hangs never comes to the report.
+  private func report() async {
+    do throws(ServiceError) {
+      _ = try await storage.logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
+    } catch {
+      guard !Task.isCancelled else { return }
+    }
+    states.send(.alive)
   }
 }

@@ -1,53 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a server listens.
-package struct ListeningAddress: Hashable, Sendable {
-  /// A name or a numeric address, without the brackets of IPv6.
-  package var host: String
-  /// The port; 0 lets the system choose one.
-  package var port: Int
-
-  /// An address of these parts.
-  package init(host: String, port: Int) {
-    self.host = host
-    self.port = port
-  }
-
-  /// The address from `HOST:PORT` or `[IPV6]:PORT`; nil for anything else.
-  package init?(text: String) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-      return nil
-    }
-    var host = text[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") {
-      host = host.dropFirst().dropLast()
-    } else if host.contains(":") {
-      return nil
-    }
-    guard !host.isEmpty else { return nil }
-    self.init(host: String(host), port: Int(port))
-  }
-
-  /// Whether only this machine can reach it.
-  package var isLoopback: Bool {
-    if host == "localhost" || host == "::1" { return true }
-    // All parts are numbers, since a name may begin with an address: 127.0.0.1.example.com.
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-    return parts.count == 4 && parts[0] == 127 && !parts.contains(nil)
-  }
-
-  /// The host as a URL has it.
-  var urlHost: String { host.contains(":") ? "[\(host)]" : host }
-}
+#if canImport(Glibc)
+  package import Glibc
+#elseif canImport(Musl)
+  package import Musl
+#endif
 
 /// How a server runs, and how much it bears.
 package struct ServerSettings: Sendable {
-  /// Where it listens.
-  package var address: ListeningAddress
+  /// Where it listens, beside the sockets that the service manager passed.
+  package var addresses: [ListeningAddress]
+  /// Sockets that listen already.
+  package var systemSockets: [SystemSocket] = []
+  /// Who may use the Unix sockets that it makes.
+  package var socketMode: mode_t = 0o660
+  /// Where it serves the metrics, and then nowhere else; nil for the addresses of everything, to this machine alone.
+  package var metricsAddress: ListeningAddress?
+  /// The service manager that hears of the server's states; nil without one.
+  package var notifier: ServiceNotifier?
   /// Without it, plain HTTP.
   package var tls: ServerTLS?
   /// The host's clock in UTC seconds.
   package var clock: @Sendable () -> Int64
+  /// How the lines of the log are written.
+  package var logFormat = ServerLogFormat.text
   /// Whether the log has warnings and errors alone, and no line for each request.
   package var isQuiet = false
   /// How long a connection may say nothing, between requests and within one.
@@ -83,10 +59,19 @@ package struct ServerSettings: Sendable {
   /// Pages for a browser; nil for none.
   package var pages: PageSettings?
 
-  /// A server at this address, by this clock.
-  package init(address: ListeningAddress, tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64) {
-    self.address = address
+  /// A server at these addresses, by this clock.
+  package init(
+    addresses: [ListeningAddress], tls: ServerTLS? = nil, clock: @escaping @Sendable () -> Int64
+  ) {
+    self.addresses = addresses
     self.tls = tls
     self.clock = clock
+  }
+}
+
+extension ServerSettings {
+  /// What is served where the metrics have no place of their own, or have one.
+  var mainPlace: RequestOrigin.Place {
+    metricsAddress == nil && !systemSockets.contains { $0.isForMetrics } ? .everything : .calls
   }
 }

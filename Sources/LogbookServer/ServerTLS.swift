@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HummingbirdTLS
 import Logbook
 import NIOSSL
 
@@ -17,10 +16,14 @@ package struct ServerTLS: Hashable, Sendable {
   /// Its private key, PEM.
   package var keyFile: String
 
+  /// The certificates, PEM, of which one must vouch for each client; nil where clients need none.
+  package var clientAuthoritiesFile: String?
+
   /// A certificate and its key.
-  package init(certificateFile: String, keyFile: String) {
+  package init(certificateFile: String, keyFile: String, clientAuthoritiesFile: String? = nil) {
     self.certificateFile = certificateFile
     self.keyFile = keyFile
+    self.clientAuthoritiesFile = clientAuthoritiesFile
   }
 }
 
@@ -29,11 +32,11 @@ extension ServerTLS {
   /// 1.3 all do.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-  /// How the server speaks TLS.
+  /// What speaks TLS with these files as they are.
   ///
   /// - Throws: `Failure`: `configuration` for a certificate or key that cannot be used, `permission` for a key that others
   ///   can read.
-  func configuration() throws(Failure) -> TLSConfiguration {
+  func context() throws(Failure) -> NIOSSLContext {
     try checkKeyFile()
     do {
       let chain = try NIOSSLCertificate.fromPEMFile(certificateFile)
@@ -44,9 +47,13 @@ extension ServerTLS {
       configuration.minimumTLSVersion = .tlsv12
       configuration.cipherSuites = Self.ciphers
       configuration.applicationProtocols = ["http/1.1"]
+      if let authorities = try clientAuthorities() {
+        configuration.trustRoots = .certificates(authorities)
+        // A client has no host name.
+        configuration.certificateVerification = .noHostnameVerification
+      }
       // Only here a key is compared with its certificate.
-      _ = try NIOSSLContext(configuration: configuration)
-      return configuration
+      return try NIOSSLContext(configuration: configuration)
     } catch let failure as Failure {
       throw failure
     } catch {
@@ -55,6 +62,17 @@ extension ServerTLS {
         "cannot use the certificate \(certificateFile) with the key \(keyFile): both must be PEM files, and the key that of the certificate"
       )
     }
+  }
+
+  private func clientAuthorities() throws(Failure) -> [NIOSSLCertificate]? {
+    guard let path = clientAuthoritiesFile else { return nil }
+    do {
+      let certificates = try NIOSSLCertificate.fromPEMFile(path)
+      if !certificates.isEmpty { return certificates }
+    } catch {
+      // Whether it cannot be read or holds none: the sentence below is for both.
+    }
+    throw Failure(.configuration, "\(path): cannot read a PEM certificate from this file; check --client-ca")
   }
 
   private func checkKeyFile() throws(Failure) {

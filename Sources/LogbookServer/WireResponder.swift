@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import Logbook
 import LogbookAPI
 import Logging
 
 /// Answers each request: finds its route and its login, carries it out, and reports the outcome.
-struct WireResponder: HTTPResponder {
+struct WireResponder: Sendable {
   private let storage: any ServerStorage
   private let calls: WireCalls
   private let blobs: BlobCalls
@@ -45,16 +44,16 @@ struct WireResponder: HTTPResponder {
     answerTime = settings.answerTime
   }
 
-  func respond(to request: Request, context: RequestOrigin) async throws -> Response {
+  func respond(to request: Request, from origin: RequestOrigin) async -> Response {
     let start = ContinuousClock.now
-    connections.note(context.channel, isWorking: true)
+    connections.note(origin.channel, isWorking: true)
     let incoming = IncomingRequest(request)
     let route = WireRoute(path: incoming.path, method: request.method)
     var loginName: String?
     var answer: Answer
     var isLogged = true
     do {
-      answer = try await self.answer(incoming, route, context, &loginName)
+      answer = try await self.answer(incoming, route, origin, &loginName)
     } catch {
       let refusal = refusal(for: error)
       let isOfPage = route == .page && pages != nil
@@ -75,7 +74,7 @@ struct WireResponder: HTTPResponder {
     return await answer.response(
       takesGzip: incoming.takesGzip,
       AnswerDelivery(
-        limits: answers, login: loginName ?? "", channel: context.channel, time: answerTime,
+        limits: answers, login: loginName ?? "", channel: origin.channel, time: answerTime,
         connections: connections))
   }
 }
@@ -84,7 +83,7 @@ extension WireResponder {
   private func answer(
     _ incoming: IncomingRequest, _ route: WireRoute?, _ origin: RequestOrigin, _ loginName: inout String?
   ) async throws -> Answer {
-    guard let route, route != .metrics || isLocal(incoming, origin) else {
+    guard let route, isServed(route, incoming, origin) else {
       throw Refusal(.notFound, "not found")
     }
     guard !route.isOfPages || pages != nil else { throw Refusal(.notFound, "not found") }
@@ -145,7 +144,9 @@ extension WireResponder {
   }
 
   private func login(_ incoming: IncomingRequest, _ origin: RequestOrigin) async throws -> Login {
-    if let token = incoming.token, let login = try await storage.logins.login(tokenHash: token.hash) {
+    if let token = incoming.token,
+      let login = try await storage.logins.login(tokenHash: token.hash, at: clock())
+    {
       return login
     }
     throw try await failure(of: origin, Refusal(.login, "the token is missing, unknown or revoked"))
@@ -165,7 +166,9 @@ extension WireResponder {
   private func failure(of origin: RequestOrigin, _ refusal: Refusal) async throws -> Refusal {
     let verdict = await failedLogins.add(origin.address, at: clock())
     if let count = verdict.unlogged {
-      logger.warning("too many failed logins; their requests are not listed", metadata: ["count": "\(count)"])
+      logger.warning(
+        "too many failed logins; their requests are not listed",
+        metadata: ["count": .stringConvertible(count)])
     }
     if let wait = verdict.waitSeconds {
       try await Task.sleep(for: failedLoginDelay)
@@ -181,6 +184,16 @@ extension WireResponder {
     // A token that nobody has: the look-up shows whether the storage answers.
     _ = try await storage.logins.login(tokenHash: [UInt8](repeating: 0, count: 32))
     return Answer(body: Array("{\"status\":\"ok\"}".utf8))
+  }
+
+  /// Whether the address that a request came to has the route. Metrics without an address of their own are for this
+  /// machine alone.
+  private func isServed(_ route: WireRoute, _ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
+    switch origin.place {
+    case .everything: route != .metrics || isLocal(incoming, origin)
+    case .calls: route != .metrics
+    case .metrics: route == .metrics || route == .health
+    }
   }
 
   /// Whether a request comes from this machine and through no proxy.
@@ -212,7 +225,8 @@ extension WireResponder {
       "request",
       metadata: [
         "method": "\(route == nil ? "-" : method.rawValue)", "route": "\(route?.path ?? "-")",
-        "status": "\(status)", "ms": "\(milliseconds)", "login": "\(login.map(Login.logID) ?? "-")",
+        "status": .stringConvertible(status), "ms": .stringConvertible(milliseconds),
+        "login": "\(login.map(Login.logID) ?? "-")",
       ])
   }
 }

@@ -17,16 +17,20 @@ package struct RemoteAccess: Hashable, Sendable {
   package var allowsPlainHTTP: Bool
   /// The file of the certificates that alone may vouch for it; nil for those that the system trusts.
   package var authorities: String?
+  /// By which this computer proves to it who it is; nil where it does not ask.
+  package var clientCertificate: ClientCertificate?
 
   /// A remote of this kind at this address.
   package init(
-    kind: String, url: String, token: TokenSource, allowsPlainHTTP: Bool = false, authorities: String? = nil
+    kind: String, url: String, token: TokenSource, allowsPlainHTTP: Bool = false, authorities: String? = nil,
+    clientCertificate: ClientCertificate? = nil
   ) {
     self.kind = kind
     self.url = url
     self.token = token
     self.allowsPlainHTTP = allowsPlainHTTP
     self.authorities = authorities
+    self.clientCertificate = clientCertificate
   }
 }
 
@@ -86,6 +90,8 @@ extension Store {
         database.cachedStatement(
           sql: """
             SELECT *, \(Self.value(of: .remoteAuthorities)) AS authorities,
+              \(Self.value(of: .remoteClientCertificate)) AS client_certificate,
+              \(Self.value(of: .remoteClientKey)) AS client_key,
               CAST(\(Self.value(of: .remoteSince)) AS INTEGER) AS since,
               \(Self.value(of: .lastingFailure)) AS lasting_failure
             FROM remote WHERE url IS NOT NULL
@@ -161,7 +167,9 @@ extension Store {
           WHERE url IS NOT NULL
           """)
       let wasThere = database.changesCount > 0
-      try Self.writeAuthorities(nil, database)
+      try Self.write(nil, as: .remoteAuthorities, database)
+      try Self.write(nil, as: .remoteClientCertificate, database)
+      try Self.write(nil, as: .remoteClientKey, database)
       try Self.clear(.remoteSince, database)
       try Self.clear(.lastingFailure, database)
       return wasThere
@@ -182,7 +190,9 @@ extension Store {
       arguments: [
         access.kind, access.url, file, command, access.allowsPlainHTTP, logbook.id, logbook.name,
       ])
-    try writeAuthorities(access.authorities, database)
+    try write(access.authorities, as: .remoteAuthorities, database)
+    try write(access.clientCertificate?.certificateFile, as: .remoteClientCertificate, database)
+    try write(access.clientCertificate?.keyFile, as: .remoteClientKey, database)
     try clear(.lastingFailure, database)
   }
 
@@ -190,9 +200,9 @@ extension Store {
     "(SELECT value FROM setting WHERE name = '\(setting.rawValue)')"
   }
 
-  private static func writeAuthorities(_ path: String?, _ database: Database) throws {
-    guard let path else { return try clear(.remoteAuthorities, database) }
-    try set(.remoteAuthorities, path, database)
+  private static func write(_ path: String?, as setting: StoreSetting, _ database: Database) throws {
+    guard let path else { return try clear(setting, database) }
+    try set(setting, path, database)
   }
 
   private func otherLogbook(_ known: String?, _ other: String) -> Failure {
@@ -215,7 +225,9 @@ extension RemoteSetting {
     }
     access = RemoteAccess(
       kind: try row["kind"], url: try row["url"], token: token,
-      allowsPlainHTTP: try row["allows_plain_http"], authorities: try row["authorities"])
+      allowsPlainHTTP: try row["allows_plain_http"], authorities: try row["authorities"],
+      clientCertificate: ClientCertificate(
+        storedCertificate: try row["client_certificate"], key: try row["client_key"]))
     logbook = try row["logbook"]
     logbookName = try row["logbook_name"]
     node = try row["node"]
@@ -233,5 +245,13 @@ extension RemoteSetting {
     lastPush = try row["last_push"]
     lastPull = try row["last_pull"]
     purgedAt = try row["purged_at"]
+  }
+}
+
+extension ClientCertificate {
+  /// The certificate that two settings name; nil unless both are there.
+  init?(storedCertificate certificate: String?, key: String?) {
+    guard let certificate, let key else { return nil }
+    self.init(certificateFile: certificate, keyFile: key)
   }
 }

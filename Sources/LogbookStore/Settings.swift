@@ -14,6 +14,8 @@ enum StoreSetting: String {
   case unit, history
   case pullInterval = "pull-interval"
   case remoteAuthorities = "remote_authorities"
+  case remoteClientCertificate = "remote-client-certificate"
+  case remoteClientKey = "remote-client-key"
   /// When the store got this remote, in UTC seconds.
   case remoteSince = "remote-since"
   /// What no later upload mends by itself, as `LastingFailure` writes it.

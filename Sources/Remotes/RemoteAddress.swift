@@ -15,6 +15,11 @@ package struct RemoteAddress: Hashable, Sendable {
   package let isEncrypted: Bool
   /// Host and port, for messages.
   package let host: String
+  /// The host alone, without the brackets of IPv6.
+  let hostName: String
+  let port: Int
+  /// Whether it is this machine itself.
+  let isLoopback: Bool
   /// The address in its shortest form, without a slash at its end.
   package let text: String
 
@@ -43,6 +48,9 @@ package struct RemoteAddress: Hashable, Sendable {
         "\(host): with plain http anyone on the network can read the data and the token; use https, or --insecure-http"
       )
     }
+    hostName = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    port = parts.port ?? (isEncrypted ? 443 : 80)
+    isLoopback = Self.isLoopback(host)
     self.host = host + (parts.port.map { ":\($0)" } ?? "")
     let path = parts.percentEncodedPath
     let end = path.lastIndex { $0 != "/" }

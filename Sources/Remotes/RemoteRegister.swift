@@ -37,6 +37,10 @@ package struct RemoteLogin: Sendable {
   package let zone: LogbookZone?
   /// The file of the certificates that alone may vouch for the remote, in PEM form; nil for those that the system trusts.
   package let authorities: String?
+  /// By which this computer proves who it is; nil where the remote does not ask.
+  package var clientCertificate: ClientCertificate?
+  /// The proxy in between; nil for none.
+  package var proxy: RemoteProxy?
   /// Where it is counted what goes over the wire.
   package let traffic: Traffic
   /// When every exchange ends, finished or not; nil for no such time.

@@ -5,8 +5,8 @@ import SQLiteRows
 /// The schema of the file with logins.
 enum LoginSchema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5553, version: 3, name: "file of a server",
-    statements: [tables, purgedTables])
+    applicationID: 0x474C_5553, version: 4, name: "file of a server",
+    statements: [tables, replacedTokens, purgedTables])
 
   private static let tables = """
     CREATE TABLE logbook (
@@ -21,6 +21,16 @@ enum LoginSchema {
       role TEXT NOT NULL CHECK (role IN ('read', 'write')),
       logbook TEXT NOT NULL REFERENCES logbook(id),
       created_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    """
+
+  private static let replacedTokens = """
+    -- Tokens that were replaced by others, and until when (UTC seconds) each is still accepted.
+    CREATE TABLE replaced_token (
+      token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+      login TEXT NOT NULL REFERENCES login(name) ON DELETE CASCADE,
+      until INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 
     """

@@ -16,7 +16,8 @@ extension Logins {
       try database.execute(
         sql: """
           INSERT INTO purged_token (token_hash, logbook)
-          SELECT token_hash, logbook FROM login WHERE logbook = ?
+          SELECT token_hash, logbook FROM login WHERE logbook = ?1
+          UNION SELECT r.token_hash, l.logbook FROM replaced_token r JOIN login l ON l.name = r.login WHERE l.logbook = ?1
           """, arguments: id)
       try database.execute(sql: "DELETE FROM login WHERE logbook = ?", arguments: id)
       try database.execute(sql: "DELETE FROM logbook WHERE id = ?", arguments: id)

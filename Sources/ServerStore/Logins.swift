@@ -60,26 +60,47 @@ package final class Logins: LoginDirectory {
     }
   }
 
+  /// Replaces the token of a login by another one.
+  package func rotate(name: String, token: LoginToken, graceSeconds: Int, at now: Int64) throws {
+    try file.writeNow { database in
+      guard
+        let old = try Data.fetchOne(
+          database, sql: "SELECT token_hash FROM login WHERE name = ?", arguments: [name])
+      else { throw Self.unknown(name) }
+      let until = now + Int64(graceSeconds)
+      // Who rotates because a token leaked ends the ones before it as well.
+      try database.execute(
+        sql: "UPDATE replaced_token SET until = min(until, ?) WHERE login = ?", arguments: [until, name])
+      try database.execute(
+        sql: "INSERT INTO replaced_token (token_hash, login, until) VALUES (?, ?, ?)",
+        arguments: [old, name, until])
+      try database.execute(sql: "DELETE FROM replaced_token WHERE until <= ?", arguments: [now])
+      try database.execute(
+        sql: "UPDATE login SET token_hash = ? WHERE name = ?", arguments: [Data(token.hash), name])
+    }
+  }
+
   /// Removes a login: its token opens nothing from the next request on.
   package func remove(name: String) throws {
     try file.writeNow { database in
       try database.execute(sql: "DELETE FROM login WHERE name = ?", arguments: [name])
-      guard database.changesCount == 1 else {
-        throw Failure(
-          .missingInput, "no token is named '\(name)'; 'glucoport serve token list' shows the names")
-      }
+      guard database.changesCount == 1 else { throw Self.unknown(name) }
     }
   }
 
   /// Closes the file.
   package func close() throws { try file.close() }
 
-  /// The login whose token has this SHA-256; nil when there is none.
-  package func login(tokenHash: [UInt8]) async throws(ServiceError) -> Login? {
+  /// The login whose token has this SHA-256, or had it until a time that is not over; nil when there is none.
+  package func login(tokenHash: [UInt8], at now: Int64) async throws(ServiceError) -> Login? {
     try await file.read { database in
       let statement = try database.cachedStatement(
-        sql: "SELECT name, logbook, role FROM login WHERE token_hash = ?")
-      if let row = try Row.fetchOne(statement, arguments: [Data(tokenHash)]) {
+        sql: """
+          SELECT name, logbook, role FROM login WHERE token_hash = ?1
+          UNION ALL SELECT l.name, l.logbook, l.role FROM replaced_token r JOIN login l ON l.name = r.login
+          WHERE r.token_hash = ?1 AND r.until > ?2
+          """)
+      if let row = try Row.fetchOne(statement, arguments: [Data(tokenHash), now]) {
         // By its logbook: the name of a login is a person's, and errors are logged.
         let stored = StoredRow(row, of: "login", key: 1..<2)
         return Login(name: try stored[0], logbook: try stored[1], role: try stored.code(2))
@@ -100,6 +121,10 @@ package final class Logins: LoginDirectory {
 }
 
 extension Logins {
+  private static func unknown(_ name: String) -> Failure {
+    Failure(.missingInput, "no token is named '\(name)'; 'glucoport serve token list' shows the names")
+  }
+
   private static func canBeName(_ name: String) -> Bool {
     (1...64).contains(name.unicodeScalars.count)
       && name.unicodeScalars.allSatisfy { scalar in

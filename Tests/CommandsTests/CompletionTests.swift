@@ -32,7 +32,8 @@ import Testing
   }
 
   private static let names: Set<String> = [
-    "store", "transcript", "rejects", "save", "token-file", "ca-file", "tls-cert", "tls-key", "data",
+    "store", "transcript", "rejects", "save", "token-file", "ca-file", "client-cert", "client-key",
+    "client-ca", "tls-cert", "tls-key", "data",
     "output",
     "prefix",
   ]

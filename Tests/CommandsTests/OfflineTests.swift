@@ -29,7 +29,7 @@ import Testing
     ("meter drivers", ""), ("meter udev-rules", ""), ("setup", "--dry-run"), ("setup user", ""),
     ("setup system", "--prefix $PWD/usr"), ("setup remove", "user"),
     ("serve token add", "new --role read --data served"), ("serve token list", "--data served"),
-    ("serve token revoke", "new --data served"),
+    ("serve token rotate", "new --data served"), ("serve token revoke", "new --data served"),
   ]
 
   private static let session = URL(filePath: #filePath)

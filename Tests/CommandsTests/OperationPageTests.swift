@@ -54,7 +54,7 @@ import Testing
     let names = Set((PackagedUserUnits.files + PackagedSystemUnits.files).map(\.name))
     let text = try page().lines.joined(separator: "\n")
     let named = Set(
-      text.matches(of: /glucoport-[a-z]+@?(?:\$name)?\.(?:service|timer)/).map { String($0.output) })
+      text.matches(of: /glucoport-[a-z]+@?(?:\$name)?\.(?:service|socket|timer)/).map { String($0.output) })
     #expect(named.count >= 7)
     #expect(Set(named.map { $0.replacing("$name", with: "") }).subtracting(names) == [])
   }

@@ -68,6 +68,29 @@ import Testing
     #expect(text.hasSuffix("\n1\n0\n"), "the line of the request by the login's id, and no token")
   }
 
+  @Test func theLogAsJSONHoldsOneObjectPerLineAndNothingOfPeople() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        token=$(token 'Anna Secret' write annas-secret); serve --log-format json
+        ask -d "$(reading 1700000000)" "$url/v1/readings?note=SECRETNOTE" >body
+        ask "$url/SECRETPATH" >body; ask -H "Authorization: Bearer SECRETTOKEN" "$url/v1/logbook" >body
+        stop >/dev/null; cat log
+        glucoport serve --log-format xml 2>/dev/null; printf '{"message":"%s"}\\n' $?
+        """)
+    let lines = try outcome.objects()
+    try #require(lines.count == 4, "\(outcome)")
+    #expect(lines.map { $0["status"] as? Int } == [200, 404, 401, nil])
+    #expect(
+      Set(lines[0].keys) == ["time", "level", "message", "method", "route", "status", "ms", "login"])
+    #expect(lines[0]["level"] as? String == "info" && lines[0]["route"] as? String == "/v1/readings")
+    #expect(lines[0]["ms"] is Int && (lines[0]["time"] as? String)?.hasSuffix("Z") == true)
+    #expect(lines[3]["message"] as? String == "64")
+    for secret in ["SECRET", "Secret", "secret", "123.5", "1700000000"] {
+      #expect(!outcome.output.contains(secret), "\(secret)")
+    }
+  }
+
   @Test func whatWasAcknowledgedOutlivesAKill() async throws {
     let program = try Program()
     let outcome = try await program.shell(
@@ -122,6 +145,24 @@ import Testing
         ended with 0
 
         """, "\(outcome.errors)")
+  }
+
+  @Test func aRotatedTokenReplacesTheOldOneAtOnceOrAfterItsGrace() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        first=$(token one write); serve
+        rotate() { glucoport serve token rotate "$@" --data served; }
+        second=$(rotate one)
+        token=$first; status "$url/v1/logbook"; token=$second; status "$url/v1/logbook"
+        third=$(rotate one --grace 1h)
+        status "$url/v1/logbook"; token=$third; status "$url/v1/logbook"
+        glucoport serve token list --data served | grep -c '^one  write  anna  '
+        rotate two 2>/dev/null; echo $?; rotate one --grace soon 2>/dev/null; echo $?
+        stat -c %a served/server.db; cat served/server.db* | grep -c -F -e "$first" -e "$second" -e "$third"
+        stop
+        """)
+    #expect(outcome.output == "401\n200\n200\n200\n1\n66\n64\n600\n0\nended with 0\n", "\(outcome)")
   }
 
   @Test func aServerListensForOthersOnlyWithTLSOrWhenToldSo() async throws {

@@ -156,6 +156,23 @@ import Testing
     #expect(Well.wrong { $0.remote?.answer = .failure(failure) }.map(\.category) == [.unavailable])
   }
 
+  @Test func aKeyOfAClientCertificateIsHeldToTheRulesOfATokenFile() {
+    func wrong(_ key: FileFact?) -> [Finding] {
+      Well.wrong {
+        $0.remote?.remote.access.clientCertificate = ClientCertificate(
+          certificateFile: "/home/anna/me.pem", keyFile: "/home/anna/me.key")
+        $0.remote?.clientKeyFile = key
+      }
+    }
+    let key = FileFact(path: "/home/anna/me.key", owner: Well.user, mode: 0o600)
+    #expect(wrong(key) == [])
+    #expect(wrong(nil).map(\.category) == [.missingInput])
+    var shared = key
+    shared.mode = 0o640
+    #expect(wrong(shared).map(\.fix) == ["chmod 600 '/home/anna/me.key'"])
+    #expect(wrong(FileFact(path: key.path, owner: 0, mode: 0o600)).map(\.category) == [.permission])
+  }
+
   @Test func aCAFileThatCannotBeReadIsFound() {
     let found = Well.wrong {
       $0.remote?.remote.access.authorities = "/home/anna/ca.pem"

@@ -200,8 +200,12 @@ import Testing
 
   @Test func anAddressIsAHostAndAPort() {
     #expect(ListeningAddress(text: "127.0.0.1:0") == ListeningAddress(host: "127.0.0.1", port: 0))
-    #expect(ListeningAddress(text: "[::1]:8077")?.host == "::1")
-    for text in ["", ":1", "host", "host:", "host:65536", "host:-1", "::1:80", "host:x"] {
+    #expect(ListeningAddress(text: "[::1]:8077") == ListeningAddress(host: "::1", port: 8077))
+    #expect(ListeningAddress(text: "[::1]:8077")?.text == "[::1]:8077")
+    #expect(ListeningAddress(text: "unix:/run/x") == .unix(path: "/run/x"))
+    #expect(ListeningAddress(text: "unix:" + String(repeating: "x", count: 107)) != nil)
+    #expect(ListeningAddress(text: "unix:" + String(repeating: "x", count: 108)) == nil)
+    for text in ["", ":1", "host", "host:", "host:65536", "host:-1", "::1:80", "host:x", "unix:"] {
       #expect(ListeningAddress(text: text) == nil, "\(text)")
     }
     for host in ["localhost", "127.0.0.1", "127.9.9.9", "::1"] {

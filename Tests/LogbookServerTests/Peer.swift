@@ -72,13 +72,13 @@ struct Peer: Sendable {
       name: "Berta", role: .write, logbook: "Berta's", token: LoginToken(otherToken), at: 0)
     try logins.close()
     let storage = try EmbeddedStorage(folder: folder.path, quota: quota)
-    var settings = ServerSettings(address: ListeningAddress(host: "127.0.0.1", port: 0)) { 1_795_219_200 }
+    var settings = ServerSettings(addresses: [ListeningAddress(host: "127.0.0.1", port: 0)]) { 1_795_219_200 }
     settings.isQuiet = true
     adjust(&settings)
     let server = LogbookServer(storage, settings)
     try await withThrowingTaskGroup(of: Void.self) { group in
       let (urls, continuation) = AsyncStream.makeStream(of: String.self)
-      group.addTask { try await server.run { continuation.yield($0) } }
+      group.addTask { try await server.run { continuation.yield($0[0]) } }
       var iterator = urls.makeAsyncIterator()
       let url = await iterator.next() ?? ""
       let login = try #require(try await storage.logins.login(tokenHash: LoginToken(writeToken).hash))

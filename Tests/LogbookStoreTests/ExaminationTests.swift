@@ -48,12 +48,16 @@ import Testing
   @Test func aStoreThatIsInUseIsReadWithItsLog() throws {
     let store = try scratch.open(.sync)
     let access = RemoteAccess(
-      kind: "glucoport", url: "https://host.example", token: .file("/token"), authorities: "/ca.pem")
+      kind: "glucoport", url: "https://host.example", token: .file("/token"), authorities: "/ca.pem",
+      clientCertificate: ClientCertificate(certificateFile: "/me.pem", keyFile: "/me.key"))
     let logbook = RemoteLogbook(id: "id", name: "Anna", isWritable: true, maxReadings: 1, maxRecords: 1)
     try store.setRemote(access, logbook: logbook, isNewRemote: false, at: 0)
     #expect(try files()["logbook.db-wal"]?.isEmpty == false)
     let found = try #require(try examine())
     #expect(found.remote?.access == access && found.remote?.logbook == "id")
+    #expect(try store.remote()?.access == access)
+    #expect(try store.removeRemote())
+    #expect(try examine()?.remote == nil)
   }
 
   @Test func withoutAStoreThereIsNothingToSee() throws {

@@ -18,12 +18,12 @@ enum ServedLogbook {
     let (writer, reader) = (LoginToken(writeToken), LoginToken(readToken))
     try await storage.logins.add(name: "writer", role: .write, logbook: "Anna", token: writer, at: 0)
     try await storage.logins.add(name: "reader", role: .read, logbook: nil, token: reader, at: 0)
-    var settings = ServerSettings(address: ListeningAddress(host: "127.0.0.1", port: 0)) { 1_795_219_200 }
+    var settings = ServerSettings(addresses: [ListeningAddress(host: "127.0.0.1", port: 0)]) { 1_795_219_200 }
     settings.isQuiet = true
     let server = LogbookServer(storage, settings)
     try await withThrowingTaskGroup(of: Void.self) { group in
       let (urls, continuation) = AsyncStream.makeStream(of: String.self)
-      group.addTask { try await server.run { continuation.yield($0) } }
+      group.addTask { try await server.run { continuation.yield($0[0]) } }
       var iterator = urls.makeAsyncIterator()
       try await body(await iterator.next() ?? "")
       group.cancelAll()

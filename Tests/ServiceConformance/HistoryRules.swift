@@ -187,6 +187,41 @@ enum HistoryRules {
       #expect(Set(revisions).count == 4)
     }
 
+    StorageRule("aReplacedTokenOpensNothingBehindItsGrace") { stand in
+      let logins = stand.storage.logins
+      let (old, second, third) = (LoginToken("gp_writer"), LoginToken("gp_second"), LoginToken("gp_third"))
+      func opening(at now: Int64) async throws -> [String] {
+        var found: [String] = []
+        for token in [old, second, third] {
+          guard let login = try await logins.login(tokenHash: token.hash, at: now) else { continue }
+          #expect(login == stand.writer)
+          found.append(token.text)
+        }
+        return found
+      }
+      try await logins.rotate(name: "writer", token: second, graceSeconds: 60, at: 1000)
+      #expect(try await opening(at: 1059) == [old.text, second.text])
+      #expect(try await opening(at: 1060) == [second.text])
+      // Another rotation without a grace ends both.
+      try await logins.rotate(name: "writer", token: third, graceSeconds: 0, at: 1030)
+      #expect(try await opening(at: 1030) == [third.text])
+      #expect(try await logins.login(tokenHash: LoginToken("gp_reader").hash, at: 1030) == stand.reader)
+      await #expect {
+        try await logins.rotate(name: "nobody", token: old, graceSeconds: 0, at: 1030)
+      } throws: {
+        ($0 as? Failure)?.category == .missingInput
+      }
+      #expect(try await logins.login(tokenHash: old.hash, at: 1030) == nil)
+    }
+
+    StorageRule("aReplacedTokenEndsWithItsLogin") { stand in
+      let logins = stand.storage.logins
+      try await logins.rotate(name: "reader", token: LoginToken("gp_new"), graceSeconds: 60, at: 1000)
+      try await logins.remove(name: "reader")
+      #expect(try await logins.login(tokenHash: LoginToken("gp_reader").hash, at: 1001) == nil)
+      #expect(try await logins.login(tokenHash: LoginToken("gp_new").hash, at: 1001) == nil)
+    }
+
     StorageRule("aTokenThatIsNotKnownHasNoLogin") { stand in
       for text in ["", "gp_", "gp_writes", "GP_WRITER"] {
         let login = try await stand.storage.logins.login(tokenHash: LoginToken(text).hash)

@@ -58,6 +58,18 @@ enum PurgeRules {
       }
     }
 
+    StorageRule("aReplacedTokenIsToldOfThePurge") { stand in
+      try await filled(stand)
+      let logins = stand.storage.logins
+      try await logins.rotate(name: "reader", token: LoginToken("gp_new"), graceSeconds: 60, at: 1000)
+      try await stand.purge(stand.writer)
+      for text in ["gp_reader", "gp_new"] {
+        await #expect(throws: ServiceError.purged) {
+          _ = try await logins.login(tokenHash: LoginToken(text).hash, at: 1001)
+        }
+      }
+    }
+
     StorageRule("anotherLogbookLivesOn") { stand in
       var stranger = Client(stand, as: stand.stranger)
       try await stranger.push(Sample.history(5))

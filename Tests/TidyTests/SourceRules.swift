@@ -32,7 +32,7 @@ enum SourceRules {
     (
       "the HTTP server", "LogbookServer",
       [
-        "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOSSL",
+        "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
         "ServiceLifecycle", "UnixSignals",
       ]
     ),

@@ -12,6 +12,8 @@ struct RemoteObject: Encodable {
   let tokenSource: String
   let tokenFile: String?
   let caFile: String?
+  let clientCert: String?
+  let clientKey: String?
   let insecureHTTP: Bool
   let failures: Int
   let lastSuccess: String?
@@ -31,6 +33,8 @@ struct RemoteObject: Encodable {
       }
     (tokenSource, tokenFile) = (source, path)
     caFile = setting.access.authorities
+    clientCert = setting.access.clientCertificate?.certificateFile
+    clientKey = setting.access.clientCertificate?.keyFile
     insecureHTTP = setting.access.allowsPlainHTTP
     failures = setting.failures
     lastSuccess = setting.lastSuccess.map(instant)

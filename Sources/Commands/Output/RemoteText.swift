@@ -31,6 +31,10 @@ enum RemoteText {
     case .command: lines.append("  token from a command")
     }
     if let path = setting.access.authorities { lines.append("  trusts only the CA file \(displayed(path))") }
+    if let client = setting.access.clientCertificate {
+      lines.append(
+        "  client certificate \(displayed(client.certificateFile)) with the key \(displayed(client.keyFile))")
+    }
     if setting.access.allowsPlainHTTP { lines.append("  http without encryption is allowed") }
     if let purged = setting.purgedAt {
       lines.append("  the server reported that the logbook was removed permanently, \(instant(purged))")

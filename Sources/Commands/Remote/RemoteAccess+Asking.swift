@@ -21,13 +21,18 @@ extension RemoteAccess {
 
   /// The login, for which the token is read.
   ///
-  /// - Throws: `Failure`: what is wrong with address or token.
+  /// - Throws: `Failure`: what is wrong with address, token or proxy.
   func login(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
   ) async throws(Failure) -> RemoteLogin {
-    RemoteLogin(
-      address: try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP), token: try await token.token(),
-      agent: "glucoport/\(Release.version)", zone: zone, authorities: authorities, traffic: traffic)
+    let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
+    let proxy = try RemoteProxy(for: address, environment: Host.environment)
+    var login = RemoteLogin(
+      address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,
+      authorities: authorities, traffic: traffic)
+    login.clientCertificate = clientCertificate
+    login.proxy = proxy
+    return login
   }
 
   /// Runs a body with the remote: the connection is opened, and goes when the body ends.

@@ -43,6 +43,16 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     completion: .file())
   var caFile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Certificate of this computer with its chain (PEM), for a server that asks for one.", valueName: "file"),
+    completion: .file())
+  var clientCert: String?
+
+  @Option(
+    help: ArgumentHelp("Private key of that certificate (PEM).", valueName: "file"), completion: .file())
+  var clientKey: String?
+
   @Flag(help: "Allow another logbook than before; everything is sent to it.")
   var newRemote = false
 
@@ -59,6 +69,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     guard (tokenFile == nil) != (tokenCommand == nil) else {
       throw ValidationError("Use one of --token-file and --token-command.")
     }
+    guard (clientCert == nil) == (clientKey == nil) else {
+      throw ValidationError("--client-cert and --client-key need each other.")
+    }
   }
 
   func run() async throws {
@@ -67,7 +80,7 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     let kind = try type.map(RemoteRegister.kind(named:)) ?? RemoteRegister.kind(of: address)
     let access = RemoteAccess(
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,
-      authorities: caFile.map(Self.whole))
+      authorities: caFile.map(Self.whole), clientCertificate: clientCertificate)
     let logbook = try await access.ask { try await $0.logbook() }
     let output = Output()
     let store = try NewLogbook().openOrCreate(path, .sync, output)
@@ -80,6 +93,11 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
     if change == .requeued { output.line("  everything is pending and will be sent to this logbook") }
     try LateFailure.marking { try output.finish() }
+  }
+
+  private var clientCertificate: ClientCertificate? {
+    guard let clientCert, let clientKey else { return nil }
+    return ClientCertificate(certificateFile: Self.whole(clientCert), keyFile: Self.whole(clientKey))
   }
 
   private var tokenSource: TokenSource {

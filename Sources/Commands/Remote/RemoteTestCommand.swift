@@ -18,7 +18,8 @@ struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func run() async throws {
     let setting = try storeOptions.open(.reader).requireRemote()
-    let logbook = try await setting.access.ask { try await $0.logbook() }
+    let login = try await setting.access.login()
+    let logbook = try await setting.access.ask(with: login) { try await $0.logbook() }
     guard logbook.id == setting.logbook else {
       throw Failure(.otherLogbook(id: logbook.id), host: setting.access.url)
     }
@@ -26,6 +27,7 @@ struct RemoteTestCommand: AsyncParsableCommand, ClassifiedCommand {
     output.line(setting.access.url)
     output.line("  \(RemoteText.line(logbook))")
     if let time = logbook.time { output.line("  \(RemoteText.clock(time - Host.now()))") }
+    if let proxy = login.proxy { output.line("  through the proxy \(displayed("\(proxy)"))") }
     for line in RemoteText.missingPermissions(logbook) { output.line("  \(line)") }
     try output.finish()
   }

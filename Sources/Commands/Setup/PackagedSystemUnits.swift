@@ -64,7 +64,8 @@ enum PackagedSystemUnits {
       "glucoport-server.service",
       #"""
       # SPDX-License-Identifier: Apache-2.0
-      # Further options are in /etc/default/glucoport-server; glucoport-operation(7) shows TLS and a proxy in front.
+      # Further options are in /etc/default/glucoport-server; glucoport-operation(7) shows TLS and a proxy in front. If
+      # glucoport-server.socket is started, its sockets are used and stay open while the server is restarted.
       [Unit]
       Description=Server that keeps glucose logbooks in sync
       Documentation=man:glucoport-operation(7) man:glucoport-serve(1)
@@ -72,9 +73,12 @@ enum PackagedSystemUnits {
       Wants=network-online.target
 
       [Service]
-      Type=exec
+      Type=notify
       EnvironmentFile=-/etc/default/glucoport-server
       ExecStart=/usr/bin/glucoport serve --data /var/lib/glucoport --quiet $SERVE_OPTIONS
+      # Reads the certificate and the key again.
+      ExecReload=/bin/kill -HUP $MAINPID
+      WatchdogSec=60
       User=glucoport
       StateDirectory=glucoport
       StateDirectoryMode=0700
@@ -107,7 +111,8 @@ enum PackagedSystemUnits {
       ProtectProc=invisible
       ProtectSystem=strict
       RemoveIPC=yes
-      RestrictAddressFamilies=AF_INET AF_INET6
+      # systemd is informed by a Unix socket.
+      RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
       RestrictNamespaces=yes
       RestrictRealtime=yes
       RestrictSUIDSGID=yes
@@ -118,6 +123,23 @@ enum PackagedSystemUnits {
 
       [Install]
       WantedBy=multi-user.target
+
+      """#
+    ),
+    (
+      "glucoport-server.socket",
+      #"""
+      # SPDX-License-Identifier: Apache-2.0
+      # The sockets of glucoport-server.service, which stay open while it is restarted, so that no request is refused.
+      [Unit]
+      Description=Sockets of the server that keeps glucose logbooks in sync
+      Documentation=man:glucoport-operation(7) man:glucoport-serve(1)
+
+      [Socket]
+      ListenStream=127.0.0.1:8077
+
+      [Install]
+      WantedBy=sockets.target
 
       """#
     ),

@@ -11,6 +11,8 @@ package struct RemoteFacts: Sendable {
   package var user: UInt32
   /// The file with the token; nil for a command, and where it cannot be seen.
   package var tokenFile: FileFact?
+  /// The file with the key of the client certificate; nil without one, and where it cannot be seen.
+  package var clientKeyFile: FileFact?
   /// Whether the file with the certificates can be read; nil where none is set.
   package var readsAuthorities: Bool?
   /// What the server answered, or why it did not; nil where it was not asked.
@@ -35,14 +37,16 @@ package struct RemoteFacts: Sendable {
   package static func of(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {
     var token: FileFact?
     if case .file(let path) = remote.access.token { token = .at(path, followsLink: true) }
-    return RemoteFacts(
+    var facts = RemoteFacts(
       remote, user: user, tokenFile: token,
       readsAuthorities: remote.access.authorities.map { SystemText.of($0) != nil }, now: now)
+    facts.clientKeyFile = remote.access.clientCertificate.flatMap { .at($0.keyFile, followsLink: true) }
+    return facts
   }
 
   /// What is wrong with the remote.
   var findings: [Finding] {
-    let found = purged + token + authorities + attempts + online
+    let found = purged + token + clientKey + authorities + attempts + online
     return found.isEmpty ? [Finding(.remote, .ok, "\(url): \(success)")] : found
   }
 
@@ -64,23 +68,33 @@ package struct RemoteFacts: Sendable {
 
   private var token: [Finding] {
     guard case .file(let path) = remote.access.token else { return [] }
+    return secret("token", path, tokenFile)
+  }
+
+  private var clientKey: [Finding] {
+    guard let path = remote.access.clientCertificate?.keyFile else { return [] }
+    return secret("key", path, clientKeyFile)
+  }
+
+  /// What is wrong with a file that only its owner may read.
+  private func secret(_ name: String, _ path: String, _ file: FileFact?) -> [Finding] {
     let shown = PathText.shown(path)
-    guard let tokenFile else {
-      return [Finding(.remote, .fail, "\(shown): the token file cannot be found", .missingInput)]
+    guard let file else {
+      return [Finding(.remote, .fail, "\(shown): the \(name) file cannot be found", .missingInput)]
     }
-    if tokenFile.owner != user {
+    if file.owner != user {
       return [
         Finding(
-          .remote, .fail, "\(shown): the token file belongs to another user",
+          .remote, .fail, "\(shown): the \(name) file belongs to another user",
           fix: "sudo chown \(user) \(quoted(path))",
           .permission)
       ]
     }
-    guard tokenFile.mode & 0o077 != 0 else { return [] }
+    guard file.mode & 0o077 != 0 else { return [] }
     return [
       Finding(
         .remote, .fail,
-        "\(shown) has mode \(tokenFile.octal): other users may read the token, so it is not used",
+        "\(shown) has mode \(file.octal): other users may read the \(name), so it is not used",
         fix: "chmod 600 \(quoted(path))", .permission)
     ]
   }

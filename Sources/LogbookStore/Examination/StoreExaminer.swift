@@ -104,18 +104,23 @@ package struct StoreExaminer {
     found.remote = try remote(file)
   }
 
+  private func value(of setting: StoreSetting) -> String {
+    "(SELECT value FROM setting WHERE name = '\(setting.rawValue)')"
+  }
+
   private func remote(_ file: ExaminedFile) throws -> ExaminedRemote? {
     let rows = try file.rows(
       """
       SELECT kind, url, token_file, token_command, allows_plain_http, logbook, last_success, next_attempt, last_error,
-        purged_at, (SELECT value FROM setting WHERE name = '\(StoreSetting.remoteAuthorities.rawValue)')
+        purged_at, \(value(of: .remoteAuthorities)), \(value(of: .remoteClientCertificate)), \(value(of: .remoteClientKey))
       FROM remote WHERE url IS NOT NULL
       """)
     guard let row = rows.first, let kind = row[0], let url = row[1], let logbook = row[5] else { return nil }
     let token = row[2].map(TokenSource.file) ?? .command(row[3] ?? "")
     var remote = ExaminedRemote(
       access: RemoteAccess(
-        kind: kind, url: url, token: token, allowsPlainHTTP: row[4] == "1", authorities: row[10]),
+        kind: kind, url: url, token: token, allowsPlainHTTP: row[4] == "1", authorities: row[10],
+        clientCertificate: ClientCertificate(storedCertificate: row[11], key: row[12])),
       logbook: logbook)
     remote.lastSuccess = row[6].flatMap { Int64($0) }
     remote.nextAttempt = row[7].flatMap { Int64($0) }

@@ -19,7 +19,7 @@ extension PooledHTTPTransport {
   func problem(_ error: any Error) -> ServiceError {
     switch error {
     case let error as HTTPClientError: problem(error)
-    case let error as NIOConnectionError: address.unavailable(Self.reason(error))
+    case let error as NIOConnectionError: address.unavailable(reason(error))
     case HTTPParserError.invalidEOFState:
       address.unavailable("connection lost during the answer")
     case is HTTPParserError: address.violation("its answer is not HTTP")
@@ -33,6 +33,14 @@ extension PooledHTTPTransport {
 
   private func problem(_ error: HTTPClientError) -> ServiceError {
     switch error {
+    case .proxyAuthenticationRequired:
+      address.unavailable(
+        "the proxy \(proxyName) needs a user and a password: set HTTPS_PROXY to http://user:password@host:port"
+      )
+    case .invalidProxyResponse:
+      address.unavailable("the proxy \(proxyName) does not open a connection to the server")
+    case .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+      address.unavailable("the proxy \(proxyName) did not answer in time")
     case .connectTimeout, .getConnectionFromPoolTimeout:
       address.unavailable("cannot connect: connection timed out")
     case .tlsHandshakeTimeout: address.unavailable(Self.tlsReason)
@@ -46,15 +54,18 @@ extension PooledHTTPTransport {
   }
 
   private static let tlsReason =
-    "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts"
+    "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts; it may need a client certificate, too"
 
-  private static func reason(_ error: NIOConnectionError) -> String {
+  private var proxyName: String { proxy.map { "\($0)" } ?? "" }
+
+  private func reason(_ error: NIOConnectionError) -> String {
+    let place = proxy.map { "cannot connect to the proxy \($0)" } ?? "cannot connect"
     if let code = error.connectionErrors.lazy.compactMap({ ($0.error as? IOError)?.errnoCode }).first {
-      let question = code == ECONNREFUSED ? "; is the server running?" : ""
-      return "cannot connect: \(text(code))\(question)"
+      let question = code == ECONNREFUSED ? "; is \(proxy == nil ? "the server" : "it") running?" : ""
+      return "\(place): \(Self.text(code))\(question)"
     }
-    if error.connectionErrors.isEmpty { return "cannot connect: unknown host name" }
-    return "cannot connect: connection timed out"
+    if error.connectionErrors.isEmpty { return "\(place): unknown host name" }
+    return "\(place): connection timed out"
   }
 
   private static func text(_ code: CInt) -> String { String(cString: strerror(code)) }

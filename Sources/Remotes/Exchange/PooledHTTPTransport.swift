@@ -16,6 +16,8 @@ struct PooledHTTPTransport: HTTPTransport {
 
   /// For messages, and for the base of every request.
   let address: RemoteAddress
+  /// For messages, too.
+  let proxy: RemoteProxy?
   private let client: HTTPClient
   private let limits: ExchangeLimits
   private let agent: String
@@ -28,7 +30,7 @@ struct PooledHTTPTransport: HTTPTransport {
     _ login: RemoteLogin, limits: ExchangeLimits,
     isolation: isolated (any Actor)? = #isolation, _ body: (PooledHTTPTransport) async throws -> Value
   ) async throws -> Value {
-    let configuration = try configuration(limits, login.authorities)
+    let configuration = try configuration(limits, login)
     let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let result: Result<Value, any Error>
     do {
@@ -36,7 +38,8 @@ struct PooledHTTPTransport: HTTPTransport {
         try await HTTPClient.withHTTPClient(eventLoopGroup: threads, configuration: configuration) {
           try await body(
             PooledHTTPTransport(
-              address: login.address, client: $0, limits: limits, agent: login.agent, traffic: login.traffic,
+              address: login.address, proxy: login.proxy, client: $0, limits: limits, agent: login.agent,
+              traffic: login.traffic,
               lastEnd: login.end))
         })
     } catch {
@@ -66,11 +69,14 @@ struct PooledHTTPTransport: HTTPTransport {
 
 extension PooledHTTPTransport {
   private static func configuration(
-    _ limits: ExchangeLimits, _ authorities: String?
+    _ limits: ExchangeLimits, _ login: RemoteLogin
   ) throws(Failure) -> HTTPClient.Configuration {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
-    if let authorities { tls.trustRoots = .certificates(try certificates(authorities)) }
+    if let authorities = login.authorities {
+      tls.trustRoots = .certificates(try certificates(authorities))
+    }
+    if let certificate = login.clientCertificate { try certificate.join(&tls) }
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
@@ -81,6 +87,7 @@ extension PooledHTTPTransport {
     // When to try again is the caller's to decide.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.httpVersion = .http1Only
+    configuration.proxy = login.proxy.map(HTTPClient.Configuration.Proxy.init)
     return configuration
   }
 
@@ -158,6 +165,44 @@ extension PooledHTTPTransport {
 
   private var tooLong: ServiceError {
     address.violation("its answer is longer than \(limits.bodyBytes) bytes")
+  }
+}
+
+extension HTTPClient.Configuration.Proxy {
+  fileprivate init(_ proxy: RemoteProxy) {
+    switch proxy.kind {
+    case .socks: self = .socksServer(host: proxy.host, port: proxy.port)
+    case .http:
+      let login = proxy.login.map {
+        HTTPClient.Authorization.basic(username: $0.user, password: $0.password)
+      }
+      self = .server(host: proxy.host, port: proxy.port, authorization: login)
+    }
+  }
+}
+
+extension ClientCertificate {
+  /// Shows the certificate to a server that asks for one.
+  ///
+  /// - Throws: `Failure`: `permission` for a key that others may read, `missingInput` without it, `configuration` for
+  ///   files that cannot be used.
+  fileprivate func join(_ tls: inout TLSConfiguration) throws(Failure) {
+    let key = try TokenFile.read(keyFile, as: "key of the client certificate")
+    do {
+      tls.certificateChain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { .certificate($0) }
+      tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
+      // Only here a key is compared with its certificate.
+      if !tls.certificateChain.isEmpty {
+        _ = try NIOSSLContext(configuration: tls)
+        return
+      }
+    } catch {
+      // Whatever is wrong with them, the sentence below is for it.
+    }
+    throw Failure(
+      .configuration,
+      "cannot use the client certificate \(certificateFile) with the key \(keyFile): both must be PEM files without a passphrase, and the key that of the certificate"
+    )
   }
 }
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import HummingbirdCore
+import Logbook
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The sockets of a server, bound and listening, and what becomes of their connections.
+struct Listeners: Service {
+  private typealias Connections = NIOAsyncChannel<HTTP1Channel.Value, Never>
+
+  /// One socket.
+  private struct Listener: Sendable {
+    let connections: Connections
+    let channel: HTTP1Channel
+    let url: String
+  }
+
+  /// How long connections that the kernel has handed over may take to be set up, when no more are accepted.
+  private static let handoverTime = TimeAmount.milliseconds(100)
+
+  private let responder: WireResponder
+  private let settings: ServerSettings
+  private let open: OpenConnections
+  private let certificate: ServerCertificate?
+  private let logger: Logger
+  private let announce: @Sendable (_ urls: [String]) async -> Void
+  private var listeners: [Listener] = []
+  private var unixSockets: [UnixSocket] = []
+
+  init(
+    _ responder: WireResponder, _ settings: ServerSettings, _ open: OpenConnections,
+    _ certificate: ServerCertificate?, _ logger: Logger,
+    announce: @escaping @Sendable (_ urls: [String]) async -> Void
+  ) {
+    self.announce = announce
+    self.responder = responder
+    self.settings = settings
+    self.open = open
+    self.certificate = certificate
+    self.logger = logger
+  }
+
+  /// Listens on every address, or on none.
+  ///
+  /// - Throws: `Failure` of category `unavailable` for one that cannot be listened on.
+  mutating func listen() async throws {
+    do {
+      for socket in settings.systemSockets {
+        try await add(
+          socket.address, at: socket.isForMetrics ? .metrics : settings.mainPlace,
+          descriptor: socket.descriptor)
+      }
+      for address in settings.addresses { try await add(address, at: settings.mainPlace) }
+      if let address = settings.metricsAddress { try await add(address, at: .metrics) }
+    } catch {
+      for listener in listeners { try await listener.connections.channel.close() }
+      removeUnixSockets()
+      throw error
+    }
+  }
+
+  /// Serves every connection until the server is asked to stop, then those that are open to their end.
+  func run() async throws {
+    await withGracefulShutdownHandler {
+      // Who hears of it may stop the server, which is possible from here on.
+      await announce(listeners.map(\.url))
+      await withDiscardingTaskGroup { group in
+        for listener in listeners { group.addTask { await serve(listener) } }
+      }
+    } onGracefulShutdown: {
+      stopAccepting()
+    }
+    removeUnixSockets()
+  }
+}
+
+extension Listeners {
+  private mutating func add(
+    _ address: ListeningAddress, at place: RequestOrigin.Place, descriptor: Int32? = nil
+  ) async throws {
+    var descriptor = descriptor
+    if descriptor == nil, case .unix(let path) = address {
+      let socket = try UnixSocket(path: path, mode: settings.socketMode)
+      unixSockets.append(socket)
+      descriptor = socket.descriptor
+    }
+    let channel = channel(at: place)
+    let connections = try await Self.failing(address) {
+      try await bind(
+        address, descriptor, channel, isEncrypted: certificate != nil && address.takesTLS(at: place))
+    }
+    let url = address.url(
+      port: connections.channel.localAddress?.port,
+      isEncrypted: certificate != nil && address.takesTLS(at: place))
+    listeners.append(Listener(connections: connections, channel: channel, url: url + place.path))
+  }
+
+  private func bind(
+    _ address: ListeningAddress, _ descriptor: Int32?, _ channel: HTTP1Channel, isEncrypted: Bool
+  ) async throws -> Connections {
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.backlog, value: SOMAXCONN)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: address.isUnix ? 0 : 1)
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+    let certificate = isEncrypted ? certificate : nil
+    let setUp: @Sendable (any Channel) -> EventLoopFuture<HTTP1Channel.Value> = { [logger] child in
+      guard let certificate else { return channel.setup(channel: child, logger: logger) }
+      // Asked for each connection, since it may have been read again. Nothing is read from the connection before.
+      return child.eventLoop.makeFutureWithTask { await certificate.context }.flatMapThrowing { context in
+        try child.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+      }.flatMap { channel.setup(channel: child, logger: logger) }
+    }
+    switch (descriptor, address) {
+    case (let descriptor?, _):
+      let connections = try await bootstrap.bind(descriptor, childChannelInitializer: setUp)
+      // The channel has made the queue that others share with it shorter.
+      _ = Glibc.listen(descriptor, SOMAXCONN)
+      return connections
+    case (nil, .network(let host, let port)):
+      return try await bootstrap.bind(host: host, port: port, childChannelInitializer: setUp)
+    case (nil, .unix(let path)):
+      return try await bootstrap.bind(unixDomainSocketPath: path, childChannelInitializer: setUp)
+    }
+  }
+
+  private func channel(at place: RequestOrigin.Place) -> HTTP1Channel {
+    let headTime = TimeAmount(settings.headTime)
+    return HTTP1Channel(
+      responder: { [responder, settings] request, writer, channel in
+        var response = await responder.respond(to: request, from: RequestOrigin(channel, place))
+        response.headers[.date] = HTTPDate.text(settings.clock())
+        do {
+          try await writer.write(response: response.head, body: response.body)
+        } catch is HTTPParserError {
+          // It would be answered a second time.
+          throw EndOfConnection()
+        }
+      },
+      configuration: HTTP1Channel.Configuration(
+        additionalChannelHandlers: [ConnectionGuard(open, headTime: headTime)],
+        idleTimeout: TimeAmount(settings.idleTime),
+        httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+          maxHeaderFieldSize: 8 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 64)))
+  }
+
+  private func serve(_ listener: Listener) async {
+    await withDiscardingTaskGroup { group in
+      do {
+        try await listener.connections.executeThenClose { inbound in
+          for try await connection in inbound {
+            group.addTask { await listener.channel.handle(value: connection, logger: logger) }
+          }
+        }
+      } catch is CancellationError {
+        // The server ends before its connections do.
+      } catch {
+        logger.error("cannot accept connections", metadata: ["reason": "\(type(of: error))"])
+      }
+    }
+  }
+
+  /// What waits in the kernel's queue of a socket that the service manager holds is the next process's. Connections that
+  /// are here get an answer to the request that they have sent or are about to send.
+  private func stopAccepting() {
+    for listener in listeners {
+      let channel = listener.connections.channel
+      channel.setOption(.autoRead, value: false).whenComplete { _ in
+        channel.eventLoop.scheduleTask(in: Self.handoverTime) { channel.close(promise: nil) }
+      }
+    }
+    open.quiesce()
+  }
+
+  private func removeUnixSockets() { for socket in unixSockets { socket.remove() } }
+
+  private static func failing<Value>(
+    _ address: ListeningAddress, _ work: () async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await work()
+    } catch let error as IOError {
+      let reason = String(cString: strerror(error.errnoCode))
+      let advice = error.errnoCode == EADDRINUSE ? "; choose another port with --listen" : ""
+      throw Failure(.unavailable, "cannot listen on \(address.text): \(reason)\(advice)")
+    } catch is SocketAddressError.UnknownHost {
+      throw Failure(.unavailable, "cannot listen on \(address.text): unknown host name; check --listen")
+    }
+  }
+}
+
+extension ListeningAddress {
+  fileprivate var isUnix: Bool {
+    if case .unix = self { true } else { false }
+  }
+
+  /// A Unix socket leads to a program of this machine, which needs no encryption; nor do figures without personal data.
+  fileprivate func takesTLS(at place: RequestOrigin.Place) -> Bool { !isUnix && place != .metrics }
+
+  fileprivate func url(port: Int?, isEncrypted: Bool) -> String {
+    guard case .network(let host, let asked) = self else { return text }
+    return (isEncrypted ? "https://" : "http://") + ListeningAddress(host: host, port: port ?? asked).text
+  }
+}

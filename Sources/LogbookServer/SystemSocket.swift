@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A listening socket that the service manager passed to this process, and keeps open when it ends.
+package struct SystemSocket: Hashable, Sendable {
+  /// The number of the first one that is passed; the protocol is that of sd_listen_fds(3).
+  static let firstDescriptor: Int32 = 3
+  /// The name, from `FileDescriptorName=`, of a socket that serves metrics alone.
+  package static let metricsName = "metrics"
+
+  let descriptor: Int32
+  /// Whether it is for metrics alone.
+  package let isForMetrics: Bool
+  /// Where it listens.
+  package let address: ListeningAddress
+
+  /// The sockets that this process was started with; none where nobody passed any, or passed them to another process.
+  ///
+  /// - Parameter environment: gives the value of a variable of the environment.
+  /// - Throws: `Failure` of category `configuration` for a descriptor that is no listening stream socket.
+  package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
+    guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(),
+      let count = environment("LISTEN_FDS").flatMap({ Int32($0) }), (1...64).contains(count)
+    else { return [] }
+    let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
+    var sockets: [SystemSocket] = []
+    for number in 0..<count {
+      let name = names.indices.contains(Int(number)) ? names[Int(number)] : ""
+      sockets.append(
+        try SystemSocket(descriptor: firstDescriptor + number, isForMetrics: name == metricsName))
+    }
+    return sockets
+  }
+
+  private init(descriptor: Int32, isForMetrics: Bool) throws(Failure) {
+    guard Self.option(SO_ACCEPTCONN, descriptor) == 1,
+      Self.option(SO_TYPE, descriptor) == Int32(SOCK_STREAM.rawValue),
+      let address = Self.address(of: descriptor)
+    else {
+      throw Failure(
+        .configuration,
+        "the service manager passed descriptor \(descriptor), which is no listening stream socket; use ListenStream= and not Accept=yes in the socket unit"
+      )
+    }
+    // No program that this one starts may hold it.
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    self.descriptor = descriptor
+    self.isForMetrics = isForMetrics
+    self.address = address
+  }
+
+  private static func option(_ name: Int32, _ descriptor: Int32) -> Int32? {
+    var value: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+  }
+
+  /// Where a socket listens; nil for one of another family.
+  private static func address(of descriptor: Int32) -> ListeningAddress? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> ListeningAddress? in
+        guard getsockname(descriptor, address, &length) == 0 else { return nil }
+        if Int32(address.pointee.sa_family) == AF_UNIX { return .unix(path: path(address, length)) }
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
+        let flags = NI_NUMERICHOST | NI_NUMERICSERV
+        guard
+          getnameinfo(
+            address, length, &host, socklen_t(host.count), &port, socklen_t(port.count), flags) == 0
+        else { return nil }
+        return .network(host: text(host), port: Int(text(port)) ?? 0)
+      }
+    }
+  }
+
+  private static func path(_ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> String {
+    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+    let bytes = UnsafeRawBufferPointer(start: address, count: Int(length)).dropFirst(start)
+    // An abstract one begins with NUL, and is written with a sign as systemd does.
+    guard bytes.first == 0 else { return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    return "@" + String(decoding: bytes.dropFirst(), as: UTF8.self)
+  }
+
+  private static func text(_ characters: [CChar]) -> String {
+    String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// The built program behind proxies, and before a server that asks for a certificate.
+@Suite(.timeLimit(.minutes(10))) struct ProxyTests {
+  /// `certify NAME OPTIONS…` makes a certificate of its own and its key. `proxy http|socks PORT` starts a proxy that leads to this port
+  /// whatever it is asked for, which it notes in the file `asked`, and sets `proxy` to its address.
+  private static let prelude =
+    ServerScript.prelude + #"""
+      certify() {
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout $1.key -out $1.pem -days 2 -subj /CN=$1 "${@:2}" 2>/dev/null
+        chmod 600 $1.key
+      }
+      start() {
+        certify cert -addext subjectAltName=DNS:sync.invalid,IP:127.0.0.1
+        (umask 077; token me write >mine); serve --tls-cert cert.pem --tls-key cert.key "$@"
+      }
+      set_remote() { glucoport remote set "$@" --token-file mine --ca-file cert.pem >/dev/null; echo $?; }
+      probe() { glucoport remote test >shown; echo $?; }
+      relay='
+        use strict; use Socket;
+        my ($kind, $target) = @ARGV;
+        socket(my $l, PF_INET, SOCK_STREAM, 0) or die; bind($l, sockaddr_in(0, INADDR_LOOPBACK)) or die; listen($l, 16) or die;
+        open(my $f, ">", "port.part"); print $f +(sockaddr_in(getsockname($l)))[0]; close $f; rename "port.part", "port";
+        $| = 1; $SIG{CHLD} = "IGNORE";
+        sub get { my ($s, $n) = @_; my $b = ""; while (length $b < $n) { sysread($s, $b, $n - length $b, length $b) or exit } $b }
+        sub copy { my ($s, $t) = @_; my $b; while (sysread($s, $b, 65536)) { syswrite($t, $b) or last } shutdown($t, 1) }
+        while (accept(my $c, $l)) {
+          next if fork();
+          if ($kind eq "http") {
+            my $head = ""; $head .= get($c, 1) until $head =~ /\r\n\r\n$/;
+            my ($name) = $head =~ /^CONNECT (\S+)/; my ($login) = $head =~ /^proxy-authorization: (.*?)\r/mi;
+            $login ||= "nobody"; print "$name $login\n";
+            if ($ENV{NEEDED} && $login ne $ENV{NEEDED}) {
+              syswrite($c, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"); exit;
+            }
+            syswrite($c, "HTTP/1.1 200 OK\r\n\r\n");
+          } else {
+            my (undef, $n) = unpack("CC", get($c, 2)); get($c, $n); syswrite($c, "\5\0"); get($c, 4);
+            my $name = get($c, unpack("C", get($c, 1))); print "$name:", unpack("n", get($c, 2)), "\n";
+            syswrite($c, "\5\0\0\1\0\0\0\0\0\0");
+          }
+          socket(my $t, PF_INET, SOCK_STREAM, 0); connect($t, sockaddr_in($target, INADDR_LOOPBACK)) or exit;
+          if (fork()) { copy($c, $t) } else { copy($t, $c) } exit;
+        }'
+      proxies=
+      proxy() {
+        rm -f port; perl -e "$relay" $1 $2 >asked & proxies="$proxies $!"
+        for _ in $(seq 1200); do [ -e port ] && break; sleep 0.05; done
+        proxy=127.0.0.1:$(cat port)
+      }
+      end() { kill $proxies; stop; }
+
+      """#
+
+  @Test func aProxyOfTheEnvironmentOpensTheWayAndNoMessageShowsItsLogin() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        start; proxy http ${url##*:}
+        export https_proxy=http://anna:SECRETWORD@$proxy
+        set_remote https://sync.invalid:8443
+        glucoport record add note x --quiet; glucoport upload --quiet; echo $?
+        probe; grep -c "^  through the proxy http://$proxy$" shown
+        [ "$(sort -u asked)" = "sync.invalid:8443 Basic $(printf anna:SECRETWORD | base64)" ] && echo asked
+        sqlite3 data/glucoport/logbook.db .dump | grep -c SECRETWORD
+        unset https_proxy; probe; HTTPS_PROXY=$proxy probe; https_proxy=$proxy HTTPS_PROXY=http://127.0.0.1:1 probe
+        export HTTPS_PROXY=http://anna:SECRETWORD@127.0.0.1:1; probe
+        HTTPS_PROXY=https://anna:SECRETWORD@$proxy probe; HTTPS_PROXY=http://anna:SECRETWORD@ probe
+        end
+        """)
+    #expect(
+      outcome.output == "0\n0\n0\n1\nasked\n0\n69\n0\n0\n69\n78\n78\nended with 0\n", "\(outcome)")
+    #expect(outcome.errors.contains("cannot connect to the proxy http://127.0.0.1:1: Connection refused"))
+    #expect(outcome.errors.contains("the variable HTTPS_PROXY names a proxy of a type"))
+    #expect(!outcome.errors.contains("SECRETWORD"), "\(outcome.errors)")
+  }
+
+  @Test func aProxyThatWantsALoginSaysSo() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        start; export NEEDED="Basic $(printf anna:right | base64)"; proxy http ${url##*:}
+        export HTTPS_PROXY=http://anna:right@$proxy; set_remote https://sync.invalid
+        HTTPS_PROXY=http://anna:wrong@$proxy probe; HTTPS_PROXY=http://$proxy probe; probe
+        end
+        """)
+    #expect(outcome.output == "0\n69\n69\n0\nended with 0\n", "\(outcome)")
+    let errors = outcome.errors.split(separator: "\n").filter { $0.contains("needs a user and a password") }
+    #expect(errors.count == 2 && !outcome.errors.contains("wrong"), "\(outcome.errors)")
+  }
+
+  @Test func aSOCKSProxyFindsTheServerByItsName() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        start; proxy socks ${url##*:}
+        export ALL_PROXY=socks5h://$proxy; set_remote https://sync.invalid:8443; sort -u asked; : >asked
+        glucoport record add note x --quiet; glucoport upload --quiet; echo $?
+        all_proxy=socks5://$proxy probe; ALL_PROXY=socks5://anna:SECRETWORD@$proxy probe
+        end
+        """)
+    #expect(outcome.output == "0\nsync.invalid:8443\n0\n0\n78\nended with 0\n", "\(outcome)")
+    #expect(!outcome.errors.contains("SECRETWORD"), "\(outcome.errors)")
+  }
+
+  @Test func thisMachineAndTheExceptionsAreReachedWithoutAProxy() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        start; proxy http ${url##*:}
+        HTTPS_PROXY=http://127.0.0.1:1 ALL_PROXY=socks5://127.0.0.1:1 set_remote $url
+        GLUCOPORT_STORE=other.db HTTPS_PROXY=$proxy set_remote https://sync.invalid
+        : >asked; export GLUCOPORT_STORE=other.db HTTPS_PROXY=$proxy
+        for hosts in sync.invalid .invalid 'a.example, invalid' '*' sync.invalid:443; do NO_PROXY=$hosts probe; done 2>/dev/null
+        wc -c <asked
+        for hosts in nc.invalid sync.invalid:80 127.0.0.0/8 valid; do no_proxy=$hosts probe; done
+        end
+        """)
+    #expect(
+      outcome.output == "0\n0\n69\n69\n69\n69\n69\n0\n0\n0\n0\n0\nended with 0\n", "\(outcome)")
+  }
+
+  @Test func aServerThatAsksForACertificateIsReachedOnlyWithOneOfItsAuthority() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      Self.prelude + """
+        certify ca; certify other
+        openssl req -newkey rsa:2048 -nodes -keyout me.key -out request.pem -subj /CN=me 2>/dev/null; chmod 600 me.key
+        openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out me.pem 2>/dev/null
+        start --client-ca ca.pem
+        ask() { curl -sS -o body -w '%{http_code}\\n' --cacert cert.pem "$@" $url/healthz 2>/dev/null; }
+        ask; ask --cert me.pem --key me.key
+        set_remote $url; set_remote $url --client-cert other.pem --client-key other.key
+        set_remote $url --client-cert me.pem --client-key other.key
+        set_remote $url --client-cert me.pem --client-key none.key
+        set_remote $url --client-cert me.pem
+        set_remote $url --client-cert me.pem --client-key me.key
+        glucoport record add note x --quiet; glucoport upload --quiet; echo $?
+        glucoport remote show | grep -c 'client certificate /.*/me.pem with the key /.*/me.key$'
+        glucoport remote show --json | grep -c '"client_cert":"/[^"]*/me.pem","client_key":"/[^"]*/me.key"'
+        chmod 640 me.key; probe
+        chmod 600 me.key; set_remote $url --client-cert me.pem --client-key me.key
+        glucoport remote remove >/dev/null; sqlite3 data/glucoport/logbook.db "SELECT count(*) FROM setting WHERE name LIKE 'remote-client%'"
+        glucoport serve --data next --client-ca ca.pem 2>/dev/null; echo $?
+        glucoport serve --data next --listen 127.0.0.1:0 --tls-cert cert.pem --tls-key cert.key --client-ca mine; echo $?
+        stop
+        """)
+    #expect(
+      outcome.output == """
+        000
+        200
+        69
+        69
+        78
+        66
+        64
+        0
+        0
+        1
+        1
+        77
+        0
+        0
+        64
+        78
+        ended with 0
+
+        """, "\(outcome)")
+    #expect(
+      outcome.errors.contains("me.key: other users may read or write the key of the client certificate"))
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import Synchronization
+import Testing
+
+@testable import LogbookServer
+
+/// The log as JSON, line by line.
+@Suite struct LogTests {
+  private final class Lines: Sendable {
+    private let all = Mutex<[String]>([])
+    var text: [String] { all.withLock { $0 } }
+    func add(_ line: [UInt8]) { all.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
+  }
+
+  private func lines(_ work: (inout Logger) -> Void) -> [String] {
+    let lines = Lines()
+    var logger = Logger(label: "test") { _ in JSONLogHandler(clock: { 1_700_000_000 }) { lines.add($0) } }
+    work(&logger)
+    return lines.text
+  }
+
+  @Test func anEventIsOneObjectOnOneLine() {
+    let found = lines { logger in
+      logger.info("request", metadata: ["status": .stringConvertible(200), "route": "/v1/\"x\"\n"])
+    }
+    #expect(
+      found == [
+        #"{"time":"2023-11-14T22:13:20Z","level":"info","message":"request","route":"/v1/\"x\"\n","status":200}"#
+          + "\n"
+      ])
+  }
+
+  @Test func whatIsBelowTheLevelIsNotWrittenAndAnEventGoesBeforeItsLogger() {
+    let found = lines { logger in
+      logger.logLevel = .warning
+      logger[metadataKey: "at"] = "logger"
+      logger.info("no")
+      logger.warning("yes")
+      logger.error("yes", metadata: ["at": "event"])
+    }
+    #expect(found.count == 2 && found[0].contains(#""at":"logger""#) && found[1].contains(#""at":"event""#))
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Remotes
+
+/// Which proxy the environment names for a remote.
+@Suite struct ProxyTests {
+  private func proxy(_ variables: [String: String], _ url: String = "https://sync.example.org") throws
+    -> String?
+  {
+    let address = try RemoteAddress(url, allowsPlainHTTP: true)
+    return try RemoteProxy(for: address) { variables[$0] }.map { "\($0)" }
+  }
+
+  @Test func theSmallLettersAndTheVariableOfTheSchemeGoFirst() throws {
+    #expect(try proxy([:]) == nil)
+    #expect(try proxy(["HTTPS_PROXY": "http://a:1"]) == "http://a:1")
+    #expect(try proxy(["https_proxy": "http://b:1", "HTTPS_PROXY": "http://a:1"]) == "http://b:1")
+    #expect(try proxy(["HTTPS_PROXY": "http://a:1", "all_proxy": "http://b:1"]) == "http://a:1")
+    #expect(try proxy(["ALL_PROXY": "socks5://b"]) == "socks5://b:1080")
+    #expect(try proxy(["HTTPS_PROXY": " "]) == nil)
+    #expect(try proxy(["HTTP_PROXY": "http://a:1"]) == nil)
+  }
+
+  @Test func aProxyMayBeWrittenInSeveralWays() throws {
+    #expect(try proxy(["HTTPS_PROXY": "a:3128"]) == "http://a:3128")
+    #expect(try proxy(["HTTPS_PROXY": "http://a/"]) == "http://a:80")
+    #expect(try proxy(["HTTPS_PROXY": "http://[::1]:3128"]) == "http://[::1]:3128")
+    #expect(try proxy(["HTTPS_PROXY": "socks5h://a:1"]) == "socks5://a:1")
+    let address = try RemoteAddress("https://sync.example.org", allowsPlainHTTP: false)
+    let found = try #require(try RemoteProxy(for: address) { ["https_proxy": "http://me:a%40b@h:1"][$0] })
+    #expect(found.login?.user == "me" && found.login?.password == "a@b")
+    #expect(!"\(found)\(String(reflecting: found))".contains("me"))
+    #expect(Mirror(reflecting: found).children.isEmpty)
+  }
+
+  @Test(arguments: [
+    "https://u:SECRET@a:1", "http://u:SECRET@", "socks4://SECRET", "socks5://u:SECRET@a:1",
+    "http://SECRET:70000",
+  ])
+  func aProxyThatCannotBeUsedIsRefusedWithoutItsText(_ text: String) throws {
+    #expect {
+      _ = try proxy(["https_proxy": text])
+    } throws: { error in
+      guard let failure = error as? Failure else { return false }
+      return failure.category == .configuration && failure.message.contains("https_proxy")
+        && !failure.message.contains("SEC")
+    }
+  }
+
+  @Test func onlySOCKSCarriesWhatIsNotEncryptedAndNothingGoesToThisMachine() throws {
+    let plain = "http://sync.example.org"
+    #expect(try proxy(["HTTPS_PROXY": "http://a:1"], plain) == nil)
+    #expect(try proxy(["ALL_PROXY": "http://a:1"], plain) == nil)
+    #expect(try proxy(["ALL_PROXY": "socks5://a:1"], plain) == "socks5://a:1")
+    for host in ["localhost", "127.0.0.1:8077", "127.9.9.9", "[::1]:8077"] {
+      for scheme in ["http", "https"] {
+        #expect(
+          try proxy(["HTTPS_PROXY": "http://a:1", "ALL_PROXY": "socks5://a"], "\(scheme)://\(host)") == nil)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("*", "a.org", true), ("a.org", "a.org", true), ("A.org", "a.ORG", true), (".a.org", "a.org", true),
+    ("*.a.org", "b.a.org", true), ("a.org", "b.a.org", true), ("a.org", "ba.org", false),
+    ("a.org", "a.org.b", false), ("", "a.org", false), (".", "a.org", false), ("x, a.org", "a.org", true),
+    ("x a.org", "a.org", true), ("a.org:443", "a.org", true), ("a.org:80", "a.org", false),
+    ("a.org:x", "a.org", false), ("10.0.0.1", "10.0.0.1", true), ("10.0.0.1:443", "10.0.0.1", true),
+    ("10.0.0.1", "10.0.0.11", false), ("10.0.0.0/8", "10.9.9.9", true), ("10.0.0.0/8", "11.0.0.0", false),
+    ("192.168.4.0/22", "192.168.7.255", true), ("192.168.4.0/22", "192.168.8.0", false),
+    ("0.0.0.0/0", "9.9.9.9", true), ("10.0.0.0/33", "10.0.0.0", false), ("10.0.0.0/x", "10.0.0.0", false),
+    ("0.1", "10.0.0.1", false), ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe00::1", false),
+    ("::1", "0:0::1", true), ("[fd00::1]:443", "fd00::1", true), ("[fd00::1]:80", "fd00::1", false),
+    ("[fd00::1]", "fd00::1", true), ("10.0.0.0/8", "a.org", false),
+  ])
+  func anExceptionHoldsForItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {
+    #expect(ProxyExceptions(text).contains(host: host, port: 443) == isExcepted)
+  }
+}
