@@ -50,9 +50,10 @@ struct UndoCommand: ClassifiedCommand {
     if !quiet {
       try output.result(
         asJSON: json, UndoObject(number, counts, isDryRun: dryRun),
-        orLines: UndoText.lines(number, counts, isDryRun: dryRun))
+        orLines: UndoText.lines(number, counts, dryRun ? .preview : .done))
     }
     try output.finish()
+    if !counts.largeRecords.isEmpty { throw ExitStatus.partial }
   }
 
   /// The last import, after the person at the terminal agreed.
@@ -68,7 +69,7 @@ struct UndoCommand: ClassifiedCommand {
     }
     if !dryRun, !yes {
       let counts = try store.undoCounts(of: last)
-      for line in [IngestText.line(ingest)] + UndoText.lines(last, counts, isDryRun: true) {
+      for line in [IngestText.line(ingest)] + UndoText.lines(last, counts, .question) {
         output.message(line)
       }
       try Confirmation.require("Undo this import?", otherwise: "nothing was undone", output)

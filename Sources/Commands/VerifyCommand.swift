@@ -41,6 +41,8 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
     // Behind the lock: the remote may have been changed meanwhile.
     let setting = try store.requireRemote()
     try setting.refusePurged()
+    let meter = ProgressMeter(output, isQuiet: quiet || json)
+    defer { meter.clear() }
     let summary = try await setting.access.ask(in: store.timezone()) { remote in
       guard let session = VerifySession(store, remote, named: setting.access.url) else {
         throw Failure(
@@ -48,10 +50,13 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
           "\(setting.access.url): this kind of server has no digests, so it cannot be compared with a store"
         )
       }
+      meter.show("comparing…")
+      session.onProgress = { meter.show("compared \($0) of \(counted($1, "reading", "readings"))") }
       try await session.compare()
       if fix { try LateFailure.marking { try session.fix(at: Host.now()) } }
       return session.summary
     }
+    meter.clear()
     try LateFailure.marking { try show(summary, output) }
   }
 

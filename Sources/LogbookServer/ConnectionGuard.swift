@@ -3,82 +3,60 @@
 import NIOCore
 import Synchronization
 
-/// The connections of a server. Where there are too many, those that say nothing make room: who holds most of them
-/// loses the oldest, so that nobody keeps others out by silence.
+/// The connections of a server, which closes those that `ConnectionTable` names.
 ///
 /// The lock guards the table and nothing else: no call is made while it is held.
 final class OpenConnections: Sendable {
-  private struct Entry {
-    let channel: any Channel
-    let address: String
-    /// The order in which connections came, or became silent.
-    var place: Int
-    /// Whether a request is under way on it.
-    var isWorking = false
-  }
-
-  private struct Table {
-    var entries: [ObjectIdentifier: Entry] = [:]
-    var last = 0
+  private struct Open {
+    var table: ConnectionTable<ObjectIdentifier>
+    var channels: [ObjectIdentifier: any Channel] = [:]
     var isQuiescing = false
   }
 
-  private let max: Int
-  private let table = Mutex(Table())
+  private let open: Mutex<Open>
 
-  init(max: Int) { self.max = max }
+  init(max: Int, perAddress: Int) {
+    open = Mutex(Open(table: ConnectionTable(max: max, perAddress: perAddress)))
+  }
 
-  var count: Int { table.withLock { $0.entries.count } }
-
-  /// Takes a connection, and closes another one where there are too many; the new one where all of them work.
+  /// Takes a connection, and closes one where there are too many.
   func add(_ channel: any Channel) {
     let address = RequestOrigin.address(of: channel.remoteAddress)
-    let surplus: (any Channel)? = table.withLock { table in
-      table.last += 1
-      var surplus: (any Channel)?
-      if table.entries.count >= max {
-        let victim = Self.victim(table.entries)
-        surplus = victim.map { $0.value.channel } ?? channel
-        if let victim { table.entries[victim.key] = nil }
+    let id = ObjectIdentifier(channel)
+    let surplus: (any Channel)? = open.withLock { open in
+      guard let surplus = open.table.add(id, from: address) else {
+        open.channels[id] = channel
+        return nil
       }
-      table.entries[ObjectIdentifier(channel)] = Entry(channel: channel, address: address, place: table.last)
-      return surplus
+      if surplus == id { return channel }
+      open.channels[id] = channel
+      return open.channels.removeValue(forKey: surplus)
     }
     surplus?.close(promise: nil)
   }
 
   /// Whether every connection is to end behind the requests that are under way on it.
-  var isQuiescing: Bool { table.withLock { $0.isQuiescing } }
+  var isQuiescing: Bool { open.withLock { $0.isQuiescing } }
 
   /// Ends every connection behind the requests that are under way on it, those that are still to come here, too.
   func quiesce() {
-    let channels = table.withLock { table in
-      table.isQuiescing = true
-      return table.entries.values.map(\.channel)
+    let channels = open.withLock { open in
+      open.isQuiescing = true
+      return Array(open.channels.values)
     }
     for channel in channels { channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent()) }
   }
 
-  func remove(_ channel: any Channel) { table.withLock { $0.entries[ObjectIdentifier(channel)] = nil } }
-
-  /// A request begins, or its answer is written.
-  func note(_ channel: any Channel, isWorking: Bool) {
-    table.withLock { table in
-      table.last += 1
-      table.entries[ObjectIdentifier(channel)]?.isWorking = isWorking
-      table.entries[ObjectIdentifier(channel)]?.place = table.last
+  func remove(_ channel: any Channel) {
+    open.withLock { open in
+      open.table.remove(ObjectIdentifier(channel))
+      open.channels[ObjectIdentifier(channel)] = nil
     }
   }
 
-  /// The oldest silent connection of the address that holds most of them; nil where all work.
-  private static func victim(
-    _ entries: [ObjectIdentifier: Entry]
-  ) -> (key: ObjectIdentifier, value: Entry)? {
-    let silent = entries.filter { !$0.value.isWorking }
-    var counts: [String: Int] = [:]
-    for entry in silent.values { counts[entry.address, default: 0] += 1 }
-    guard let most = counts.values.max() else { return nil }
-    return silent.filter { counts[$0.value.address] == most }.min { $0.value.place < $1.value.place }
+  /// A request begins, or its answer is written.
+  func note(_ channel: any Channel, isWorking: Bool) {
+    open.withLock { $0.table.note(ObjectIdentifier(channel), isWorking: isWorking) }
   }
 }
 

@@ -29,7 +29,8 @@ package struct LogbookServer: Sendable {
     var quiet = logger
     quiet.logLevel = .warning
     let certificate = try settings.tls.map { files throws(Failure) in try ServerCertificate(files) }
-    let connections = OpenConnections(max: settings.maxConnections)
+    let connections = OpenConnections(
+      max: settings.maxConnections, perAddress: settings.maxConnectionsPerAddress)
     let responder = WireResponder(storage, settings, connections, logger)
     let states = ServiceStates(settings.notifier, logger)
     var listeners = Listeners(responder, settings, connections, certificate, quiet) { urls in

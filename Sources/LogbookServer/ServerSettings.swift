@@ -44,6 +44,8 @@ package struct ServerSettings: Sendable {
   package var shutdownTime = Duration.seconds(10)
   /// Where more come, silent ones are closed.
   package var maxConnections = 256
+  /// The connections of one address, whatever they do. Half of all, since a proxy brings everybody's from one address.
+  package var maxConnectionsPerAddress = 128
   /// The requests that are worked on at one time; others are answered with 503.
   package var maxRequests = 32
   /// The requests of one login that are worked on at one time.

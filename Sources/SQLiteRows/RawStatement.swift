@@ -64,6 +64,23 @@ package final class RawStatement {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_double(handle, column)
   }
 
+  /// What is wrong with a column that has to hold a whole number; nil where it does. The disk turns a number into NULL or
+  /// text by one byte, and `integer` reads both as 0.
+  @inlinable @inline(__always) package func misfit(asInteger column: Int32) -> String? {
+    sqlite3_column_type(handle, column) == SQLITE_INTEGER ? nil : misfit(column)
+  }
+
+  /// What is wrong with a column that has to hold a number or NULL; nil where it does.
+  @inlinable @inline(__always) package func misfit(asNumber column: Int32) -> String? {
+    let type = sqlite3_column_type(handle, column)
+    return type == SQLITE_FLOAT || type == SQLITE_NULL || type == SQLITE_INTEGER ? nil : misfit(column)
+  }
+
+  @usableFromInline func misfit(_ column: Int32) -> String {
+    let title = String(cString: sqlite3_column_name(handle, column))
+    return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"
+  }
+
   @usableFromInline func error() -> DatabaseError {
     DatabaseError(
       resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),

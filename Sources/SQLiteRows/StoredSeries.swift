@@ -55,24 +55,27 @@ extension RawStatement {
   ]
 
   /// The reading at a place of a series, in eight columns from this one on.
+  ///
+  /// - Parameter name: names the row in an error; without it, its place does.
   package func reading(
-    at place: StoredPlace, of series: StoredSeries, from column: Int32
+    at place: StoredPlace, of series: StoredSeries, from column: Int32, named name: String? = nil
   ) throws(DamagedRow) -> Reading {
-    func damage(_ name: String, _ column: Int32) -> DamagedRow {
-      DamagedRow(place.name, "unknown \(name) \(integer(column))")
+    func damage(_ title: String, _ column: Int32) -> DamagedRow {
+      DamagedRow(name ?? place.name, "unknown \(title) \(integer(column))")
     }
+    if let reason = misfit(inReadingAt: column) { throw DamagedRow(name ?? place.name, reason) }
     guard let offset = Int32(exactly: integer(column + 1)) else { throw damage("utc_offset", column + 1) }
     guard let code = UInt8(exactly: integer(column + 2)), let source = OffsetSource(rawValue: code) else {
       throw damage("offset_source", column + 2)
     }
     guard let marks = UInt16(exactly: integer(column + 7)) else { throw damage("marks", column + 7) }
     guard let occurrence = Int32(exactly: place.occurrence) else {
-      throw DamagedRow(place.name, "unknown occurrence")
+      throw DamagedRow(name ?? place.name, "unknown occurrence")
     }
     var reading = Reading(
       device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)),
       placement: Placement(utcOffset: offset, source: source),
-      try StoredMeasurement(self, from: column + 3).measurement(in: place.name),
+      try StoredMeasurement(self, from: column + 3).measurement(in: name ?? place.name),
       marks: ReadingMarks(rawValue: marks), line: 0)
     reading.positionKind = series.positionKind
     reading.position = place.position
@@ -80,4 +83,17 @@ extension RawStatement {
     reading.occurrenceIsStated = true
     return reading
   }
+
+  /// What is wrong with the types of the columns of a reading; nil for nothing.
+  @inline(__always) private func misfit(inReadingAt column: Int32) -> String? {
+    for place in column..<column + Int32(Self.readingColumns.count) {
+      let isNumber = place == column + Self.valueColumn || place == column + Self.thresholdColumn
+      if let reason = isNumber ? misfit(asNumber: place) : misfit(asInteger: place) { return reason }
+    }
+    return nil
+  }
+
+  /// The columns that hold a number or NULL, among those of a reading.
+  private static let valueColumn: Int32 = 3
+  private static let thresholdColumn: Int32 = 6
 }

@@ -29,7 +29,7 @@ struct BlobStorage {
     guard held.size == content.size, held.bytes == offset, end <= content.size else {
       return .misplaced(held)
     }
-    guard try total() + Int64(bytes.count) <= limit else {
+    guard try max(0, total()) <= limit - Int64(bytes.count) else {
       return .full("the attachments of this logbook may have \(limit) bytes together")
     }
     if !bytes.isEmpty { try store(bytes, content.digest, at: offset) }

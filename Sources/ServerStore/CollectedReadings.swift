@@ -23,8 +23,14 @@ struct CollectedReadings {
 
   /// Takes the reading of the row that a statement is at.
   mutating func add(_ row: RawStatement) throws {
-    let place = StoredPlace(row, from: 1)
-    readings.append(try row.reading(at: place, of: series(place.series), from: 5))
+    let place = try StoredPlace(checking: row, from: 1, seq: row.integer(0))
+    let series = try series(place.series)
+    do {
+      readings.append(try row.reading(at: place, of: series, from: 5, named: ""))
+    } catch {
+      // By its number: the log of a server has no times and values of people.
+      throw DamagedRow("reading", ["seq": row.integer(0)], error.reason)
+    }
   }
 
   private mutating func series(_ number: Int64) throws -> StoredSeries {
@@ -35,5 +41,15 @@ struct CollectedReadings {
     devices.append(found.device)
     known[number] = series
     return series
+  }
+}
+
+extension StoredPlace {
+  /// Four columns from this one on, of the reading with this number.
+  init(checking row: RawStatement, from column: Int32, seq: Int64) throws(DamagedRow) {
+    for place in column..<column + 4 {
+      if let reason = row.misfit(asInteger: place) { throw DamagedRow("reading", ["seq": seq], reason) }
+    }
+    self.init(row, from: column)
   }
 }

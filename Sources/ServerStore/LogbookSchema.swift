@@ -8,7 +8,8 @@ import SQLiteRows
 /// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
 enum LogbookSchema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5542, version: 3, name: "file of a server", statements: [tables, rules, contents])
+    applicationID: 0x474C_5542, version: 4, name: "file of a server",
+    statements: [tables, rules, contents, LastingSchema.statements])
 
   private static let tables = """
     -- From which number on this tag is in positions: each process that writes begins an epoch, so that numbers
@@ -78,7 +79,7 @@ enum LogbookSchema {
     BEGIN SELECT RAISE(ABORT, 'epochs are immutable'); END;
 
     CREATE TRIGGER node_run_rises BEFORE UPDATE ON node
-    WHEN NEW.name <> OLD.name OR NEW.run_number < OLD.run_number OR NEW.last_seq < OLD.last_seq
+    WHEN NEW.id <> OLD.id OR NEW.name <> OLD.name OR NEW.run_number < OLD.run_number OR NEW.last_seq < OLD.last_seq
       OR (NEW.run_number = OLD.run_number AND NEW.run_id <> OLD.run_id)
     BEGIN SELECT RAISE(ABORT, 'run number and last change of a node rise'); END;
 

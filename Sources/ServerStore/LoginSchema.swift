@@ -6,7 +6,7 @@ import SQLiteRows
 enum LoginSchema {
   static let schema = FileSchema(
     applicationID: 0x474C_5553, version: 4, name: "file of a server",
-    statements: [tables, replacedTokens, purgedTables])
+    statements: [tables, replacedTokens, purgedTables, rules])
 
   private static let tables = """
     CREATE TABLE logbook (
@@ -48,5 +48,29 @@ enum LoginSchema {
     BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
     CREATE TRIGGER purged_token_stays BEFORE DELETE ON purged_token
     BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
+
+    """
+
+  /// What holds with every program, also where foreign keys are off. Tokens themselves come and go.
+  private static let rules = """
+    CREATE TRIGGER purged_is_immutable BEFORE UPDATE ON purged
+    BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
+    CREATE TRIGGER purged_token_is_immutable BEFORE UPDATE ON purged_token
+    BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
+    CREATE TRIGGER purged_is_not_replaced BEFORE INSERT ON purged
+    WHEN EXISTS (SELECT 1 FROM purged WHERE logbook = NEW.logbook)
+    BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
+    CREATE TRIGGER purged_token_is_not_replaced BEFORE INSERT ON purged_token
+    WHEN EXISTS (SELECT 1 FROM purged_token WHERE token_hash = NEW.token_hash)
+    BEGIN SELECT RAISE(ABORT, 'what was purged stays purged'); END;
+
+    CREATE TRIGGER logbook_stays BEFORE DELETE ON logbook
+    WHEN EXISTS (SELECT 1 FROM login WHERE logbook = OLD.id)
+    BEGIN SELECT RAISE(ABORT, 'a logbook with tokens is never deleted'); END;
+    CREATE TRIGGER logbook_identity BEFORE UPDATE ON logbook WHEN NEW.id <> OLD.id
+    BEGIN SELECT RAISE(ABORT, 'the id of a logbook never changes'); END;
+    CREATE TRIGGER logbook_is_not_replaced BEFORE INSERT ON logbook
+    WHEN EXISTS (SELECT 1 FROM logbook WHERE id = NEW.id OR name = NEW.name)
+    BEGIN SELECT RAISE(ABORT, 'logbooks are never replaced'); END;
     """
 }

@@ -12,7 +12,8 @@ extension Logins {
       // Names of people are overwritten in the file, not only given free.
       try database.execute(sql: "PRAGMA secure_delete = ON")
       try database.execute(
-        sql: "INSERT INTO purged (logbook) VALUES (?) ON CONFLICT DO NOTHING", arguments: id)
+        sql: "INSERT INTO purged (logbook) SELECT ?1 WHERE ?1 NOT IN (SELECT logbook FROM purged)",
+        arguments: id)
       try database.execute(
         sql: """
           INSERT INTO purged_token (token_hash, logbook)

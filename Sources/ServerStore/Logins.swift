@@ -137,11 +137,14 @@ extension Logins {
   }
 
   private static func logbookID(_ name: String?, _ database: Database) throws -> String {
-    let known = try Row.fetchAll(database, sql: "SELECT name, id FROM logbook ORDER BY name")
-    if let name, let row = known.first(where: { $0[0] == name }) { return row[1] }
-    if name == nil, known.count == 1 { return known[0][1] }
+    let known = try Row.fetchAll(database, sql: "SELECT name, id FROM logbook ORDER BY name").map { row in
+      let stored = StoredRow(row, of: "logbook", key: 1..<2)
+      return (name: try stored[0] as String, id: try stored[1] as String)
+    }
+    if let name, let found = known.first(where: { $0.name == name }) { return found.id }
+    if name == nil, known.count == 1 { return known[0].id }
     guard let name else {
-      let names: [String] = known.map { $0[0] }
+      let names = known.map(\.name)
       throw Failure(
         .usage,
         names.isEmpty

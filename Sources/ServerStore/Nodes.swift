@@ -43,12 +43,12 @@ struct Nodes {
       throw ServiceError.busy(
         "the logbook has as many nodes as the server allows, which are \(max)", retryAfterSeconds: 3600)
     }
-    let sql = """
-      INSERT INTO node (name, run_number, run_id) VALUES (?, ?, ?)
-      ON CONFLICT (name) DO UPDATE SET run_number = excluded.run_number, run_id = excluded.run_id RETURNING id
-      """
-    let id = try Int64.fetchOne(
-      database.cachedStatement(sql: sql), arguments: [run.node, run.number, run.id])
+    let arguments: StatementArguments = [run.node, run.number, run.id]
+    let update = "UPDATE node SET run_number = ?2, run_id = ?3 WHERE name = ?1 RETURNING id"
+    let insert = "INSERT INTO node (name, run_number, run_id) VALUES (?1, ?2, ?3) RETURNING id"
+    let id =
+      try Int64.fetchOne(database.cachedStatement(sql: update), arguments: arguments)
+      ?? Int64.fetchOne(database.cachedStatement(sql: insert), arguments: arguments)
     guard let id else { throw DatabaseFile.failed("a node without its number") }
     return id
   }

@@ -2,6 +2,7 @@
 
 import GRDB
 import Logbook
+import SQLiteRows
 
 /// The sequence of a logbook's changes, and the texts by which clients know places in it.
 ///
@@ -10,13 +11,18 @@ import Logbook
 struct Positions {
   let database: Database
 
+  /// Behind all numbers: a million changes a second reach it in 146,000 years.
+  private static let end: Int64 = 1 << 62
+
   /// The number of the last change; 0 before the first.
+  ///
+  /// - Throws: `DamagedRow` for one that no counting reaches, behind which the next ones would overflow.
   func last() throws -> Int64 {
-    try Int64.fetchOne(
-      cached(
-        "SELECT max(coalesce((SELECT max(seq) FROM reading), 0), coalesce((SELECT max(seq) FROM record), 0))")
-    )
-      ?? 0
+    let sql =
+      "SELECT max(coalesce((SELECT max(seq) FROM reading), 0), coalesce((SELECT max(seq) FROM record), 0))"
+    let last = try Int64.fetchOne(cached(sql)) ?? 0
+    guard (0..<Self.end).contains(last) else { throw DamagedRow("the sequence of changes", "unknown number") }
+    return last
   }
 
   /// The text of a number that was given.

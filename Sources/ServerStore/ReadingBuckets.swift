@@ -12,14 +12,13 @@ import SQLiteRows
 struct ReadingBuckets: Sendable {
   /// Digests over the identities of all readings.
   private(set) var digests = IdentityDigests()
-  /// The bucket of the reading with each number of the sequence: two bytes a reading.
-  private var buckets: [UInt16] = []
-
-  /// What has no bucket: a number that a record has, or that nobody has any more.
-  private static let none = UInt16.max
-
   /// The number up to which readings are known.
-  var last: Int { buckets.count }
+  private(set) var last: Int64 = 0
+  /// How many readings are known.
+  private(set) var count = 0
+  /// The numbers of the readings in each bucket, rising: eight bytes a reading. Not one place for each number: the numbers
+  /// have gaps, which a client, or a damaged file, makes as wide as it wants.
+  private var numbers = [[Int64]](repeating: [], count: IdentityDigests.bucketCount)
 
   /// Takes the readings that the file got since.
   mutating func extend(_ database: Database) throws {
@@ -28,9 +27,9 @@ struct ReadingBuckets: Sendable {
     let row = try RawStatement(
       keptBy: database,
       "SELECT series, position, value_bucket, occurrence, seq FROM reading WHERE seq > ?1 ORDER BY seq")
-    row.bind(Int64(last), at: 1)
+    row.bind(last, at: 1)
     while try row.step() {
-      let place = StoredPlace(row, from: 0)
+      let place = try StoredPlace(checking: row, from: 0, seq: row.integer(4))
       let found = try series[place.series] ?? table.series(place.series)
       series[place.series] = found
       let key = ReadingIdentity(
@@ -38,48 +37,56 @@ struct ReadingBuckets: Sendable {
         valueBucket: place.valueBucket, occurrence: place.occurrence
       ).key
       digests.insert(key)
-      let seq = Int(row.integer(4))
-      if buckets.count < seq - 1 {
-        buckets.append(contentsOf: repeatElement(Self.none, count: seq - 1 - buckets.count))
-      }
-      buckets.append(UInt16(IdentityDigests.bucket(of: key)))
+      last = row.integer(4)
+      count += 1
+      numbers[IdentityDigests.bucket(of: key)].append(last)
     }
   }
 
-  /// The readings in these buckets; nil for more than one answer holds.
+  /// The readings in these buckets; nil for more than one answer holds. Its work grows with these alone.
   func readings(in wanted: Set<Int>, _ database: Database) throws -> ReadingBatch? {
-    var isWanted = [Bool](repeating: false, count: IdentityDigests.bucketCount)
-    for bucket in wanted where isWanted.indices.contains(bucket) { isWanted[bucket] = true }
-    let places = buckets.indices.lazy.filter { buckets[$0] != Self.none && isWanted[Int(buckets[$0])] }
-    let found = Array(places.prefix(Wire.maxReadings + 1))
-    guard found.count <= Wire.maxReadings else { return nil }
+    let wanted = wanted.filter(numbers.indices.contains)
+    guard wanted.reduce(0, { $0 + numbers[$1].count }) <= Wire.maxReadings else { return nil }
     var collected = CollectedReadings(database)
     let row = try RawStatement(
       keptBy: database, "SELECT \(CollectedReadings.columns) FROM reading WHERE seq = ?1")
-    for index in found {
+    for number in wanted.flatMap({ numbers[$0] }).sorted() {
       row.reset()
-      row.bind(Int64(index + 1), at: 1)
+      row.bind(number, at: 1)
       if try row.step() { try collected.add(row) }
     }
     return collected.batch
   }
 }
 
-/// The buckets of the comparison that asked last: a run that compares asks again and again.
+/// The buckets of the comparisons that asked last: a run that compares asks again and again, and others compare meanwhile.
 actor ComparedLogbook {
-  private var comparison = ""
-  private var buckets = ReadingBuckets()
+  /// How many comparisons are kept, the last one whatever its size.
+  private static let maxComparisons = 8
+  /// The readings of all that are kept beside the last one: 32 MiB.
+  private let maxReadings: Int
+  private var kept: [(comparison: String, buckets: ReadingBuckets)] = []
+
+  init(maxReadings: Int = 4 << 20) { self.maxReadings = maxReadings }
 
   /// What is known of a comparison.
   ///
   /// - Parameter comparison: the run with the file that it asks about, as that was opened.
   func buckets(of comparison: String) -> ReadingBuckets {
-    comparison == self.comparison ? buckets : ReadingBuckets()
+    kept.first { $0.comparison == comparison }?.buckets ?? ReadingBuckets()
   }
 
-  /// Keeps what a comparison read.
+  /// Keeps what a comparison read, and forgets those that asked longest ago.
   func keep(_ buckets: ReadingBuckets, of comparison: String) {
-    guard comparison != self.comparison || buckets.last > self.buckets.last else { return }
-    (self.comparison, self.buckets) = (comparison, buckets)
+    var last = (comparison: comparison, buckets: buckets)
+    if let place = kept.firstIndex(where: { $0.comparison == comparison }) {
+      let known = kept.remove(at: place)
+      if known.buckets.last > buckets.last { last = known }
+    }
+    kept.append(last)
+    var others = kept.dropLast().reduce(0) { $0 + $1.buckets.count }
+    while kept.count > 1, kept.count > Self.maxComparisons || others > maxReadings {
+      others -= kept.removeFirst().buckets.count
+    }
   }
 }

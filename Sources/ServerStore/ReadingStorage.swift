@@ -9,6 +9,9 @@ struct ReadingStorage {
   /// Rows in one statement: more gain nothing.
   private static let chunkSizes = [100, 10, 1]
   private static let columns: Int32 = 13
+  /// From how many readings on the rule against replacing is left out: to drop and create it takes as long as it takes for
+  /// some hundred readings.
+  private static let manyReadings = 500
 
   private let database: Database
   private let node: Int64
@@ -25,6 +28,13 @@ struct ReadingStorage {
   /// Stores a batch inside the caller's transaction.
   func store(_ batch: ReadingBatch) throws -> ReadingAnswer {
     let series = try SeriesTable(database: database).numbers(of: batch)
+    guard batch.readings.count >= Self.manyReadings else { return try store(batch, series) }
+    return try LastingSchema.withoutLookUps(database) { try store(batch, series) }
+  }
+}
+
+extension ReadingStorage {
+  private func store(_ batch: ReadingBatch, _ series: [Int64]) throws -> ReadingAnswer {
     var answer = ReadingAnswer(stored: 0, known: 0)
     var start = 0
     for size in Self.chunkSizes where batch.readings.count - start >= size {
@@ -43,9 +53,7 @@ struct ReadingStorage {
     }
     return answer
   }
-}
 
-extension ReadingStorage {
   private static func insertSQL(rows: Int) -> String {
     let row = { (index: Int) in
       let first = 2 + index * Int(columns)

@@ -43,7 +43,7 @@ extension RecordStorage {
     if let revision = try earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
       return .accepted(revision: revision)
     }
-    guard let current else { return try store(change) }
+    guard let current else { return try store(change, isKnown: false) }
     guard change.state.kind == current.state.kind else {
       return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
     }
@@ -54,7 +54,7 @@ extension RecordStorage {
       try keepAnswer(to: change, current.revision)
       return .accepted(revision: current.revision)
     }
-    if change.base == current.revision { return try store(change) }
+    if change.base == current.revision { return try store(change, isKnown: true) }
     return try conflict(change, current)
   }
 
@@ -80,17 +80,15 @@ extension RecordStorage {
     return Current(revision: try stored[1], state: try RecordState(json: stored[2]))
   }
 
-  private mutating func store(_ change: RecordChange) throws -> RecordVerdict {
+  private mutating func store(_ change: RecordChange, isKnown: Bool) throws -> RecordVerdict {
     last += 1
     try positions.beginEpoch(at: last, tag: tag)
     let revision = "\(last).\(tag)"
-    let statement = try database.cachedStatement(
-      sql: """
-        INSERT INTO record (guid, seq, revision, kind, state, node) VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (guid) DO UPDATE SET
-          seq = excluded.seq, revision = excluded.revision, state = excluded.state, node = excluded.node
-        """)
-    try statement.execute(
+    let sql =
+      isKnown
+      ? "UPDATE record SET seq = ?2, revision = ?3, state = ?5, node = ?6 WHERE guid = ?1"
+      : "INSERT INTO record (guid, seq, revision, kind, state, node) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+    try database.cachedStatement(sql: sql).execute(
       arguments: [change.guid, last, revision, change.state.kind.rawValue, change.state.json, node])
     try keepAnswer(to: change, revision)
     return .accepted(revision: revision)
@@ -98,14 +96,18 @@ extension RecordStorage {
 
   /// A merge sends other content under the version that was sent before, so that an equal version is no older one.
   private func keepAnswer(to change: RecordChange, _ revision: String) throws {
-    let statement = try database.cachedStatement(
+    let arguments: StatementArguments = [change.guid, change.node, change.version, change.digest, revision]
+    try database.cachedStatement(
+      sql:
+        "UPDATE accepted SET version = ?3, digest = ?4, revision = ?5 WHERE guid = ?1 AND node = ?2 AND version <= ?3"
+    ).execute(arguments: arguments)
+    guard database.changesCount == 0 else { return }
+    try database.cachedStatement(
       sql: """
-        INSERT INTO accepted (guid, node, version, digest, revision) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (guid, node) DO UPDATE SET
-          version = excluded.version, digest = excluded.digest, revision = excluded.revision
-        WHERE excluded.version >= version
-        """)
-    try statement.execute(arguments: [change.guid, change.node, change.version, change.digest, revision])
+        INSERT INTO accepted (guid, node, version, digest, revision) SELECT ?1, ?2, ?3, ?4, ?5
+        WHERE NOT EXISTS (SELECT 1 FROM accepted WHERE guid = ?1 AND node = ?2)
+        """
+    ).execute(arguments: arguments)
   }
 
   private mutating func conflict(_ change: RecordChange, _ current: Current) throws -> RecordVerdict {

@@ -9,12 +9,13 @@ struct BucketGroups {
   /// - Parameters:
   ///   - counts: how many items the remote has in each bucket; of an empty one there is nothing to ask for.
   ///   - maxItems: the most items of a group, unless one bucket alone has more.
-  init(_ buckets: Set<Int>, counts: [Int], maxItems: Int) {
+  ///   - maxBuckets: the most buckets of a group.
+  init(_ buckets: Set<Int>, counts: [Int], maxItems: Int, maxBuckets: Int = Wire.maxBuckets) {
     var (groups, group, items) = ([[Int]](), [Int](), 0)
     for bucket in buckets.sorted() where counts[bucket] > 0 {
       // A remote may report any number.
       let count = min(counts[bucket], maxItems)
-      if !group.isEmpty, items + count > maxItems || group.count == Wire.maxBuckets {
+      if !group.isEmpty, items + count > maxItems || group.count == maxBuckets {
         groups.append(group)
         (group, items) = ([], 0)
       }

@@ -20,7 +20,7 @@ extension UploadSession {
   /// - Returns: false when a record of the page was edited here meanwhile, or the page does not follow.
   func apply(_ page: ChangePage, _ keepPlace: (SyncTransaction) throws -> Bool) throws -> Bool {
     let (now, name, isHeldBack) = (environment.now(), remoteName, heldBackRule)
-    var (summary, ingest, disputed) = (summary, pulledIngest, disputed)
+    var (summary, ingest, disputed, conflicted) = (summary, pulledIngest, disputed, pulledConflicts)
     let options = plan.options
     do {
       try store.sync { store in
@@ -40,7 +40,8 @@ extension UploadSession {
             isHeldBack: try record.map { try $0.isPending && isHeldBack(store, $0.guid) } ?? false)
           let action = try store.placed(ruled, on: record)
           if action == .rollBack { throw PageRolledBack() }
-          try store.apply(action, on: record ?? nil, incoming: incoming)
+          try store.apply(action, on: record, incoming: incoming)
+          if case .markConflicted = action, record?.isConflicted != true { conflicted.insert(incoming.guid) }
           summary.notePulled(action, wasConflicted: record?.isConflicted ?? false)
         }
         if !page.readings.readings.isEmpty || !page.notTaken.isEmpty {
@@ -54,6 +55,10 @@ extension UploadSession {
           summary.disputedReadings = disputed.count
         }
         if !page.records.isEmpty {
+          let settled = try store.settlePlaces()
+          summary.pulledRecords += settled.count
+          summary.conflicts -= conflicted.intersection(settled).count
+          conflicted.subtract(settled)
           summary.conflicts += try store.orphanedEntries().subtracting(orphaned).count
         }
       }
@@ -63,6 +68,7 @@ extension UploadSession {
     }
     self.summary = summary
     self.disputed = disputed
+    pulledConflicts = conflicted
     pulledIngest = ingest
     return true
   }
@@ -74,12 +80,14 @@ private struct PageRolledBack: Error {}
 extension SyncTransaction {
   /// What is done where the rules put a record into an entry: where it cannot be, both sides are kept until a person
   /// decides.
+  ///
+  /// - Parameter record: nil for a record that is not here yet, whose place counts all the same: of a circle that two others
+  ///   made, a third node sees both pieces for the first time.
   func placed(_ action: RecordAction, on record: SyncRecord?) throws -> RecordAction {
-    guard let record else { return action }
     switch action {
-    case .adopt(let remote) where try forbidsPlace(of: remote.state, over: record):
+    case .adopt(let remote) where try forbidsPlace(of: remote, over: record):
       return .markConflicted(remote)
-    case .merge(let state, let remote) where try forbidsPlace(of: state, over: record):
+    case .merge(let state, let remote) where try forbidsPlace(of: state, remote.guid, over: record):
       return .markConflicted(remote)
     default: return action
     }
@@ -92,6 +100,7 @@ extension SyncTransaction {
     switch action {
     case .leave, .rollBack: break
     case .adopt(let remote): try adopt(remote, over: record)
+    case .markConflicted(let remote) where record == nil: try keepApart(remote)
     case .markConflicted(let remote): try markConflicted(remote, isAnswered: incoming == nil)
     case .acknowledge(let revision):
       if let record { try acknowledge(record, revision: revision) }

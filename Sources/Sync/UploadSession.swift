@@ -46,6 +46,8 @@ package final class UploadSession {
   var attachments: AttachmentLane
   /// Readings for whose moment another program's document has another value, as far as this run met them.
   var disputed: Set<ReadingKey> = []
+  /// Records that this run's pages brought into conflict.
+  var pulledConflicts: Set<String> = []
   /// The ingest to which pulled readings belong; nil before the first that was not here yet.
   var pulledIngest: Int64?
 

@@ -65,7 +65,7 @@ extension VerifySession {
       if let record, RecordRules.isSentAgain(record, against: incoming.state) {
         return (0, try store.requeue(record: record.guid) ? 1 : 0)
       }
-      let action = RecordRules.action(forCompared: incoming, on: record)
+      let action = try store.placed(RecordRules.action(forCompared: incoming, on: record), on: record)
       try store.apply(action, on: record, incoming: incoming)
       return (action == .leave ? 0 : 1, 0)
     }

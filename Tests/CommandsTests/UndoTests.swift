@@ -34,7 +34,7 @@ struct UndoTests {
     let preview = try await program.run("undo", "--dry-run")
     #expect(
       preview.output
-        == "import 2: undone\n  2 readings hidden, 0 of them uploaded\n  preview: nothing was changed\n",
+        == "import 2: would be undone\n  2 readings would be hidden, 0 of them uploaded\n  preview: nothing was changed\n",
       "\(preview.errors)")
     #expect(try await values(program) == [110, 12.4, 15.6])
     let undone = try await program.run("undo", "2")
@@ -49,6 +49,67 @@ struct UndoTests {
       "import", program.path("rows.csv"), "--unit", "mmol/L", "--kind", "smbg")
     #expect(right.status == 0 && right.output.contains("new 2"), "\(right.output)")
     #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
+  }
+
+  @Test func aPersonIsAskedAboutWhatWouldBeUndone() async throws {
+    let program = try await program()
+    let asked = try await program.shell("echo n | script -qec 'glucoport undo' /dev/null")
+    #expect(asked.output.contains("import 2: would be undone"), "\(asked)")
+    #expect(asked.output.contains("2 readings would be hidden"))
+    #expect(!asked.output.contains("preview") && asked.output.contains("nothing was undone"))
+    #expect(try await values(program) == [110, 12.4, 15.6])
+  }
+
+  @Test func anImportThatBroughtNothingAndOneThatOthersBroughtAreReported() async throws {
+    let program = try await program()
+    try program.write(Self.rows + "\n", to: "copy.csv")
+    let copy = ["import", program.path("copy.csv"), "--unit", "mg/dL", "--kind", "smbg"]
+    #expect(try await program.run(arguments: copy).output.contains("new 0 · known 2"))
+    let undone = try await program.run("undo", "3")
+    #expect(
+      undone.status == 0
+        && undone.output.hasSuffix("  other imports brought the same, or it is hidden already\n"), "\(undone)"
+    )
+    try program.write("time,glucose (mg/dL)\nno time,no value\n", to: "nothing.csv")
+    _ = try await program.run("import", program.path("nothing.csv"), "--kind", "smbg")
+    let nothing = try await program.run("undo", "4")
+    #expect(nothing.status == 0, "\(nothing)")
+    #expect(nothing.output == "import 4: it brought nothing, so there is nothing to undo\n")
+    #expect(try await values(program) == [110, 12.4, 15.6])
+  }
+
+  @Test func statusNamesPendingZonesAndUndos() async throws {
+    let program = try await program()
+    #expect(try await program.run("undo", "2", "--quiet").status == 0)
+    let status = try await program.run("status").output
+    #expect(status.contains("0 records, 0 pending\n"), "\(status)")
+    #expect(status.contains("undos and hidden items: 1 pending\n"), "\(status)")
+    #expect(try await program.run("record", "add", "note", "x", "--quiet").status == 0)
+    #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
+  }
+
+  @Test func aChangeThatIsTooLargeToUndoIsNamedAndThePartialUndoEndsWithThree() async throws {
+    let program = try Program()
+    let long = String(repeating: "x", count: 120_000)
+    func diary(_ carbs: Int) -> String {
+      """
+      {"item":"record","guid":"00000000-0000-4000-8000-000000000001","kind":"food","device_time":"2026-03-01T08:00:00",\
+      "utc_offset":"+01:00","offset_source":"stated","entry_guid":null,"deleted":false,"edited_at":null,"fields":{"carbs":\(carbs),"text":"\(long)"}}
+
+      """
+    }
+    try program.write(diary(10), to: "one.ndjson")
+    try program.write(diary(20), to: "two.ndjson")
+    let outcome = try await program.shell(
+      """
+      touch -d 2026-03-02 one.ndjson; touch -d 2026-03-03 two.ndjson
+      glucoport import one.ndjson --timezone Europe/Madrid --quiet || exit; glucoport import two.ndjson --quiet || exit
+      glucoport undo 2 --dry-run; echo $?; glucoport undo 2 --json | jq -c '[.large_records, .changed_records]'
+      """)
+    #expect(outcome.output.contains("1 record keeps the content of the import"), "\(outcome)")
+    #expect(outcome.output.contains("00000000-0000-4000-8000-000000000001"))
+    #expect(outcome.output.contains("\n3\n"))
+    #expect(outcome.output.hasSuffix("[[\"00000000-0000-4000-8000-000000000001\"],0]\n"))
   }
 
   @Test func theSameFileStaysHiddenUntilAgain() async throws {

@@ -69,6 +69,29 @@ import Testing
     }
   }
 
+  /// How many of these connections the server has closed, in order or by a reset.
+  private static func closed(_ descriptors: [Int32]) -> Int {
+    var byte: UInt8 = 0
+    return descriptors.count { recv($0, &byte, 1, Int32(MSG_DONTWAIT)) >= 0 || errno != EAGAIN }
+  }
+
+  @Test func oneAddressThatWorksOnManyConnectionsLeavesRoomForOthers() async throws {
+    try await Peer.with({ settings in
+      (settings.maxConnections, settings.maxConnectionsPerAddress) = (20, 12)
+      (settings.maxRequests, settings.maxRequestsPerLogin) = (100, 100)
+      settings.bodyPaceTime = .seconds(60)
+    }) { (peer) async throws in
+      let head = Self.head(
+        "POST /v1/readings", more: "Content-Type: application/json\r\nContent-Length: 5000\r\n")
+      let slow = try peer.hold(40, sending: head + "{", from: 9)
+      // All that stay are at work, so that none makes room for another address.
+      for _ in 0..<1000 where Self.closed(slow) < 28 { try await Task.sleep(for: .milliseconds(20)) }
+      #expect(Self.closed(slow) == 28)
+      try await expectServed(peer, "an address that works on all of its connections")
+      Self.close(slow)
+    }
+  }
+
   @Test func aHeadInDropsIsNotWaitedFor() async throws {
     try await Peer.with({ $0.headTime = .milliseconds(500) }) { (peer) async throws in
       let start = ContinuousClock.now

@@ -40,6 +40,29 @@ import Testing
     #expect(try store.compare { try $0.uploadedDigests() }.counts.reduce(0, +) == 4)
   }
 
+  @Test func bucketsThatAreKnownGiveTheSameReadingsAlsoOfAStoreThatHasChanged() throws {
+    let scratch = try filled()
+    try upload(scratch.open(.sync), 4)
+    let store = try scratch.open(.reader)
+    let (uploaded, buckets) = try store.compare { try $0.heldBuckets() }
+    #expect(try uploaded == store.compare { try $0.uploadedDigests() })
+    #expect(buckets.counts.reduce(0, +) == 6)
+    for bucket in buckets.counts.indices where buckets.counts[bucket] > 0 {
+      let found = try store.compare { try $0.heldReadings(in: [bucket], by: buckets) }
+      #expect(found.count == buckets.counts[bucket])
+      #expect(try found == store.compare { try $0.heldReadings(in: [bucket]) })
+    }
+    // Before all others, so that each is at another place.
+    let earlier = (1...3).map { Make.reading(.cbg, Make.milligrams(90), at: Make.noon - 300 * $0) }
+    try scratch.ingest(Make.batch(earlier))
+    let all = Set(0..<IdentityDigests.bucketCount)
+    for bucket in all where buckets.counts[bucket] > 0 {
+      let found = try store.compare { try $0.heldReadings(in: [bucket], by: buckets) }
+      #expect(try found == store.compare { try $0.heldReadings(in: [bucket]) } && !found.isEmpty)
+    }
+    #expect(try store.compare { try $0.heldReadings(in: all, by: buckets) }.count == 9)
+  }
+
   @Test func aReadingThatIsMissingThereIsQueuedAgainWithTheReason() throws {
     let scratch = try filled()
     let store = try scratch.open(.sync)

@@ -88,6 +88,74 @@ import Testing
     #expect(try scratch.open(.reader).undoneImports() == [])
   }
 
+  private static let madrid = Decision("zone", "Europe/Madrid", .given)
+
+  /// Who leaves the zone out says nothing else than before; who gives another one does.
+  @Test func theSameFileWithoutItsZoneStaysWithdrawn() throws {
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
+    _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
+    _ = try undo(1)
+    let same = try ingest(sensor(0..<5), digest: "file", [Decision("zone", "Europe/Madrid", .logbook)])
+    #expect([same.withdrawnReadings, same.restoredReadings] == [5, 0])
+    #expect(try shown() == [])
+    let wanted = try ingest(sensor(0..<5), digest: "file", takesBack: true)
+    #expect([wanted.withdrawnReadings, wanted.restoredReadings] == [0, 5])
+  }
+
+  @Test func theSameFileWithAnotherZoneShowsTheReadingsAgain() throws {
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
+    _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
+    _ = try undo(1)
+    let other = try ingest(sensor(0..<5), digest: "file", [Decision("zone", "Asia/Tokyo", .given)])
+    #expect([other.withdrawnReadings, other.restoredReadings] == [0, 5])
+  }
+
+  @Test func anotherOptionBesideALeftOutZoneShowsTheReadingsAgain() throws {
+    _ = try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 5)
+    _ = try ingest(sensor(0..<5), digest: "file", [Self.madrid])
+    _ = try undo(1)
+    let order = try ingest(sensor(0..<5), digest: "file", [Decision("date order", "dmy", .given)])
+    #expect([order.withdrawnReadings, order.restoredReadings] == [0, 5])
+  }
+
+  @Test func anImportThatBroughtNothingIsNotUndone() throws {
+    try scratch.ingest(sensor(0..<3))
+    try scratch.ingest(Make.batch([ImportedRecord]()), digest: "empty")
+    let counts = try undo(2)
+    #expect(counts.broughtNothing && counts.readings == 0 && !counts.isRedo)
+    #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'withdrawal'") == 0)
+    #expect(try scratch.open(.reader).undoneImports() == [])
+    // One that met what another brought did bring it.
+    try scratch.ingest(sensor(0..<3), digest: "copy")
+    let met = try undo(3)
+    #expect(!met.broughtNothing && met.readings == 0)
+    #expect(try scratch.open(.reader).undoneImports() == [3])
+    #expect(try undo(1).readings == 3)
+    #expect(try shown() == [])
+  }
+
+  @Test func aChangeThatIsTooLargeIsNamedAndLeft() throws {
+    func food(_ carbs: Double, _ bytes: Int) -> IngestBatch {
+      Make.batch([
+        Make.record(
+          ["carbs": .number(carbs), "text": .text(String(repeating: "x", count: bytes))], sourceID: "large")
+      ])
+    }
+    try scratch.ingest(food(10, 120_000), generatedAt: 10)
+    #expect(try scratch.ingest(food(20, 120_000), generatedAt: 20).updatedRecords == 1)
+    let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
+    let preview = try scratch.open(.reader).undoCounts(of: 2)
+    #expect(preview.largeRecords == [guid] && preview.changedRecords == 0)
+    #expect(try undo(2) == preview)
+    #expect(try scratch.number("SELECT json_extract(fields, '$.carbs') FROM records") == 20)
+    // One that fits is changed back, and nothing is named.
+    let other = try ScratchStore()
+    try other.ingest(food(10, 1000), generatedAt: 10)
+    try other.ingest(food(20, 1000), generatedAt: 20)
+    let counts = try other.open(.editor).undo(2, group: self.guid(), at: 5000)
+    #expect(counts.largeRecords.isEmpty && counts.changedRecords == 1)
+  }
+
   @Test func anotherFileWithTheSameReadingsShowsThemAgain() throws {
     try scratch.ingest(sensor(0..<5), digest: "wrong")
     _ = try undo(1)

@@ -47,7 +47,54 @@ import Testing
         try PartScan(database, node: 2, limit: 5).page(of: .readings(from: .min, until: .max), after: 0)
       }
     } throws: { error in
+      // Neither its time nor its value.
       "\(error)".contains("logbook a is damaged: ") && "\(error)".contains(": \(reason)")
+        && !"\(error)".contains("1700000000") && !"\(error)".contains("position 1")
+    }
+    try file.close()
+  }
+
+  /// The numbers behind it would overflow, and end the server for everybody.
+  @Test(arguments: [Int64.max, Int64.max - 1, Int64(1) << 62])
+  func aNumberThatNoCountingReachesIsDamage(_ seq: Int64)
+    async throws
+  {
+    let file = try damaged("UPDATE reading SET seq = \(seq)")
+    await #expect {
+      _ = try await file.read { try Positions(database: $0).last() }
+    } throws: {
+      "\($0)".contains("logbook a is damaged: the sequence of changes: unknown number")
+    }
+    try file.close()
+  }
+
+  /// One byte of the disk makes NULL or text of a number, whatever the schema says.
+  @Test(arguments: [
+    ("unit", "NULL", "unit is NULL"), ("unit", "'x'", "unit is no number"),
+    ("value", "'x'", "value is no number"),
+    ("marks", "NULL", "marks is NULL"), ("device_time", "NULL", "device_time is NULL"),
+    ("position", "NULL", "position is NULL"), ("occurrence", "x'00'", "occurrence is no number"),
+    ("threshold", "'x'", "threshold is no number"),
+  ])
+  func whatIsNoNumberIsNeverReadAsZero(_ column: String, _ value: String, _ reason: String) async throws {
+    let file = try damaged("SELECT 1")
+    try file.writeNow { database in
+      try database.execute(
+        sql: """
+          PRAGMA writable_schema = ON;
+          UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ' NOT NULL', ''), 'STRICT', ''), ' INTEGER,', ',')
+            WHERE name = 'reading';
+          PRAGMA writable_schema = RESET; PRAGMA ignore_check_constraints = ON;
+          UPDATE reading SET \(column) = \(value)
+          """)
+    }
+    await #expect {
+      _ = try await file.read { database in
+        var scan = ChangeScan(database, node: 2, after: 0, limit: 5)
+        return try scan.page()
+      }
+    } throws: {
+      "\($0)".contains("logbook a is damaged: reading (seq 1): \(reason)")
     }
     try file.close()
   }

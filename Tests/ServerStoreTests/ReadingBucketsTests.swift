@@ -69,21 +69,74 @@ import Testing
     try file.close()
   }
 
-  @Test func oneFileIsKeptAndNeverTakenForAnother() async throws {
+  /// Whoever keeps a place for each number takes more memory here than there is.
+  @Test func aNumberFarAwayTakesNoMemory() throws {
+    let far = Sample.history(2, device: Sample.meter)
     try store(Sample.history(3), after: 0)
-    let buckets = try file.readNow { database in
+    try store(far, after: 1 << 61)
+    var buckets = ReadingBuckets()
+    try file.readNow { try buckets.extend($0) }
+    #expect(buckets.last == 1 << 61 + 2 && buckets.count == 5)
+    let all = try file.readNow { try buckets.readings(in: Set(0..<4096), $0) }
+    #expect(all?.readings.count == 5)
+    try file.close()
+  }
+
+  @Test func moreThanOneAnswerHoldsIsNotRead() throws {
+    for start in stride(from: 0, to: Wire.maxReadings, by: 10_000) {
+      try store(Sample.history(min(10_000, Wire.maxReadings - start), from: start), after: Int64(start))
+    }
+    var buckets = ReadingBuckets()
+    try file.readNow { try buckets.extend($0) }
+    let whole = try file.readNow { try buckets.readings(in: Set(0..<4096), $0) }
+    #expect(whole?.readings.count == Wire.maxReadings)
+    try store(Sample.history(1, device: Sample.meter), after: Int64(Wire.maxReadings))
+    try file.readNow { try buckets.extend($0) }
+    #expect(try file.readNow { try buckets.readings(in: Set(0..<4096), $0) } == nil)
+    let half = try file.readNow { try buckets.readings(in: Set(0..<2048), $0) }
+    #expect((half?.readings.count ?? 0) > Wire.maxReadings / 3)
+    try file.close()
+  }
+
+  private func read(_ count: Int, in name: String) throws -> ReadingBuckets {
+    let path = folder.path + "/\(name).db"
+    try DataFolder.makeFile(path)
+    let file = try DatabaseFile(path: path, name: name, schema: LogbookSchema.schema)
+    let buckets = try file.writeNow { database in
+      _ = try ReadingStorage(database, node: 1, after: 0).store(Sample.history(count))
       var buckets = ReadingBuckets()
       try buckets.extend(database)
       return buckets
     }
+    try file.close()
+    return buckets
+  }
+
+  @Test func comparisonsThatTakeTurnsKeepWhatEachRead() async throws {
+    let (first, second) = (try read(3, in: "first"), try read(5, in: "second"))
     let compared = ComparedLogbook()
-    await compared.keep(buckets, of: "a 1")
+    await compared.keep(first, of: "a 1")
+    await compared.keep(second, of: "b 1")
     #expect(await compared.buckets(of: "a 1").last == 3)
+    #expect(await compared.buckets(of: "b 1").last == 5)
     #expect(await compared.buckets(of: "a 2").last == 0)
     await compared.keep(ReadingBuckets(), of: "a 1")
-    #expect(await compared.buckets(of: "a 1").last == 3)
-    await compared.keep(ReadingBuckets(), of: "b 1")
-    #expect(await compared.buckets(of: "a 1").last == 0)
-    try file.close()
+    #expect(await compared.buckets(of: "a 1").last == 3, "an answer that was late takes nothing back")
+  }
+
+  @Test func whatComparisonsKeepIsBounded() async throws {
+    let buckets = try read(4, in: "few")
+    let compared = ComparedLogbook(maxReadings: 8)
+    for number in 0..<3 { await compared.keep(buckets, of: "\(number)") }
+    for number in 0..<3 { #expect(await compared.buckets(of: "\(number)").last == 4) }
+    await compared.keep(buckets, of: "0")
+    await compared.keep(buckets, of: "3")
+    #expect(await compared.buckets(of: "1").last == 0, "it asked longest ago")
+    #expect(await compared.buckets(of: "0").last == 4)
+    let strict = ComparedLogbook(maxReadings: 0)
+    await strict.keep(buckets, of: "a")
+    #expect(await strict.buckets(of: "a").last == 4, "the last one is kept whatever its size")
+    for number in 0..<20 { await compared.keep(ReadingBuckets(), of: "empty \(number)") }
+    #expect(await compared.buckets(of: "3").last == 0)
   }
 }

@@ -17,7 +17,9 @@ import Testing
     }
   }
 
-  private static let rules = edits + push + pull + conflicts + failures + states + zones + withdrawals
+  private static let rules =
+    edits + push + pull + conflicts + failures + states + zones + withdrawals
+    + nesting + limits + files
 
   private static let zones = [
     Rule(
@@ -324,6 +326,89 @@ import Testing
       ("SyncTests/SiteRemovalTests", "aHiddenRecordIsBlankAndDeletedThereAndComesBackWhenItIsShown"),
       ("SyncTests/SiteRemovalTests", "aRecordThatIsHiddenBeforeItIsSentNeverGetsThere"),
       ("SyncTests/SiteRemovalTests", "anUploadThatIsKilledAtAnyRequestEndsAsOneThatIsNot")),
+  ]
+
+  private static let nesting = [
+    Rule(
+      "No store nests entries in a circle, or deeper than one level, in whatever order the pieces come.",
+      ("SyncTests/SettlementTests", "entriesThatWouldBelongToEachOtherAreAConflict"),
+      ("SyncTests/SettlementTests", "aMoveDeeperThanTheCommandLineAllowsIsAConflict"),
+      ("SyncTests/CircleTests", "aThirdNodeThatSeesACircleFirstHasAConflict"),
+      ("SyncTests/CircleTests", "whatWouldBeNestedTooDeepIsAConflictForWhoSeesItFirst"),
+      ("SyncTests/CircleTests", "noOrderOfPiecesNestsAnywhereAndDecisionsEndIt")),
+    Rule(
+      "A conflict about a place alone ends when the place is free, and never over an edit.",
+      ("SyncTests/CircleTests", "whatAnotherNodeDecidesEndsTheConflictOfTheThird"),
+      ("SyncTests/CircleTests", "aMoveThatOnlyLooksLikeACircleOnItsWayIsNone"),
+      ("SyncTests/CircleTests", "aLaterStateThatCanBeEndsTheConflict")),
+    Rule(
+      "Of two opposite settlements of one conflict the second is a conflict again.",
+      ("SyncTests/SettlementTests", "oppositeSettlementsAreAConflictAgain"),
+      ("SyncTests/SettlementTests", "equalSettlementsAgree")),
+    Rule(
+      "An import that brought nothing is not undone, and a change that no withdrawal can hold is named and stays.",
+      ("LogbookStoreTests/UndoTests", "anImportThatBroughtNothingIsNotUndone"),
+      ("LogbookStoreTests/UndoTests", "aChangeThatIsTooLargeIsNamedAndLeft")),
+    Rule(
+      "A left out zone is no other option of the same input.",
+      ("LogbookStoreTests/UndoTests", "theSameFileWithoutItsZoneStaysWithdrawn"),
+      ("LogbookStoreTests/UndoTests", "theSameFileWithAnotherZoneShowsTheReadingsAgain")),
+    Rule(
+      "What is kept of withdrawals never outlives what it was read from.",
+      ("LogbookStoreTests/KnownWithdrawalsTests", "whatOthersWithdrawBetweenBatchesCountsForTheNext"),
+      ("LogbookStoreTests/KnownWithdrawalsTests", "whatARolledBackTransactionSaidIsForgotten")),
+  ]
+
+  private static let limits = [
+    Rule(
+      "No remote keeps an upload running without progress.",
+      ("SyncTests/EndlessRemoteTests", "aPageThatGoesOnWhereItBeganBreaksTheProtocol"),
+      ("SyncTests/EndlessRemoteTests", "cursorsThatGoRoundBreakTheProtocol"),
+      ("SyncTests/EndlessRemoteTests", "emptyPagesWithEverNewCursorsBreakTheProtocol"),
+      ("SyncTests/EndlessRemoteTests", "oneRunFetchesABoundedNumberOfPages"),
+      ("SyncTests/EndlessRemoteTests", "rangesOfOneByteAreNotRequestedForTheWholeContent")),
+    Rule(
+      "One record that no remote takes holds up no other, and is refused wherever it would enter.",
+      ("SyncTests/UnsendableRecordTests", "allOtherRecordsGoUp"),
+      ("LogbookTests/RecordLimitsTests", "contentBeyondALimitIsFoundWhereverItComesFrom"),
+      ("LogbookTests/RecordLimitsTests", "contentAtTheLimitsIsARecord")),
+    Rule(
+      "No client keeps others out, by silence, by work, by bodies or by answers that it does not take.",
+      ("LogbookServerTests/ConnectionTableTests", "oneAddressHasNoMoreThanItsShareAlsoWhereAllOfThemWork"),
+      ("LogbookServerTests/ConnectionTableTests", "oneAddressAtItsShareNeverCostsAnotherAConnection"),
+      ("LogbookServerTests/LoadTests", "oneAddressThatWorksOnManyConnectionsLeavesRoomForOthers"),
+      ("LogbookServerTests/LoadTests", "slowBodiesKeepNoOtherLogbookOut"),
+      ("LogbookServerTests/LoadTests", "answersThatNobodyTakesAreBoundedForEachLogin")),
+    Rule(
+      "A logbook takes no more than its quota, and keeps what it has.",
+      ("LogbookServerTests/LoadTests", "aLogbookTakesNoMoreReadingsThanItsQuota"),
+      ("LogbookServerTests/LoadTests", "aLogbookTakesNoMoreRecordsThanItsQuota"),
+      ("LogbookServerTests/LoadTests", "aLogbookHasNoMoreNodesThanItsQuota")),
+    Rule(
+      "A comparison reads each side once, in bounded memory.",
+      ("ServerStoreTests/ReadingBucketsTests", "whatIsKnownIsNotReadAgain"),
+      ("ServerStoreTests/ReadingBucketsTests", "comparisonsThatTakeTurnsKeepWhatEachRead"),
+      ("ServerStoreTests/ReadingBucketsTests", "whatComparisonsKeepIsBounded"),
+      ("SyncTests/VerifyTests", "portionsFindTheSameAsAll"),
+      (
+        "LogbookStoreTests/ComparisonTests",
+        "bucketsThatAreKnownGiveTheSameReadingsAlsoOfAStoreThatHasChanged"
+      )),
+  ]
+
+  private static let files = [
+    Rule(
+      "No SQLite program changes or removes what a store or a server has accepted.",
+      ("LogbookStoreTests/ForeignProgramTests", "aLastingRowIsNeitherDeletedNorReplaced"),
+      ("LogbookStoreTests/ForeignProgramTests", "whatIdentifiesALastingRowNeverChanges"),
+      ("ServerStoreTests/ForeignProgramTests", "aLastingRowIsNeitherDeletedNorReplaced"),
+      ("ServerStoreTests/ForeignProgramTests", "whatIdentifiesALastingRowNeverChanges"),
+      ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedAlsoBehindALargeUpload")),
+    Rule(
+      "A damaged file of one logbook stops no other, and its damage is never read as data.",
+      ("CommandsTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookStopsNoOther"),
+      ("ServerStoreTests/DamagedFileTests", "whatIsNoNumberIsNeverReadAsZero"),
+      ("ServerStoreTests/DamagedFileTests", "aNumberThatNoCountingReachesIsDamage")),
   ]
 
   @Test func eachRuleHasItsTests() throws {

@@ -73,6 +73,34 @@ import Testing
     try await expectNoDifferences(scene.a, scene.b)
   }
 
+  /// However small the portions are in which the buckets are compared.
+  @Test(arguments: [1, 40, 1000]) func portionsFindTheSameAsAll(_ maxHeld: Int) async throws {
+    let scene = try await Scene()
+    try scene.a.importReadings(0..<500)
+    try await scene.upload(scene.a, scene.b)
+    // Of the store's side, too, and pending ones, which are no difference.
+    scene.b.reopen()
+    try DamagedFile.execute(
+      "DELETE FROM reading WHERE (position - 1700000000) / 300 IN (20, 120)", in: scene.b.path)
+    try damage("DELETE FROM reading WHERE (position - 1700000000) / 300 % 10 = 7", scene)
+    try scene.b.importReadings(600..<640)
+    let session = try #require(VerifySession(try scene.b.sync(), scene.b.way, named: "remote"))
+    session.maxHeld = maxHeld
+    var (steps, last) = (0, (done: 0, total: 0))
+    session.onProgress = { done, total in
+      #expect(done >= last.done && done <= total)
+      (steps, last) = (steps + 1, (done, total))
+    }
+    try await session.compare()
+    #expect(session.summary.readings == [.missingThere: 50, .missingHere: 2])
+    #expect(times(session.summary).prefix(50) == (0..<50).map { $0 * 10 + 7 }[...])
+    #expect(last.done == last.total && steps > 0 && (maxHeld > 1 || steps > 1), "\(steps)")
+    try session.fix(at: scene.b.clock)
+    scene.b.reopen()
+    try await scene.upload(scene.b)
+    try await expectNoDifferences(scene.b)
+  }
+
   @Test func recordsThatAreGoneThereAreSentAgainTombstonesToo() async throws {
     let scene = try await Scene()
     let (live, dead) = (try await scene.sharedNote(), try await scene.sharedNote())

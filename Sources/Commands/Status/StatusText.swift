@@ -22,12 +22,18 @@ struct StatusText {
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.readings))
     }
     lines.append(
-      "\(counted(overview.records, "record")), \(grouped(overview.pendingRecords)) pending"
-        + part(overview.conflicts, "in conflict") + part(overview.refusedRecords, "refused"))
+      "\(counted(overview.records, "record")), \(grouped(overview.pendingListedRecords)) pending"
+        + part(overview.conflicts, "in conflict") + part(refusedListedRecords, "refused"))
     for line in overview.recordLines where line.isListed {
       lines.append(
         "  \(line.kind): \(grouped(line.records))"
           + reasons([("pending", line.pending), ("refused", line.refused)], of: line.records))
+    }
+    for line in overview.recordLines where !line.isListed && line.pending + line.refused > 0 {
+      let parts = [(line.pending, "pending"), (line.refused, "refused")].filter { $0.0 > 0 }
+      lines.append(
+        "\(Self.name(ofStatements: line.kind)): "
+          + parts.map { "\(grouped($0.0)) \($0.1)" }.joined(separator: ", "))
     }
     if overview.withdrawnReadings + overview.withdrawnRecords > 0 {
       lines.append(
@@ -45,9 +51,24 @@ struct StatusText {
     "  this system does not know the time zone \(displayed(name)) of the logbook and uses \(zone); update its time zone data (tzdata)"
   }
 
+  /// What people call records that no list shows: those that state something about others.
+  private static func name(ofStatements kind: String) -> String {
+    switch RecordKind(rawValue: kind) {
+    case .zone?: "time zones"
+    case .withdrawal?: "undos and hidden items"
+    default: "records of the unknown kind \(displayed(kind))"
+    }
+  }
+
+  private var refusedListedRecords: Int {
+    overview.recordLines.filter(\.isListed).reduce(0) { $0 + $1.refused }
+  }
+
   /// What of a device or kind is pending. Where everything does, the sum above has said so.
   private func reasons(_ counts: [(String, Int)], of all: Int) -> String {
-    if counts.contains(where: { $0.1 == all }), overview.readings + overview.records == overview.pending {
+    if counts.contains(where: { $0.1 == all }),
+      overview.readings + overview.records == overview.pendingReadings + overview.pendingListedRecords
+    {
       return ""
     }
     return counts.filter { $0.1 > 0 }.map { " · \(grouped($0.1)) \($0.0)" }.joined()

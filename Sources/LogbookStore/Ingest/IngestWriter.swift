@@ -95,6 +95,8 @@ package final class IngestWriter {
   private var readings: ReadingWriter?
   private var records: RecordWriter?
   private var corrections: Corrections?
+  /// What withdrawals say, decoded once for all batches.
+  let withdrawals = KnownWithdrawals()
 
   init(
     _ database: Database, _ batch: BatchTable, _ source: IngestSource, isAtomic: Bool
@@ -287,15 +289,15 @@ package final class IngestWriter {
   private func settleWithdrawn(at now: Int64) throws {
     let held = try WithdrawalGroup.held(database)
     guard !held.isEmpty else { return try finishRecords() }
-    let input = try InputIdentity.of(id, database)
-    let same = held.filter { !input.isEmpty && $0.input.input == input }
+    let known = try InputIdentity.known(of: id, database)
+    let same = held.filter { known.contains($0.input.input) }
     let hidden = try Self.hiddenReadings(database)
     if source.takesBack {
       for group in Set(same.map(\.input.group)).sorted() {
         try InputRestoration(database, at: now).end(group)
       }
     } else if !same.isEmpty {
-      try finishRecords(undone: Visibility(WithdrawalChanges.items(database)).undoneChanges)
+      try finishRecords(undone: withdrawals.visibility(database).undoneChanges)
       return
     }
     if try readsFile, !state.statesIdentities {
@@ -308,7 +310,7 @@ package final class IngestWriter {
     } else {
       try finishRecords()
     }
-    try WithdrawalChanges.settle(database)
+    try WithdrawalChanges.settle(database, withdrawals)
     state.counts.restoredReadings = max(0, try hidden - Self.hiddenReadings(database))
     state.counts.withdrawnReadings = max(0, state.counts.withdrawnReadings - state.counts.restoredReadings)
   }
@@ -340,7 +342,7 @@ package final class IngestWriter {
   /// Works, and applies what the records then state.
   private func apply(_ work: () throws -> Void) throws {
     try work()
-    try Statements.applyChanges(database)
+    try Statements.applyChanges(database, withdrawals)
   }
 
   /// Refuses times that need a zone, as long as nobody knows it.

@@ -66,6 +66,8 @@ package struct Overview: Sendable {
   package var pendingReadings: Int { lines.reduce(0) { $0 + $1.pending } }
   /// Pending records.
   package var pendingRecords: Int { recordLines.reduce(0) { $0 + $1.pending } }
+  /// Pending records that lists show.
+  package var pendingListedRecords: Int { recordLines.filter(\.isListed).reduce(0) { $0 + $1.pending } }
   /// Pending readings and records.
   package var pending: Int { pendingReadings + pendingRecords }
   /// Readings and records that the remote refused permanently.

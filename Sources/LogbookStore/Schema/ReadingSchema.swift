@@ -97,9 +97,7 @@ enum ReadingSchema {
       range_flag, threshold, marks, ingest ON reading
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
-    CREATE TRIGGER series_stays BEFORE DELETE ON series
-    BEGIN SELECT RAISE(ABORT, 'series are never deleted'); END;
-
+    \(LastingRules.seriesStays)
     CREATE TRIGGER series_identity BEFORE UPDATE OF id, device, kind, position_kind, is_instant ON series
     BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;
 

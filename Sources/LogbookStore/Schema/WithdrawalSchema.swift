@@ -90,6 +90,13 @@ enum WithdrawalSchema {
     WHEN NEW.kind = 'withdrawal' AND (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted)
     BEGIN INSERT INTO changed_withdrawal (fields) VALUES (OLD.fields), (NEW.fields); END;
 
+    -- Who keeps what they say knows by it whether it still holds.
+    INSERT INTO setting VALUES ('\(KnownWithdrawals.stampName)', hex(randomblob(8)));
+    CREATE TRIGGER withdrawal_is_stamped AFTER INSERT ON record WHEN NEW.kind = 'withdrawal'
+    BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(KnownWithdrawals.stampName)'; END;
+    CREATE TRIGGER withdrawal_is_stamped_again AFTER UPDATE ON record WHEN NEW.kind = 'withdrawal'
+    BEGIN UPDATE setting SET value = hex(randomblob(8)) WHERE name = '\(KnownWithdrawals.stampName)'; END;
+
     CREATE TRIGGER listed_record_is_new AFTER INSERT ON record
     WHEN EXISTS (SELECT 1 FROM listed_record WHERE guid = NEW.guid)
     BEGIN INSERT INTO changed_record VALUES (NEW.guid) ON CONFLICT DO NOTHING; END;

@@ -15,9 +15,11 @@ enum Statements {
   ]
 
   /// Applies what changed. Called at the end of every transaction that may write records or readings.
-  static func applyChanges(_ database: Database) throws {
+  ///
+  /// - Parameter known: what the withdrawals said before.
+  static func applyChanges(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
     while try applyNextChanges(database) {}
-    try WithdrawalChanges.settle(database)
+    try WithdrawalChanges.settle(database, known)
   }
 
   /// Applies what changed until now; what applies it may state something itself.

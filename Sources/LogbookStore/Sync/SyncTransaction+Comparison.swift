@@ -26,16 +26,40 @@ package struct HeldReading: Hashable, Sendable {
 }
 
 extension SyncTransaction {
+  /// Digests over the identities of the readings that the remote is said to have, as `uploadedDigests` gives them, and the
+  /// buckets of all readings, in one pass.
+  package func heldBuckets() throws -> (uploaded: IdentityDigests, held: HeldBuckets) {
+    let same = try sameReadings()
+    var (digests, documents, held) = (IdentityDigests(), same.documents, try HeldBuckets(database))
+    try forEachReading { key, isUploaded, identity in
+      held.append(
+        IdentityDigests.bucket(of: identity), isAlone: same.identities(of: key, identity) == [identity])
+      guard isUploaded, !same.isHeldOnlyByOthers(key) else { return }
+      digests.insert(identity)
+      documents.remove(identity)
+    }
+    for document in documents { digests.insert(document) }
+    return (digests, held)
+  }
+
   /// The readings in these buckets, pending ones, too, by their identities, and by those that documents of other programs
   /// give for them.
-  package func heldReadings(in buckets: Set<Int>) throws -> [[UInt8]: HeldReading] {
+  ///
+  /// - Parameter known: the buckets of all readings, as they were found before.
+  package func heldReadings(in buckets: Set<Int>, by known: HeldBuckets? = nil) throws -> [[UInt8]:
+    HeldReading]
+  {
     let same = try sameReadings()
+    let mayBeWanted = try known?.mayBe(in: buckets, database)
     let statement = try RawStatement(
       keptBy: database,
       "SELECT partition, position, series, value_bucket, occurrence, uploaded, device_time FROM reading")
     var devices = try SeriesDevices(database)
     var held: [[UInt8]: HeldReading] = [:]
+    var place = -1
     while try statement.step() {
+      place += 1
+      guard mayBeWanted?(place) ?? true else { continue }
       let key = statement.key(from: 0)
       let series = try devices.series(key.series)
       let device = devices.all[Int(series.device.number)]

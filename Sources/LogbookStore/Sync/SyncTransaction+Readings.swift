@@ -196,9 +196,16 @@ extension SyncTransaction {
 extension SyncTransaction {
   /// Calls `body` for every reading that the remote is said to have, with the 16 bytes of its identity.
   func forEachUploaded(_ body: (ReadingKey, [UInt8]) throws -> Void) throws {
+    try forEachReading("WHERE uploaded = 1") { key, _, identity in try body(key, identity) }
+  }
+
+  /// Goes over the readings with the keys of their identities, in the order of the table.
+  func forEachReading(
+    _ condition: String = "", _ body: (ReadingKey, _ isUploaded: Bool, _ identity: [UInt8]) throws -> Void
+  ) throws {
     let statement = try RawStatement(
       keptBy: database,
-      "SELECT partition, position, series, value_bucket, occurrence FROM reading WHERE uploaded = 1")
+      "SELECT partition, position, series, value_bucket, occurrence, uploaded FROM reading \(condition)")
     var devices = try SeriesDevices(database)
     while try statement.step() {
       let key = statement.key(from: 0)
@@ -206,7 +213,7 @@ extension SyncTransaction {
       let identity = ReadingIdentity(
         device: devices.all[Int(series.device.number)], kind: series.kind, positionKind: series.positionKind,
         position: key.position, valueBucket: key.valueBucket, occurrence: key.occurrence)
-      try body(key, identity.key)
+      try body(key, statement.integer(5) == 1, identity.key)
     }
   }
 }

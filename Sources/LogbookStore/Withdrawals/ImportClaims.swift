@@ -45,6 +45,21 @@ struct ImportClaims {
     """
   }
 
+  /// Whether the import brought nothing: it stored nothing, changed nothing, and met nothing. One that met too many pieces
+  /// to note them brought something.
+  func areEmpty() throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT (SELECT is_noted FROM ingest WHERE id = ?1) = 1
+            AND NOT EXISTS (SELECT 1 FROM ingest_run WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM ingest_record WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM ingest_change WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM record WHERE ingest = ?1)
+            AND NOT EXISTS (SELECT 1 FROM reading WHERE ingest = ?1)
+          """), arguments: [ingest]) ?? false
+  }
+
   // MARK: Readings
 
   /// Whether a reading counts. It is asked in the order of the readings of one series.

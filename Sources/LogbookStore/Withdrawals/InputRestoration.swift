@@ -57,18 +57,49 @@ struct InputRestoration {
 enum InputIdentity {
   /// That of an import; empty where nothing identifies its input.
   static func of(_ ingest: Int64, _ database: Database) throws -> String {
-    let row = try Row.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT i.id, i.format, i.digest, i.decisions, d.identity
-          FROM ingest AS i LEFT JOIN device AS d ON d.id = i.meter WHERE i.id = ?
-          """), arguments: [ingest]
-    ).map { StoredRow($0, of: "ingest") }
-    guard let row, let digest = try row[2] ?? row[4] as String?, !digest.isEmpty else { return "" }
-    let decisions = try StoredDecision.decisions(row[3], ingest: ingest)
-    // Every store has its own zone until they are joined.
-    let own = decisions.filter { $0.subject != "zone" || $0.basis == .given }
-    return WithdrawnInput.identity(format: try row[1], digest: digest, own)
+    try Input(ingest, database)?.identity() ?? ""
+  }
+
+  /// Those under which the input may have been imported before. Who leaves a zone out states nothing else than before: with any
+  /// zone that the logbook has, which is where a given zone is kept, it was the same input. Who gives one states it.
+  static func known(of ingest: Int64, _ database: Database) throws -> Set<String> {
+    guard let input = try Input(ingest, database) else { return [] }
+    let own: Set = [input.identity()]
+    guard !input.hasZone else { return own }
+    let zones = try LogbookZones(database)
+    let names = Set(([zones.base] + zones.periods.map(\.zone)).map(\.name))
+    return own.union(names.map(input.identity(withZone:)))
+  }
+
+  private struct Input {
+    private let format: String
+    private let digest: String
+    /// Without the zone of the store: each store has its own until they are joined.
+    private let decisions: [Decision]
+
+    init?(_ ingest: Int64, _ database: Database) throws {
+      let row = try Row.fetchOne(
+        database.cachedStatement(
+          sql: """
+            SELECT i.id, i.format, i.digest, i.decisions, d.identity
+            FROM ingest AS i LEFT JOIN device AS d ON d.id = i.meter WHERE i.id = ?
+            """), arguments: [ingest]
+      ).map { StoredRow($0, of: "ingest") }
+      guard let row, let digest = try row[2] ?? row[4] as String?, !digest.isEmpty else { return nil }
+      self.digest = digest
+      format = try row[1]
+      decisions = try StoredDecision.decisions(row[3], ingest: ingest)
+        .filter { $0.subject != "zone" || $0.basis == .given }
+    }
+
+    var hasZone: Bool { decisions.contains { $0.subject == "zone" } }
+
+    func identity() -> String { WithdrawnInput.identity(format: format, digest: digest, decisions) }
+
+    func identity(withZone zone: String) -> String {
+      WithdrawnInput.identity(
+        format: format, digest: digest, decisions + [Decision("zone", zone, .given)])
+    }
   }
 }
 

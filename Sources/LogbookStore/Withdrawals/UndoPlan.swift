@@ -16,6 +16,10 @@ package struct UndoCounts: Hashable, Sendable {
   package var editedRecords = 0
   /// Records that the import had changed, and that get their content of before, or that of the import again.
   package var changedRecords = 0
+  /// Records that keep what the import wrote, since the change is larger than a withdrawal may keep: their ids.
+  package var largeRecords: [String] = []
+  /// Whether the import brought nothing at all, so that there is nothing to withdraw.
+  package var broughtNothing = false
   /// Whether the import was undone: this takes it back.
   package var isRedo = false
   /// Whether it is not known which readings this import met in the store, or another one that is not undone.
@@ -35,6 +39,7 @@ extension Store {
   /// - Parameters:
   ///   - group: the id of the withdrawal, made for it.
   ///   - now: the host's clock in UTC seconds.
+  /// - Returns: what was done; for an import that brought nothing, nothing was.
   /// - Throws: `Failure` as for `undoCounts`.
   package func undo(_ ingest: Int64, group: String, at now: Int64) throws -> UndoCounts {
     try write { database in
@@ -87,6 +92,8 @@ struct UndoPlan {
     if try ImportClaims.undone(database).contains(ingest) {
       counts.isRedo = true
       try planRedo()
+    } else if try claims.areEmpty() {
+      counts.broughtNothing = true
     } else {
       try planUndo()
       counts.lacksNotes = try lacksNotes()
@@ -96,7 +103,7 @@ struct UndoPlan {
   func apply(at now: Int64) throws {
     if counts.isRedo {
       try InputRestoration(database, at: now).end(whole.group, further: further(), ingest: ingest)
-    } else {
+    } else if !counts.broughtNothing {
       try WithdrawalGroup(whole.group, database, at: now).insert(whole)
       for change in whole.changes {
         try InputRestoration(database, at: now).write(
@@ -152,7 +159,12 @@ extension UndoPlan {
       }
       if let change = changed[guid] {
         let revision = RecordRevision(guid: guid, before: change.before, after: record.state)
-        guard record.ingest == ingest, revision.listBytes < Withdrawal.maxListBytes else { continue }
+        // Another import has changed it since, and undoing that one comes first.
+        guard record.ingest == ingest else { continue }
+        guard revision.listBytes < Withdrawal.maxListBytes else {
+          counts.largeRecords.append(guid)
+          continue
+        }
         whole.changes.append(revision)
         earlier[guid] = change.earlier
         // The import that wrote it before is undone, too, and left the record to this one: it hides what comes back.

@@ -14,13 +14,15 @@ struct WithdrawalChanges {
   private var guids: Set<String> = []
 
   /// Writes what follows from all that changed.
-  static func settle(_ database: Database) throws {
+  ///
+  /// - Parameter known: what the withdrawals said before.
+  static func settle(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
     let hasChanged = """
       SELECT EXISTS (SELECT 1 FROM changed_withdrawal) OR EXISTS (SELECT 1 FROM changed_series)
         OR EXISTS (SELECT 1 FROM changed_record)
       """
     guard try Bool.fetchOne(database.cachedStatement(sql: hasChanged)) == true else { return }
-    var changes = try WithdrawalChanges(database)
+    var changes = WithdrawalChanges(database, try known.visibility(database))
     try changes.collect()
     for (series, positions) in changes.ranges.sorted(by: { $0.key < $1.key }) {
       try changes.judge(series, positions)
@@ -31,9 +33,8 @@ struct WithdrawalChanges {
     }
   }
 
-  private init(_ database: Database) throws {
-    self.database = database
-    visibility = try Visibility(Self.items(database))
+  private init(_ database: Database, _ visibility: Visibility) {
+    (self.database, self.visibility) = (database, visibility)
   }
 
   /// Every withdrawal that this program understands.

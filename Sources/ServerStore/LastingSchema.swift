@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import SQLiteRows
+
+/// What of a logbook's file stays as it is with every program; see `LastingRules`.
+enum LastingSchema {
+  static let statements =
+    LastingRules.notReplaced + LastingRules.seriesStays + LastingRules.devicesStay() + notReplaced
+    + referredTo
+    + readingIsNotReplaced + ";\n"
+
+  /// Leaves the reading that is there. Not ABORT: an upload that is sent again brings known readings among new ones, in one
+  /// statement of many rows, and skips them just as it does by its conflict clause.
+  ///
+  /// It doubles the time of an insert, so that `withoutLookUps` leaves it out where many readings are stored.
+  private static let readingIsNotReplaced = """
+    CREATE TRIGGER reading_is_not_replaced BEFORE INSERT ON reading
+    WHEN EXISTS (SELECT 1 FROM reading WHERE seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM reading WHERE series = NEW.series AND position = NEW.position
+        AND value_bucket = NEW.value_bucket AND occurrence = NEW.occurrence)
+    BEGIN SELECT RAISE(IGNORE); END
+    """
+
+  /// Runs work without the trigger that looks each reading up, inside a transaction that stores many of them.
+  ///
+  /// Every other connection sees the trigger always: what a transaction does to the schema is seen with its commit, and
+  /// when it fails, the trigger is there as before.
+  static func withoutLookUps<Value>(_ database: Database, _ work: () throws -> Value) throws -> Value {
+    try database.execute(sql: "DROP TRIGGER IF EXISTS reading_is_not_replaced")
+    let value = try work()
+    try database.execute(sql: readingIsNotReplaced)
+    return value
+  }
+
+  private static let notReplaced = """
+    CREATE TRIGGER record_is_not_replaced BEFORE INSERT ON record
+    WHEN EXISTS (SELECT 1 FROM record WHERE guid = NEW.guid)
+    BEGIN SELECT RAISE(ABORT, 'records are never replaced; a change moves them'); END;
+
+    CREATE TRIGGER accepted_is_not_replaced BEFORE INSERT ON accepted
+    WHEN EXISTS (SELECT 1 FROM accepted WHERE guid = NEW.guid AND node = NEW.node)
+    BEGIN SELECT RAISE(ABORT, 'what was accepted is never replaced'); END;
+
+    CREATE TRIGGER node_is_not_replaced BEFORE INSERT ON node
+    WHEN EXISTS (SELECT 1 FROM node WHERE id = NEW.id OR name = NEW.name)
+    BEGIN SELECT RAISE(ABORT, 'nodes are never replaced'); END;
+
+    CREATE TRIGGER epoch_is_not_replaced BEFORE INSERT ON epoch
+    WHEN EXISTS (SELECT 1 FROM epoch WHERE first_seq = NEW.first_seq)
+    BEGIN SELECT RAISE(ABORT, 'epochs are immutable'); END;
+
+    """
+
+  /// What readings, records and later requests refer to.
+  private static let referredTo = """
+    CREATE TRIGGER series_is_immutable BEFORE UPDATE ON series
+    BEGIN SELECT RAISE(ABORT, 'device, kind and position_kind of a series never change'); END;
+
+    CREATE TRIGGER node_stays BEFORE DELETE ON node
+    BEGIN SELECT RAISE(ABORT, 'nodes are never deleted'); END;
+
+    CREATE TRIGGER accepted_stays BEFORE DELETE ON accepted
+    BEGIN SELECT RAISE(ABORT, 'what was accepted is never deleted'); END;
+
+    -- An equal version comes with a merge, which sends other content under the version that was sent before.
+    CREATE TRIGGER accepted_rises BEFORE UPDATE ON accepted
+    WHEN NEW.guid <> OLD.guid OR NEW.node <> OLD.node OR NEW.version < OLD.version
+    BEGIN SELECT RAISE(ABORT, 'the accepted version of a node rises'); END;
+
+    """
+}
