@@ -26,36 +26,15 @@ struct DayCommand: ClassifiedCommand {
       valueName: "date"))
   var date: TimeArgument?
 
-  @Option(
-    help: ArgumentHelp(
-      "Only this device: its serial number, or a part of its name.", valueName: "device"))
-  var device: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The target range: \(Targets.named.map(\.name).joined(separator: ", ")), or LOW-HIGH.",
-      valueName: "targets"))
-  var targets = Targets.standard.name
-
-  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
-  var unit: GlucoseUnit?
-
+  @OptionGroup var look: LookOptions
   @OptionGroup var picture: PlotOptions
-
-  func validate() throws {
-    if device == "" { throw ValidationError("--device needs a serial number or a name.") }
-    try TargetsArgument.validate(targets)
-  }
 
   func run() throws {
     let output = Output()
     let store = try storeOptions.open(.reader)
-    let display = try unit ?? store.displayUnit()
-    var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
-    if let device { try query.requireDevice(device) }
-    query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
+    var (query, unit) = try look.query(store)
     if try query.setDay(date) {
-      let view = try query.view(unit: display)
+      let view = try query.view(unit: unit)
       for line in lines(view) { output.line(line) }
     } else {
       output.line("no readings")

@@ -25,33 +25,8 @@ struct ReportCommand: ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "Only readings from this time on: 2026-05-06, 2026-05-06T18:30, yesterday, 14d, 36h.",
-      valueName: "time"))
-  var since: TimeArgument?
-
-  @Option(help: ArgumentHelp("Only readings before this time.", valueName: "time"))
-  var until: TimeArgument?
-
-  @Option(
-    help: ArgumentHelp(
-      "The last days with readings: 14d, 4w, 36h. Default: 14d.", valueName: "span"))
-  var last: SpanArgument?
-
-  @Option(
-    help: ArgumentHelp(
-      "Only this device: its serial number, or a part of its name.", valueName: "device"))
-  var device: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The target range: \(Targets.named.map(\.name).joined(separator: ", ")), or LOW-HIGH.",
-      valueName: "targets"))
-  var targets = Targets.standard.name
-
-  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
-  var unit: GlucoseUnit?
+  @OptionGroup var period: PeriodOptions
+  @OptionGroup var look: LookOptions
 
   @Option(
     help: ArgumentHelp(
@@ -75,16 +50,11 @@ struct ReportCommand: ClassifiedCommand {
   var force = false
 
   func validate() throws {
-    if last != nil, since != nil || until != nil {
-      throw ValidationError("Use --last, or --since and --until.")
-    }
-    if device == "" { throw ValidationError("--device needs a serial number or a name.") }
     if target.path == "" { throw ValidationError("--output needs the name of a file.") }
     if texts == nil {
       throw ValidationError(
         "Unknown language '\(language)'; use \(alternatives(PageTexts.all.map(\.code))).")
     }
-    try TargetsArgument.validate(targets)
   }
 
   func run() throws {
@@ -107,25 +77,18 @@ struct ReportCommand: ClassifiedCommand {
 
   private func html() throws -> String {
     let store = try storeOptions.open(.reader)
-    let display = try unit ?? store.displayUnit()
-    var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
-    if let device { try query.requireDevice(device) }
-    query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
+    var (query, unit) = try look.query(store)
     query.options.grouping = .day
     query.options.hasProfile = true
-    if since != nil || until != nil {
-      query.setPeriod(since: since, until: until)
-    } else {
-      try query.setPeriod(last ?? .fortnight)
-    }
+    try period.apply(to: &query)
     try query.gatherLastDays(Int64(ReportContents.maxDays))
-    let view = try query.view(unit: display)
+    let view = try query.view(unit: unit)
     guard let period = view.result.period else {
       throw Failure(.missingInput, "\(displayed(store.path)): no readings; there is nothing to report")
     }
     let dates = [period.start, period.end - 1].map { String(view.shown($0).text.prefix(10)) }
     let contents = ReportContents(
-      view, dates: (dates[0], dates[1]), device: device, isAnonymised: anonymise)
+      view, dates: (dates[0], dates[1]), device: look.device, isAnonymised: anonymise)
     return try ReportPage(contents, texts ?? .english).html()
   }
 }

@@ -104,14 +104,13 @@ struct StatsQuery {
   }
 
   private func newestReading() throws -> StoredReading? {
-    var filter = ItemFilter()
+    var filter = chosenReadings
     filter.until = now + 1
     filter.recordKinds = []
-    // Without a device one row is asked for; else all rows pass.
-    filter.newest = device == nil ? 1 : nil
+    filter.newest = 1
     var found: StoredReading?
     try store.forEachItem(filter) { item in
-      if case .reading(let reading) = item, isChosen(reading.device) { found = reading }
+      if case .reading(let reading) = item { found = reading }
     }
     return found
   }
@@ -120,7 +119,7 @@ struct StatsQuery {
   ///
   /// - Parameter unit: the unit in which they are shown; nil for that of the first reading.
   mutating func view(unit: GlucoseUnit?) throws -> StatsView {
-    var filter = ItemFilter()
+    var filter = chosenReadings
     (filter.since, filter.until) = (options.since, options.until)
     // A record has no device.
     filter.recordKinds = device != nil ? [] : days == nil ? [.insulin, .food] : DayTally.recordKinds
@@ -132,7 +131,6 @@ struct StatsQuery {
     try store.forEachItem(filter) { item in
       switch item {
       case .reading(let reading):
-        guard isChosen(reading.device) else { return }
         if firstUnit == nil, reading.kind != .ketone { firstUnit = reading.measurement.unit }
         let counted = GlucoseReading(reading, device: devices.number(of: reading.device))
         statistics.add(counted)
@@ -151,7 +149,12 @@ struct StatsQuery {
       devices: devices.all, days: days?.finish() ?? [])
   }
 
-  private func isChosen(_ device: Device) -> Bool { self.device.map { Self.matches(device, $0) } ?? true }
+  /// What passes the readings of the chosen devices.
+  private var chosenReadings: ItemFilter {
+    var filter = ItemFilter()
+    if let device { filter.includesDevice = { Self.matches($0, device) } }
+    return filter
+  }
 
   private static func matches(_ device: Device, _ text: String) -> Bool {
     device.serial == text || deviceName(device).lowercased().contains(text.lowercased())

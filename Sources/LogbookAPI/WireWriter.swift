@@ -28,23 +28,12 @@ package struct WireWriter: Sendable {
 
   /// Appends a whole number.
   package mutating func integer(_ number: Int64) {
-    if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    var rest = number.magnitude
-    let start = bytes.count
-    repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-    } while rest > 0
-    bytes[start...].reverse()
+    appendInteger(number, to: &bytes)
   }
 
   /// Appends a number in its shortest form.
   package mutating func number(_ number: Double) {
-    if number == number.rounded(), abs(number) < 1e15 {
-      integer(Int64(number))
-    } else {
-      json(number.description)
-    }
+    appendNumber(number, to: &bytes)
   }
 
   /// Appends `"YYYY-MM-DDThh:mm:ss"`.

@@ -21,6 +21,15 @@ package final class RawStatement {
     kept = statement
   }
 
+  /// Prepares a statement of its own: several of a text may be in use at a time.
+  package init(of database: Database, _ sql: String) throws {
+    guard let connection = database.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+    let statement = try database.makeStatement(sql: sql)
+    self.connection = connection
+    handle = statement.sqliteStatement
+    kept = statement
+  }
+
   deinit {
     // One that was left before its last row would keep its snapshot.
     sqlite3_reset(handle)
@@ -79,6 +88,11 @@ package final class RawStatement {
   @usableFromInline func misfit(_ column: Int32) -> String {
     let title = String(cString: sqlite3_column_name(handle, column))
     return sqlite3_column_type(handle, column) == SQLITE_NULL ? "\(title) is NULL" : "\(title) is no number"
+  }
+
+  /// Whether a column of the row is NULL.
+  @inlinable @inline(__always) package func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
   @usableFromInline func error() -> DatabaseError {

@@ -59,6 +59,12 @@ struct ManualExampleTests {
     #expect(outcome.output == "2026-05-06|7.5\n", "\(outcome.errors)")
   }
 
+  @Test func theNewestReadingsAreThoseThatCount() async throws {
+    let outcome = try await program().shell(try example(with: "DISTINCT partition"))
+    let expected = ["14:00Z|250.0|mg/dL", "13:00Z|0.4|mmol/L", "12:00Z||mg/dL"]
+    #expect(outcome.output == expected.map { "2026-05-06T08:\($0)\n" }.joined(), "\(outcome.errors)")
+  }
+
   @Test func aCopyOfTheStoreIsItsOwnersAlone() async throws {
     let program = try await program()
     let outcome = try await program.shell("umask 022; " + (try example(with: ".backup")))

@@ -23,6 +23,17 @@ import Testing
     #expect(TerminalText.json(Array("\"\(text)\"".utf8)) == Array(TerminalText.json("\"\(text)\"").utf8))
   }
 
+  @Test(arguments: obeyed.filter { $0.value >= 0x20 })
+  func whatATerminalObeysIsFoundAtEveryPlace(_ scalar: Unicode.Scalar) {
+    for length in 0..<20 {
+      let text =
+        "\"" + String(repeating: "x", count: length) + "\(scalar)" + String(repeating: "y", count: 9) + "\""
+      let shown = TerminalText.json(Array(text.utf8))
+      #expect(!String(decoding: shown, as: UTF8.self).unicodeScalars.contains(scalar), "\(length)")
+      #expect(Array(TerminalText.json(text).utf8) == shown, "\(length)")
+    }
+  }
+
   @Test func otherTextStaysAsItIs() {
     for text in ["plain", "Ängström 血糖 😀", "\u{A0}\u{2028}", "א"] {
       #expect(TerminalText.line(text) == text)

@@ -89,7 +89,7 @@ func deviceName(_ device: Device) -> String {
 /// The items in glucoport's own format, which `import` reads back without loss.
 struct OwnFormatWriter: ItemWriter {
   private let output: Output
-  private let writer: GlucoportWriter
+  private var writer: GlucoportWriter
   private let isJSON: Bool
   private var line: [UInt8] = []
 

@@ -14,7 +14,7 @@ enum TerminalText {
   /// JSON of the same meaning. JSON has such characters in its strings alone, where each may be written as a number; those
   /// below the blank are already.
   static func json(_ text: String) -> String {
-    guard mayObey(text.utf8) else { return text }
+    if text.utf8.withContiguousStorageIfAvailable(mayObey) == false { return text }
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       if scalar.value >= 0x20, isObeyed(scalar) {
@@ -30,7 +30,9 @@ enum TerminalText {
 
   /// As for text. Bytes that are no UTF-8 stay as they are.
   static func json(_ bytes: [UInt8]) -> [UInt8] {
-    guard mayObey(bytes), let text = String(validating: bytes, as: UTF8.self) else { return bytes }
+    guard bytes.withUnsafeBufferPointer(mayObey), let text = String(validating: bytes, as: UTF8.self) else {
+      return bytes
+    }
     return Array(json(text).utf8)
   }
 
@@ -56,8 +58,16 @@ enum TerminalText {
   }
 
   /// Whether one of the bytes with which such a character beyond the blank begins is there: few texts have one.
-  private static func mayObey(_ bytes: some Sequence<UInt8>) -> Bool {
-    bytes.contains { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }
+  private static func mayObey(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    // Eight bytes at a time up to the first that is 0x7F or more: an export has hundreds of bytes a line.
+    let words = UnsafeRawBufferPointer(bytes)
+    var start = 0
+    while start + 8 <= words.count {
+      let word = words.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+      if ((word &+ 0x0101_0101_0101_0101) | word) & 0x8080_8080_8080_8080 != 0 { break }
+      start += 8
+    }
+    return bytes[start...].contains { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }
   }
 }
 

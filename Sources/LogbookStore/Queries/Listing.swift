@@ -21,6 +21,8 @@ package struct ItemFilter: Sendable {
   package var includesDeleted = false
   /// Whether items are listed, too, that a withdrawal hides.
   package var includesWithdrawn = false
+  /// Chooses devices whose readings are listed; nil for all of them.
+  package var includesDevice: (@Sendable (Device) -> Bool)?
   /// Only the newest so many.
   package var newest: Int?
 
@@ -56,6 +58,7 @@ extension Store {
     _ database: Database, _ filter: ItemFilter, _ body: (StoredItem) throws -> Void
   ) throws {
     if let newest = filter.newest {
+      guard newest > 0 else { return }
       var items: [StoredItem] = []
       try mergeCursors(database, filter, isDescending: true) { item in
         items.append(item)
@@ -73,9 +76,9 @@ extension Store {
   private static func mergeCursors(
     _ database: Database, _ filter: ItemFilter, isDescending: Bool, _ body: (StoredItem) throws -> Bool
   ) throws {
-    let readings = try readingCursor(database, filter, isDescending: isDescending)
+    var readings = try OrderedReadings(database, filter, isDescending: isDescending)
     var records = try ListedRecords(database, filter, isDescending: isDescending)
-    var reading = try readings.next().map(StoredReading.init)
+    var reading = try readings.next()
     var record = try records.next()
     while reading != nil || record != nil {
       let takesReading =
@@ -83,29 +86,12 @@ extension Store {
         || (reading.map { isDescending ? $0.utc > record?.utc ?? 0 : $0.utc <= record?.utc ?? 0 } ?? false)
       if takesReading, let next = reading {
         guard try body(.reading(next)) else { return }
-        reading = try readings.next().map(StoredReading.init)
+        reading = try readings.next()
       } else if let next = record {
         guard try body(.record(next)) else { return }
         record = try records.next()
       }
     }
-  }
-
-  private static func readingCursor(
-    _ database: Database, _ filter: ItemFilter, isDescending: Bool
-  ) throws -> RowCursor {
-    let direction = isDescending ? "DESC" : "ASC"
-    return try Row.fetchCursor(
-      database,
-      sql: """
-        SELECT \(StoredReading.columns)
-        FROM reading AS r CROSS JOIN series AS s ON s.id = r.series CROSS JOIN device AS d ON d.id = s.device
-        WHERE \(filter.readingKindCondition) AND \(filter.readingCondition)
-          AND r.device_time - \(StoredOffset.sql("r")) >= ? AND r.device_time - \(StoredOffset.sql("r")) < ?
-        ORDER BY r.device_time - \(StoredOffset.sql("r")) \(direction), s.device \(direction), s.kind \(direction),
-          s.position_kind \(direction), r.position \(direction), r.value_bucket \(direction), r.occurrence \(direction)
-        \(filter.newest.map { "LIMIT \($0)" } ?? "")
-        """, arguments: [filter.since ?? .min / 2, filter.until ?? .max / 2])
   }
 
   /// The reading with this address, as listings name it; nil when there is none.

@@ -17,7 +17,7 @@ package struct ReadingDay: Hashable, Sendable {
 }
 
 extension Store {
-  /// The days with readings that pass the filter, oldest first.
+  /// The days with readings that pass the filter, oldest first, of all devices. This reads all readings.
   package func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
     let bounds = activity.readingBounds
     return try read { database in

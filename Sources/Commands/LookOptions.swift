@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Logbook
+import LogbookStore
+import Report
+
+/// The options that choose whose readings `stats`, `report` and `day` look at, and how their values are shown.
+struct LookOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only this device: its serial number, or a part of its name.", valueName: "device"))
+  var device: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The target range: \(Targets.named.map(\.name).joined(separator: ", ")), or LOW-HIGH.",
+      valueName: "targets"))
+  var targets = Targets.standard.name
+
+  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
+  var unit: GlucoseUnit?
+
+  func validate() throws {
+    if device == "" { throw ValidationError("--device needs a serial number or a name.") }
+    try TargetsArgument.validate(targets)
+  }
+
+  /// A query with these options, and the unit that a person chose; nil for that of the first reading.
+  func query(_ store: Store) throws -> (query: StatsQuery, unit: GlucoseUnit?) {
+    let display = try unit ?? store.displayUnit()
+    var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
+    if let device { try query.requireDevice(device) }
+    query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
+    return (query, display)
+  }
+}
+
+/// The options that choose the period of figures.
+struct PeriodOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only readings from this time on: 2026-05-06, 2026-05-06T18:30, yesterday, 14d, 36h.",
+      valueName: "time"))
+  var since: TimeArgument?
+
+  @Option(help: ArgumentHelp("Only readings before this time.", valueName: "time"))
+  var until: TimeArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "The last days with readings: 14d, 4w, 36h. Default: 14d.", valueName: "span"))
+  var last: SpanArgument?
+
+  func validate() throws {
+    if last != nil, since != nil || until != nil {
+      throw ValidationError("Use --last, or --since and --until.")
+    }
+  }
+
+  /// Sets the period of a query.
+  func apply(to query: inout StatsQuery) throws {
+    if since != nil || until != nil {
+      query.setPeriod(since: since, until: until)
+    } else {
+      try query.setPeriod(last ?? .fortnight)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Appends the digits of a whole number, in ASCII.
+@inlinable package func appendInteger(_ number: Int64, to out: inout [UInt8]) {
+  if number < 0 { out.append(UInt8(ascii: "-")) }
+  var rest = number.magnitude
+  let start = out.count
+  repeat {
+    out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+    rest /= 10
+  } while rest > 0
+  // In place: the reversing of a slice would copy what is in front of it.
+  var (low, high) = (start, out.count - 1)
+  while low < high {
+    out.swapAt(low, high)
+    (low, high) = (low + 1, high - 1)
+  }
+}
+
+/// Appends a number as `plainNumber` writes it.
+package func appendNumber(_ number: Double, to out: inout [UInt8]) {
+  if number == number.rounded(), abs(number) < 1e15 {
+    appendInteger(Int64(number), to: &out)
+  } else {
+    out.append(contentsOf: plainNumber(number).utf8)
+  }
+}
+
+/// Writes shown times one after the other as `DeviceTime.text` does. It keeps the date of the last one: rows are mostly of
+/// the day before them, and the date is most of the work.
+package struct DeviceTimeWriter: Sendable {
+  private var day = Int64.min
+  private var date: [UInt8] = []
+
+  /// A writer that has written nothing.
+  package init() {}
+
+  /// Appends `YYYY-MM-DDThh:mm:ss`.
+  package mutating func append(_ time: DeviceTime, to out: inout [UInt8]) {
+    let day = (time.seconds >= 0 ? time.seconds : time.seconds - 86399) / 86400
+    if day != self.day {
+      self.day = day
+      date = Array(DeviceTime(seconds: day * 86400).text.utf8.dropLast("00:00:00".utf8.count))
+    }
+    out.append(contentsOf: date)
+    let second = Int(time.seconds - day * 86400)
+    Self.appendPair(second / 3600, to: &out)
+    out.append(UInt8(ascii: ":"))
+    Self.appendPair(second / 60 % 60, to: &out)
+    out.append(UInt8(ascii: ":"))
+    Self.appendPair(second % 60, to: &out)
+  }
+
+  @inline(__always)
+  private static func appendPair(_ number: Int, to out: inout [UInt8]) {
+    out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+    out.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import SQLiteRows
+
+/// Series whose positions say nothing of times, such as record numbers, before the listing comes to them.
+struct CountedSeries {
+  /// More is not held to order readings, but sorted by SQLite. A clock that is set loses hours, seldom days.
+  private static let maxLag: Int64 = 172_800
+
+  private let series: [ListedSeries]
+  /// The first and the last instant, or what they are not beyond.
+  private var instants: ClosedRange<Int64>
+  /// By how many seconds a reading is older at most than one of a smaller position; nil where that is not known.
+  private var lag: Int64?
+  /// Whether `instants` are the first and the last.
+  private(set) var isMeasured = false
+
+  init(_ series: some Sequence<ListedSeries>) {
+    self.series = Array(series)
+    let first = self.series.map(\.instants.lowerBound).min() ?? .max
+    instants = first...(self.series.map(\.instants.upperBound).max() ?? .max)
+  }
+
+  /// Before this instant, in the order of the listing, there are none of their readings.
+  func bound(_ order: ListOrder) -> Int64 { order.isDescending ? instants.upperBound : instants.lowerBound }
+
+  /// Finds the first and the last instant and the lag, in a fraction of the time that sorting takes; false without any
+  /// reading.
+  mutating func measure(_ database: Database, _ filter: ItemFilter) throws -> Bool {
+    let rows = try RawStatement(of: database, measuringSQL(filter))
+    rows.bind(filter.since ?? .min, at: 1)
+    rows.bind(filter.until ?? .max, at: 2)
+    var (first, last, lag) = (Int64.max, Int64.min, Int64(0))
+    while try rows.step() {
+      let instant = rows.integer(0)
+      if instant < last { lag = max(lag, last - instant) }
+      first = min(first, instant)
+      last = max(last, instant)
+    }
+    guard first <= last else { return false }
+    (instants, isMeasured) = (first...last, true)
+    self.lag = series.count == 1 && lag <= Self.maxLag ? lag : nil
+    return true
+  }
+
+  /// Begins to read.
+  func walk(
+    _ database: Database, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
+  ) throws -> any ReadingSource {
+    guard let lag, let only = series.first else {
+      return try SortedWalk(database, ids, instants, list, filter, order)
+    }
+    return try PartitionWalk(
+      database, series, partition: only.partition, .count(lag: lag), bounds: .min...(.max), list, filter,
+      order)
+  }
+
+  private var ids: String { series.map { String($0.id) }.joined(separator: ",") }
+
+  /// The instants, of one series in the order of its key.
+  private func measuringSQL(_ filter: ItemFilter) -> String {
+    guard series.count == 1, let only = series.first else {
+      return "SELECT \(OrderedReading.instant) FROM \(SortedWalk.source(filter, ids))"
+    }
+    return """
+      SELECT \(OrderedReading.instant) FROM reading AS r
+      WHERE r.partition = \(only.partition) AND r.series = \(only.id) AND \(OrderedReading.instant) >= ?1
+        AND \(OrderedReading.instant) < ?2 AND \(filter.readingCondition)
+      ORDER BY r.position
+      """
+  }
+}

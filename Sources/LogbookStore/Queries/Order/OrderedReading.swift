@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SQLiteRows
+
+/// A reading on its way into the order of time. A plain value, since millions pass through.
+struct OrderedReading: BitwiseCopyable {
+  /// The reading; its `device` is the place of its series among the listed ones.
+  let reading: Reading
+  /// The instant in UTC seconds.
+  let utc: Int64
+  /// The value's part in the identity, as the row has it.
+  let valueBucket: Int64
+  /// The number of the ingest that brought it.
+  let ingest: Int64
+  /// Whether the remote has it.
+  let isUploaded: Bool
+  /// Whether a withdrawal hides it.
+  let isWithdrawn: Bool
+
+  /// The columns of a row, for a reading `r`.
+  static let columns = """
+    r.series, r.position, r.value_bucket, r.occurrence, \(StoredOffset.columns("r")), r.ingest, r.uploaded, \(Withdrawn.reading)
+    """
+
+  /// The instant of a reading `r` in SQL.
+  static let instant = "r.device_time - \(StoredOffset.sql("r"))"
+
+  /// Reads a row; nil for one of a series that is not listed.
+  @inline(__always)
+  init?(_ row: RawStatement, in list: SeriesList) throws(DamagedRow) {
+    let place = StoredPlace(row, from: 0)
+    guard let series = list.place(of: place.series) else { return nil }
+    for (column, name) in [(Int32(4), "device_time"), (5, "utc_offset")] where row.isNull(column) {
+      throw DamagedRow(place.name, "\(name) is NULL")
+    }
+    reading = try row.reading(at: place, of: list.stored[series], from: 4)
+    utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
+    valueBucket = place.valueBucket
+    ingest = row.integer(12)
+    isUploaded = row.integer(13) != 0
+    isWithdrawn = row.integer(14) != 0
+  }
+
+  /// Whether it is listed before another one: by instant, then series, then the rest of the identity.
+  @inline(__always)
+  func precedes(_ other: OrderedReading) -> Bool {
+    if utc != other.utc { return utc < other.utc }
+    let (mine, theirs) = (reading, other.reading)
+    if mine.device != theirs.device { return mine.device.number < theirs.device.number }
+    if mine.position != theirs.position { return mine.position < theirs.position }
+    if valueBucket != other.valueBucket { return valueBucket < other.valueBucket }
+    return mine.occurrence < theirs.occurrence
+  }
+}
+
+/// Oldest or newest first.
+struct ListOrder {
+  let isDescending: Bool
+
+  /// The word of an ORDER BY.
+  var direction: String { isDescending ? "DESC" : "ASC" }
+
+  /// Whether one reading is listed before another.
+  @inline(__always)
+  func isFirst(_ one: OrderedReading, _ other: OrderedReading) -> Bool {
+    isDescending ? other.precedes(one) : one.precedes(other)
+  }
+
+  /// Whether an instant is listed before another, and is not the same.
+  @inline(__always)
+  func isFirst(_ one: Int64, _ other: Int64) -> Bool { isDescending ? one > other : one < other }
+}
+
+/// Something that yields readings in the order of the listing.
+protocol ReadingSource: AnyObject {
+  /// The next reading; nil behind the last one.
+  var head: OrderedReading? { get }
+  /// Goes on to the reading behind `head`.
+  func advance() throws
+}

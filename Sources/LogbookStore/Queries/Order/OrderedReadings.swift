@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+
+/// The readings of a listing in the order of time, oldest or newest first. What it reads and holds grows with what is taken
+/// of it and not with the store; see `PartitionWalk` and `CountedSeries`.
+struct OrderedReadings {
+  /// Each walk holds a statement, so that very many counted series share one.
+  private static let maxCountedWalks = 64
+
+  private let database: Database
+  private let filter: ItemFilter
+  private let list: SeriesList
+  private let order: ListOrder
+  private let refusals: Refusals
+  private var active: [any ReadingSource] = []
+  /// Those that are not reached, the nearest one last.
+  private var waiting: [CountedSeries]
+
+  init(_ database: Database, _ filter: ItemFilter, isDescending: Bool) throws {
+    let order = ListOrder(isDescending: isDescending)
+    let list = try SeriesList(database, filter)
+    (self.database, self.filter, self.order, self.list) = (database, filter, order, list)
+    refusals = try Refusals(database)
+    waiting = Self.groups(list.all.filter { $0.place == .count }).map { CountedSeries($0) }
+    waiting.sort { order.isFirst($1.bound(order), $0.bound(order)) }
+    let partitions = Dictionary(grouping: list.all.filter { $0.place != .count }, by: \.partition)
+    for (partition, series) in partitions {
+      let bounds = filter.includesDevice == nil ? Int64.min...Int64.max : Self.bounds(series)
+      let span = PositionSpan(isInstant: series.first?.place == .instant)
+      add(
+        try PartitionWalk(
+          database, series, partition: partition, .position(span), bounds: bounds, list, filter, order))
+    }
+  }
+
+  private mutating func add(_ source: any ReadingSource) {
+    if source.head != nil { active.append(source) }
+  }
+
+  /// The next reading; nil behind the last one.
+  mutating func next() throws -> StoredReading? {
+    while let nearest = waiting.last, isReached(nearest) { try reach(nearest) }
+    guard let source = firstActive, let next = source.head else { return nil }
+    try source.advance()
+    if source.head == nil { active.removeAll { $0 === source } }
+    return try stored(next)
+  }
+
+  private var firstActive: (any ReadingSource)? {
+    guard active.count > 1 else { return active.first }
+    return active.min { one, other in
+      guard let mine = one.head, let theirs = other.head else { return one.head != nil }
+      return order.isFirst(mine, theirs)
+    }
+  }
+
+  /// Whether series that wait may have a reading before all others.
+  private func isReached(_ series: CountedSeries) -> Bool {
+    guard let next = firstActive?.head else { return true }
+    return !order.isFirst(next.utc, series.bound(order))
+  }
+
+  /// Measures the nearest series that wait, or, once they are measured, begins to read them.
+  private mutating func reach(_ nearest: CountedSeries) throws {
+    waiting.removeLast()
+    var nearest = nearest
+    if nearest.isMeasured {
+      add(try nearest.walk(database, list, filter, order))
+    } else if try nearest.measure(database, filter) {
+      let bound = nearest.bound(order)
+      let place = waiting.firstIndex { order.isFirst($0.bound(order), bound) } ?? waiting.count
+      waiting.insert(nearest, at: place)
+    }
+  }
+
+  private func stored(_ next: OrderedReading) throws -> StoredReading {
+    let series = list.all[Int(next.reading.device.number)]
+    return StoredReading(next, of: series, refusal: try refusals.reason(of: next, series.id))
+  }
+
+  /// Series that follow each other in time are walked together where there are very many.
+  private static func groups(_ series: [ListedSeries]) -> [ArraySlice<ListedSeries>] {
+    let sorted = series.sorted { $0.instants.lowerBound < $1.instants.lowerBound }
+    let size = max(1, (sorted.count + maxCountedWalks - 1) / maxCountedWalks)
+    return stride(from: 0, to: sorted.count, by: size).map { sorted[$0..<min($0 + size, sorted.count)] }
+  }
+
+  private static func bounds(_ series: [ListedSeries]) -> ClosedRange<Int64> {
+    let first = series.map(\.bounds.lowerBound).min() ?? .min
+    return first...max(first, series.map(\.bounds.upperBound).max() ?? .max)
+  }
+}
+
+/// The remote's words for readings that it refused permanently. Most stores have none, and then none is looked up.
+private struct Refusals {
+  private let lookup: Statement?
+
+  init(_ database: Database) throws {
+    let exist = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM refusal)") ?? false
+    lookup =
+      try exist
+      ? database.makeStatement(
+        sql:
+          "SELECT reason FROM refusal WHERE series = ? AND position = ? AND value_bucket = ? AND occurrence = ?"
+      )
+      : nil
+  }
+
+  func reason(of next: OrderedReading, _ series: Int64) throws -> String? {
+    guard let lookup, !next.isUploaded else { return nil }
+    let reading = next.reading
+    return try String.fetchOne(
+      lookup, arguments: [series, reading.position, next.valueBucket, Int64(reading.occurrence)])
+  }
+}
+
+extension StoredReading {
+  fileprivate init(_ next: OrderedReading, of series: ListedSeries, refusal: String?) {
+    let reading = next.reading
+    (deviceID, device, kind, positionKind) = (
+      series.deviceID, series.device, series.kind, series.positionKind
+    )
+    (position, valueBucket, occurrence) = (reading.position, next.valueBucket, Int64(reading.occurrence))
+    (deviceTime, placement, measurement) = (reading.deviceTime, reading.placement, reading.measurement)
+    (marks, ingest) = (reading.marks, next.ingest)
+    (isUploaded, isWithdrawn) = (next.isUploaded, next.isWithdrawn)
+    self.refusal = refusal
+    partition = series.partition
+  }
+}

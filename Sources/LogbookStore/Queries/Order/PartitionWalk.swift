@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Readings of one partition that the table has nearly in the order of time, so that it is walked along its key, and only
+/// the readings of a stretch of time are held to order them.
+final class PartitionWalk: ReadingSource {
+  /// How far the order of positions is from that of time.
+  enum Clock {
+    /// The position is the shown time or the instant, at most a day from the instant.
+    case position(PositionSpan)
+    /// The position counts, and no reading is older by more seconds than one of a smaller position.
+    case count(lag: Int64)
+  }
+
+  private(set) var head: OrderedReading?
+  private let rows: RawStatement
+  private let list: SeriesList
+  private let order: ListOrder
+  private let clock: Clock
+  /// Whether the walk is of a series, by its place in the list: others may lie in the same partition.
+  private let isWalked: [Bool]
+  private let instants: Range<Int64>
+  private var queue: OrderingQueue
+  /// The instant that is furthest in the order of the listing, where the position counts.
+  private var furthest: Int64
+  private var isAtEnd = false
+
+  /// - Parameter bounds: the positions between which the series have readings.
+  init(
+    _ database: Database, _ series: [ListedSeries], partition: Int64, _ clock: Clock,
+    bounds: ClosedRange<Int64>,
+    _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
+  ) throws {
+    var bounds = bounds
+    if case .position(let span) = clock {
+      bounds = span.positions(since: filter.since, until: filter.until).clamped(to: bounds)
+    }
+    rows = try RawStatement(of: database, Self.sql(filter, order))
+    rows.bind(partition, at: 1)
+    rows.bind(bounds.lowerBound, at: 2)
+    rows.bind(bounds.upperBound, at: 3)
+    let since = filter.since ?? .min
+    instants = since..<max(since, filter.until ?? .max)
+    let ids = Set(series.map(\.id))
+    isWalked = list.all.map { ids.contains($0.id) }
+    (self.list, self.order, self.clock) = (list, order, clock)
+    queue = OrderingQueue(order)
+    furthest = order.isDescending ? .max : .min
+    try advance()
+  }
+
+  static func sql(_ filter: ItemFilter, _ order: ListOrder) -> String {
+    let direction = order.direction
+    return """
+      SELECT \(OrderedReading.columns) FROM reading AS r
+      WHERE r.partition = ?1 AND r.position >= ?2 AND r.position <= ?3 AND \(filter.readingCondition)
+      ORDER BY r.position \(direction), r.series \(direction), r.value_bucket \(direction), r.occurrence \(direction)
+      """
+  }
+
+  func advance() throws {
+    while true {
+      if let next = queue.next(isAtEnd: isAtEnd) {
+        head = next
+        return
+      }
+      guard !isAtEnd else {
+        head = nil
+        return
+      }
+      if try rows.step() { try take() } else { isAtEnd = true }
+    }
+  }
+
+  private func take() throws {
+    if case .position(let span) = clock {
+      queue.pass(span.second(rows.integer(1)), slack: PositionSpan.maxOffset)
+    }
+    guard let reading = try OrderedReading(rows, in: list), isWalked[Int(reading.reading.device.number)],
+      instants.contains(reading.utc)
+    else { return }
+    if case .count(let lag) = clock {
+      if !order.isFirst(reading.utc, furthest) { furthest = reading.utc }
+      // One more, since another reading may have the very instant.
+      queue.pass(furthest, slack: lag + 1)
+    }
+    queue.add(reading)
+  }
+}
+
+/// Readings that come nearly in the order of time and leave it in that order.
+struct OrderingQueue {
+  private let order: ListOrder
+  private var held: [OrderedReading] = []
+  private var start = 0
+  /// Every reading that has still to come is listed behind this instant.
+  private var reach: Int64
+
+  init(_ order: ListOrder) {
+    self.order = order
+    reach = order.isDescending ? .max : .min
+  }
+
+  /// Notes that the readings from here on are listed behind this second, but for so many seconds.
+  @inline(__always)
+  mutating func pass(_ second: Int64, slack: Int64) {
+    reach = order.isDescending ? second &+ slack : second &- slack
+  }
+
+  /// Takes the next reading.
+  mutating func add(_ reading: OrderedReading) {
+    // Most are listed behind all that are held.
+    var place = held.count
+    while place > start, order.isFirst(reading, held[place - 1]) { place -= 1 }
+    if place == held.count { held.append(reading) } else { held.insert(reading, at: place) }
+  }
+
+  /// The next reading in the order of time; nil until more have come.
+  @inline(__always)
+  mutating func next(isAtEnd: Bool) -> OrderedReading? {
+    guard start < held.count, isAtEnd || !order.isFirst(reach, held[start].utc) else { return nil }
+    let reading = held[start]
+    start += 1
+    if start == held.count || start >= 4096 {
+      held.removeFirst(start)
+      start = 0
+    }
+    return reading
+  }
+}

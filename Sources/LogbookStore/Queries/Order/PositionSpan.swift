@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The positions that readings of a stretch of time may have, where a position is a shown time or an instant.
+struct PositionSpan {
+  /// No shown time is further from its instant: the schema refuses a larger offset.
+  static let maxOffset: Int64 = 86_400
+
+  /// Whether a position counts milliseconds.
+  let isInstant: Bool
+
+  /// The positions of readings from an instant on, and before another one.
+  func positions(since: Int64?, until: Int64?) -> ClosedRange<Int64> {
+    let first = since.map { position($0.subtractingReportingOverflow(Self.maxOffset)) } ?? .min
+    let last = until.map { position($0.addingReportingOverflow(Self.maxOffset)) } ?? .max
+    return first...max(first, last)
+  }
+
+  /// The second at which a reading of this position was taken, or shown.
+  @inline(__always)
+  func second(_ position: Int64) -> Int64 { isInstant ? Self.floored(position) : position }
+
+  /// The whole seconds of milliseconds.
+  static func floored(_ milliseconds: Int64) -> Int64 {
+    milliseconds >= 0 ? milliseconds / 1000 : (milliseconds + 1) / 1000 - 1
+  }
+
+  private func position(_ second: (partialValue: Int64, overflow: Bool)) -> Int64 {
+    // A sum that overflows wraps to the other end.
+    if second.overflow { return second.partialValue > 0 ? .min : .max }
+    guard isInstant else { return second.partialValue }
+    let (product, overflows) = second.partialValue.multipliedReportingOverflow(by: 1000)
+    return overflows ? (second.partialValue < 0 ? .min : .max) : product
+  }
+}

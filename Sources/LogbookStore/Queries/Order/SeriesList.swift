@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// A series of a listing.
+struct ListedSeries {
+  let id: Int64
+  let deviceID: Int64
+  let device: Device
+  let kind: ReadingKind
+  let positionKind: PositionKind
+  let partition: Int64
+  private let isInstant: Bool
+  /// The bounds of its positions and shown times, as the store counts them; nil where no import of ours wrote one.
+  private let positions: ClosedRange<Int64>?
+  private let times: ClosedRange<Int64>?
+
+  /// How positions place its readings.
+  enum Place: Hashable {
+    /// By the shown time.
+    case time
+    /// By the instant in milliseconds.
+    case instant
+    /// By a count that says nothing of times.
+    case count
+  }
+
+  static let columns = """
+    s.id AS series, s.device, s.kind, s.position_kind, s.is_instant, s.partition,
+    s.first_position, s.last_position, s.first_time, s.last_time, \(Device.storedColumns)
+    """
+
+  init(_ row: Row) throws {
+    let row = StoredRow(row, of: "series")
+    (id, deviceID, kind, positionKind) = (try row[0], try row[1], try row.code(2), try row.code(3))
+    (isInstant, partition) = (try row[4], try row[5])
+    positions = try Self.range(row, 6)
+    times = try Self.range(row, 8)
+    device = try Device(row, from: 10)
+  }
+
+  private static func range(_ row: StoredRow, _ column: Int) throws -> ClosedRange<Int64>? {
+    guard let first: Int64 = try row[column], let last: Int64 = try row[column + 1] else { return nil }
+    guard first <= last else { throw row.damage(column) }
+    return first...last
+  }
+
+  /// A number as large as an instant may be anything that a source counts or composes, such as a date in digits. That of a
+  /// series is an instant where its bounds lie at its shown times.
+  var place: Place {
+    if positionKind == .time { return .time }
+    guard isInstant, let positions, let times else { return .count }
+    let isNear = { (position: Int64, time: Int64) in
+      abs(PositionSpan.floored(position) - time) < PositionSpan.maxOffset
+    }
+    return isNear(positions.lowerBound, times.lowerBound) && isNear(positions.upperBound, times.upperBound)
+      ? .instant : .count
+  }
+
+  /// The bounds of its instants; everything where they are not known.
+  var instants: ClosedRange<Int64> {
+    guard let times, times.lowerBound > .min / 2, times.upperBound < .max / 2 else { return .min...(.max) }
+    return times.lowerBound - PositionSpan.maxOffset...times.upperBound + PositionSpan.maxOffset
+  }
+
+  /// The bounds of its positions; everything where they are not known.
+  var bounds: ClosedRange<Int64> { positions ?? .min...(.max) }
+}
+
+/// The series of a listing in the order in which readings of one instant are listed.
+struct SeriesList {
+  let all: [ListedSeries]
+  /// What a row is read with, by the places in `all`.
+  let stored: [StoredSeries]
+  private let places: [Int64: Int]
+
+  /// The series that the filter chooses.
+  init(_ database: Database, _ filter: ItemFilter) throws {
+    let chosen = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT \(ListedSeries.columns) FROM series AS s CROSS JOIN device AS d ON d.id = s.device
+        WHERE \(filter.readingKindCondition) ORDER BY s.device, s.kind, s.position_kind
+        """
+    ).map(ListedSeries.init)
+    all = chosen.filter { filter.includesDevice?($0.device) ?? true }
+    stored = all.enumerated().map {
+      StoredSeries(
+        device: DeviceIndex(Int32($0.offset)), kind: $0.element.kind, positionKind: $0.element.positionKind)
+    }
+    places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element.id, $0.offset) })
+  }
+
+  /// The place of a series; nil for one that is not listed.
+  @inline(__always)
+  func place(of series: Int64) -> Int? { places[series] }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import SQLiteRows
+
+/// Readings of which no key knows the order of time, so that SQLite sorts them.
+final class SortedWalk: ReadingSource {
+  /// How much of the newest readings is sorted at first: a list of the newest few needs no more.
+  private static let firstStretch: Int64 = 86_400
+
+  private(set) var head: OrderedReading?
+  private let rows: RawStatement
+  private let list: SeriesList
+  private let order: ListOrder
+  /// The instants that are not sorted yet; nil behind the last stretch.
+  private var instants: ClosedRange<Int64>?
+  private var stretch = SortedWalk.firstStretch
+
+  /// - Parameters:
+  ///   - ids: the numbers of the series.
+  ///   - instants: the first and the last instant.
+  init(
+    _ database: Database, _ ids: String, _ instants: ClosedRange<Int64>, _ list: SeriesList,
+    _ filter: ItemFilter,
+    _ order: ListOrder
+  ) throws {
+    rows = try RawStatement(of: database, Self.sql(filter, ids, order))
+    (self.list, self.order, self.instants) = (list, order, instants)
+    if sortNext() { try advance() }
+  }
+
+  func advance() throws {
+    while true {
+      if try rows.step() {
+        guard let next = try OrderedReading(rows, in: list) else { continue }
+        head = next
+        return
+      }
+      guard sortNext() else {
+        head = nil
+        return
+      }
+    }
+  }
+
+  /// Begins the next stretch; false behind the last one. Oldest first everything is one stretch, since all of it is
+  /// wanted.
+  private func sortNext() -> Bool {
+    guard let (first, last) = instants.map({ ($0.lowerBound, $0.upperBound) }) else { return false }
+    let start = order.isDescending && last - first > stretch ? last - stretch : first
+    rows.bind(start, at: 1)
+    rows.bind(last + 1, at: 2)
+    instants = start == first ? nil : first...start - 1
+    stretch *= 4
+    return true
+  }
+
+  static func sql(_ filter: ItemFilter, _ ids: String, _ order: ListOrder) -> String {
+    let keys = [
+      OrderedReading.instant, "s.device", "s.kind", "s.position_kind", "r.position", "r.value_bucket",
+      "r.occurrence",
+    ]
+    return """
+      SELECT \(OrderedReading.columns) FROM \(source(filter, ids))
+      ORDER BY \(keys.map { "\($0) \(order.direction)" }.joined(separator: ", "))
+      """
+  }
+
+  /// The readings of some series with an instant between two parameters.
+  static func source(_ filter: ItemFilter, _ ids: String) -> String {
+    """
+    series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id IN (\(ids)) AND \(OrderedReading.instant) >= ?1 AND \(OrderedReading.instant) < ?2
+        AND \(filter.readingCondition)
+    """
+  }
+}

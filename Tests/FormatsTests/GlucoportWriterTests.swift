@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import Formats
+
+/// The lines of an export, held against the cells of each item.
+@Suite struct GlucoportWriterTests {
+  private static let texts = [
+    "", "Abbott", "a,b", "\"quoted\"", "=1+1", "'=1", "@x", "two\r\nlines", "line\u{2028}", "é,\u{301}",
+    "tab\t", "\u{7F}",
+    "日本", "-5",
+  ]
+
+  private static func items(_ random: inout SeededGenerator) -> [GlucoportItem] {
+    (0..<400).map { number in
+      number % 5 == 0 ? .record(record(number, &random)) : .reading(reading(&random))
+    }
+  }
+
+  private static func text(_ random: inout SeededGenerator) -> String {
+    texts.randomElement(using: &random) ?? ""
+  }
+
+  private static func placement(_ random: inout SeededGenerator) -> Placement {
+    Placement(
+      utcOffset: [0, 3600, -12_600, 1172].randomElement(using: &random) ?? 0,
+      source: OffsetSource.allCases.randomElement(using: &random) ?? .stated)
+  }
+
+  private static func measurement(_ random: inout SeededGenerator) -> Logbook.Measurement {
+    let unit = GlucoseUnit.allCases.randomElement(using: &random) ?? .milligramsPerDecilitre
+    let limit = [nil, 20, 2.2].randomElement(using: &random) ?? nil
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: return .low(below: limit, unit)
+    case 1: return .high(above: limit, unit)
+    default: return .value(Quantity(Double(Int.random(in: 1...6000, using: &random)) / 10, unit))
+    }
+  }
+
+  private static func reading(_ random: inout SeededGenerator) -> GlucoportReading {
+    GlucoportReading(
+      device: Device(
+        vendor: text(&random), model: text(&random), serial: text(&random), format: text(&random)),
+      kind: ReadingKind.allCases.randomElement(using: &random) ?? .cbg,
+      deviceTime: DeviceTime(seconds: Int64.random(in: 1_761_400_000...1_761_600_000, using: &random)),
+      placement: placement(&random), measurement: measurement(&random),
+      marks: ReadingMarks(
+        rawValue: Bool.random(using: &random) ? 0 : UInt16.random(in: 0..<4096, using: &random)),
+      isWithdrawn: Bool.random(using: &random),
+      positionKind: PositionKind.allCases.randomElement(using: &random) ?? .time,
+      position: Int64.random(in: -1000...2_000_000_000_000, using: &random),
+      valueBucket: Int64.random(in: -2...300, using: &random),
+      occurrence: Int64.random(in: 0...2, using: &random))
+  }
+
+  private static func record(_ number: Int, _ random: inout SeededGenerator) -> GlucoportRecord {
+    GlucoportRecord(
+      guid: "g\(number)", kind: .note, entryGuid: number % 2 == 0 ? nil : "e\(number)",
+      deviceTime: DeviceTime(seconds: 1_761_440_000 + Int64(number)), placement: placement(&random),
+      fields: #"{"text":\#(jsonText(text(&random)))}"#, isDeleted: number % 3 == 0)
+  }
+
+  private static func cell(_ text: String) -> String {
+    guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
+    return "\"" + text.replacing("\"", with: "\"\"") + "\""
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func aLineOfCSVHasTheTextsOfTheCells(_ inBothUnits: Bool, _ isSpreadsheetSafe: Bool) {
+    var random = SeededGenerator(seed: 7)
+    let columns = GlucoportColumn.allCases.filter { inBothUnits || !$0.isOnRequest }
+    var writer = GlucoportWriter(.csv(isSpreadsheetSafe: isSpreadsheetSafe), inBothUnits: inBothUnits)
+    for item in Self.items(&random) {
+      let cells = GlucoportCells(item, inBothUnits: inBothUnits)
+      let texts = columns.map { column in
+        isSpreadsheetSafe ? GlucoportColumns.guarding(cells.text(column), in: column) : cells.text(column)
+      }
+      var line: [UInt8] = []
+      writer.append(item, to: &line)
+      #expect(String(decoding: line, as: UTF8.self) == texts.map(Self.cell).joined(separator: ",") + "\r\n")
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aLineOfNDJSONIsTheObjectOfTheCells(_ inBothUnits: Bool) throws {
+    var random = SeededGenerator(seed: 8)
+    var writer = GlucoportWriter(.ndjson, inBothUnits: inBothUnits)
+    for item in Self.items(&random) {
+      var line: [UInt8] = []
+      writer.append(item, to: &line)
+      let object = try OrderedJSON.text(GlucoportCells(item, inBothUnits: inBothUnits))
+      #expect(String(decoding: line, as: UTF8.self) == object + "\n")
+    }
+  }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+/// The order of a listing, held against the definition: all readings that pass, sorted by instant and identity.
+@Suite struct ListingOrderTests {
+  private static let devices = (0..<4).map {
+    Device(vendor: "Test", model: "Meter", serial: "S\(3 - $0)", format: "test")
+  }
+  /// 2025-10-26T03:00:00, when the clocks of Madrid went back.
+  private static let change: Int64 = 1_761_447_600
+
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  // MARK: The definition
+
+  private func everything() throws -> [StoredReading] {
+    try scratch.open(.reader).queue.inDatabase { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          SELECT \(StoredReading.columns) FROM reading AS r JOIN series AS s ON s.id = r.series
+          JOIN device AS d ON d.id = s.device
+          """
+      ).map(StoredReading.init)
+    }
+  }
+
+  private static func precedes(_ one: StoredReading, _ other: StoredReading) -> Bool {
+    key(one).lexicographicallyPrecedes(key(other))
+  }
+
+  private static func key(_ reading: StoredReading) -> [Int64] {
+    [
+      reading.utc, reading.deviceID, Int64(reading.kind.rawValue), Int64(reading.positionKind.rawValue),
+      reading.position, reading.valueBucket, reading.occurrence,
+    ]
+  }
+
+  private func expected(_ filter: ItemFilter) throws -> [StoredReading] {
+    let passed = try everything().filter { reading in
+      reading.utc >= filter.since ?? .min && reading.utc < filter.until ?? .max
+        && filter.readingKinds.contains(reading.kind) && (filter.includesWithdrawn || !reading.isWithdrawn)
+        && (filter.includesDevice?(reading.device) ?? true)
+    }
+    let sorted = passed.sorted(by: Self.precedes)
+    return filter.newest.map { sorted.suffix($0) } ?? sorted
+  }
+
+  private func listed(_ filter: ItemFilter) throws -> [StoredReading] {
+    var readings: [StoredReading] = []
+    try scratch.open(.reader).forEachItem(filter) { item in
+      if case .reading(let reading) = item { readings.append(reading) }
+    }
+    return readings
+  }
+
+  private static func text(_ reading: StoredReading) -> String {
+    let parts: [Any] = [
+      reading.address, reading.utc, reading.deviceTime.text, reading.placement, reading.measurement,
+      reading.marks.names,
+      reading.ingest, reading.isUploaded, reading.isWithdrawn, reading.refusal ?? "", reading.partition,
+      reading.device.serial,
+    ]
+    return parts.map { "\($0)" }.joined(separator: " ")
+  }
+
+  private func expectDefinition(_ filter: ItemFilter, _ comment: Comment) throws {
+    #expect(try listed(filter).map(Self.text) == expected(filter).map(Self.text), comment)
+  }
+
+  // MARK: Readings
+
+  /// Readings of some days around the change, many of them at the same instants, with offsets from all over the world.
+  private static func readings(_ random: inout SeededGenerator) -> [Reading] {
+    let offsets: [Int32] = [0, 3600, 7200, -43_200, 50_400, 86_399, -86_399]
+    return (0..<240).map { number in
+      let shown = change + Int64.random(in: -400...400, using: &random) * 900
+      let kind = ReadingKind.allCases.randomElement(using: &random) ?? .cbg
+      let isStated = Bool.random(using: &random)
+      var reading = Reading(
+        device: DeviceIndex(Int32.random(in: 0..<4, using: &random)), kind: kind,
+        at: DeviceTime(seconds: shown),
+        placement: isStated
+          ? Placement(utcOffset: offsets.randomElement(using: &random) ?? 0, source: .stated)
+          : Placement(utcOffset: shown < change ? 7200 : 3600, source: .zone),
+        Make.milligrams(Double(Int.random(in: 60...90, using: &random))), line: Int64(number))
+      place(&reading, number, &random)
+      return reading
+    }
+  }
+
+  /// Places some readings by what their device gives: a count, an instant, or a number as large as an instant.
+  private static func place(_ reading: inout Reading, _ number: Int, _ random: inout SeededGenerator) {
+    if Int.random(in: 0..<5, using: &random) > 1 { return }
+    reading.positionKind = .tick
+    switch reading.device.number {
+    case 2: reading.position = (reading.deviceTime.seconds - Int64(reading.placement.utcOffset)) * 1000 + 7
+    case 3: reading.position = 202_510_260_000 + Int64(number * 7919 % 240)
+    case 1: reading.position = Int64(number * 7919 % 240)
+    // A count that lags behind time by an hour or so at most.
+    default:
+      reading.position =
+        (reading.deviceTime.seconds - change) / 900 + Int64.random(in: 1000...1004, using: &random)
+    }
+  }
+
+  private func fill(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<2 { try scratch.ingest(Make.batch(Self.readings(&random), devices: Self.devices)) }
+    let all = try everything().sorted(by: Self.precedes)
+    let editor = WithdrawalEditor(try scratch.open(.editor), at: 5000)
+    for reading in all where Int.random(in: 0..<12, using: &random) == 0 {
+      _ = try editor.set(reading, isHidden: true, reason: "")
+    }
+    try scratch.open(.sync).sync { store in
+      let keys = try store.pendingReadings(after: nil, limit: 9).keys
+      try store.quarantine(Array(keys.prefix(4)), reason: "too odd", at: 7)
+      try store.markUploaded(Array(keys.dropFirst(4)), except: [], at: 7)
+    }
+  }
+
+  private static func filters(_ all: [StoredReading], _ random: inout SeededGenerator) -> [ItemFilter] {
+    var filters = [ItemFilter()]
+    for newest in [nil, 0, 1, 2, 7, 100, 10_000] as [Int?] {
+      for isWhole in [true, false] {
+        var filter = ItemFilter()
+        (filter.newest, filter.recordKinds) = (newest, [])
+        filter.includesWithdrawn = Bool.random(using: &random)
+        if !isWhole {
+          let ends = [all.randomElement(using: &random), all.randomElement(using: &random)].compactMap {
+            $0?.utc
+          }
+          (filter.since, filter.until) = (ends.min(), ends.max())
+          if Bool.random(using: &random) { filter.readingKinds = [.cbg, .ketone] }
+          if Bool.random(using: &random) { filter.includesDevice = { $0.serial != "S1" } }
+        }
+        filters.append(filter)
+      }
+    }
+    return filters
+  }
+
+  @Test(arguments: UInt64(1)...8)
+  func aListIsWhatItsDefinitionSays(_ seed: UInt64) throws {
+    try fill(seed)
+    var random = SeededGenerator(seed: seed &+ 1000)
+    let all = try everything()
+    let places = try scratch.open(.reader).queue.inDatabase { database in
+      try SeriesList(database, ItemFilter()).all.map(\.place)
+    }
+    #expect(Set(places) == [.time, .instant, .count])
+    #expect(all.count > 300)
+    for (number, filter) in Self.filters(all, &random).enumerated() {
+      try expectDefinition(filter, "seed \(seed), filter \(number): \(filter)")
+    }
+  }
+
+  @Test func aStoreWithoutReadingsListsNone() throws {
+    _ = try scratch.open()
+    #expect(try listed(ItemFilter()).isEmpty)
+  }
+
+  @Test func aLimitOfNoneListsNoneAndOfOneTheNewest() throws {
+    try scratch.ingest(
+      Make.batch((0..<3).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }))
+    var filter = ItemFilter()
+    filter.newest = 0
+    #expect(try listed(filter).isEmpty)
+    filter.newest = 1
+    #expect(try listed(filter).map(\.deviceTime.seconds) == [Make.noon + 600])
+  }
+
+  /// Ten readings of a count that runs against time, then ten of another device at the same instants.
+  @Test func aCountThatRunsBackwardsIsListedByTime() throws {
+    let one = (0..<10).map { Make.tick(10 - $0, Double(60 + $0), at: Make.noon + $0 * 200_000) }
+    let other = one.map { reading in
+      var reading = reading
+      reading.device = DeviceIndex(1)
+      return reading
+    }
+    try scratch.ingest(Make.batch(one + other, devices: Array(Self.devices.prefix(2))))
+    var filter = ItemFilter()
+    try expectDefinition(filter, "oldest first")
+    filter.newest = 5
+    try expectDefinition(filter, "newest")
+    #expect(try listed(filter).map(\.position) == [3, 2, 2, 1, 1])
+  }
+
+  /// More series than there are statements for.
+  @Test func veryManyCountedSeriesAreListedByTime() throws {
+    let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
+    let readings = (0..<600).map { number in
+      var reading = Make.tick(Int64(number), 100, at: Make.noon + Int64(number * 7919 % 600) * 3600)
+      reading.device = DeviceIndex(Int32(number % 200))
+      return reading
+    }
+    try scratch.ingest(Make.batch(readings, devices: devices))
+    for newest in [nil, 3, 700] as [Int?] {
+      var filter = ItemFilter()
+      filter.newest = newest
+      try expectDefinition(filter, "\(newest ?? 0)")
+    }
+  }
+
+  // MARK: The hour that is repeated
+
+  @Test func theRepeatedHourIsListedByInstant() throws {
+    let shown = [0, 900, 1800].map { Make.repeated + $0 }
+    let first = shown.map { Make.reading(.smbg, Make.milligrams(100), at: $0) }
+    let second = shown.map { time in
+      Reading(
+        device: DeviceIndex(0), kind: .smbg, at: DeviceTime(seconds: time),
+        placement: Placement(utcOffset: 3600, source: .stated), Make.milligrams(110), line: 1)
+    }
+    try scratch.ingest(Make.batch(zip(first, second).flatMap { [$0, $1] }))
+    let instants = try listed(ItemFilter()).map(\.utc)
+    #expect(instants == instants.sorted() && Set(instants).count == 6)
+    try expectDefinition(ItemFilter(), "the repeated hour")
+  }
+
+  // MARK: Positions
+
+  @Test(arguments: [
+    (false, nil, nil, Int64.min...Int64.max), (false, 100_000, 200_000, 13_600...286_400),
+    (true, 100_000, 200_000, 13_600_000...286_400_000), (true, .min, .max, Int64.min...Int64.max),
+    (false, .min, .max, Int64.min...Int64.max), (true, nil, -100_000, Int64.min...(-13_600_000)),
+  ])
+  func theReadingsOfAStretchLieBetweenPositions(
+    _ isInstant: Bool, _ since: Int64?, _ until: Int64?, _ positions: ClosedRange<Int64>
+  ) {
+    #expect(PositionSpan(isInstant: isInstant).positions(since: since, until: until) == positions)
+  }
+
+  @Test func millisecondsBelowZeroAreFloored() {
+    #expect([-1001, -1000, -1, 0, 999, 1000].map(PositionSpan.floored) == [-2, -1, -1, 0, 0, 1])
+  }
+}

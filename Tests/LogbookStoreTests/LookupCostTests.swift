@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// What a look at the store costs: it grows with what is shown, and not with the store.
+@Suite struct LookupCostTests {
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private func fill(_ count: Int64) throws {
+    let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
+    let readings = (0..<count).flatMap { number in
+      let time = Make.noon + number * 300
+      return [
+        Make.reading(.cbg, Make.milligrams(100), at: time, device: Int32(number % 2)),
+        Self.instant(time * 1000 + 500),
+      ]
+    }
+    try scratch.ingest(Make.batch(readings, devices: devices))
+  }
+
+  private static func instant(_ milliseconds: Int64) -> Reading {
+    Reading(
+      device: DeviceIndex(0), kind: .cbg, tick: milliseconds,
+      at: DeviceTime(seconds: milliseconds / 1000 + 3600),
+      placement: Placement(utcOffset: 3600, source: .stated), Make.milligrams(90), line: 1)
+  }
+
+  private static func newest(_ count: Int) -> ItemFilter {
+    var filter = ItemFilter()
+    filter.newest = count
+    return filter
+  }
+
+  private static func since(_ time: Int64) -> ItemFilter {
+    var filter = ItemFilter()
+    filter.since = time
+    return filter
+  }
+
+  // MARK: Plans
+
+  /// The parts of the plans of all statements that some work runs.
+  private func plan(_ work: (Store) throws -> Void) throws -> [String] {
+    let store = try scratch.open(.reader)
+    var statements: [String] = []
+    store.queue.inDatabase { database in
+      database.trace { event in
+        if case .statement(let statement) = event { statements.append(statement.sql) }
+      }
+    }
+    try work(store)
+    return try store.queue.inDatabase { database in
+      database.trace(options: [])
+      return try statements.filter { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") }.flatMap { sql in
+        try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }
+      }
+    }
+  }
+
+  /// The parts that read all readings.
+  private static func scans(_ plan: [String]) -> [String] {
+    plan.filter {
+      $0 == "SCAN r" || $0 == "SCAN reading" || $0.hasPrefix("SCAN r ") || $0.hasPrefix("SCAN reading ")
+    }
+  }
+
+  @Test func noLookReadsAllReadings() throws {
+    try fill(20)
+    let looks: [(String, (Store) throws -> Void)] = [
+      ("list", { try $0.forEachItem(Self.newest(5)) { _ in } }),
+      ("range", { try $0.forEachItem(Self.since(Make.noon)) { _ in } }),
+      ("show", { _ = try $0.reading(at: "r1.cbg.time\(Make.noon).0.0") }),
+      (
+        "status",
+        { store in
+          let overview = try store.overview(ingests: 5)
+          _ = try store.syncOverview(overview, pendingContents: 0)
+        }
+      ),
+    ]
+    for (name, look) in looks {
+      let plan = try plan(look)
+      #expect(!plan.isEmpty && Self.scans(plan).isEmpty, "\(name): \(plan)")
+    }
+  }
+
+  @Test func aWalkAlongTheKeySortsNothing() throws {
+    try fill(20)
+    for isDescending in [false, true] {
+      let sql = PartitionWalk.sql(ItemFilter(), ListOrder(isDescending: isDescending))
+      let plan = try scratch.rows("EXPLAIN QUERY PLAN " + sql)
+      #expect(
+        plan.contains {
+          $0.contains("SEARCH r USING PRIMARY KEY (partition=? AND position>? AND position<?)")
+        },
+        "\(plan)")
+      #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
+    }
+  }
+
+  @Test func aCountOverAllReadingsIsFoundToReadThemAll() throws {
+    try fill(20)
+    let plan = try plan { store in
+      _ = try store.read { try Int.fetchOne($0, sql: "SELECT sum(r.value) FROM reading AS r") }
+    }
+    #expect(Self.scans(plan) == ["SCAN r"])
+  }
+
+  // MARK: Steps
+
+  /// How many hundreds of steps SQLite takes for some work.
+  private func steps(_ work: (Store) throws -> Void) throws -> Int {
+    let store = try scratch.open(.reader)
+    let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    counter.initialize(to: 0)
+    defer { counter.deallocate() }
+    store.queue.inDatabase { database in
+      sqlite3_progress_handler(
+        database.sqliteConnection, 100,
+        { context in
+          context?.assumingMemoryBound(to: Int.self).pointee += 1
+          return 0
+        }, counter)
+    }
+    try work(store)
+    store.queue.inDatabase { sqlite3_progress_handler($0.sqliteConnection, 0, nil, nil) }
+    return counter.pointee
+  }
+
+  /// A fortnight of readings, and ten times as many.
+  @Test func theStepsOfALookStayTheSameInATenfoldStore() throws {
+    let looks: [(Store) throws -> Void] = [
+      { try $0.forEachItem(Self.newest(5)) { _ in } },
+      { _ = try $0.overview(ingests: 5) },
+      { store in
+        var filter = Self.newest(1)
+        filter.includesDevice = { $0.serial == "S1" }
+        try store.forEachItem(filter) { _ in }
+      },
+    ]
+    let whole: (Store) throws -> Void = { try $0.forEachItem(ItemFilter()) { _ in } }
+    try fill(4000)
+    let small = try looks.map(steps)
+    let smallWhole = try steps(whole)
+    try fill(40_000)
+    for (before, after) in zip(small, try looks.map(steps)) {
+      #expect(after <= before + before / 10 + 2, "\(before) → \(after)")
+    }
+    #expect(try steps(whole) > 8 * smallWhole)
+  }
+
+  /// A device that was put away years ago is found without reading what another one stored since.
+  @Test func theNewestReadingOfAnOldDeviceIsFoundAtOnce() throws {
+    let devices = [Make.device, Device(vendor: "Test", model: "Meter", serial: "S2", format: "test")]
+    try scratch.ingest(Make.batch([Make.reading(.cbg, Make.milligrams(100))], devices: devices))
+    try scratch.ingest(
+      Make.batch(
+        (1...20_000).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300, device: 1) },
+        devices: devices))
+    var filter = Self.newest(1)
+    filter.includesDevice = { $0.serial == "S1" }
+    var found: [Int64] = []
+    let taken = try steps { store in
+      try store.forEachItem(filter) { if case .reading(let reading) = $0 { found.append(reading.position) } }
+    }
+    #expect(found == [Make.noon] && taken < 50, "\(taken)")
+  }
+}
