@@ -70,7 +70,7 @@ import Testing
       outcome.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) == [
         "import", "folder|my file.csv|other.csv", "my file.csv", "folder|my file.csv|other.csv", "other.csv",
         "folder|my file.csv|other.csv", "my file.csv", "folder", "folder", "other.csv", "mg/dL|mmol/L",
-        "glooko|glucoport", "",
+        "glimp|glooko|glucometerutils|glucoport|glucose-buddy", "",
       ], "\(outcome)")
   }
 

@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func aDumpIsRecognisedByItsCells() throws {
-    let format = GlucometerUtilsFormat.self
+    let format = GlucometerDumpFormat.self
     #expect(try Claims.claims(dump("112.00"), format))
     for other in [
       dump("112.00", method: "laboratory"), dump("112.00", time: "14.05.2026 07:31:00"),

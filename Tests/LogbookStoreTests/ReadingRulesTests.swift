@@ -89,7 +89,8 @@ import Testing
   @Test(arguments: [
     "occurrence = -1", "derived_offset = 86400", "derived_offset = -86400", "derived_offset = NULL",
     "stated_offset = 0", "offset_source = 5", "offset_source = 0", "offset_source = -1", "value = NULL",
-    "range_flag = 1", "range_flag = 3", "range_flag = -1", "unit = 2", "unit = -1", "uploaded = 2", "uploaded = -1", "series = 'x'", "partition = NULL", "position = NULL", "value_bucket = NULL",
+    "range_flag = 1", "range_flag = 3", "range_flag = -1", "unit = 2", "unit = -1", "uploaded = 2",
+    "uploaded = -1", "series = 'x'", "partition = NULL", "position = NULL", "value_bucket = NULL",
   ])
   func aRowThatCannotBeIsRefused(_ change: String) throws {
     let columns = try scratch.rows("SELECT name FROM pragma_table_info('reading')")

@@ -144,7 +144,7 @@ public enum ExportRegister {
     AccuChek360Format.self,
     SmartPixFormat.self,
     ContourFormat.self,
-    GlucometerUtilsFormat.self,
+    GlucometerDumpFormat.self,
     LingoFormat.self,
     GlimpFormat.self,
     JugglucoFormat.self,

@@ -4,7 +4,7 @@ import Logbook
 
 /// The dump of glucometerutils: no header, five quoted cells, and neither the unit nor the difference between glucose and
 /// ketones. Comments are not escaped, so a row is taken apart from its two ends.
-struct GlucometerUtilsFormat: ExportFormat {
+struct GlucometerDumpFormat: ExportFormat {
   static let id = "glucometerutils"
   static let title = "glucometerutils dump"
   static let summary = "finger sticks, ketones, sensor readings and scans of one meter"
@@ -121,7 +121,7 @@ struct GlucometerUtilsFormat: ExportFormat {
   }
 }
 
-extension GlucometerUtilsFormat {
+extension GlucometerDumpFormat {
   private func read(_ entry: Entry, _ row: Row, into out: inout Collector) {
     guard let time = entry.time.yearFirstTime else { return }
     if entry.method.equals("time") { return out.skip("clock change") }
