@@ -33,6 +33,13 @@ phase "the libraries in a package of another program"
 swift run --package-path Samples/embedding --scratch-path .build/embedding embedding \
   Samples/clarity/clarity-mgdl-en.csv Europe/Madrid | grep -q ' cbg 110.0 mg/dL'
 
+phase "packages, built twice in two folders"
+rm -rf .build/packages/long
+Tests/reproducible.sh '' .build/packages/long
+
+phase "packages in a fresh Debian root"
+GLUCOPORT_METER_PLUG=$(swift build --show-bin-path)/meter-plug Tests/fresh-root.sh .build/packages/long
+
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Verifies the units with systemd-analyze, and the packages that are made of a program: what they hold, and that the same
-# program gives the same bytes.
+# program gives the same bytes in two folders.
 #   Tests/packaging.sh PROGRAM
 set -euo pipefail
 program=$(realpath "$1")
@@ -36,17 +36,22 @@ exposed "$from/system/glucoport-server.service" 15
 exposed "$from/system/glucoport-import@.service" 17
 
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
+for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done
 
-export GLUCOPORT_PROGRAM=$program GLUCOPORT_COMPRESSION=none SOURCE_DATE_EPOCH=1795219200
-"$from/build.sh" "$work/one" >"$work/names"
-[ "$(wc -l <"$work/names")" = 2 ] || fail "$(cat "$work/names")"
-package=$(sed -n 1p "$work/names") archive=$(sed -n 2p "$work/names")
+# Packed twice from two folders, which have to give the same.
+export GLUCOPORT_COMPRESSION=none SOURCE_DATE_EPOCH=1795219200
+Tests/reproducible.sh "$program" "$work/packages" >"$work/packed" 2>&1 || fail "$(cat "$work/packed")"
+[ "$(ls "$work/packages" | wc -l)" = 2 ] || fail "$(cat "$work/packed")"
+package=$(ls "$work"/packages/*.deb) archive=$(ls "$work"/packages/*.tar.gz)
 dpkg-deb -c "$package" >"$work/listed"
 tar -tzf "$archive" >"$work/archived"
 for file in bin/glucoport lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glucoport.conf share/man/man1/glucoport.1.gz \
   share/man/man7/glucoport-operation.7.gz share/bash-completion/completions/glucoport share/zsh/vendor-completions/_glucoport \
-  share/fish/vendor_completions.d/glucoport.fish share/doc/glucoport/copyright share/doc/glucoport/licences/glucoport/LICENSE \
-  lib/systemd/system/glucoport-server.service lib/systemd/system/glucoport-server.socket lib/systemd/user/glucoport-upload.timer; do
+  share/fish/vendor_completions.d/glucoport.fish share/doc/glucoport/copyright share/doc/glucoport/licences/glucoport/Apache-2.0.txt \
+  share/doc/glucoport/CHANGELOG.md.gz share/doc/glucoport/glucoport.cdx.json share/doc/glucoport/licences/swift/LICENSE.txt \
+  share/doc/glucoport/licences/swift-nio/LICENSE.txt share/doc/glucoport/licences/ICU.txt \
+  lib/systemd/system/glucoport-server.service lib/systemd/system/glucoport-server.socket \
+  lib/systemd/user/glucoport-upload.timer; do
   grep -q " ./usr/$file\$" "$work/listed" || fail "$file is not in the package"
   grep -q "^[^/]*/$file\$" "$work/archived" || fail "$file is not in the archive"
 done
@@ -57,6 +62,16 @@ grep -E ' [.]/(home|root|var|etc|run)/' "$work/listed" && fail "the package hold
 dpkg-deb -f "$package" Depends | grep -q 'libsqlite3-0 (>= 3.38)' || fail "the package does not depend on SQLite"
 dpkg-deb -I "$package" postrm | grep -qE 'rm |userdel' && fail "the package removes data"
 
-"$from/build.sh" "$work/two" >/dev/null
-for file in "$work"/one/*; do cmp "$file" "$work/two/${file##*/}" || fail "two packages of one program differ"; done
+# What is linked is listed, each with version and licence; what only the tests link is not.
+dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/share/doc/glucoport/glucoport.cdx.json >"$work/bill"
+python3 - "$work/bill" <<'CHECK' || fail "the bill of materials is not as it should be"
+import json, sys
+bill = json.load(open(sys.argv[1]))
+assert bill["bomFormat"] == "CycloneDX" and bill["serialNumber"].startswith("urn:uuid:")
+listed = {component["name"]: component for component in bill["components"]}
+missing = {"GRDB.swift", "swift-nio", "swift-crypto", "swift", "libsqlite3-0", "libusb-1.0-0"} - set(listed)
+assert not missing, missing
+assert not {"swift-docc-plugin", "swift-nio-transport-services"} & set(listed), listed.keys()
+assert all(component["version"] and component["licenses"] for component in bill["components"])
+CHECK
 echo "packaging: units and packages are as they should be"

@@ -10,7 +10,7 @@ source Tests/phases.sh
 phase "packages"
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
 Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev \
-  umockdev mandoc sqlite3 strace curl openssl xz-utils bzip2 systemd dpkg-dev binutils
+  umockdev mandoc sqlite3 strace curl openssl xz-utils bzip2 systemd dpkg-dev binutils python3
 swift --version
 
 phase "format and manual pages"

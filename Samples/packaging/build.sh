@@ -1,29 +1,54 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds glucoport_VERSION_ARCH.deb and glucoport_VERSION_ARCH.tar.gz: program, manual pages, completions, units, rules of
-# udev, licences. Installs what is missing as root; without, it says what to install.
+# udev, licences, bill of materials; and glucoport-dbgsym_VERSION_ARCH.deb, the debug symbols. Installs what is missing as
+# root; without, it says what to install. The same sources give the same bytes, in whatever folder.
 #   Samples/packaging/build.sh [FOLDER]
-# The packages are written to FOLDER, by default to .build/packages. With GLUCOPORT_PROGRAM, that program is packed and none
-# is built; with GLUCOPORT_COMPRESSION=none the .deb is not compressed, and the .tar.gz little. Both are for tests.
+# The packages are written to FOLDER, by default to .build/packages. DEBFULLNAME and DEBEMAIL name who made them.
+# For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built; with GLUCOPORT_COMPRESSION=none the .deb is
+# not compressed, nor is the .tar.gz, no debug symbols are packed, and Debian's names of libraries are those of Debian 12.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 from=Samples/packaging
 target=$(realpath -m "${1:-.build/packages}")
 umask 022
+export LC_ALL=C.UTF-8
 
-program=${GLUCOPORT_PROGRAM:-}
-if [ -z "$program" ]; then
-  Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev dpkg-dev binutils
-  command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
-  swift build -c release --static-swift-stdlib --product glucoport -Xlinker -z -Xlinker now
-  program=$(swift build -c release --static-swift-stdlib --show-bin-path)/glucoport
-fi
-version=$("$program" --version)
-architecture=$(dpkg --print-architecture)
-name=glucoport_${version}_$architecture
 # The time of the last commit, so that a package says nothing about when it was built.
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH=$epoch
+
+program=${GLUCOPORT_PROGRAM:-}
+if [ -z "$program" ]; then
+  Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev dpkg-dev \
+    binutils python3
+  command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
+  tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
+  made=$PWD/.build/packaging
+  mkdir -p "$made"
+  # The reduced data has to stand before the runtime's libraries, where no option of the compiler puts it. So has the library
+  # of C++: from the archive it takes what is used, and the loader has not to relocate all of it at each start.
+  "$from/unicode-data.py" "$tools/../lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
+  printf '#!/bin/sh\nexec "%s/ld.lld" "%s/unicode-data.o" --as-needed "%s" "$@"\n' "$tools" "$made" \
+    "$("$tools/clang" -print-file-name=libstdc++.a)" >"$made/link"
+  chmod 755 "$made/link"
+  # Paths, and what depends on them, stay out of program and symbols. All symbols that the program exported would be kept.
+  options=(
+    -c release --static-swift-stdlib --product glucoport --disable-local-rpath -Xswiftc "-ld-path=$made/link"
+    -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
+    -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
+    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+    -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
+    -Xlinker -z -Xlinker pack-relative-relocs
+  )
+  swift build "${options[@]}" >&2
+  program=$(swift build "${options[@]}" --show-bin-path)/glucoport
+fi
+program=$(realpath "$program")
+version=$("$program" --version)
+architecture=$(dpkg --print-architecture)
+name=glucoport_${version}_$architecture
+maintainer="${DEBFULLNAME:-The glucoport authors} <${DEBEMAIL:-maintainers@glucoport.invalid}>"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -33,14 +58,24 @@ usr=$root/usr
 put() { install -D -m "$1" "$2" "$3"; }
 
 put 755 "$program" "$usr/bin/glucoport"
-strip --strip-unneeded "$usr/bin/glucoport"
+strip --strip-unneeded --remove-section=.comment --remove-section=.note "$usr/bin/glucoport"
+build_id=$(readelf -n "$program" | sed -n 's/.*Build ID: //p')
+symbols=''
+if [ -z "${GLUCOPORT_COMPRESSION:-}" ] && [ -n "$build_id" ] && readelf -SW "$program" | grep -q '[.]debug_info'; then
+  symbols=$work/symbols/usr/lib/debug/.build-id/${build_id:0:2}/${build_id:2}.debug
+  mkdir -p "$(dirname "$symbols")"
+  objcopy --only-keep-debug --compress-debug-sections "$program" "$symbols"
+  chmod 644 "$symbols"
+  objcopy --add-gnu-debuglink="$symbols" "$usr/bin/glucoport"
+fi
 
 for page in man/*.[1-9]; do
   put 644 "$page" "$usr/share/man/man${page##*.}/${page##*/}"
   gzip -9n "$usr/share/man/man${page##*.}/${page##*/}"
 done
 
-complete() { mkdir -p "$(dirname "$2")" && "$program" --generate-completion-script "$1" >"$2"; }
+# Bash reads its file, and does not run it: it has no interpreter.
+complete() { mkdir -p "$(dirname "$2")" && "$program" --generate-completion-script "$1" | sed '1{/^#!.*bash/d}' >"$2"; }
 complete bash "$usr/share/bash-completion/completions/glucoport"
 complete zsh "$usr/share/zsh/vendor-completions/_glucoport"
 complete fish "$usr/share/fish/vendor_completions.d/glucoport.fish"
@@ -49,44 +84,81 @@ for unit in "$from"/user/*; do put 644 "$unit" "$usr/lib/systemd/user/${unit##*/
 for unit in "$from"/system/*; do put 644 "$unit" "$usr/lib/systemd/system/${unit##*/}"; done
 put 644 "$from/70-glucoport.rules" "$usr/lib/udev/rules.d/70-glucoport.rules"
 put 644 "$from/glucoport.sysusers" "$usr/lib/sysusers.d/glucoport.conf"
+put 644 "$from/lintian-overrides" "$usr/share/lintian/overrides/glucoport"
 
 documents=$usr/share/doc/glucoport
 put 644 "$from/copyright" "$documents/copyright"
-put 644 LICENSE "$documents/licences/glucoport/LICENSE"
-put 644 CHANGELOG.md "$documents/changelog"
-gzip -9n "$documents/changelog"
+# Debian's form, which apt shows, points to the changes; they are in the file beside it.
+printf 'glucoport (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz in this folder.\n\n -- %s  %s\n' "$version" \
+  "$maintainer" "$(date -u -R -d "@$epoch")" >"$documents/changelog"
+put 644 CHANGELOG.md "$documents/CHANGELOG.md"
+gzip -9n "$documents/changelog" "$documents/CHANGELOG.md"
 put 644 README.md "$documents/README.md"
 
-# The licences of all packages that are linked, of the C libraries inside them, and of the runtime of Swift.
-checkouts=.build/checkouts
-if [ -d "$checkouts" ]; then
-  (cd "$checkouts" && find . -type f \( -iname 'LICENSE*' -o -iname 'NOTICE*' \) -not -path '*/.git/*' -not -path '*/Tests/*') |
-    while read -r file; do put 644 "$checkouts/$file" "$documents/licences/${file#./}"; done
+# What is linked: a bill of materials, and the licences of the Swift packages, of Swift's runtime, and of what is inside both. The licence of glucoport itself is in /usr/share/common-licenses, but the archive is not only for Debian.
+licences=$documents/licences
+put 644 LICENSE "$licences/glucoport/Apache-2.0.txt"
+scratch=$(realpath -m "$(dirname "$program")/../..")
+objects=$(dirname "$program")/glucoport.product/Objects.LinkFileList
+if [ -d "$scratch/checkouts" ]; then
+  "$from/sbom.py" "$usr/bin/glucoport" "$version" "$scratch" "$objects" >"$documents/glucoport.cdx.json"
+  (cd "$scratch/checkouts" && find . -type f \( -iname 'LICENSE*' -o -iname 'NOTICE*' \) -not -path '*/.git/*' -not -path '*/Tests/*') |
+    while read -r file; do put 644 "$scratch/checkouts/$file" "$licences/${file#./}"; done
+  runtime=$(dirname "$(readlink -f "$(command -v swiftc)")")/../share/swift/LICENSE.txt
+  put 644 "$runtime" "$licences/swift/LICENSE.txt"
+  for file in "$from"/licences/*; do put 644 "$file" "$licences/${file##*/}"; done
+else
+  echo "build.sh: $scratch is not the folder of a build: the package has no licences of others and no bill of materials" >&2
 fi
-swift=$(command -v swift || true)
-runtime=${swift:+$(dirname "$(readlink -f "$swift")")/../share/swift/LICENSE.txt}
-if [ -n "$runtime" ] && [ -e "$runtime" ]; then put 644 "$runtime" "$documents/licences/swift/LICENSE.txt"; fi
 
-# dpkg-shlibdeps finds the packages of the libraries; where it is not there, these are Debian's names of them.
+# dpkg-shlibdeps finds the packages of the libraries; where it is not there, these are Debian's names of them. A test does
+# without it: a debug program loads all of Swift, whose libraries it would read for seconds.
 libraries="libc6 (>= 2.36), libsqlite3-0 (>= 3.38), libusb-1.0-0, libbz2-1.0, libexpat1, liblzma5, libzstd1, zlib1g"
-if command -v dpkg-shlibdeps >/dev/null; then
+if [ -z "${GLUCOPORT_COMPRESSION:-}" ] && command -v dpkg-shlibdeps >/dev/null; then
   mkdir -p "$work/debian"
   printf 'Source: glucoport\n\nPackage: glucoport\nArchitecture: any\n' >"$work/debian/control"
   found=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info root/usr/bin/glucoport 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
   # The program refuses an older SQLite, which no symbol shows.
-  if [ -n "$found" ]; then libraries=$(sed 's/libsqlite3-0 ([^)]*)/libsqlite3-0 (>= 3.38)/' <<<"$found"); fi
+  if [ -n "$found" ]; then libraries=$(sed -E 's/(libsqlite3-0[^ ,]*) \([^)]*\)/\1 (>= 3.38)/' <<<"$found"); fi
+  # Nor does a symbol show that packed relocations need a loader that reads them.
+  libc=$(sed -nE 's/.*libc6 \(>= ([^)]*)\).*/\1/p' <<<"$libraries")
+  if dpkg --compare-versions "$libc" lt 2.36; then libraries=${libraries/"libc6 (>= $libc)"/"libc6 (>= 2.36)"}; fi
 fi
 
+# pack FOLDER FILE COMPRESSION: a .deb of FOLDER with the control file there.
+pack() {
+  find "$1" -exec touch -h -d "@$epoch" {} +
+  dpkg-deb --root-owner-group "-Z$3" --build "$1" "$2" >/dev/null
+}
+# filled SIZE_OF TEMPLATE: the control file.
+filled() {
+  sed -e "s/@VERSION@/$version/; s/@ARCH@/$architecture/; s/@SIZE@/$(du -sk --apparent-size "$1" | cut -f 1)/" \
+    -e "s/@MAINTAINER@/$maintainer/; s/@DEPENDS@/$libraries/; s/@BUILD_ID@/$build_id/" "$2"
+}
+
 mkdir -p "$root/DEBIAN" "$target"
-sed -e "s/@VERSION@/$version/; s/@ARCH@/$architecture/; s/@SIZE@/$(du -sk --apparent-size "$usr" | cut -f 1)/" \
-  -e "s/@DEPENDS@/$libraries/" "$from/control.in" >"$root/DEBIAN/control"
+filled "$usr" "$from/control.in" >"$root/DEBIAN/control"
 for script in postinst prerm postrm; do put 755 "$from/$script" "$root/DEBIAN/$script"; done
 (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
-find "$root" -exec touch -h -d "@$epoch" {} +
-dpkg-deb --root-owner-group ${GLUCOPORT_COMPRESSION:+-Z"$GLUCOPORT_COMPRESSION"} --build "$root" "$target/$name.deb" >/dev/null
+pack "$root" "$target/$name.deb" "${GLUCOPORT_COMPRESSION:-xz}"
 
 # The same files below one folder, from which 'setup' installs them under any prefix.
 mv "$usr" "$work/$name"
-level=${GLUCOPORT_COMPRESSION:+1}
-tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner -C "$work" -c "$name" | gzip "-${level:-9}n" >"$target/$name.tar.gz"
+rm -r "$work/$name/share/lintian"
+zip=(gzip -9n)
+# gzip cannot only store, and takes seconds for what a test then only lists.
+stored='import gzip, shutil, sys; shutil.copyfileobj(sys.stdin.buffer, gzip.GzipFile("", "wb", 0, sys.stdout.buffer, 0), 1 << 20)'
+if [ -n "${GLUCOPORT_COMPRESSION:-}" ]; then zip=(python3 -c "$stored"); fi
+tar --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner -C "$work" -c "$name" | "${zip[@]}" >"$target/$name.tar.gz"
 printf '%s\n' "$target/$name.deb" "$target/$name.tar.gz"
+
+if [ -n "$symbols" ]; then
+  folder=$work/symbols
+  mkdir -p "$folder/DEBIAN" "$folder/usr/share/doc"
+  ln -s glucoport "$folder/usr/share/doc/glucoport-dbgsym"
+  filled "$folder/usr" "$from/dbgsym.control.in" >"$folder/DEBIAN/control"
+  (cd "$folder" && find usr -type f -print0 | sort -z | xargs -0 md5sum) >"$folder/DEBIAN/md5sums"
+  # They are compressed already.
+  pack "$folder" "$target/glucoport-dbgsym_${version}_$architecture.deb" none
+  printf '%s\n' "$target/glucoport-dbgsym_${version}_$architecture.deb"
+fi

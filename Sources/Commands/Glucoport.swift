@@ -69,6 +69,18 @@ package struct Glucoport: ParsableCommand {
     }
   }
 
+  /// Prints the version and ends the process where that is all it is called for. Returns in every other case, and where the
+  /// version cannot be written, which the usual way reports.
+  package static func showVersionAlone() {
+    guard Host.arguments == ["--version"] else { return }
+    signal(SIGXFSZ, SIG_IGN)
+    let output = Output()
+    output.line(Release.version)
+    do { try output.finish() } catch { return }
+    // Nothing waits for the end of the process, whose other ways out look up what an error is.
+    _exit(0)
+  }
+
   /// Ends the process with a message where the system gives it too few threads or files to work: the runtime would wait for
   /// ever, or trap.
   package static func requireThreads() {

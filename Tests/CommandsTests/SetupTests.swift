@@ -121,6 +121,8 @@ import Testing
       #expect(outcome.status == 0, "\(outcome)")
       #expect(outcome.output.contains("write \(program.path(Self.user[0]))") == (arguments[1] != "remove"))
     }
+    let system = ["setup", "system", "--dry-run", "--prefix", program.path("prefix")]
+    #expect(try await program.run(arguments: system).status == 0)
     #expect(try FolderListing(program.folder) == before)
     #expect(try await program.run("setup").status == 64)
   }
@@ -133,6 +135,9 @@ import Testing
     for name in Self.user { #expect(FileManager.default.fileExists(atPath: program.path(name)), "\(name)") }
     let unit = try String(contentsOfFile: program.path(Self.user[4]), encoding: .utf8)
     #expect(!unit.contains("/usr/bin/glucoport") && unit.contains("/glucoport import --meter --if-present"))
+    let preview = try await program.run("setup", "remove", "user", "--dry-run")
+    #expect(preview.output.contains("remove \(program.path(Self.user[0]))"), "\(preview)")
+    #expect(FileManager.default.fileExists(atPath: program.path(Self.user[0])))
     let again = try await program.run("setup", "user")
     #expect(again.status == 0 && !again.output.contains("write") && again.output.contains("unchanged"))
     let removed = try await program.run("setup", "remove", "user")

@@ -43,6 +43,9 @@ struct SetupSystemCommand: ClassifiedCommand {
       examples: "sudo glucoport setup system",
       "glucoport setup system --prefix /opt/glucoport --dry-run"))
 
+  // The parser gives a flag that both have to the first of them.
+  @ParentCommand var group: SetupCommand
+
   @OptionGroup var target: SetupPrefix
 
   @Flag(help: "Preview; write nothing.")
@@ -50,7 +53,7 @@ struct SetupSystemCommand: ClassifiedCommand {
 
   func run() throws {
     let plan = try SetupPlan.system(prefix: target.path, program: Host.program())
-    try SetupText.install(plan, isDryRun: dryRun)
+    try SetupText.install(plan, isDryRun: dryRun || group.dryRun)
   }
 }
 
@@ -63,11 +66,14 @@ struct SetupUserCommand: ClassifiedCommand {
       examples: "glucoport setup user",
       "glucoport setup user --dry-run"))
 
+  @ParentCommand var group: SetupCommand
+
   @Flag(help: "Preview; write nothing.")
   var dryRun = false
 
   func run() throws {
-    try SetupText.install(try SetupPlan.user(.ofUser(), program: Host.program()), isDryRun: dryRun)
+    try SetupText.install(
+      try SetupPlan.user(.ofUser(), program: Host.program()), isDryRun: dryRun || group.dryRun)
   }
 }
 
@@ -83,6 +89,8 @@ struct SetupRemoveCommand: ClassifiedCommand {
       "Files that you changed since are kept. Stores and logbooks are never touched.",
       examples: "sudo glucoport setup remove system",
       "glucoport setup remove user --dry-run"))
+
+  @ParentCommand var group: SetupCommand
 
   @Argument(help: "What to remove: system or user.")
   var scope: Scope
@@ -101,7 +109,7 @@ struct SetupRemoveCommand: ClassifiedCommand {
     let manifest =
       scope == .system ? SetupPlan.manifest(inSystem: target.path) : try SetupFolders.ofUser().manifest
     let work = SetupWork(manifest: manifest)
-    let changes = dryRun ? try work.removals() : try work.remove()
+    let changes = dryRun || group.dryRun ? try work.removals() : try work.remove()
     SetupText.list(changes, output)
     if changes.isEmpty { output.message("glucoport: nothing was installed by 'glucoport setup'") }
     try output.finish()

@@ -24,6 +24,7 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
   }
 
   private var isFirst = true
+  private var identity = GlucoportJSONLine()
 
   /// A writer of one array.
   package init() {}
@@ -46,8 +47,10 @@ package struct OpenMHealthWriter: ReadingDocumentWriter {
     out.append(contentsOf: (isFirst ? "\n" : ",\n").utf8)
     isFirst = false
     let time = item.deviceTime.zonedText(item.placement)
-    out.append(contentsOf: #"{"header":{\#(Self.header(item, time)),"glucoport":{"#.utf8)
-    GlucoportCells(.reading(item)).appendMembers(to: &out)
+    out.append(contentsOf: #"{"header":{\#(Self.header(item, time)),"glucoport":"#.utf8)
+    identity.begin()
+    GlucoportItem.reading(item).state(inBothUnits: false, to: &identity)
+    out.append(contentsOf: identity.bytes)
     out.append(contentsOf: "}},".utf8)
     out.append(contentsOf: #""body":{\#(Self.body(item, quantity, time))}}"#.utf8)
   }
