@@ -47,7 +47,7 @@ package struct ReadingIdentity: Hashable, Sendable {
 
   /// The identity that a canonical text states; nil for any other text.
   package init?(text: String) {
-    let parts = text.split(separator: "|", omittingEmptySubsequences: false)
+    let parts = Self.parts(of: text)
     guard parts.count == 8, let first = Self.unescaped(parts[1]), let second = Self.unescaped(parts[2]),
       let kind = ReadingKind(name: parts[3]), let positionKind = PositionKind(name: parts[4]),
       let position = Int64(parts[5]),
@@ -90,6 +90,11 @@ package struct ReadingIdentity: Hashable, Sendable {
 }
 
 extension ReadingIdentity {
+  /// What is between the bars. Of scalars and no characters: a bar in front of an accent is one character with it.
+  static func parts(of text: String) -> [Substring] {
+    text.unicodeScalars.split(separator: "|", omittingEmptySubsequences: false).map(Substring.init)
+  }
+
   private static let bySerial = "serial"
   private static let byModel = "model"
 

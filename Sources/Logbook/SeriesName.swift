@@ -23,7 +23,7 @@ package struct SeriesName: Hashable, Sendable {
 
   /// The series that a text names; nil for any other text.
   package init?(text: some StringProtocol) {
-    let parts = text.split(separator: "|", omittingEmptySubsequences: false)
+    let parts = ReadingIdentity.parts(of: String(text))
     guard parts.count == 5, let kind = ReadingKind(name: parts[3]),
       let positionKind = PositionKind(name: parts[4])
     else { return nil }

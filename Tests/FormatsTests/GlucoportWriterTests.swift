@@ -10,7 +10,7 @@ import Testing
 @Suite struct GlucoportWriterTests {
   private static let texts = [
     "", "Abbott", "a,b", "\"quoted\"", "=1+1", "'=1", "@x", "two\r\nlines", "line\u{2028}", "é,\u{301}",
-    "tab\t", "\u{7F}",
+    "q\"\u{308}", "tab\t", "\u{7F}",
     "日本", "-5",
   ]
 
@@ -64,8 +64,10 @@ import Testing
   }
 
   private static func cell(_ text: String) -> String {
-    guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
-    return "\"" + text.replacing("\"", with: "\"\"") + "\""
+    let marks: Set<Unicode.Scalar> = [",", "\"", "\r", "\n", "\u{2028}"]
+    guard text.unicodeScalars.contains(where: marks.contains) else { return text }
+    let doubled = text.utf8.flatMap { $0 == UInt8(ascii: "\"") ? [$0, $0] : [$0] }
+    return "\"" + String(decoding: doubled, as: UTF8.self) + "\""
   }
 
   @Test(arguments: [false, true], [false, true])

@@ -42,7 +42,9 @@ import Testing
       "ingest", "conflict", "conflict_revision", "quarantine", "quarantined_version", "version",
     ],
     "device": ["model", "firmware"],
-    "series": ["readings", "pending", "first_position", "last_position", "first_time", "last_time"],
+    "series": [
+      "readings", "pending", "first_position", "last_position", "first_time", "last_time", "has_strays",
+    ],
     "ingest": [
       "source", "format", "digest", "decisions", "clock_difference", "started_at", "finished_at", "outcome",
       "generated_at", "modified_at", "counts", "meter", "firmware", "clock_meter", "clock_host", "is_noted",

@@ -195,6 +195,60 @@ import Testing
     #expect(try listed(filter).map(\.position) == [3, 2, 2, 1, 1])
   }
 
+  private static func instants(_ random: inout SeededGenerator, farthestSeconds: Int64) -> [Reading] {
+    (0..<120).map { _ in
+      let shown = change + Int64.random(in: -2000...2000, using: &random) * 900
+      let offset = Int32.random(in: -86_399...86_399, using: &random)
+      let distance = Int64.random(in: -farthestSeconds...farthestSeconds, using: &random)
+      return Reading(
+        device: DeviceIndex(0), kind: .cbg, tick: (shown + distance) * 1000, at: DeviceTime(seconds: shown),
+        placement: Placement(utcOffset: offset, source: .stated), Make.milligrams(100), line: 1)
+    }
+  }
+
+  /// Ticks as large as instants that lie as far from the shown time as an offset does, on either side, or anywhere: what the
+  /// walk along the key relies on, and what it must not rely on.
+  @Test(arguments: [Int64(86_399), 86_400, 172_799, 2_000_000], UInt64(1)...3)
+  func instantsBesideTheirShownTimesAreListedByTime(_ farthestSeconds: Int64, _ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let readings = Self.instants(&random, farthestSeconds: farthestSeconds)
+    for start in [0, 60] {
+      try scratch.ingest(Make.batch(Array(readings[start..<start + 60]), devices: [Self.devices[0]]))
+    }
+    let isNear = readings.allSatisfy { abs($0.position / 1000 - $0.deviceTime.seconds) < 86_400 }
+    let places = try scratch.open(.reader).queue.inDatabase { database in
+      try SeriesList(database, ItemFilter()).all.map(\.place)
+    }
+    #expect(places == [isNear ? .instant : .count], "seed \(seed)")
+    #expect(try scratch.number("SELECT has_strays FROM series") == (isNear ? 0 : 1))
+    for (number, filter) in Self.filters(try everything(), &random).enumerated() {
+      try expectDefinition(filter, "seed \(seed), filter \(number): \(filter)")
+    }
+  }
+
+  /// The first and the last tick are instants, and one between them is not: a stretch of time must not lose it.
+  @Test func aStrayBetweenInstantsIsInTheStretchOfItsTime() throws {
+    let day: Int64 = 86_400
+    let readings = [(0, 0), (5, 20), (10, 10), (30, 30)].map { tick, shown in
+      Make.tick((Make.noon + Int64(tick) * day) * 1000, 100, at: Make.noon + Int64(shown) * day)
+    }
+    try scratch.ingest(Make.batch(readings))
+    var filter = ItemFilter()
+    filter.since = Make.noon + 18 * day
+    #expect(try listed(filter).map { ($0.deviceTime.seconds - Make.noon) / day } == [20, 30])
+    filter.until = Make.noon + 25 * day
+    #expect(try listed(filter).count == 1)
+  }
+
+  @Test(arguments: [
+    (Int64(1_000_000), Int64(1000), true), (1_000_000, 87_399, true), (1_000_000, 87_400, false),
+    (1_000_000, -85_399, true), (1_000_000, -85_400, false), (-1, -86_400, true), (-1, 86_399, false),
+    (.max, .min, false), (.min, .max, false), (0, .min, false),
+  ])
+  func anInstantIsNearAShownTimeByAnyOffset(_ milliseconds: Int64, _ shown: Int64, _ isNear: Bool) {
+    #expect(PositionSpan.isNear(milliseconds, shown) == isNear)
+  }
+
   /// More series than there are statements for.
   @Test func veryManyCountedSeriesAreListedByTime() throws {
     let devices = (0..<200).map { Device(vendor: "T", model: "M", serial: "\($0)", format: "test") }
@@ -214,7 +268,8 @@ import Testing
   // MARK: The hour that is repeated
 
   @Test func theRepeatedHourIsListedByInstant() throws {
-    let shown = [0, 900, 1800].map { Make.repeated + $0 }
+    // The last one that is shown twice is 02:59:59.
+    let shown = [-900, 0, 1799].map { Make.repeated + $0 }
     let first = shown.map { Make.reading(.smbg, Make.milligrams(100), at: $0) }
     let second = shown.map { time in
       Reading(
@@ -231,8 +286,8 @@ import Testing
 
   @Test(arguments: [
     (false, nil, nil, Int64.min...Int64.max), (false, 100_000, 200_000, 13_600...286_400),
-    (true, 100_000, 200_000, 13_600_000...286_400_000), (true, .min, .max, Int64.min...Int64.max),
-    (false, .min, .max, Int64.min...Int64.max), (true, nil, -100_000, Int64.min...(-13_600_000)),
+    (true, 100_000, 200_000, -72_800_000...372_800_000), (true, .min, .max, Int64.min...Int64.max),
+    (false, .min, .max, Int64.min...Int64.max), (true, nil, -100_000, Int64.min...72_800_000),
   ])
   func theReadingsOfAStretchLieBetweenPositions(
     _ isInstant: Bool, _ since: Int64?, _ until: Int64?, _ positions: ClosedRange<Int64>

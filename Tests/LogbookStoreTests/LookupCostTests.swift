@@ -59,9 +59,16 @@ import Testing
     return try store.queue.inDatabase { database in
       database.trace(options: [])
       return try statements.filter { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") }.flatMap { sql in
-        try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }
+        try Self.steps(of: sql, database)
       }
     }
+  }
+
+  /// What SQLite would do for a statement, whatever its parameters are.
+  private static func steps(of sql: String, _ database: Database) throws -> [String] {
+    let statement = try database.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+    statement.setUncheckedArguments(StatementArguments())
+    return try Row.fetchAll(statement).map { $0["detail"] }
   }
 
   /// The parts that read all readings.
@@ -95,7 +102,7 @@ import Testing
     try fill(20)
     for isDescending in [false, true] {
       let sql = PartitionWalk.sql(ItemFilter(), ListOrder(isDescending: isDescending))
-      let plan = try scratch.rows("EXPLAIN QUERY PLAN " + sql)
+      let plan = try scratch.open(.reader).queue.inDatabase { try Self.steps(of: sql, $0) }
       #expect(
         plan.contains {
           $0.contains("SEARCH r USING PRIMARY KEY (partition=? AND position>? AND position<?)")

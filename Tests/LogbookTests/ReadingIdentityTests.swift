@@ -67,6 +67,27 @@ import Testing
     }
   }
 
+  /// A serial number or model may begin with what combines with the bar in front of it, or end with what combines with the
+  /// one behind it.
+  @Test(arguments: [
+    "\u{301}S", "\u{FE0F}", "\u{200D}x", "S\u{600}", "a|b\u{301}", "|\u{301}", "%\u{301}", "\u{1F3FD}",
+  ])
+  func whatCombinesWithABarIsPartOfItsText(_ text: String) throws {
+    for device in [
+      Device(vendor: text, model: "M", serial: text, format: "f"),
+      Device(vendor: "V", model: text, format: "f"),
+    ] {
+      let own = identity(device, .cbg, positionKind: .tick, position: 9, valueBucket: 0)
+      #expect(ReadingIdentity(text: own.text) == own)
+      let series = SeriesName(own)
+      #expect(SeriesName(text: series.text) == series)
+      let points = [series: PointRuns([SeriesPoint(own)])]
+      let guid = "0a1b2c3d-0000-4000-8000-000000000001"
+      let withdrawal = Withdrawal(.input(WithdrawnInput(group: guid, points: points)), isHidden: true)
+      #expect(Withdrawal(json: withdrawal.fields.json) == withdrawal)
+    }
+  }
+
   @Test(arguments: [
     "", "serial|Abbott|1|smbg|time|5|6", "serial|Abbott|1|smbg|time|5|6|0|", "serial|Abbott||smbg|time|5|6|0",
     "meter|Abbott|1|smbg|time|5|6|0", "serial|Abbott|1|glucose|time|5|6|0",

@@ -39,7 +39,7 @@ enum StatsTable {
   static func lines(_ view: StatsView) -> [String] {
     let groups = view.result.groups + [view.result.total]
     return ([names] + groups.map { group in columns.map { $0.cell(group, view) } }).map { cells in
-      cells.map(quoted).joined(separator: ",") + "\r"
+      cells.map(csvText).joined(separator: ",") + "\r"
     }
   }
 
@@ -100,9 +100,4 @@ enum StatsTable {
     .figure("carbs_per_day") { $0.amounts.carbohydrates.perDay },
     .count("left_out") { group in LeftOut.allCases.reduce(0) { $0 + group.leftOut[$1] } },
   ]
-
-  private static func quoted(_ text: String) -> String {
-    guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
-    return "\"" + text.replacing("\"", with: "\"\"") + "\""
-  }
 }

@@ -35,7 +35,7 @@ struct GlucoportCSVLine: GlucoportSink, Sendable {
   mutating func text(_ column: GlucoportColumn, _ text: String) {
     if text.isEmpty { return }
     move(to: places[column.rawValue])
-    append(isSpreadsheetSafe ? GlucoportColumns.guarding(text, in: column) : text)
+    appendCSVText(isSpreadsheetSafe ? GlucoportColumns.guarding(text, in: column) : text, to: &bytes)
   }
 
   mutating func literal(_ column: GlucoportColumn, _ text: String) { self.text(column, text) }
@@ -77,20 +77,6 @@ struct GlucoportCSVLine: GlucoportSink, Sendable {
       bytes.append(UInt8(ascii: ","))
       place += 1
     }
-  }
-
-  private mutating func append(_ text: String) {
-    // The bytes of most cells say at once that there is nothing to quote.
-    let isPlain = text.utf8.allSatisfy { $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }
-    if isPlain || !text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) {
-      return bytes.append(contentsOf: text.utf8)
-    }
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-      bytes.append(byte)
-    }
-    bytes.append(UInt8(ascii: "\""))
   }
 }
 
@@ -199,6 +185,17 @@ private struct DeviceTexts: Sendable {
     let bytes: [UInt8]
     /// The place behind it.
     let place: Int
+
+    /// Whether the texts of a device are these, byte for byte: two that only look alike are two devices.
+    func isOf(_ other: Device) -> Bool {
+      guard device == other else { return false }
+      return Self.isEqual(device.serial, other.serial) && Self.isEqual(device.model, other.model)
+        && Self.isEqual(device.vendor, other.vendor) && Self.isEqual(device.format, other.format)
+    }
+
+    private static func isEqual(_ one: String, _ other: String) -> Bool {
+      one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
+    }
   }
 
   private static let maxCount = 8
@@ -207,7 +204,7 @@ private struct DeviceTexts: Sendable {
   private var oldest = 0
 
   func find(_ device: Device, behind start: Int) -> (bytes: [UInt8], place: Int)? {
-    for known in known where known.start == start && known.device == device {
+    for known in known where known.start == start && known.isOf(device) {
       return (known.bytes, known.place)
     }
     return nil

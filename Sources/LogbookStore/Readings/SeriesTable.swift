@@ -14,6 +14,9 @@ struct Series {
   let kind: ReadingKind
   /// The first and the last position that the store holds; what is outside is not in the store.
   let positions: ClosedRange<Int64>?
+
+  /// Whether its ticks are instants in milliseconds, for which the schema has a partition of their kind.
+  var isInstant: Bool { partition < 0 }
 }
 
 /// The series of one batch's readings, and what the batch adds to their counters.
@@ -24,6 +27,7 @@ struct SeriesTable {
     var new = 0
     var positions = (first: Int64.max, last: Int64.min)
     var times = (first: Int64.max, last: Int64.min)
+    var hasStrays = false
   }
 
   private let database: Database
@@ -65,6 +69,7 @@ struct SeriesTable {
     changes[place].positions.last = max(changes[place].positions.last, reading.position)
     changes[place].times.first = min(changes[place].times.first, time)
     changes[place].times.last = max(changes[place].times.last, time)
+    if all[place].isInstant, !PositionSpan.isNear(reading.position, time) { changes[place].hasStrays = true }
   }
 
   /// The stored ids of devices of which readings with ticks are new.
@@ -82,12 +87,13 @@ struct SeriesTable {
           UPDATE series SET readings = readings + ?2, pending = pending + ?3,
             first_position = min(coalesce(first_position, ?4), ?4),
             last_position = max(coalesce(last_position, ?5), ?5),
-            first_time = min(coalesce(first_time, ?6), ?6), last_time = max(coalesce(last_time, ?7), ?7)
+            first_time = min(coalesce(first_time, ?6), ?6), last_time = max(coalesce(last_time, ?7), ?7),
+            has_strays = max(has_strays, ?8)
           WHERE id = ?1
           """,
         arguments: [
           series.id, change.new, isUploaded ? 0 : change.new, change.positions.first, change.positions.last,
-          change.times.first, change.times.last,
+          change.times.first, change.times.last, change.hasStrays,
         ])
       // A withdrawal may catch what is new.
       try database.executeCached(

@@ -22,6 +22,8 @@ enum ReadingSchema {
       last_position INTEGER,
       first_time INTEGER,
       last_time INTEGER,
+      -- Whether an instant lies a day or more from the time that its reading shows: what a listing then may not rely on.
+      has_strays INTEGER NOT NULL DEFAULT 0 CHECK (has_strays IN (0, 1)),
       UNIQUE (device, kind, position_kind)
     ) STRICT;
 

@@ -9,7 +9,7 @@ import SQLiteRows
 final class PartitionWalk: ReadingSource {
   /// How far the order of positions is from that of time.
   enum Clock {
-    /// The position is the shown time or the instant, at most a day from the instant.
+    /// The position is the shown time, or a tick that is near it.
     case position(PositionSpan)
     /// The position counts, and no reading is older by more seconds than one of a smaller position.
     case count(lag: Int64)
@@ -77,7 +77,7 @@ final class PartitionWalk: ReadingSource {
 
   private func take() throws {
     if case .position(let span) = clock {
-      queue.pass(span.second(rows.integer(1)), slack: PositionSpan.maxOffset)
+      queue.pass(span.second(rows.integer(1)), slack: span.slack)
     }
     guard let reading = try OrderedReading(rows, in: list), isWalked[Int(reading.reading.device.number)],
       instants.contains(reading.utc)

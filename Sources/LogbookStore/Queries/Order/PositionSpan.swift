@@ -8,10 +8,14 @@ struct PositionSpan {
   /// Whether a position counts milliseconds.
   let isInstant: Bool
 
+  /// How far a position is at most from the instant of its reading, in seconds. A tick is near the shown time, and that
+  /// near the instant.
+  var slack: Int64 { isInstant ? 2 * Self.maxOffset : Self.maxOffset }
+
   /// The positions of readings from an instant on, and before another one.
   func positions(since: Int64?, until: Int64?) -> ClosedRange<Int64> {
-    let first = since.map { position($0.subtractingReportingOverflow(Self.maxOffset)) } ?? .min
-    let last = until.map { position($0.addingReportingOverflow(Self.maxOffset)) } ?? .max
+    let first = since.map { position($0.subtractingReportingOverflow(slack)) } ?? .min
+    let last = until.map { position($0.addingReportingOverflow(slack)) } ?? .max
     return first...max(first, last)
   }
 
@@ -22,6 +26,12 @@ struct PositionSpan {
   /// The whole seconds of milliseconds.
   static func floored(_ milliseconds: Int64) -> Int64 {
     milliseconds >= 0 ? milliseconds / 1000 : (milliseconds + 1) / 1000 - 1
+  }
+
+  /// Whether an instant in milliseconds lies at a shown time, by any offset that there can be.
+  static func isNear(_ milliseconds: Int64, _ shown: Int64) -> Bool {
+    let (distance, overflows) = floored(milliseconds).subtractingReportingOverflow(shown)
+    return !overflows && distance.magnitude < maxOffset
   }
 
   private func position(_ second: (partialValue: Int64, overflow: Bool)) -> Int64 {

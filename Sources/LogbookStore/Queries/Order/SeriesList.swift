@@ -13,6 +13,7 @@ struct ListedSeries {
   let positionKind: PositionKind
   let partition: Int64
   private let isInstant: Bool
+  private let hasStrays: Bool
   /// The bounds of its positions and shown times, as the store counts them; nil where no import of ours wrote one.
   private let positions: ClosedRange<Int64>?
   private let times: ClosedRange<Int64>?
@@ -29,7 +30,7 @@ struct ListedSeries {
 
   static let columns = """
     s.id AS series, s.device, s.kind, s.position_kind, s.is_instant, s.partition,
-    s.first_position, s.last_position, s.first_time, s.last_time, \(Device.storedColumns)
+    s.first_position, s.last_position, s.first_time, s.last_time, s.has_strays, \(Device.storedColumns)
     """
 
   init(_ row: Row) throws {
@@ -38,7 +39,8 @@ struct ListedSeries {
     (isInstant, partition) = (try row[4], try row[5])
     positions = try Self.range(row, 6)
     times = try Self.range(row, 8)
-    device = try Device(row, from: 10)
+    hasStrays = try row[10]
+    device = try Device(row, from: 11)
   }
 
   private static func range(_ row: StoredRow, _ column: Int) throws -> ClosedRange<Int64>? {
@@ -47,16 +49,12 @@ struct ListedSeries {
     return first...last
   }
 
-  /// A number as large as an instant may be anything that a source counts or composes, such as a date in digits. That of a
-  /// series is an instant where its bounds lie at its shown times.
+  /// A number as large as an instant may be anything that a source counts or composes, such as a date in digits. Those of a
+  /// series are instants where each is near the time that its reading shows.
   var place: Place {
     if positionKind == .time { return .time }
-    guard isInstant, let positions, let times else { return .count }
-    let isNear = { (position: Int64, time: Int64) in
-      abs(PositionSpan.floored(position) - time) < PositionSpan.maxOffset
-    }
-    return isNear(positions.lowerBound, times.lowerBound) && isNear(positions.upperBound, times.upperBound)
-      ? .instant : .count
+    guard isInstant, !hasStrays, positions != nil else { return .count }
+    return .instant
   }
 
   /// The bounds of its instants; everything where they are not known.

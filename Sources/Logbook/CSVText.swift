@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Appends `text` as a cell of a CSV line (RFC 4180), in UTF-8: in quotes where a reader would else take a part of it for the
+/// end of the cell.
+package func appendCSVText(_ text: String, to out: inout [UInt8]) {
+  guard needsQuotes(text) else { return out.append(contentsOf: text.utf8) }
+  out.append(UInt8(ascii: "\""))
+  for byte in text.utf8 {
+    if byte == UInt8(ascii: "\"") { out.append(byte) }
+    out.append(byte)
+  }
+  out.append(UInt8(ascii: "\""))
+}
+
+/// `text` as a cell of a CSV line.
+package func csvText(_ text: String) -> String {
+  var out: [UInt8] = []
+  appendCSVText(text, to: &out)
+  return String(decoding: out, as: UTF8.self)
+}
+
+private func needsQuotes(_ text: String) -> Bool {
+  // The bytes of most cells say at once that there is nothing to quote.
+  if text.utf8.allSatisfy({ $0 > 0x1F && $0 < 0x7F && $0 != 0x22 && $0 != 0x2C }) { return false }
+  // Scalars and no characters: a comma with an accent on it is one character, and for every reader still a comma.
+  return text.unicodeScalars.contains { $0 == "," || $0 == "\"" || isLineBreak($0) }
+}
+
+private func isLineBreak(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case 0x0A...0x0D, 0x85, 0x2028, 0x2029: true
+  default: false
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import LogbookStore
+
+/// Imports and changes of the zones in any order: what is stored is what the records say of each reading, and lists follow it.
+@Suite struct ZoneHistoryTests {
+  private static let devices = (1...3).map {
+    Device(vendor: "Test", model: "Meter", serial: "S\($0)", format: "test")
+  }
+  private static let zones = [
+    "Europe/Madrid", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
+    "Pacific/Kiritimati",
+  ]
+  /// 2025-10-20T00:00:00: Madrid goes back six days later, New York a week after that.
+  private static let start: Int64 = 1_760_918_400
+
+  private let scratch: ScratchStore
+
+  init() throws { scratch = try ScratchStore() }
+
+  private static func batch(_ random: inout SeededGenerator) -> IngestBatch {
+    Make.batch(
+      (0..<60).map { _ in
+        var reading = Make.reading(
+          [.cbg, .smbg].randomElement(using: &random) ?? .cbg,
+          Make.milligrams(Double(Int.random(in: 60...300, using: &random))),
+          at: start + Int64.random(in: 0..<1344, using: &random) * 900,
+          device: Int32.random(in: 0..<3, using: &random))
+        if Int.random(in: 0..<6, using: &random) == 0 {
+          reading.placement = Placement(
+            utcOffset: Int32.random(in: -20...20, using: &random) * 1800, source: .stated)
+        }
+        return reading
+      }, devices: devices)
+  }
+
+  private static func period(_ random: inout SeededGenerator, _ step: Int) throws -> ZonePeriod {
+    let first = start + Int64.random(in: 0..<14, using: &random) * 86_400 + 5400
+    let identities = devices.map { ReadingIdentity.text(of: $0) }
+    let named =
+      Int.random(in: 0..<2, using: &random) == 0 ? [] : identities.filter { _ in Bool.random(using: &random) }
+    return ZonePeriod(
+      guid: Digest.uuid(of: ["period", String(step), String(random.next())]),
+      from: Int.random(in: 0..<6, using: &random) == 0 ? nil : DeviceTime(seconds: first),
+      until: Int.random(in: 0..<6, using: &random) == 0
+        ? nil : DeviceTime(seconds: first + Int64.random(in: 1..<6, using: &random) * 43_200),
+      zone: try NamedZone(zones.randomElement(using: &random) ?? "UTC"), devices: Set(named),
+      madeAt: 1000 + Int64(step))
+  }
+
+  private func readings(_ filter: ItemFilter) throws -> [StoredReading] {
+    var readings: [StoredReading] = []
+    try scratch.open(.reader).forEachItem(filter) { item in
+      if case .reading(let reading) = item { readings.append(reading) }
+    }
+    return readings
+  }
+
+  private func expectZones(_ place: String) throws {
+    let zones = try scratch.open(.reader).zones()
+    let all = try readings(ItemFilter())
+    #expect(try scratch.number("SELECT count(*) FROM reading") == all.count, "\(place)")
+    #expect(zip(all, all.dropFirst()).allSatisfy { $0.utc <= $1.utc }, "\(place)")
+    var places: [String: LogbookZone] = [:]
+    for reading in all where reading.placement.source.isDerived {
+      let device = ReadingIdentity.text(of: reading.device)
+      var zone = places[device] ?? zones.zone(of: device)
+      let expected = zone.place(reading.deviceTime)
+      places[device] = zone
+      if reading.placement != expected { Issue.record("\(place): \(reading.deviceTime.text) of \(device)") }
+    }
+    for day in [2, 6, 13] {
+      var filter = ItemFilter()
+      filter.since = Self.start + Int64(day) * 86_400
+      filter.until = Self.start + Int64(day + 1) * 86_400 + 3600
+      let expected = all.filter { $0.utc >= filter.since ?? 0 && $0.utc < filter.until ?? 0 }
+      #expect(try readings(filter).map(\.address) == expected.map(\.address), "\(place), day \(day)")
+    }
+    var filter = ItemFilter()
+    filter.newest = 20
+    #expect(try readings(filter).map(\.address) == all.suffix(20).map(\.address), "\(place)")
+  }
+
+  @Test(arguments: UInt64(1)...8) func whatIsStoredIsWhatTheRecordsSay(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var periods: [ZonePeriod] = []
+    try scratch.ingest(Self.batch(&random))
+    for step in 0..<14 {
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: try scratch.ingest(Self.batch(&random))
+      case 1:
+        let zone = try LogbookZone(name: Self.zones.randomElement(using: &random) ?? "UTC")
+        _ = try scratch.open(.editor).setTimezone(zone, at: 2000 + Int64(step))
+      case 2 where !periods.isEmpty:
+        _ = try scratch.open(.editor).remove(periods.removeFirst(), at: 2000 + Int64(step))
+      default:
+        _ = try scratch.open(.editor).add(try Self.period(&random, step), at: 2000 + Int64(step))
+        // One that continues another made that one longer.
+        periods = try scratch.open(.reader).zones().periods
+      }
+      try expectZones("seed \(seed), step \(step)")
+    }
+  }
+
+  /// What a source states stays, whatever the zones become.
+  @Test func aStatedOffsetNeverMoves() throws {
+    var random = SeededGenerator(seed: 77)
+    try scratch.ingest(Self.batch(&random))
+    func stated() throws -> [String] {
+      try scratch.rows(
+        "SELECT series, position, value_bucket, occurrence, stated_offset FROM reading WHERE stated_offset IS NOT NULL"
+      )
+    }
+    let before = try stated()
+    #expect(before.count > 3)
+    for (index, name) in Self.zones.enumerated() {
+      _ = try scratch.open(.editor).setTimezone(LogbookZone(name: name), at: 2000 + Int64(index))
+      #expect(try stated() == before, "\(name)")
+    }
+  }
+}
