@@ -88,10 +88,12 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    patience?.cancel()
-    connections.remove(context.channel)
+    end(context)
     context.fireChannelInactive()
   }
+
+  /// A connection whose client is gone before it is set up was never active, so that it does not become inactive.
+  func handlerRemoved(context: ChannelHandlerContext) { end(context) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if let patience {
@@ -114,6 +116,12 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
   private func endBehindRequest(_ context: ChannelHandlerContext) {
     endsBehindRequest = true
     wait(min(headTime, Self.lastRequestTime), context)
+  }
+
+  private func end(_ context: ChannelHandlerContext) {
+    patience?.cancel()
+    patience = nil
+    connections.remove(context.channel)
   }
 
   private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {

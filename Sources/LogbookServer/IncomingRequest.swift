@@ -6,6 +6,12 @@ import Logbook
 import LogbookAPI
 import NIOCore
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// What belongs to a request besides what it says.
 struct RequestOrigin {
   /// What is served at the address that the request came to.
@@ -37,8 +43,15 @@ struct RequestOrigin {
   /// Who is at the other end: a household has many addresses of IPv6, which share their first half.
   static func address(of peer: SocketAddress?) -> String {
     guard let text = peer?.ipAddress else { return "" }
-    guard case .v6 = peer else { return text }
-    return text.split(separator: ":", omittingEmptySubsequences: false).prefix(4).joined(separator: ":")
+    // As bytes, since the text leaves out zeros, of which each address has others.
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let number = text.prefix { $0 != "%" }
+    guard inet_pton(AF_INET6, String(number), &bytes) == 1 else { return text }
+    // What came over IPv4 has its whole address in the second half.
+    if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) {
+      return bytes.suffix(4).map(String.init).joined(separator: ".")
+    }
+    return bytes.prefix(8).map { $0 < 16 ? "0\(String($0, radix: 16))" : String($0, radix: 16) }.joined()
   }
 
   var isLoopback: Bool {
@@ -60,6 +73,15 @@ struct IncomingRequest: Sendable {
   /// Whether something follows the head, which nobody may have read.
   var hasBody: Bool {
     request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
+  }
+
+  /// Whether a proxy says that the request is somebody else's: by the headers of RFC 7239 and RFC 9110, or by those that
+  /// proxies are set up with.
+  var isForwarded: Bool {
+    request.headers.contains { field in
+      let name = field.name.canonicalName
+      return ["forwarded", "via", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded-")
+    }
   }
 
   var takesGzip: Bool {

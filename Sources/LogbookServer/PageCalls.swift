@@ -50,8 +50,10 @@ struct PageCalls: Sendable {
   /// The login of a link that is valid, and whose token is.
   func login(_ incoming: IncomingRequest, _ logins: any LoginDirectory) async throws -> Login? {
     let secret = LoginToken(String(incoming.path.dropFirst(Wire.pagesPath.count)))
-    guard let link = await links.link(secretHash: secret.hash, at: clock()),
-      let login = try await logins.login(tokenHash: link.tokenHash), login.logbook == link.logbook
+    let now = clock()
+    // A token that was replaced is good for its links as long as it is for the calls.
+    guard let link = await links.link(secretHash: secret.hash, at: now),
+      let login = try await logins.login(tokenHash: link.tokenHash, at: now), login.logbook == link.logbook
     else { return nil }
     return login
   }

@@ -12,6 +12,7 @@ package import Logbook
 package struct SystemSocket: Hashable, Sendable {
   /// The number of the first one that is passed; the protocol is that of sd_listen_fds(3).
   static let firstDescriptor: Int32 = 3
+  private static let maxSockets: Int32 = 64
   /// The name, from `FileDescriptorName=`, of a socket that serves metrics alone.
   package static let metricsName = "metrics"
 
@@ -24,11 +25,17 @@ package struct SystemSocket: Hashable, Sendable {
   /// The sockets that this process was started with; none where nobody passed any, or passed them to another process.
   ///
   /// - Parameter environment: gives the value of a variable of the environment.
-  /// - Throws: `Failure` of category `configuration` for a descriptor that is no listening stream socket.
+  /// - Throws: `Failure` of category `configuration` for a descriptor that is no listening stream socket, or a
+  ///   wrong number of them.
   package static func all(environment: (_ name: String) -> String?) throws(Failure) -> [SystemSocket] {
-    guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(),
-      let count = environment("LISTEN_FDS").flatMap({ Int32($0) }), (1...64).contains(count)
+    guard environment("LISTEN_PID").flatMap({ Int32($0) }) == getpid(), let text = environment("LISTEN_FDS")
     else { return [] }
+    // Whoever connects to a socket that is passed and not served waits for ever.
+    guard let count = Int32(text), (0...maxSockets).contains(count) else {
+      throw Failure(
+        .configuration,
+        "the service manager passed sockets, but LISTEN_FDS is no number from 0 to \(maxSockets)")
+    }
     let names = (environment("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
     var sockets: [SystemSocket] = []
     for number in 0..<count {

@@ -198,8 +198,7 @@ extension WireResponder {
 
   /// Whether a request comes from this machine and through no proxy.
   private func isLocal(_ incoming: IncomingRequest, _ origin: RequestOrigin) -> Bool {
-    let signs = ["Forwarded", "X-Forwarded-For", "Via"].compactMap { HTTPField.Name($0) }
-    return origin.isLoopback && !signs.contains { incoming.request.headers[$0] != nil }
+    origin.isLoopback && !incoming.isForwarded
   }
 
   private func refusal(for error: any Error) -> Refusal {

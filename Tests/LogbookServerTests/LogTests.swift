@@ -42,4 +42,27 @@ import Testing
     }
     #expect(found.count == 2 && found[0].contains(#""at":"logger""#) && found[1].contains(#""at":"event""#))
   }
+
+  /// Whatever a value holds, it ends neither its text nor the line.
+  @Test(arguments: [
+    ("a\"b", #"a\"b"#), ("a\\", #"a\\"#), ("a\r\nb", #"a\r\nb"#),
+    ("\",\"level\":\"error", #"\",\"level\":\"error"#),
+    ("é😀", "é😀"), ("", ""),
+  ])
+  func aValueStaysWithinItsText(_ value: String, _ written: String) {
+    let found = lines { $0.info("x", metadata: ["reason": "\(value)"]) }
+    #expect(
+      found.count == 1 && found[0].hasSuffix(#","message":"x","reason":"\#(written)"}"# + "\n"), "\(found)")
+    #expect(found[0].filter { $0.isNewline }.count == 1)
+  }
+
+  @Test func namesAreInOrderAndOnlyNumbersAreNumbers() {
+    let found = lines { logger in
+      logger.warning(
+        "x", metadata: ["b": .stringConvertible(2), "a": "1", "c": .stringConvertible(1.5)])
+    }
+    #expect(found.count == 1)
+    #expect(
+      found[0].hasSuffix(#","level":"warning","message":"x","a":"1","b":2,"c":"1.5"}"# + "\n"), "\(found)")
+  }
 }

@@ -132,6 +132,27 @@ private struct NamedPages: PageSource {
     }
   }
 
+  @Test func theLinksOfAReplacedTokenEndWithItsGrace() async throws {
+    try await Self.with { (peer, clock, _) async throws in
+      let before = try await Self.link(peer)
+      try await peer.storage.logins.rotate(
+        name: "Anna", token: LoginToken("gp_second"), graceSeconds: 60, at: Self.start)
+      let links = [before, try await Self.link(peer), try await Self.link(peer, token: "gp_second")]
+      func statuses() async throws -> [Int] {
+        var statuses: [Int] = []
+        for link in links { statuses.append(try await Self.get(peer, link.path).status) }
+        return statuses
+      }
+      clock.now.withLock { $0 += 59 }
+      #expect(try await statuses() == [200, 200, 200])
+      clock.now.withLock { $0 += 1 }
+      #expect(try await statuses() == [404, 404, 200])
+      try await peer.storage.logins.rotate(
+        name: "Anna", token: LoginToken("gp_third"), graceSeconds: 0, at: Self.start + 60)
+      #expect(try await statuses() == [404, 404, 404])
+    }
+  }
+
   @Test func aFurtherLinkEndsTheOldestOfItsLogin() async throws {
     try await Self.with {
       $0.maxLinksPerLogin = 2

@@ -39,6 +39,12 @@ import Testing
   @Test(arguments: [
     "https://u:SECRET@a:1", "http://u:SECRET@", "socks4://SECRET", "socks5://u:SECRET@a:1",
     "http://SECRET:70000",
+    // A password with a sign that ends the host: what is before it would pass for host and port.
+    "http://SECRET:80/x@a:1", "http://u:80/SECRET@a:1", "http://u:80#SECRET@a:1", "http://u:80?SECRET@a:1",
+    "http://u:SECRET/x@a:1", "http://u:SECRET#x@a:1", "SECRET:80/x", "http://a:1/SECRET", "http://a:1?SECRET",
+    "http://SECRET%0Aa:1", "http://SECRET%20a:1", "http://SECRET%1Ba:1", "http://SECRET a:1",
+    "http:///SECRET",
+    "http://SECRET:0", "ftp://SECRET:1", "http://[SECRET:1",
   ])
   func aProxyThatCannotBeUsedIsRefusedWithoutItsText(_ text: String) throws {
     #expect {
@@ -48,6 +54,41 @@ import Testing
       return failure.category == .configuration && failure.message.contains("https_proxy")
         && !failure.message.contains("SEC")
     }
+  }
+
+  @Test func theLoginOfAProxyIsReadWithItsSignsAndShownNowhere() throws {
+    let address = try RemoteAddress("https://sync.example.org", allowsPlainHTTP: false)
+    for (text, user, password) in [
+      ("http://SECUSER:SECPASS@h:1", "SECUSER", "SECPASS"), ("SECUSER:SEC%2FPASS@h:1", "SECUSER", "SEC/PASS"),
+      ("http://SECUSER@h:1", "SECUSER", ""), ("http://SECUSER:@h:1/", "SECUSER", ""),
+      ("http://SEC%40USER:SEC%23%3F%25@h:1", "SEC@USER", "SEC#?%"),
+      ("http://SECUSER:SEC:P@h:1", "SECUSER", "SEC:P"),
+    ] {
+      let proxy = try #require(try RemoteProxy(for: address) { ["HTTPS_PROXY": text][$0] }, "\(text)")
+      #expect(proxy.login?.user == user && proxy.login?.password == password, "\(text)")
+      #expect(proxy.description == "http://h:1" && proxy.debugDescription == "http://h:1")
+      var dumped = ""
+      dump(proxy, to: &dumped)
+      #expect(!"\(dumped)\(String(reflecting: proxy))\([proxy])".contains("SEC"), "\(dumped)")
+    }
+  }
+
+  @Test func anExceptionGoesBeforeAProxyThatCannotBeUsed() throws {
+    let variables = ["HTTPS_PROXY": "ftp://x", "NO_PROXY": "sync.example.org"]
+    #expect(try proxy(variables) == nil)
+    #expect(throws: Failure.self) { try proxy(variables, "https://other.example.org") }
+  }
+
+  @Test func thePortOfARemoteIsThatOfItsScheme() throws {
+    let variables = [
+      "ALL_PROXY": "socks5://a:1", "NO_PROXY": "one.example:443,two.example:80,three.example:8443",
+    ]
+    #expect(try proxy(variables, "https://one.example") == nil)
+    #expect(try proxy(variables, "http://one.example") == "socks5://a:1")
+    #expect(try proxy(variables, "http://two.example") == nil)
+    #expect(try proxy(variables, "https://two.example") == "socks5://a:1")
+    #expect(try proxy(variables, "https://three.example:8443/x") == nil)
+    #expect(try proxy(variables, "https://three.example") == "socks5://a:1")
   }
 
   @Test func onlySOCKSCarriesWhatIsNotEncryptedAndNothingGoesToThisMachine() throws {
@@ -75,6 +116,19 @@ import Testing
     ("0.1", "10.0.0.1", false), ("fd00::/8", "fd12::1", true), ("fd00::/8", "fe00::1", false),
     ("::1", "0:0::1", true), ("[fd00::1]:443", "fd00::1", true), ("[fd00::1]:80", "fd00::1", false),
     ("[fd00::1]", "fd00::1", true), ("10.0.0.0/8", "a.org", false),
+    // A name is the same one with its dot at the end.
+    ("a.org", "a.org.", true), ("a.org.", "a.org", true), (".a.org.", "b.a.org.", true),
+    ("..", "a.org", false),
+    ("*.", "a.org", false), ("a.org", "a.org..", false), ("*.a.org", "a.org", true), ("org", "a.org", true),
+    ("rg", "a.org", false), ("10.0.0.0/0", "9.9.9.9", true), ("10.0.0.0/8/8", "10.0.0.0", false),
+    ("10.0.0.0/", "10.0.0.0", false), ("10.0.0.0/-1", "10.0.0.0", false), ("10.0.0.5/32", "10.0.0.5", true),
+    ("10.0.0.5/32", "10.0.0.4", false), ("10.0.0.4/31", "10.0.0.5", true), ("10.0.0.4/31", "10.0.0.6", false),
+    ("10.0.0.0/8:443", "10.1.1.1", true), ("10.0.0.0/8:80", "10.1.1.1", false),
+    ("fd00::/8", "10.0.0.1", false),
+    ("0.0.0.0/0", "fd00::1", false), ("::/0", "10.0.0.1", false), ("::/0", "fd00::1", true),
+    ("fd00::1/128", "fd00::1", true), ("fd00::1/128", "fd00::2", false), ("fd00::/129", "fd00::1", false),
+    ("[fd00::1", "fd00::1", false), ("a.org:443:443", "a.org", false), (":443", "a.org", false),
+    ("\ta.org", "a.org", true), ("b.org,,a.org", "a.org", true), ("b.org;a.org", "a.org", false),
   ])
   func anExceptionHoldsForItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {
     #expect(ProxyExceptions(text).contains(host: host, port: 443) == isExcepted)

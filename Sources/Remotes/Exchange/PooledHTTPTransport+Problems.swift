@@ -23,11 +23,11 @@ extension PooledHTTPTransport {
     case HTTPParserError.invalidEOFState:
       address.unavailable("connection lost during the answer")
     case is HTTPParserError: address.violation("its answer is not HTTP")
-    case ChannelError.connectTimeout: address.unavailable("cannot connect: connection timed out")
+    case ChannelError.connectTimeout: address.unavailable("cannot connect\(way): connection timed out")
     case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: address.unavailable(Self.tlsReason)
     case is CancellationError: address.unavailable("the exchange was cancelled")
     case let error as IOError: address.unavailable("connection lost: \(Self.text(error.errnoCode))")
-    default: address.unavailable("connection lost")
+    default: address.unavailable("connection lost\(way)")
     }
   }
 
@@ -35,21 +35,22 @@ extension PooledHTTPTransport {
     switch error {
     case .proxyAuthenticationRequired:
       address.unavailable(
-        "the proxy \(proxyName) needs a user and a password: set HTTPS_PROXY to http://user:password@host:port"
-      )
+        proxy?.login == nil
+          ? "the proxy \(proxyName) needs a user and a password: set HTTPS_PROXY to http://user:password@host:port"
+          : "the proxy \(proxyName) rejected the user and the password of its variable")
     case .invalidProxyResponse:
       address.unavailable("the proxy \(proxyName) does not open a connection to the server")
     case .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
       address.unavailable("the proxy \(proxyName) did not answer in time")
     case .connectTimeout, .getConnectionFromPoolTimeout:
-      address.unavailable("cannot connect: connection timed out")
+      address.unavailable("cannot connect\(way): connection timed out")
     case .tlsHandshakeTimeout: address.unavailable(Self.tlsReason)
     case .deadlineExceeded, .readTimeout: address.unavailable("it did not answer in time")
     case .writeTimeout: address.unavailable("it did not accept the request in time")
     case .remoteConnectionClosed, .uncleanShutdown:
-      address.unavailable("it closed the connection without an answer")
+      address.unavailable("it closed the connection\(way) without an answer")
     case .cancelled: address.unavailable("the exchange was cancelled")
-    default: address.unavailable("connection lost")
+    default: address.unavailable("connection lost\(way)")
     }
   }
 
@@ -57,6 +58,9 @@ extension PooledHTTPTransport {
     "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts; it may need a client certificate, too"
 
   private var proxyName: String { proxy.map { "\($0)" } ?? "" }
+
+  /// What may be to blame as well as the remote.
+  private var way: String { proxy.map { " through the proxy \($0)" } ?? "" }
 
   private func reason(_ error: NIOConnectionError) -> String {
     let place = proxy.map { "cannot connect to the proxy \($0)" } ?? "cannot connect"

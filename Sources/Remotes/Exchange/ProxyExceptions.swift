@@ -19,8 +19,9 @@ struct ProxyExceptions {
 
   /// Whether a host is reached without a proxy.
   func contains(host: String, port: Int) -> Bool {
-    let name = host.lowercased()
-    let bytes = Self.bytes(name)
+    // With its dot at the end a name is the same one.
+    let name = Self.withoutLastDot(host.lowercased()[...])
+    let bytes = Self.bytes(String(name))
     return entries.contains { entry in
       if entry == "*" { return true }
       let (pattern, onlyPort) = Self.parts(entry)
@@ -30,7 +31,8 @@ struct ProxyExceptions {
     }
   }
 
-  private static func holds(_ pattern: Substring, for name: String) -> Bool {
+  private static func holds(_ pattern: Substring, for name: Substring) -> Bool {
+    let pattern = withoutLastDot(pattern)
     let domain =
       pattern.hasPrefix("*.") ? pattern.dropFirst(2) : pattern.hasPrefix(".") ? pattern.dropFirst() : pattern
     return !domain.isEmpty && (name == domain || name.hasSuffix("." + domain))
@@ -48,6 +50,10 @@ struct ProxyExceptions {
       let mask: UInt8 = 0x80 >> UInt8(bit % 8)
       return network[bit / 8] & mask == bytes[bit / 8] & mask
     }
+  }
+
+  private static func withoutLastDot(_ name: Substring) -> Substring {
+    name.hasSuffix(".") ? name.dropLast() : name
   }
 
   /// Splits `name:port` and `[address]:port`; an address of IPv6 without brackets has no port.

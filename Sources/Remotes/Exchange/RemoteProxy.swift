@@ -45,11 +45,16 @@ package struct RemoteProxy: Sendable {
 
   private init(_ text: String, from name: String) throws(Failure) {
     let url = text.contains("://") ? text : "http://" + text
-    guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty,
-      (1...65535).contains(parts.port ?? 80)
+    // What follows the port can be the rest of a password with a sign that ends the host, whose beginning would be shown
+    // as the host and the port.
+    guard let parts = URLComponents(string: url), let host = parts.host, Self.isHost(host),
+      (1...65535).contains(parts.port ?? 80), ["", "/"].contains(parts.percentEncodedPath),
+      parts.query == nil, parts.fragment == nil
     else {
       throw Failure(
-        .configuration, "the variable \(name) names no proxy; use http://host:port or socks5://host:port")
+        .configuration,
+        "the variable \(name) names no proxy; use http://host:port or socks5://host:port, and write /, ?, # and % of a password as %2F, %3F, %23 and %25"
+      )
     }
     switch parts.scheme?.lowercased() {
     case "http": kind = .http
@@ -67,6 +72,11 @@ package struct RemoteProxy: Sendable {
     self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     port = parts.port ?? (kind == .socks ? 1080 : 80)
     login = parts.user.map { ($0, parts.password ?? "") }
+  }
+
+  /// Whether messages can name it: it has neither blanks nor signs that control a terminal.
+  private static func isHost(_ host: String) -> Bool {
+    !host.isEmpty && host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
 }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Remotes
+
+/// How long an answer asks to wait.
+@Suite struct RetryAfterTests {
+  private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+  @Test(arguments: [
+    ("0", 0), ("1", 1), ("007", 7), ("120", 120), ("", nil), ("-1", nil), ("+1", nil), ("1.5", nil),
+    (" 1", nil),
+    ("1s", nil), ("soon", nil), ("٣", nil), ("99999999999999999999", nil),
+  ])
+  func aNumberIsSeconds(_ value: String, _ seconds: Int?) {
+    #expect(RetryAfter.seconds(value, date: nil) == seconds)
+    #expect(RetryAfter.seconds(value, date: Self.date) == seconds)
+  }
+
+  @Test(arguments: [
+    ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
+    ("Mon, 07 Nov 1994 08:49:37 GMT", 86_400), ("Sun, 06 Nov 1994 08:00:00 GMT", 0),
+  ])
+  func aDateIsOfTheClockOfTheAnswer(_ value: String, _ seconds: Int) {
+    #expect(RetryAfter.seconds(value, date: Self.date) == seconds)
+    #expect(RetryAfter.seconds(value, date: nil) == nil, "nothing says what time it is there")
+    #expect(RetryAfter.seconds(value, date: "now") == nil)
+  }
+
+  @Test(arguments: [
+    "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37",
+    "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, xx Nov 1994 08:49:37 GMT",
+    "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT", "GMT", "",
+  ])
+  func otherDatesAreNone(_ text: String) {
+    #expect(RetryAfter.instant(text) == nil)
+    #expect(RetryAfter.instant(Self.date) == 784_111_777)
+  }
+
+  @Test func noAnswerAsksForNothing() {
+    #expect(RetryAfter.seconds(nil, date: Self.date) == nil)
+  }
+}
