@@ -24,32 +24,40 @@ package final class XMLScanner {
     let firstField: Int
   }
 
-  /// The rows of the last piece.
-  package private(set) var rows: [FoundRow] = []
-  /// Where the row begins that is not complete; nil outside of rows.
-  package private(set) var openRow: Int64?
+  /// What changes while expat calls. It is behind a pointer, since Swift checks each access to a variable of a class, which costs
+  /// more than the work itself.
+  private struct State {
+    var rows: [FoundRow] = []
+    /// Where the row begins that is not complete; nil outside of rows.
+    var openRow: Int64?
+    /// Why the scanner itself ended the reading.
+    var refusal: String?
+    var fed: Int64 = 0
+    /// Where the first token begins that is not complete.
+    var unread: Int64 = 0
+    var depth = 0
+    var matched = 0
+    var openLine: Int64 = 0
+    var openEnd: Int64 = 0
+    /// The values of the rows, each ended by nothing: `fields` says where they are.
+    var values: [UInt8] = []
+    var fields: [Range<Int>] = []
+    var openValues: [UInt8] = []
+    var openFields: [Range<Int>] = []
+    /// The columns of attribute names by their address: expat keeps each name once.
+    var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
+  }
 
+  private let state: UnsafeMutablePointer<State>
   private let parser: XML_Parser
   private let shape: ElementShape
   private let path: [UnsafeMutablePointer<CChar>]
-  /// Why the scanner itself ended the reading.
-  private var refusal: String?
-  private var fed: Int64 = 0
-  private var depth = 0
-  private var matched = 0
-  private var openLine: Int64 = 0
-  private var openEnd: Int64 = 0
-  /// The values of the rows, each ended by nothing: `fields` says where they are.
-  private var values: [UInt8] = []
-  private var fields: [Range<Int>] = []
-  private var openValues: [UInt8] = []
-  private var openFields: [Range<Int>] = []
-  /// The columns of attribute names by their address: expat keeps each name once.
-  private var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
   private static let absent = -1..<(-1)
 
   package init(_ shape: ElementShape) {
     self.shape = shape
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
     path = shape.path.compactMap { strdup($0) }
     // The text was decoded before, whatever its declaration says.
     parser = XML_ParserCreate("UTF-8")
@@ -64,37 +72,46 @@ package final class XMLScanner {
   deinit {
     XML_ParserFree(parser)
     for name in path { free(name) }
+    state.deinitialize(count: 1)
+    state.deallocate()
   }
+
+  /// The rows of the last piece.
+  package var rows: [FoundRow] { state.pointee.rows }
+  /// The first byte of what is not complete, which can be a row: the caller keeps the bytes from here on.
+  package var neededFrom: Int64 { min(state.pointee.openRow ?? state.pointee.unread, state.pointee.unread) }
 
   /// The value in a column of a row; nil where the row has none.
   package func value<Result>(_ row: FoundRow, _ column: Int, _ use: (Int, Int) -> Result) -> Result? {
-    let range = fields[row.firstField + column]
+    let range = state.pointee.fields[row.firstField + column]
     return range.lowerBound < 0 ? nil : use(range.lowerBound, range.count)
   }
 
-  /// The bytes of all values, in which those of a column are found.
+  /// The bytes of all state.pointee.values, in which those of a column are found.
   package func withValues<Result>(_ use: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
-    try values.withUnsafeBufferPointer(use)
+    try state.pointee.values.withUnsafeBufferPointer(use)
   }
 
-  /// Reads a piece; the rows of the piece before are forgotten.
+  /// Reads a piece; the state.pointee.rows of the piece before are forgotten.
   ///
   /// - Returns: why nothing more can be read; nil when all is well.
   package func feed(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
-    rows.removeAll(keepingCapacity: true)
-    values.removeAll(keepingCapacity: true)
-    fields.removeAll(keepingCapacity: true)
+    state.pointee.rows.removeAll(keepingCapacity: true)
+    state.pointee.values.removeAll(keepingCapacity: true)
+    state.pointee.fields.removeAll(keepingCapacity: true)
     let status = bytes.withMemoryRebound(to: CChar.self) {
       XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
     }
-    fed += Int64(bytes.count)
+    state.pointee.fed += Int64(bytes.count)
     let line = Int64(XML_GetCurrentLineNumber(parser))
-    if let refusal { return (line, refusal) }
+    if let refusal = state.pointee.refusal { return (line, refusal) }
     guard status == XML_STATUS_OK else {
       let text = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "unknown"
       return (line, "the XML is truncated or damaged (\(text))")
     }
-    if fed - Int64(XML_GetCurrentByteIndex(parser)) > Int64(Self.longestItem) {
+    // Expat knows no place while it waits for more of a token.
+    state.pointee.unread = max(state.pointee.unread, Int64(XML_GetCurrentByteIndex(parser)))
+    if state.pointee.fed - state.pointee.unread > Int64(Self.longestItem) {
       return (line, "a tag of the XML is longer than 8 MiB")
     }
     return nil
@@ -103,28 +120,30 @@ package final class XMLScanner {
   fileprivate func start(
     _ name: UnsafePointer<CChar>?, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
   ) {
-    depth += 1
-    guard depth <= Self.deepestNesting else {
+    state.pointee.depth += 1
+    guard state.pointee.depth <= Self.deepestNesting else {
       return refuse("XML elements are nested deeper than \(Self.deepestNesting)")
     }
     guard let name, let attributes else { return }
-    if openRow != nil {
-      if depth == path.count + 1 { takePair(name, attributes) }
+    if state.pointee.openRow != nil {
+      if state.pointee.depth == path.count + 1 { takePair(name, attributes) }
       return
     }
-    guard matched == depth - 1, depth <= path.count, strcmp(name, path[depth - 1]) == 0 else { return }
-    matched = depth
-    if matched == path.count { startRow(attributes) }
+    guard state.pointee.matched == state.pointee.depth - 1, state.pointee.depth <= path.count,
+      strcmp(name, path[state.pointee.depth - 1]) == 0
+    else { return }
+    state.pointee.matched = state.pointee.depth
+    if state.pointee.matched == path.count { startRow(attributes) }
   }
 
   private func startRow(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
     let place = Int64(XML_GetCurrentByteIndex(parser))
-    openRow = place
-    openEnd = place + Int64(XML_GetCurrentByteCount(parser))
-    openLine = Int64(XML_GetCurrentLineNumber(parser))
-    openValues.removeAll(keepingCapacity: true)
-    openFields.removeAll(keepingCapacity: true)
-    for _ in 0..<shape.columnCount { openFields.append(Self.absent) }
+    state.pointee.openRow = place
+    state.pointee.openEnd = place + Int64(XML_GetCurrentByteCount(parser))
+    state.pointee.openLine = Int64(XML_GetCurrentLineNumber(parser))
+    state.pointee.openValues.removeAll(keepingCapacity: true)
+    state.pointee.openFields.removeAll(keepingCapacity: true)
+    for _ in 0..<shape.columnCount { state.pointee.openFields.append(Self.absent) }
     var index = 0
     while let name = attributes[index], let value = attributes[index + 1] {
       let column = column(of: name)
@@ -134,20 +153,20 @@ package final class XMLScanner {
   }
 
   private func column(of name: UnsafePointer<CChar>) -> Int {
-    for known in columnsOfNames where known.name == name { return known.column }
+    for known in state.pointee.columnsOfNames where known.name == name { return known.column }
     let text = String(cString: name)
     let column = shape.attributes.firstIndex(of: text) ?? -1
-    if columnsOfNames.count < 64 { columnsOfNames.append((name, column)) }
+    if state.pointee.columnsOfNames.count < 64 { state.pointee.columnsOfNames.append((name, column)) }
     return column
   }
 
   private func store(_ value: UnsafePointer<CChar>, _ column: Int) {
     let count = strlen(value)
-    let start = openValues.count
+    let start = state.pointee.openValues.count
     value.withMemoryRebound(to: UInt8.self, capacity: count) {
-      openValues.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
+      state.pointee.openValues.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
     }
-    openFields[column] = start..<(start + count)
+    state.pointee.openFields[column] = start..<(start + count)
   }
 
   private func takePair(
@@ -161,35 +180,38 @@ package final class XMLScanner {
       if strcmp(attribute, pairs.value) == 0 { value = attributes[index + 1] }
       index += 2
     }
-    guard let key, let value, openValues.count < Self.longestItem else { return }
+    guard let key, let value, state.pointee.openValues.count < Self.longestItem else { return }
     if let column = pairs.names.firstIndex(where: { strcmp(key, $0) == 0 }) {
       store(value, shape.attributes.count + column)
     }
   }
 
   fileprivate func refuse(_ reason: String) {
-    refusal = reason
+    state.pointee.refusal = reason
     XML_StopParser(parser, 0)
   }
 
   fileprivate func end() {
-    defer { depth -= 1 }
-    if matched == depth {
-      if matched == path.count, let start = openRow { endRow(from: start) }
-      matched -= 1
+    defer { state.pointee.depth -= 1 }
+    if state.pointee.matched == state.pointee.depth {
+      if state.pointee.matched == path.count, let start = state.pointee.openRow { endRow(from: start) }
+      state.pointee.matched -= 1
     }
   }
 
   private func endRow(from start: Int64) {
     let end = Int64(XML_GetCurrentByteIndex(parser)) + Int64(XML_GetCurrentByteCount(parser))
-    rows.append(FoundRow(line: openLine, source: start..<max(end, openEnd), firstField: fields.count))
-    let shift = values.count
-    values += openValues
-    for field in openFields {
-      fields.append(
+    state.pointee.rows.append(
+      FoundRow(
+        line: state.pointee.openLine, source: start..<max(end, state.pointee.openEnd),
+        firstField: state.pointee.fields.count))
+    let shift = state.pointee.values.count
+    state.pointee.values += state.pointee.openValues
+    for field in state.pointee.openFields {
+      state.pointee.fields.append(
         field.lowerBound < 0 ? field : (field.lowerBound + shift)..<(field.upperBound + shift))
     }
-    openRow = nil
+    state.pointee.openRow = nil
   }
 }
 

@@ -61,7 +61,7 @@ struct PeriodOptions: ParsableArguments {
   /// Sets the period of a query.
   func apply(to query: inout StatsQuery) throws {
     if since != nil || until != nil {
-      query.setPeriod(since: since, until: until)
+      try query.setPeriod(since: since, until: until)
     } else {
       try query.setPeriod(last ?? .fortnight)
     }

@@ -53,10 +53,15 @@ struct StatsQuery {
       "\(displayed(store.path)): no device '\(displayed(text))'; 'glucoport status' lists the devices")
   }
 
-  mutating func setPeriod(since: TimeArgument?, until: TimeArgument?) {
-    options.since = since?.instant(zone: zone, now: now)
+  /// - Throws: `Failure` of category `usage` where the period ends before it begins.
+  mutating func setPeriod(since: TimeArgument?, until: TimeArgument?) throws {
+    let (start, end) = (since?.instant(zone: zone, now: now), until?.instant(zone: zone, now: now))
+    if let start, let end, end <= start {
+      throw Failure(.usage, "--until must be later than --since: the period is empty")
+    }
+    options.since = start
     // The future has no time in which a sensor could have measured.
-    options.until = until.map { min($0.instant(zone: zone, now: now), now) }
+    options.until = end.map { min($0, now) }
   }
 
   /// The span that ends with the newest reading that is not in the future: so a store that is fed once a month has figures,

@@ -39,7 +39,9 @@ extension Statistics {
     let sensorPeriod = period.flatMap { _ in self.period(sensorSpan) }
     let none = Period(start: 0, end: 0)
     let possible = PossibleTime(sensorPeriod ?? none, by: grouping, offset: offset)
-    let days = PossibleTime(period ?? none, by: grouping, offset: offset)
+    // The same for a period that was asked for: a long one takes long to walk through.
+    let days =
+      sensorPeriod == period ? possible : PossibleTime(period ?? none, by: grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
     func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
       let (own, ownDays) =

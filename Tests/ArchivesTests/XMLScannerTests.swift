@@ -54,6 +54,23 @@ import Testing
     #expect(sources == ["<Row a='1'\n/>", "<Row a='2'>\n</Row>"])
   }
 
+  @Test(arguments: [1, 2, 3, 7]) func theStartOfATagInAnEarlierPieceIsStillNeeded(_ piece: Int) {
+    let bytes = Array("<Root><Row a='1'/>  <Row a='2'></Row><Other/><Row/></Root>".utf8)
+    let scanner = XMLScanner(Self.shape)
+    var rows = 0
+    for place in stride(from: 0, to: bytes.count, by: piece) {
+      let needed = scanner.neededFrom
+      let next = min(place + piece, bytes.count)
+      _ = bytes[place..<next].withUnsafeBufferPointer { scanner.feed($0, isLast: next == bytes.count) }
+      for row in scanner.rows { #expect(row.source.lowerBound >= needed) }
+      #expect(scanner.neededFrom >= needed)
+      rows += scanner.rows.count
+    }
+    #expect(rows == 3)
+    // What is read is not kept.
+    #expect(scanner.neededFrom > Int64(bytes.count / 2))
+  }
+
   @Test func whatIsCutEndsWithTheRowsBefore() {
     let (rows, stop) = scan("<Root><Row a='1'/><Row a='2'")
     #expect(rows == ["1|-|-"])

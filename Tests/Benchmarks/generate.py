@@ -105,4 +105,5 @@ def main():
         file.writelines(lines)
 
 
-main()
+if __name__ == "__main__":
+    main()

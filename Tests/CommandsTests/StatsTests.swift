@@ -45,6 +45,8 @@ struct StatsTests {
     (["--targets", "40-180"], "--targets 40-180: a range in mg/dL is within 54-250; --unit sets the unit"),
     (["--targets", "70-180", "--unit", "mmol/L"], "a range in mmol/L is within 3-13.9"),
     (["--targets", "180-70"], "a range in mg/dL is within 54-250"),
+    (["--since", "2026-03-02", "--until", "2026-03-01"], "--until must be later than --since"),
+    (["--since", "2026-03-02", "--until", "2026-03-02"], "--until must be later than --since"),
   ])
   func wrongOptionsAreUsage(_ arguments: [String], _ words: String) async throws {
     let outcome = try await sticks().run(arguments: ["stats"] + arguments)

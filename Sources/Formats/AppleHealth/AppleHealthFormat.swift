@@ -33,6 +33,8 @@ struct AppleHealthFormat: ExportFormat {
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var units: Set<String> = []
   private var isSensorBySource: [String: Bool] = [:]
+  /// The source and device of the last reading: those of one app follow each other.
+  private var lastSource: (name: [UInt8], device: [UInt8], isSensor: Bool)?
   /// Types of other health data and how often they came since the last one: people have millions of these.
   private var other: (type: [UInt8], count: Int)?
   private let givenKind: ReadingKind?
@@ -106,6 +108,17 @@ extension AppleHealthFormat {
   }
 
   private mutating func isSensor(_ row: Row) -> Bool {
+    if let last = lastSource, row[Name.source].hasSameBytes(as: last.name),
+      row[Name.device].hasSameBytes(as: last.device)
+    {
+      return last.isSensor
+    }
+    let isSensor = findSensor(row)
+    lastSource = (Array(row[Name.source].bytes), Array(row[Name.device].bytes), isSensor)
+    return isSensor
+  }
+
+  private mutating func findSensor(_ row: Row) -> Bool {
     let name = row[Name.source].text + "\n" + row[Name.device].text
     if let known = isSensorBySource[name] { return known }
     let folded = name.lowercased()

@@ -43,7 +43,7 @@ final class ElementReader: RowSource {
 
   /// Reads the next piece; false when nothing came.
   private func fill() throws -> Bool {
-    let kept = scanner.openRow ?? fed
+    let kept = scanner.neededFrom
     text.start += Int(kept - windowStart)
     windowStart = kept
     if text.end - text.start >= TextBuffer.longestItem {
