@@ -9,8 +9,19 @@ package enum Packing: String, CaseIterable {
 
   /// The packing whose signature the bytes begin with; nil for any other bytes.
   package init?(_ head: some Collection<UInt8>) {
-    guard let found = Self.allCases.first(where: { head.starts(with: $0.signature) }) else { return nil }
-    self = found
+    if let found = Self.allCases.first(where: { head.starts(with: $0.signature) }) {
+      self = found
+    } else if Self.isSkippableFrame(head) {
+      self = .zstd
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether a frame of Zstandard that holds no data is first, as `pzstd` writes it: sixteen signatures stand for one.
+  private static func isSkippableFrame(_ head: some Collection<UInt8>) -> Bool {
+    guard let first = head.first, first & 0xF0 == 0x50 else { return false }
+    return head.dropFirst().starts(with: [0x2A, 0x4D, 0x18])
   }
 
   private var signature: [UInt8] {

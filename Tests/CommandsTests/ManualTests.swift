@@ -173,8 +173,8 @@ import Testing
     let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
     let rows = readme.matches(of: /(?m)^\| `([^`]+)` \|/).map { String($0.1) }
     let known = ExportRegister.all.map { $0.id } + DriverRegister.all.map { $0.id }
-    #expect(Set(rows) == Set(known))
-    #expect(Set(rows).count == rows.count)
+    // A format and a driver may have the same id.
+    #expect(rows.sorted() == known.sorted())
   }
 
   @Test func everyReferenceNamesAPage() throws {

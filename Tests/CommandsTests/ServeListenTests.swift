@@ -182,7 +182,7 @@ import Testing
         (ask >&6) 2>/dev/null; tail -n +2 <&6 | grep -c 'HTTP/1.1'; wc -c <&7
         """)
     #expect(
-      outcome.output.replacing("\r", with: "")
+      outcome.output.replacing("\r\n", with: "\n")
         == "HTTP/1.1 200 OK\n200\nHTTP/1.1 200 OK\nended with 0\n0\n0\n", "\(outcome)")
   }
 
@@ -233,7 +233,7 @@ import Testing
         serial
         mkfifo requests; openssl s_client -quiet -connect ${url#https://} <requests >answers 2>/dev/null & client=$!
         exec 7>requests
-        answered() { [ "$(grep -c '^HTTP/1.1 200' answers)" = $1 ]; }
+        answered() { [ "$(grep -o 'HTTP/1.1 200' answers | wc -l)" = $1 ]; }
         ask() { printf 'GET /healthz HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n' >&7; until_ answered $1; }
         ask 1
         make 2; is 01 && echo 'not by itself'; kill -HUP $server; until_ is 02

@@ -179,7 +179,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.path("data")))
     let outcome = try await program.shell(
       Self.prelude + """
-        serve --listen 0.0.0.0:0 --insecure-http; curl -sS "$url/healthz" -o body -w '%{http_code}\\n'; stop
+        listen=0.0.0.0:0; serve --insecure-http; curl -sS "$url/healthz" -o body -w '%{http_code}\\n'; stop
         """)
     #expect(outcome.output == "200\nended with 0\n", "\(outcome.errors)")
   }

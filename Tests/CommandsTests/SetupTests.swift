@@ -45,7 +45,7 @@ import Testing
       let programs = starts.compactMap { $0.split(separator: "=")[1].split(separator: " ").first }
       #expect(
         programs.allSatisfy {
-          ["/usr/bin/glucoport", "-/usr/bin/glucoport", "/usr/bin/notify-send"].contains($0)
+          ["/usr/bin/glucoport", "-/usr/bin/glucoport", "/usr/bin/notify-send", "/bin/kill"].contains($0)
         },
         "\(unit.name)")
     }

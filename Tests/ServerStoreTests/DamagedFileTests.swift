@@ -82,7 +82,7 @@ import Testing
       try database.execute(
         sql: """
           PRAGMA writable_schema = ON;
-          UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ' NOT NULL', ''), 'STRICT', ''), ' INTEGER,', ',')
+          UPDATE sqlite_schema SET sql = replace(replace(replace(sql, ' NOT NULL,', ','), 'STRICT', ''), ' INTEGER,', ',')
             WHERE name = 'reading';
           PRAGMA writable_schema = RESET; PRAGMA ignore_check_constraints = ON;
           UPDATE reading SET \(column) = \(value)

@@ -57,7 +57,7 @@ import Testing
       INSERT INTO purged VALUES ('\(uuid(2))');
       INSERT INTO purged_token VALUES (randomblob(32), '\(uuid(2))');
       """,
-    lasting: ["logbook": ["name"], "purged": [], "purged_token": []], free: ["login"])
+    lasting: ["logbook": ["name"], "purged": [], "purged_token": []], free: ["login", "replaced_token"])
 
   private static let places = [logbook, server].flatMap { kind in
     kind.lasting.keys.sorted().map { table in (kind, table) }

@@ -96,7 +96,11 @@ struct UndoSequenceTests {
       let before = try (node.shown(), node.shownRecords())
       let first = try node.undo(number)
       let second = try node.undo(number)
-      #expect(!first.isRedo && second.isRedo && first.readings == second.readings, place)
+      if first.broughtNothing {
+        #expect(!first.isRedo && second.broughtNothing && !second.isRedo, place)
+      } else {
+        #expect(!first.isRedo && second.isRedo && first.readings == second.readings, place)
+      }
       #expect(try node.shown() == before.0, place)
       #expect(try node.shownRecords() == before.1, place)
     }

@@ -48,16 +48,21 @@ struct AccuChekMobileFormat: ExportFormat {
 
   /// The columns are those of many tables; the line with the serial number above them is the meter's own.
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
-    let delimiter = UInt8(ascii: ";")
-    let rows = head.rows(delimiter)
-    guard
-      let top = rows.firstIndex(where: { $0.first.map { serialNames.contains(foldedHeader($0)) } ?? false }),
-      let index = rows.indices.first(where: { $0 > top && columns(rows[$0]) != nil }),
-      let columns = columns(rows[index])
-    else { return nil }
-    return HeaderRow(
-      delimiter: delimiter, cells: rows[index], rows: rows[(index + 1)...], meaning: columns
-    ).recognition
+    // The meter writes semicolons; programs that save tables again write others.
+    for delimiter in InputHead.delimiters {
+      let rows = head.rows(delimiter)
+      guard
+        let top = rows.firstIndex(where: {
+          $0.count > 1 && ($0.first.map { serialNames.contains(foldedHeader($0)) } ?? false)
+        }),
+        let index = rows.indices.first(where: { $0 > top && columns(rows[$0]) != nil }),
+        let columns = columns(rows[index])
+      else { continue }
+      return HeaderRow(
+        delimiter: delimiter, cells: rows[index], rows: rows[(index + 1)...], meaning: columns
+      ).recognition
+    }
+    return nil
   }
 
   init(_ found: Recognition<HeaderRow<Columns>>, head: InputHead, options: ExportOptions) {

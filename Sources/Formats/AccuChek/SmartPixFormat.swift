@@ -22,6 +22,8 @@ struct SmartPixFormat: ExportFormat {
   struct Found {
     fileprivate let device: Device
     fileprivate let unit: GlucoseUnit?
+    /// Whether the entries are of several meters, which may have different units.
+    fileprivate let isOfSeveral: Bool
   }
 
   private let device: Device
@@ -37,11 +39,15 @@ struct SmartPixFormat: ExportFormat {
       vendor: "Roche", model: model.isEmpty ? "Accu-Chek" : model,
       serial: head.attribute("SN", of: "DEVICE") ?? "", format: id)
     return Recognition(
-      layout: .elements(shape), header: Found(device: device, unit: GlucoseUnit(name: name)))
+      layout: .elements(shape),
+      header: Found(device: device, unit: GlucoseUnit(name: name), isOfSeveral: head.repeats("DEVICE")))
   }
 
-  /// - Throws: `Failure` of category `badInput` where the meter's unit is not known.
+  /// - Throws: `Failure` of category `badInput` where the meter's unit is not known, and for several meters.
   init(_ found: Recognition<Found>, head: InputHead, options: ExportOptions) throws {
+    guard !found.header.isOfSeveral else {
+      throw Failure(.badInput, "the entries are of several meters; export each meter separately")
+    }
     guard let unit = found.header.unit ?? options.unit else {
       throw Failure(.badInput, "the unit of the meter is neither mg/dL nor mmol/L; use --unit")
     }

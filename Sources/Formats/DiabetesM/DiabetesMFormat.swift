@@ -86,7 +86,7 @@ struct DiabetesMFormat: ExportFormat {
       (self.columns, hasHeader) = (columns, true)
       return .header
     }
-    if row.isUnterminated, row.count < columns.count { return .cut }
+    if columns.isCut(row) { return .cut }
     if row.count < 3 { return .unknown("not a row of Diabetes:M") }
     guard let shown = cell.yearFirstTime else {
       out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")
@@ -155,6 +155,11 @@ extension DiabetesMFormat {
     let parts = ["carbs", "correction"].compactMap { fields.removeValue(forKey: $0) }
     let units = parts.reduce(0.0) { sum, part in
       if case .number(let number) = part { sum + number } else { sum }
+    }
+    guard units <= PlausibleAmounts.units.upperBound else {
+      out.reject(
+        row, "the doses together are more than \(plainNumber(PlausibleAmounts.units.upperBound)) units")
+      return true
     }
     // A correction for a low value takes from the dose for the meal.
     if units > 0 { fields["units"] = .number((units * 1000).rounded() / 1000) }

@@ -80,7 +80,7 @@ struct DiasendFormat: ExportFormat {
     let row = found.header
     sheet = row.meaning
     mark = DecimalMarkSurvey(presumed: row.delimiter == UInt8(ascii: ";") ? .comma : .point)
-    for cells in row.rows { for cell in cells.dropFirst() { mark.note(cell.utf8) } }
+    for cells in row.rows { for cell in cells.dropFirst() { mark.note(cell.utf8.filter { $0 != 0x20 }) } }
     dates = try OpenDates(options, times: row.rows.compactMap(\.first))
     kind = options.kind ?? .smbg
     if options.kind == nil { kindBasis = .inferred }
@@ -100,7 +100,7 @@ struct DiasendFormat: ExportFormat {
       }
       return
     }
-    for value in row.fields.dropFirst() { mark.note(value.bytes) }
+    for value in row.fields.dropFirst() { mark.note(value.trimmed.bytes) }
     if let time = row[0].openTime {
       dates.note(time, line: row.line)
       for order in DateOrder.allCases {

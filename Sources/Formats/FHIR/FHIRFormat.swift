@@ -13,11 +13,16 @@ struct FHIRFormat: ExportFormat {
   static var passesOffsetsOn: Bool { true }
 
   private static let members = ["resourceType", "subject.reference"]
+  /// What names a patient where nothing refers to one.
+  private static let identifier = "subject.identifier.value"
   private static let names =
-    members + members.map { "resource." + $0 } + ["resource", "fullUrl", "entry", "request", "response"]
+    members + members.map { "resource." + $0 } + [
+      "resource", "fullUrl", "entry", "request", "response", identifier, "resource." + identifier,
+    ]
   private enum Name {
     static let type = 0, subject = 1, entryType = 2, entrySubject = 3, resource = 4, url = 5, entries = 6
     static let request = 7, response = 8
+    static let identifier = 9, entryIdentifier = 10
   }
 
   /// What begins an export of patient data; the name alone is also a member of other services' JSON.
@@ -128,13 +133,18 @@ extension FHIRFormat {
   private static func resource(of row: Row) -> Resource? {
     if !row[Name.entryType].isEmpty {
       return Resource(
-        type: row[Name.entryType], subject: row[Name.entrySubject], url: row[Name.url],
+        type: row[Name.entryType], subject: subject(row, Name.entrySubject, Name.entryIdentifier),
+        url: row[Name.url],
         text: row[Name.resource], row: row)
     }
     guard !row[Name.type].isEmpty, let start = row.source.baseAddress else { return nil }
     return Resource(
-      type: row[Name.type], subject: row[Name.subject], url: .absent,
+      type: row[Name.type], subject: subject(row, Name.subject, Name.identifier), url: .absent,
       text: Field(start: start, count: row.source.count, shape: .composite), row: row)
+  }
+
+  private static func subject(_ row: Row, _ reference: Int, _ identifier: Int) -> Field {
+    row[reference].isEmpty ? row[identifier] : row[reference]
   }
 
   private static func parsed(_ resource: Resource) -> JSONValue? {

@@ -10,6 +10,9 @@ struct FHIRSeries {
   /// A second to a day between two samples, in milliseconds.
   private static let periods = 1000.0...86_400_000
 
+  /// The end of the year 9999: no time that is written has more digits.
+  private static let lastSecond: Int64 = 253_402_300_799
+
   private(set) var samples: [(time: ShownTime, measurement: Measurement)] = []
   /// How many samples say that there is no value.
   private(set) var errors = 0
@@ -40,9 +43,9 @@ struct FHIRSeries {
       low: limit(data["lowerLimit"]), high: limit(data["upperLimit"]))
     var series = FHIRSeries()
     for (index, word) in words.enumerated() {
-      let seconds = Int64(Double(index) * period / 1000)
-      let time = ShownTime(
-        DeviceTime(seconds: start.deviceTime.seconds + seconds), utcOffset: start.utcOffset)
+      let seconds = start.deviceTime.seconds + Int64(Double(index) * period / 1000)
+      guard seconds <= lastSecond else { return failure("the samples go on behind the year 9999") }
+      let time = ShownTime(DeviceTime(seconds: seconds), utcOffset: start.utcOffset)
       series.add(String(Substring(word)), at: time, scale)
     }
     return .success(series)

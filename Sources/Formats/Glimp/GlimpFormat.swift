@@ -109,7 +109,7 @@ extension GlimpFormat {
     _ row: Row, _ columns: Columns, at time: ShownTime, _ instant: Int64?, into out: inout Collector
   ) -> Bool {
     let cell = row[columns.glucose].trimmed
-    if cell.isEmpty || cell.number() == 0 { return false }
+    if cell.isEmpty || cell.number(mark(row)) == 0 { return false }
     guard let kind = kind(row[columns.kind].trimmed) else {
       out.skip("glucose of a kind that glucoport does not know")
       return true

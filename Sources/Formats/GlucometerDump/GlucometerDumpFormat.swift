@@ -61,7 +61,7 @@ struct GlucometerDumpFormat: ExportFormat {
     // The last line may be cut; a dump of one line is whole.
     let whole = head.lines.count > 1 ? head.lines.dropLast().prefix(3) : head.lines[...]
     guard !whole.isEmpty, whole.allSatisfy(isRow) else { return nil }
-    return Recognition(.table(delimiter: UInt8(ascii: ",")))
+    return Recognition(.lines)
   }
 
   private static func isRow(_ line: String) -> Bool {
@@ -77,14 +77,12 @@ struct GlucometerDumpFormat: ExportFormat {
   var isOpen: Bool { true }
 
   mutating func survey(_ row: Row) {
-    for (_, line) in row.lines {
-      guard let entry = Entry(line), let number = entry.value.number() else { continue }
-      // What may be a ketone says nothing of the unit of glucose.
-      if entry.isOpen, number < Self.maxKetone {
-        leastOpen = min(leastOpen, number)
-      } else {
-        units.note(number)
-      }
+    guard let entry = Entry(row.source), let number = entry.value.number() else { return }
+    // What may be a ketone says nothing of the unit of glucose.
+    if entry.isOpen, number < Self.maxKetone {
+      leastOpen = min(leastOpen, number)
+    } else {
+      units.note(number)
     }
   }
 
@@ -103,20 +101,12 @@ struct GlucometerDumpFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
-    // A quote at the end of a comment joins the line with those behind it.
-    let lines = row.lines
-    for (index, (number, line)) in lines.enumerated() {
-      let part = Row(
-        fields: row.fields, line: number, isUnterminated: row.isUnterminated && index == lines.count - 1,
-        source: line)
-      guard let entry = Entry(line) else {
-        if part.isUnterminated { return .cut }
-        if lines.count == 1 { return .unknown("not a row of glucometerutils") }
-        out.reject(part, "not a row of glucometerutils")
-        continue
-      }
-      read(entry, part, into: &out)
+    guard let entry = Entry(row.source) else {
+      return row.isUnterminated ? .cut : .unknown("not a row of glucometerutils")
     }
+    // A quote inside of a comment looks like its end where the rest is missing.
+    if row.isUnterminated, !entry.comment.isEmpty { return .cut }
+    read(entry, row, into: &out)
     return .data
   }
 }
@@ -154,20 +144,5 @@ extension GlucometerDumpFormat {
     }
     if units.unit == .milligramsPerDecilitre || number < Self.minMillimoles { return .ketone }
     return nil
-  }
-}
-
-extension Row {
-  /// The lines that its bytes are of, with their numbers.
-  fileprivate var lines: [(number: Int64, bytes: UnsafeBufferPointer<UInt8>)] {
-    var lines: [(number: Int64, bytes: UnsafeBufferPointer<UInt8>)] = []
-    var number = line
-    for part in source.split(separator: 0x0A, omittingEmptySubsequences: false) {
-      if part.contains(where: { $0 != 0x0D && $0 != 0x20 }) {
-        lines.append((number, UnsafeBufferPointer(rebasing: part)))
-      }
-      number += 1
-    }
-    return lines
   }
 }

@@ -67,6 +67,8 @@ struct JugglucoNGFormat: ExportFormat {
       return .header
     }
     if row.isUnterminated, row.count <= max(columns[.serial], columns[.type]) { return .cut }
+    // Columns may be in another order, so that a value is the last cell.
+    if columns[.type] != row.count - 1, columns.isCut(row) { return .cut }
     let type = row[columns[.type]]
     if !type.isEmpty, !type.equals("glucose") {
       out.skip(kinds.name(type))

@@ -76,6 +76,9 @@ struct OpenMHealthFormat: ExportFormat {
     if !hasBody {
       guard isPoint else { return .unknown("not a data point of Open mHealth") }
       skip(row[Self.headerPlace + Head.schema].text, into: &out)
+    } else if isPoint, !row[Self.headerPlace + Head.schema].equals("blood-glucose") {
+      // A goal or a limit may be written like a measurement; the schema says which it is.
+      skip(row[Self.headerPlace + Head.schema].text, into: &out)
     } else if !identity.field(.positionKind, of: row).isEmpty {
       readOwn(row, place, into: &out)
     } else if let name = Self.omission(of: row, place) {

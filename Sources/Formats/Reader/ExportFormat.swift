@@ -7,6 +7,8 @@ import Logbook
 enum Layout {
   /// Delimited text.
   case table(delimiter: UInt8)
+  /// Lines, for formats whose quotes pair up in no way that a table's do: one cell each.
+  case lines
   /// JSON objects; the format's columns are these names, in this order.
   case objects(columns: [String])
   /// XML elements.

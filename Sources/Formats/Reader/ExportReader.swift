@@ -238,6 +238,8 @@ public struct ExportReader {
     switch layout {
     case .table(let delimiter):
       TableReader(input.text, delimiter: delimiter, linesAreRows: input.linesAreRows)
+    // No text has the delimiter.
+    case .lines: TableReader(input.text, delimiter: 0, hasQuotes: false)
     case .objects(let columns): JSONReader(input.text, columns: columns)
     case .elements(let shape): ElementReader(input.text, shape)
     }

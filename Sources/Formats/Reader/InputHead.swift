@@ -62,7 +62,7 @@ struct InputHead {
     declaredDelimiter = declaration
     rootElement = first == UInt8(ascii: "<") ? XMLProlog(text).rootElement : nil
     json = isJSON ? text : []
-    markup = first == UInt8(ascii: "<") ? text : []
+    markup = first == UInt8(ascii: "<") ? Self.withoutComments(text) : []
     if isJSON {
       objects = try Self.readObjects(text)
       tables = [:]
@@ -85,6 +85,25 @@ struct InputHead {
     let rest = json[start...].drop { $0.isBlank }
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     return String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+  }
+
+  /// Whether XML has more than one element of a name with attributes.
+  func repeats(_ element: String) -> Bool {
+    let tag = Array("<\(element) ".utf8)
+    guard let first = markup.firstRange(of: tag) else { return false }
+    return markup[first.upperBound...].firstRange(of: tag) != nil
+  }
+
+  /// XML as its readers see it: what is in a comment is no element.
+  private static func withoutComments(_ text: [UInt8]) -> [UInt8] {
+    var rest = text[...]
+    var kept: [UInt8] = []
+    while let start = rest.firstRange(of: Array("<!--".utf8)) {
+      kept += rest[..<start.lowerBound]
+      guard let end = rest[start.upperBound...].firstRange(of: Array("-->".utf8)) else { return kept }
+      rest = rest[end.upperBound...]
+    }
+    return kept + rest
   }
 
   /// The value of an attribute of the first element of a name in XML; nil where the head has none.

@@ -12,6 +12,7 @@ final class TableReader: RowSource {
   private let text: TextBuffer
   private let delimiter: UInt8
   private let linesAreRows: Bool
+  private let hasQuotes: Bool
   private let fields: UnsafeMutablePointer<Field>
   private var line: Int64 = 1
   private var columnsWithDoubledQuotes: [Int] = []
@@ -23,11 +24,14 @@ final class TableReader: RowSource {
   /// as far again for each of many such cells would never end.
   private var unclosedBytes = 0
 
-  /// - Parameter linesAreRows: whether line ends within cells count for nothing.
-  init(_ text: TextBuffer, delimiter: UInt8, linesAreRows: Bool = false) {
+  /// - Parameters:
+  ///   - linesAreRows: whether line ends within cells count for nothing.
+  ///   - hasQuotes: whether a quote opens a cell; else it is a character like any other.
+  init(_ text: TextBuffer, delimiter: UInt8, linesAreRows: Bool = false, hasQuotes: Bool = true) {
     self.text = text
     self.delimiter = delimiter
     self.linesAreRows = linesAreRows
+    self.hasQuotes = hasQuotes
     fields = .allocate(capacity: Self.maxColumns)
     copies = .allocate(capacity: copiesCapacity)
   }
@@ -86,7 +90,7 @@ final class TableReader: RowSource {
       while position < end, base[position] == 0x20 || (base[position] == 0x09 && delimiter != 0x09) {
         position += 1
       }
-      if position < end, base[position] == 0x22 {
+      if hasQuotes, position < end, base[position] == 0x22 {
         let linesBefore = innerLines
         switch quotedCell(from: position + 1, column: column, innerLines: &innerLines) {
         case .closed(let next): position = next
