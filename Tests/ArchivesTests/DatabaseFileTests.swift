@@ -21,20 +21,8 @@ import Testing
   private func lines(
     _ bytes: [UInt8], _ table: DatabaseFile.Table = table, isInterrupted: @escaping () -> Bool = { false }
   ) throws -> [String]? {
-    let url = FileManager.default.temporaryDirectory.appending(path: "glucoport-\(UUID().uuidString)")
-    try Data(bytes).write(to: url)
-    let descriptor = open(url.path, O_RDONLY)
-    unlink(url.path)
-    defer { close(descriptor) }
-    let header = try #require(DatabaseHeader(bytes))
-    let file = try DatabaseFile(
-      descriptor: descriptor, size: Int64(bytes.count), header: header, name: "a.sqlite",
-      isInterrupted: isInterrupted)
-    let columns = try file.columns(of: table)
-    if columns.isEmpty { return nil }
-    var text: [UInt8] = []
-    try file.write([DatabaseFile.Table(table.name, columns)], first: "{}") { text += $0 }
-    return String(decoding: text, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init)
+    try DatabaseInput.text(bytes, [table], first: "{}", isInterrupted: isInterrupted)?
+      .split(separator: "\n").dropFirst().map(String.init)
   }
 
   /// Why a database is refused; nil where it is read.
