@@ -30,8 +30,8 @@ failed=0
 # check NAME MILLISECONDS LIMIT: one line of the result.
 check() {
   awk -v name="$1" -v time="$2" -v limit="$3" 'BEGIN {
-    printf "  %-24s %9.1f ms, limit %9.1f ms%s\n", name, time, limit, time > limit ? "  TOO SLOW" : ""
-    exit time > limit }' || failed=1
+    printf "  %-24s %9.1f ms, limit %9.1f ms%s\n", name, time, limit, (time > limit) ? "  TOO SLOW" : ""
+    exit (time > limit) }' || failed=1
 }
 times() { awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'; }
 

@@ -49,6 +49,20 @@ struct WithdrawalTests {
     #expect(try scene.a.sync().overview(ingests: 0).conflicts == 0)
   }
 
+  @Test func whatTwoStoresUndidApartIsShownWhenOneTakesItBack() async throws {
+    let scene = try await Scene()
+    for node in [scene.a, scene.b] {
+      try node.importReadings(0..<10)
+      _ = try node.undo(1)
+    }
+    try await scene.upload(scene.a, scene.b, scene.a)
+    #expect(try scene.a.shown() == [] && scene.b.shown() == [])
+    _ = try scene.a.undo(1)
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.a.shown().count == 10 && scene.b.shown() == scene.a.shown())
+    #expect(try scene.b.sync().overview(ingests: 0).conflicts == 0)
+  }
+
   @Test func verifyNeverRevivesWhatIsWithdrawn() async throws {
     let scene = try await Scene()
     try scene.a.importReadings(0..<20)
