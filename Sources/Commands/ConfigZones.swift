@@ -9,12 +9,14 @@ import Sync
 struct ZoneOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With timezone and a zone: the zone held only from this shown time on.", valueName: "time"))
+      "With timezone and a zone: the zone held only from this shown time on.", valueName: "time"),
+    transform: TimeArgument.parse)
   var from: TimeArgument?
 
   @Option(
     help: ArgumentHelp(
-      "With timezone and a zone: the zone held only until this shown time.", valueName: "time"))
+      "With timezone and a zone: the zone held only until this shown time.", valueName: "time"),
+    transform: TimeArgument.parse)
   var until: TimeArgument?
 
   @Option(

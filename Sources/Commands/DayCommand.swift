@@ -22,8 +22,8 @@ struct DayCommand: ClassifiedCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The day: 2026-05-06, today, yesterday, 3d. Default: the day of the newest reading.",
-      valueName: "date"))
+      "The day: 2026-05-06, today, yesterday, 3d. Default: the day of the newest reading or record.",
+      valueName: "date"), transform: TimeArgument.parse)
   var date: TimeArgument?
 
   @OptionGroup var look: LookOptions
@@ -37,7 +37,7 @@ struct DayCommand: ClassifiedCommand {
       let view = try query.view(unit: unit)
       for line in lines(view) { output.line(line) }
     } else {
-      output.line("no readings")
+      output.line("no readings and no records")
     }
     try output.finish()
   }

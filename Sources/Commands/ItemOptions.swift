@@ -6,14 +6,7 @@ import LogbookStore
 
 /// The options that choose items, the same for `list` and `export`.
 struct ItemOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Show only items from this time on: 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d, 36h.",
-      valueName: "time"))
-  var since: TimeArgument?
-
-  @Option(help: ArgumentHelp("Show only items before this time.", valueName: "time"))
-  var until: TimeArgument?
+  @OptionGroup var range: RangeOptions
 
   @Option(
     help: ArgumentHelp(
@@ -36,8 +29,7 @@ struct ItemOptions: ParsableArguments {
   func filter(_ store: Store) throws -> ItemFilter {
     let zone = try store.timezone()
     var filter = ItemFilter()
-    filter.since = since?.instant(zone: zone, now: Host.now())
-    filter.until = until?.instant(zone: zone, now: Host.now())
+    (filter.since, filter.until) = range.instants(zone: zone, now: Host.now())
     filter.includesDeleted = deleted
     filter.includesWithdrawn = withdrawn
     if !kinds.isEmpty {

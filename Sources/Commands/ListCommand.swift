@@ -18,8 +18,7 @@ struct ListCommand: ClassifiedCommand {
   @OptionGroup var items: ItemOptions
   @OptionGroup var listing: ListOptions
 
-  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
-  var unit: GlucoseUnit?
+  @OptionGroup var values: UnitOptions
 
   @Flag(help: "In csv and ndjson, add the value in mg/dL and in mmol/L.")
   var bothUnits = false
@@ -37,7 +36,7 @@ struct ListCommand: ClassifiedCommand {
     if plot, days || listing.format != .table { throw ValidationError("--plot is only for tables.") }
     if ascii, !plot { throw ValidationError("--ascii needs --plot.") }
     if days, listing.format == .csv { throw ValidationError("--days needs --format table or ndjson.") }
-    if listing.format != .table, unit != nil {
+    if listing.format != .table, values.unit != nil {
       throw ValidationError(
         "--unit is only for tables; for csv and ndjson use --both-units."
       )
@@ -55,7 +54,7 @@ struct ListCommand: ClassifiedCommand {
       try listing.writeDays(filter, of: store, output)
     } else {
       let bars = plot ? ListBars(isASCII: ascii) : nil
-      try listing.write(filter, of: store, unit: unit, inBothUnits: bothUnits, bars: bars, output)
+      try listing.write(filter, of: store, unit: values.unit, inBothUnits: bothUnits, bars: bars, output)
     }
     try output.finish()
   }

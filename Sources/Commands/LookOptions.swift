@@ -18,8 +18,7 @@ struct LookOptions: ParsableArguments {
       valueName: "targets"))
   var targets = Targets.standard.name
 
-  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
-  var unit: GlucoseUnit?
+  @OptionGroup var values: UnitOptions
 
   func validate() throws {
     if device == "" { throw ValidationError("--device needs a serial number or a name.") }
@@ -28,7 +27,7 @@ struct LookOptions: ParsableArguments {
 
   /// A query with these options, and the unit that a person chose; nil for that of the first reading.
   func query(_ store: Store) throws -> (query: StatsQuery, unit: GlucoseUnit?) {
-    let display = try unit ?? store.displayUnit()
+    let display = try values.unit ?? store.displayUnit()
     var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
     if let device { try query.requireDevice(device) }
     query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
@@ -36,32 +35,32 @@ struct LookOptions: ParsableArguments {
   }
 }
 
+/// The option that chooses the unit of values, the same wherever values are shown.
+struct UnitOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Show values in this unit: mg/dL or mmol/L.", valueName: "unit"))
+  var unit: GlucoseUnit?
+}
+
 /// The options that choose the period of figures.
 struct PeriodOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Only readings from this time on: 2026-05-06, 2026-05-06T18:30, yesterday, 14d, 36h.",
-      valueName: "time"))
-  var since: TimeArgument?
-
-  @Option(help: ArgumentHelp("Only readings before this time.", valueName: "time"))
-  var until: TimeArgument?
+  @OptionGroup var range: RangeOptions
 
   @Option(
     help: ArgumentHelp(
-      "The last days with readings: 14d, 4w, 36h. Default: 14d.", valueName: "span"))
+      "The last days with readings or records: 14d, 4w, 36h. Default: 14d.", valueName: "span"),
+    transform: SpanArgument.parse)
   var last: SpanArgument?
 
   func validate() throws {
-    if last != nil, since != nil || until != nil {
+    if last != nil, range.isGiven {
       throw ValidationError("Use --last, or --since and --until.")
     }
   }
 
   /// Sets the period of a query.
   func apply(to query: inout StatsQuery) throws {
-    if since != nil || until != nil {
-      try query.setPeriod(since: since, until: until)
+    if range.isGiven {
+      try query.setPeriod(range)
     } else {
       try query.setPeriod(last ?? .fortnight)
     }

@@ -80,11 +80,13 @@ struct ReportCommand: ClassifiedCommand {
     var (query, unit) = try look.query(store)
     query.options.grouping = .day
     query.options.hasProfile = true
+    query.recordKinds = DayTally.recordKinds
     try period.apply(to: &query)
-    try query.gatherLastDays(Int64(ReportContents.maxDays))
+    try query.gatherLastDays(ReportContents.maxDays)
     let view = try query.view(unit: unit)
     guard let period = view.result.period else {
-      throw Failure(.missingInput, "\(displayed(store.path)): no readings; there is nothing to report")
+      throw Failure(
+        .missingInput, "\(displayed(store.path)): no readings and no records; there is nothing to report")
     }
     let dates = [period.start, period.end - 1].map { String(view.shown($0).text.prefix(10)) }
     let contents = ReportContents(

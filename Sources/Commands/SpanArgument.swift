@@ -4,8 +4,20 @@ import ArgumentParser
 import Logbook
 
 /// How far back figures go: whole days (`14d`), weeks (`4w`), or hours (`36h`).
-struct SpanArgument: ExpressibleByArgument {
-  private enum Unit: Character { case hours = "h", days = "d", weeks = "w" }
+struct SpanArgument {
+  private enum Unit: Character {
+    case hours = "h"
+    case days = "d"
+    case weeks = "w"
+
+    var seconds: Int64 {
+      switch self {
+      case .hours: 3600
+      case .days: 86400
+      case .weeks: 7 * 86400
+      }
+    }
+  }
 
   private let number: Int64
   private let unit: Unit
@@ -14,21 +26,44 @@ struct SpanArgument: ExpressibleByArgument {
 
   private init(number: Int64, unit: Unit) { (self.number, self.unit) = (number, unit) }
 
-  init?(argument: String) {
-    guard let unit = argument.last.flatMap(Unit.init), argument.dropLast().allSatisfy(\.isASCII),
-      let number = Int64(argument.dropLast()), number > 0, number <= 100_000
-    else { return nil }
-    self.init(number: number, unit: unit)
+  /// The span that a person typed.
+  ///
+  /// - Throws: `ValidationError` that says how a span is written.
+  static func parse(_ text: String) throws -> SpanArgument {
+    guard let unit = text.last.flatMap(Unit.init),
+      let number = try SpanLimit.number(text.dropLast(), of: unit.seconds), number > 0
+    else { throw ValidationError("a span is a number of days, weeks or hours, such as 14d, 4w or 36h.") }
+    return SpanArgument(number: number, unit: unit)
   }
 
-  /// The first instant of a span that ends at this time: hours before it, or midnight of the first of so many days of
-  /// which its day is the last.
-  func start(before end: DeviceTime, at instant: Int64, _ zone: LogbookZone) -> Int64 {
+  /// The first instant of a span that ends at this one: hours before it, or midnight of the first of so many days of which
+  /// its day is the last, on the clock of the logbook.
+  func start(before instant: Int64, _ zone: LogbookZone) -> Int64 {
     if unit == .hours { return instant - number * 3600 }
     let days = unit == .weeks ? number * 7 : number
-    let today = (end.seconds >= 0 ? end.seconds : end.seconds - 86399) / 86400
+    let end = instant + Int64(zone.offset(atUTC: instant))
+    let today = (end >= 0 ? end : end - 86399) / 86400
     let midnight = DeviceTime(seconds: (today - days + 1) * 86400)
     var zone = zone
     return midnight.seconds - Int64(zone.place(midnight).utcOffset)
+  }
+}
+
+/// How far back a span on the command line goes: further than any reading, and not so far that a calendar ends.
+enum SpanLimit {
+  /// A hundred years.
+  static let maxDays: Int64 = 36_525
+
+  /// The number in front of a unit of so many seconds; nil for what is no number.
+  ///
+  /// - Throws: `ValidationError` for a longer span.
+  static func number(_ digits: Substring, of unitSeconds: Int64) throws -> Int64? {
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    // More digits than an integer has are too long as well.
+    let number = Int64(digits) ?? .max
+    guard number <= maxDays * 86400 / unitSeconds else {
+      throw ValidationError("a span is at most 100 years: \(maxDays)d, or 876600h.")
+    }
+    return number
   }
 }

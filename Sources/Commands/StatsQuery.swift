@@ -36,6 +36,8 @@ struct StatsQuery {
   var zone: LogbookZone
   let now: Int64
   var options = Statistics.Options()
+  /// The kinds of records that are shown: those with figures, or all that a day has. A record has no device.
+  var recordKinds: Set<RecordKind> = [.insulin, .food]
   /// Set where the readings and records of each day are wanted, too.
   private var days: DayTally?
 
@@ -54,35 +56,34 @@ struct StatsQuery {
   }
 
   /// - Throws: `Failure` of category `usage` where the period ends before it begins.
-  mutating func setPeriod(since: TimeArgument?, until: TimeArgument?) throws {
-    let (start, end) = (since?.instant(zone: zone, now: now), until?.instant(zone: zone, now: now))
+  mutating func setPeriod(_ range: RangeOptions) throws {
+    let (start, end) = range.instants(zone: zone, now: now)
     if let start, let end, end <= start {
       throw Failure(.usage, "--until must be later than --since: the period is empty")
     }
     options.since = start
-    // The future has no time in which a sensor could have measured.
-    options.until = end.map { min($0, now) }
+    options.until = try end.map(possibleEnd)
   }
 
-  /// The span that ends with the newest reading that is not in the future: so a store that is fed once a month has figures,
-  /// and the same store always the same.
+  /// The span that ends with the newest item that is shown: so a store that is fed once a month has figures, and the same
+  /// store always the same.
   mutating func setPeriod(_ span: SpanArgument) throws {
-    guard let newest = try newestReading() else { return }
-    options.since = span.start(before: newest.deviceTime, at: newest.utc, zone)
-    options.until = newest.utc + 1
+    guard let newest = try newestInstant() else { return }
+    options.since = span.start(before: newest, zone)
+    options.until = newest + 1
   }
 
-  /// The calendar day of a time, else that of the newest reading that is not in the future; false without one.
+  /// The calendar day of a time, else that of the newest item that is shown; false without one.
   mutating func setDay(_ time: TimeArgument?) throws -> Bool {
+    recordKinds = DayTally.recordKinds
     var shown = time?.placed(zone: zone, now: now).time
-    if shown == nil, let newest = try newestReading() {
-      shown = DeviceTime(seconds: newest.utc + Int64(zone.offset(atUTC: newest.utc)))
+    if shown == nil, let newest = try newestInstant() {
+      shown = DeviceTime(seconds: newest + Int64(zone.offset(atUTC: newest)))
     }
     guard let seconds = shown?.seconds else { return false }
     let midnight = (seconds >= 0 ? seconds : seconds - 86399) / 86400 * 86400
     let (start, end) = (instant(midnight), instant(midnight + 86400))
-    // What is left of today has no time in which a sensor could have measured.
-    (options.since, options.until) = (start, start < now ? min(end, now) : end)
+    (options.since, options.until) = (start, start < now ? try possibleEnd(end) : end)
     gatherDays(of: Period(start: start, end: end))
     return true
   }
@@ -93,13 +94,16 @@ struct StatsQuery {
     days = DayTally(period) { zone.place($0).utcOffset }
   }
 
-  /// Asks for the last days of the period, at most so many: up to its end, else up to the newest reading.
-  mutating func gatherLastDays(_ count: Int64) throws {
-    let newest = try options.until ?? newestReading().map { $0.utc + 1 }
-    guard let end = newest else { return }
+  /// Asks for the last days of the period, at most so many, with their figures: up to its end, else up to the newest item.
+  mutating func gatherLastDays(_ count: Int) throws {
+    // The clock of a device may have shown the day before, or the one behind.
+    options.maxGroups = count + 2
+    // A note has no figures, but the period of a page holds it.
+    if options.until == nil { options.until = try newestInstant().map { $0 + 1 } }
+    guard let end = options.until else { return }
     let shown = end - 1 + Int64(zone.offset(atUTC: end - 1))
     let midnight = (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
-    let start = max(instant(midnight - (count - 1) * 86400), options.since ?? Int64.min)
+    let start = max(instant(midnight - Int64(count - 1) * 86400), options.since ?? Int64.min)
     gatherDays(of: Period(start: start, end: end))
   }
 
@@ -108,14 +112,24 @@ struct StatsQuery {
     return shown - Int64(zone.place(DeviceTime(seconds: shown)).utcOffset)
   }
 
-  private func newestReading() throws -> StoredReading? {
-    var filter = chosenReadings
-    filter.until = now + 1
-    filter.recordKinds = []
+  /// What is left of the time until an end: the future has no time in which a sensor could have measured. But no item is lost
+  /// because its device is some minutes ahead of this computer.
+  func possibleEnd(_ end: Int64) throws -> Int64 {
+    if end <= now { return end }
+    return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
+  }
+
+  /// When the newest reading or record that is shown was. One of a clock that is ahead by more than a device in any zone may be has no
+  /// say in what is the present.
+  private func newestInstant() throws -> Int64? {
+    var filter = try shownItems
     filter.newest = 1
-    var found: StoredReading?
+    var found: Int64?
     try store.forEachItem(filter) { item in
-      if case .reading(let reading) = item { found = reading }
+      switch item {
+      case .reading(let reading): found = reading.utc
+      case .record(let record): found = record.utc
+      }
     }
     return found
   }
@@ -124,10 +138,9 @@ struct StatsQuery {
   ///
   /// - Parameter unit: the unit in which they are shown; nil for that of the first reading.
   mutating func view(unit: GlucoseUnit?) throws -> StatsView {
-    var filter = chosenReadings
-    (filter.since, filter.until) = (options.since, options.until)
-    // A record has no device.
-    filter.recordKinds = device != nil ? [] : days == nil ? [.insulin, .food] : DayTally.recordKinds
+    var filter = try shownItems
+    filter.since = options.since
+    filter.until = options.until ?? filter.until
     filter.includesWithdrawn = true
     var statistics = Statistics(options)
     var devices = DeviceNumbers()
@@ -154,11 +167,17 @@ struct StatsQuery {
       devices: devices.all, days: days?.finish() ?? [])
   }
 
-  /// What passes the readings of the chosen devices.
-  private var chosenReadings: ItemFilter {
-    var filter = ItemFilter()
-    if let device { filter.includesDevice = { Self.matches($0, device) } }
-    return filter
+  /// What passes the items that are shown, but for those of the far future.
+  private var shownItems: ItemFilter {
+    get throws {
+      var filter = ItemFilter()
+      if let device { filter.includesDevice = { Self.matches($0, device) } }
+      filter.recordKinds = device == nil ? recordKinds : []
+      // A computer whose clock was reset knows no future.
+      let latest = max(now, Release.date, try store.lastSuccess() ?? Release.date)
+      filter.until = PlausibleTimes(now: latest).latest + 1
+      return filter
+    }
   }
 
   private static func matches(_ device: Device, _ text: String) -> Bool {

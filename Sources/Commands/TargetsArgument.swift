@@ -14,9 +14,9 @@ struct TargetsArgument {
   private let text: String
   private let form: Form
 
-  /// - Throws: `ValidationError` for what is no name and no range.
+  /// - Throws: `ValidationError` for what is no name and no range, and for a range whose lower value is not the first.
   static func validate(_ text: String) throws {
-    guard TargetsArgument(text) == nil else { return }
+    if let targets = TargetsArgument(text) { return try targets.checkOrder() }
     throw ValidationError(
       "Unknown targets '\(text)'; use \(alternatives(Targets.named.map(\.name))), or a range such as 70-180.")
   }
@@ -47,6 +47,14 @@ struct TargetsArgument {
       throw Failure(
         .usage, "--targets \(text): a range in \(unit.name) is within \(least)-\(most); --unit sets the unit")
     }
+  }
+
+  private func checkOrder() throws {
+    guard case .range(let low, let high) = form, low >= high else { return }
+    let advice =
+      low == high
+      ? "the two values must differ" : "the lower value comes first: \(plainNumber(high))-\(plainNumber(low))"
+    throw ValidationError("--targets \(text): \(advice).")
   }
 
   private static func number(_ text: Substring) -> Double? {

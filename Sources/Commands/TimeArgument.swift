@@ -5,7 +5,7 @@ import Logbook
 
 /// A point in time as people type it: `2026-05-06`, `2026-05-06T18:30`, `18:30`, `today`, `yesterday 18:30`, `14d`,
 /// `36h`, or RFC 3339 with an offset.
-struct TimeArgument: ExpressibleByArgument {
+struct TimeArgument {
   private enum Form {
     /// So many seconds before now.
     case back(Int64)
@@ -21,11 +21,15 @@ struct TimeArgument: ExpressibleByArgument {
 
   private init(form: Form) { self.form = form }
 
-  init?(argument: String) {
-    guard
-      let form = Self.span(argument) ?? Self.day(argument) ?? Self.stated(argument) ?? Self.shown(argument)
-    else { return nil }
-    self.form = form
+  /// The time that a person typed.
+  ///
+  /// - Throws: `ValidationError` that says how a time is written.
+  static func parse(_ text: String) throws -> TimeArgument {
+    let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
+    if let form { return TimeArgument(form: form) }
+    throw ValidationError(
+      "a time is written as 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d or 36h, in the years 1 to 9999."
+    )
   }
 
   /// The instant in UTC seconds, read in the logbook's zone.
@@ -61,15 +65,10 @@ struct TimeArgument: ExpressibleByArgument {
 
 extension TimeArgument {
   /// `now`, or `14d`, `36h`, `90m` back from it.
-  private static func span(_ text: String) -> Form? {
+  private static func span(_ text: String) throws -> Form? {
     if text == "now" { return .back(0) }
-    guard let number = Int64(text.dropLast()), number >= 0, number < 1_000_000 else { return nil }
-    return switch text.last {
-    case "d": .back(number * 86400)
-    case "h": .back(number * 3600)
-    case "m": .back(number * 60)
-    default: nil
-    }
+    guard let unit = text.last.flatMap({ ["d": 86400, "h": 3600, "m": 60][$0] as Int64? }) else { return nil }
+    return try SpanLimit.number(text.dropLast(), of: unit).map { .back($0 * unit) }
   }
 
   /// `today` or `yesterday`, the time of day behind it, or that alone.

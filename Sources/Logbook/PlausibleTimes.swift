@@ -3,7 +3,8 @@
 /// The instants at which a reading can have been taken, as far as a trusted clock shows.
 @frozen package struct PlausibleTimes: Sendable {
   @usableFromInline let earliest: Int64
-  @usableFromInline let latest: Int64
+  /// The last one, in UTC seconds.
+  package let latest: Int64
 
   /// - Parameter now: the host's clock in UTC seconds; nil where it is not to be trusted, and judges no future.
   package init(now: Int64?) {

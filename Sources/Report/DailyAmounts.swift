@@ -20,7 +20,9 @@ package struct DailyAmount: Sendable {
 
   init() {}
 
+  /// Adds an amount. A day with nothing but 0, such as a pump that was stopped, is no day that has any.
   mutating func add(_ amount: Double, day: Int) {
+    guard amount > 0 else { return }
     total += amount
     records += 1
     days.insert(day)
@@ -37,7 +39,7 @@ package struct DailyAmounts: Sendable {
   package private(set) var bolus = DailyAmount()
   /// Premixed insulin, which is both.
   package private(set) var mixed = DailyAmount()
-  /// Records of insulin without an amount, such as a basal rate in percent.
+  /// Records of insulin without an amount, such as a basal rate in percent, or with a number that no amount is.
   package private(set) var insulinWithoutAmount = 0
   /// Grams of carbohydrates.
   package private(set) var carbohydrates = DailyAmount()
@@ -65,8 +67,8 @@ package struct DailyAmounts: Sendable {
   }
 
   mutating func add(food fields: RecordFields, day: Int) {
-    if case .number(let grams)? = fields["carbs"] { carbohydrates.add(grams, day: day) }
-    if case .number(let number)? = fields["servings"] { servings.add(number, day: day) }
+    if let grams = fields.amount("carbs") { carbohydrates.add(grams, day: day) }
+    if let number = fields.amount("servings") { servings.add(number, day: day) }
   }
 }
 
@@ -89,17 +91,14 @@ struct BasalRate: Sendable {
 
   /// The rate of a record; nil for a dose at once.
   init?(_ fields: RecordFields, instant: Int64, day: Int, group: Int?) {
-    func number(_ name: String) -> Double? {
-      if case .number(let number)? = fields[name] { number } else { nil }
-    }
-    guard number("units") == nil, number("extended") == nil,
-      fields.subtype == "basal" || number("rate") != nil
+    guard fields.amount("units") == nil, fields.amount("extended") == nil,
+      fields.subtype == "basal" || fields.amount("rate") != nil
     else { return nil }
-    unitsPerHour = number("rate")
+    unitsPerHour = fields.amount("rate")
     start = instant
     end =
       instant
-      + Int64((min(number("minutes") ?? 0, PlausibleAmounts.minutes.upperBound) * 60).rounded())
+      + Int64((min(fields.amount("minutes") ?? 0, PlausibleAmounts.minutes.upperBound) * 60).rounded())
     subtype = fields.subtype.isEmpty ? "basal" : fields.subtype
     (self.day, self.group) = (day, group)
   }

@@ -74,6 +74,10 @@ package enum DataRules {
   package static let readings = 30
   /// The shortest day: with an hour less, by a change of the clocks.
   static let dayMinutes = 23 * 60
+  /// How long a period that was asked for may be empty at its beginning, in days. A sensor that is worn in the last week of a
+  /// year was not worn for most of it; but whoever asks for everything from the year 1 on does not ask for the centuries
+  /// without a sensor.
+  static let maxEmptyDays: Int64 = 366
   /// The days that an hour of the day needs.
   static let daysOfAnHour = 5
   /// The time that 14 days at 70 % have.

@@ -48,22 +48,36 @@ package struct PossibleTime: Sendable {
   ///   in one that is repeated those of its first occurrence.
   package init(_ period: Period, by grouping: Grouping?, offset: (DeviceTime) -> Int32) {
     guard period.end > period.start else { return }
+    // All other groups are of whole days, of which a long period has fewer.
+    let isByHour = grouping == .hour
+    Self.forEach(86400, of: period, offset) { time, seconds in
+      let day = Grouping.day(of: time)
+      Self.add(seconds, day, to: &total)
+      if !isByHour, let key = grouping?.key(of: time) {
+        Self.add(seconds, day, to: &groups[key, default: Share()])
+      }
+    }
+    guard isByHour else { return }
+    Self.forEach(3600, of: period, offset) { time, seconds in
+      guard let key = Grouping.hour.key(of: time) else { return }
+      Self.add(seconds, Grouping.day(of: time), to: &groups[key, default: Share()])
+    }
+  }
+
+  /// The hours, or the days, that have a part in a period, and how many seconds.
+  private static func forEach(
+    _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
+  ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
     // No zone is further from Greenwich than 26 hours, with room to spare.
-    var shown = (period.start - 26 * 3600) / 3600 * 3600
+    let first = period.start - 26 * 3600
+    var shown = (first >= 0 ? first : first - step + 1) / step * step
     var begin = instant(shown)
     while begin < period.end {
-      let next = instant(shown + 3600)
+      let next = instant(shown + step)
       let seconds = min(next, period.end) - max(begin, period.start)
-      if seconds > 0 {
-        let time = DeviceTime(seconds: shown)
-        let day = Grouping.day(of: time)
-        Self.add(seconds, day, to: &total)
-        if let key = grouping?.key(of: time) {
-          Self.add(seconds, day, to: &groups[key, default: Share()])
-        }
-      }
-      (shown, begin) = (shown + 3600, next)
+      if seconds > 0 { body(DeviceTime(seconds: shown), seconds) }
+      (shown, begin) = (shown + step, next)
     }
   }
 

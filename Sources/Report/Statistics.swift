@@ -47,12 +47,15 @@ package struct Statistics: Sendable {
     package var grouping: Grouping?
     /// The limits of the ranges.
     package var targets = Targets.standard
-    /// The first instant of the period that was asked for; nil for that of the first reading.
+    /// The first instant of the period that was asked for; nil for that of the first reading. Of a period that begins long
+    /// before anything counts, the part before the day of the first is left out: see `DataRules.maxEmptyDays`.
     package var since: Int64?
     /// The instant behind the last; nil for that of the last reading.
     package var until: Int64?
     /// Whether the profile by the time of day is wanted.
     package var hasProfile = false
+    /// How many groups have their figures at most: the last ones. Nil for all.
+    package var maxGroups: Int?
 
     /// All that there is, with the standard targets.
     package init() {}
@@ -124,9 +127,7 @@ package struct Statistics: Sendable {
         endRate(until: instant)
         rate = next
       } else {
-        let parts = ["units", "extended"].compactMap { name -> Double? in
-          if case .number(let units)? = fields[name] { units } else { nil }
-        }
+        let parts = ["units", "extended"].compactMap(fields.amount)
         let units = parts.isEmpty ? nil : parts.reduce(0, +)
         let dose = InsulinDose(subtype: fields.subtype, units: units, day: day)
         update(group) { $0.amounts.add(dose) }

@@ -26,7 +26,7 @@ package struct StatisticsResult: Sendable {
   package let period: Period?
   /// The whole period.
   package let total: GroupFigures
-  /// The groups in their order; those of days, weeks and months without anything, too.
+  /// The groups in their order, or the last ones; those of days, weeks and months without anything, too.
   package let groups: [GroupFigures]
   /// The profile by the time of day; nil where none was asked for.
   package let profile: Profile?
@@ -35,13 +35,21 @@ package struct StatisticsResult: Sendable {
 extension Statistics {
   func result(offset: (DeviceTime) -> Int32, profile: ProfileTally?) -> StatisticsResult {
     let grouping = options.grouping
-    let period = period(span)
-    let sensorPeriod = period.flatMap { _ in self.period(sensorSpan) }
+    let period = period(offset)
+    // Without a start that was asked for, a sensor's time begins with the sensor.
+    let sensorPeriod = period.flatMap { period in
+      let start = options.since == nil ? sensorSpan?.start : period.start
+      let end = options.until == nil ? sensorSpan?.end : period.end
+      return start.flatMap { start in end.map { Period(start: start, end: $0) } }
+    }
     let none = Period(start: 0, end: 0)
-    let possible = PossibleTime(sensorPeriod ?? none, by: grouping, offset: offset)
+    // Where nothing counts there is nothing that could bound a long period, and none of its groups says anything.
+    let isVoid = span == nil && period.map(Self.isLong) ?? false
+    let possible = PossibleTime(sensorPeriod ?? none, by: isVoid ? nil : grouping, offset: offset)
     // The same for a period that was asked for: a long one takes long to walk through.
     let days =
-      sensorPeriod == period ? possible : PossibleTime(period ?? none, by: grouping, offset: offset)
+      sensorPeriod == period
+      ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
     func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
       let (own, ownDays) =
@@ -57,20 +65,39 @@ extension Statistics {
         fingerSticks: tally.fingerSticks.figures(options.targets, days: ownDays),
         ketones: tally.ketones.figures, amounts: tally.amounts, leftOut: tally.leftOut)
     }
-    let keys = groupIndices.filter { !hasTimes || !groups[$0.value].isEmpty }.keys
+    let counted = groupIndices.filter { !hasTimes || !groups[$0.value].isEmpty }.keys
+    let keys = Set(counted).union(days.groups.keys).sorted()
     return StatisticsResult(
       period: period, total: figures(nil, total),
-      groups: Set(keys).union(days.groups.keys).sorted().map { key in
+      groups: keys.suffix(options.maxGroups ?? keys.count).map { key in
         figures(key, groupIndices[key].map { groups[$0] } ?? GroupTally())
       },
       profile: profile?.profile(offset: offset))
   }
 
   /// The period that was asked for, else that of what there is.
-  private func period(_ span: Period?) -> Period? {
+  private func period(_ offset: (DeviceTime) -> Int32) -> Period? {
     guard let start = options.since ?? span?.start, let end = options.until ?? span?.end else {
       return nil
     }
-    return Period(start: start, end: end)
+    guard let first = span?.start, Self.isLong(Period(start: start, end: first)) else {
+      return Period(start: start, end: end)
+    }
+    return Period(start: Self.midnight(before: first, offset), end: end)
+  }
+
+  private static func isLong(_ period: Period) -> Bool {
+    period.end - period.start > DataRules.maxEmptyDays * 86400
+  }
+
+  /// When the day of an instant begins.
+  private static func midnight(before instant: Int64, _ offset: (DeviceTime) -> Int32) -> Int64 {
+    func midnight(_ day: Int) -> Int64 {
+      Int64(day) * 86400 - Int64(offset(DeviceTime(seconds: Int64(day) * 86400)))
+    }
+    // An offset is less than a day.
+    var day = Grouping.day(of: DeviceTime(seconds: instant)) + 1
+    while midnight(day) > instant { day -= 1 }
+    return midnight(day)
   }
 }

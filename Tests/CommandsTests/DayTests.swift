@@ -95,8 +95,22 @@ struct DayTests {
 
   @Test func anEmptyStoreHasNoDay() async throws {
     let program = try Program()
-    let made = try await program.run("record", "add", "note", "a text", "--quiet")
+    let made = try await program.run("config", "timezone", "UTC")
     #expect(made.status == 0, "\(made.errors)")
-    #expect(try await program.run("day").output == "no readings\n")
+    #expect(try await program.run("day").output == "no readings and no records\n")
+    let outcome = try await program.run("day", "999999d")
+    #expect(outcome.status == 64 && outcome.output == "" && outcome.errors.contains("at most 100 years"))
+  }
+
+  @Test func aNewerRecordThanAllReadingsHasItsDay() async throws {
+    let program = try await program()
+    let added = try await program.run(
+      "record", "add", "note", "a walk", "--at", "2026-03-04T09:00", "--quiet")
+    #expect(added.status == 0, "\(added.errors)")
+    let newest = try await program.run("day").output
+    #expect(newest.hasPrefix("Wednesday 2026-03-04 · ") && newest.contains("09:00 note a walk"), "\(newest)")
+    #expect(newest.contains("\nno readings\n"))
+    // A record has no device.
+    #expect(try await program.run("day", "--device", "S").output.hasPrefix("Tuesday 2026-03-03 · "))
   }
 }

@@ -49,6 +49,27 @@ struct ReportCommandTests {
     #expect(other.output != first.output)
   }
 
+  @Test func namesAndNotesOfOthersAreOnlyText() async throws {
+    let program = try Program()
+    var rows = StatsRows()
+    rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
+    try program.write(rows.csv, to: "rows.csv")
+    let imported = try await program.run("import", "--quiet", "--timezone", "UTC", program.path("rows.csv"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    let note = "</td></table><script>alert(2)</script> \"'& \u{1B}[31m\u{202E}x"
+    let added = try await program.run("record", "add", "note", note, "--at", "2026-03-02T09:00", "--quiet")
+    #expect(added.status == 0, "\(added.errors)")
+    for arguments in [[], ["--device", "<script>"]] {
+      let page = try await program.run(arguments: ["report", "-o", "-"] + arguments).output
+      #expect(page.contains("<td>&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\u{FFFD}</td>"))
+      #expect(
+        page.contains("Note &lt;/td&gt;&lt;/table&gt;&lt;script&gt;alert(2)&lt;/script&gt; &quot;&#39;&amp; ")
+          == arguments.isEmpty)
+      #expect(page.contains("Only the device &lt;script&gt;;") != arguments.isEmpty)
+      #expect(!page.contains("<script") && !page.contains("\u{1B}") && !page.contains("\u{202E}"))
+    }
+  }
+
   @Test func anonymisedItHasNoSerialNumbersAndNoNotes() async throws {
     let program = try await program()
     let whole = try await program.run("report", "-o", "-").output
@@ -110,12 +131,14 @@ struct ReportCommandTests {
       outcome.status == 64 && outcome.output == "" && outcome.errors.contains(words), "\(outcome.errors)")
   }
 
-  @Test func withoutReadingsThereIsNoPage() async throws {
+  @Test func ofAnEmptyStoreThereIsNoPage() async throws {
     let program = try Program()
-    let made = try await program.run("record", "add", "note", "a text", "--quiet")
+    let made = try await program.run("config", "timezone", "UTC")
     #expect(made.status == 0, "\(made.errors)")
     let outcome = try await program.run("report", "-o", program.path("report.html"))
-    #expect(outcome.status == 66 && outcome.errors.contains("no readings; there is nothing to report"))
+    #expect(
+      outcome.status == 66
+        && outcome.errors.contains("no readings and no records; there is nothing to report"))
     #expect(!FileManager.default.fileExists(atPath: program.path("report.html")))
   }
 }

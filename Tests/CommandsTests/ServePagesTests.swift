@@ -35,6 +35,23 @@ import Testing
     #expect(outcome.errors.hasPrefix("glucoport: anyone with this link can read the logbook until 2"))
   }
 
+  @Test func namesAndNotesOfOthersAreOnlyTextOnAPage() async throws {
+    var rows = StatsRows()
+    rows.add(.smbg, "123", at: "2026-03-01T07:10", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
+    let outcome = try await script(
+      """
+      connect a; cat >rows.csv <<'END'
+      \(rows.csv)END
+      of a import rows.csv --quiet
+      of a record add note $'</td><script>alert(2)</script>"\\'&\\e[31m' --at 2026-03-01T09:00 --quiet
+      upload a --quiet; page "$(link a)" "$day"
+      grep -c '<td>&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;' body
+      grep -c 'Note &lt;/td&gt;&lt;script&gt;alert(2)&lt;/script&gt;&quot;&#39;&amp;' body
+      grep -c '<script' body; grep -c $'\\e' body; grep -c $'\\xe2\\x80\\xae' body
+      """)
+    #expect(outcome.output == "a 0\n200\n1\n1\n0\n0\n0\n", "\(outcome)")
+  }
+
   @Test func aPageIsTheReportOfTheSameDays() async throws {
     let outcome = try await script(
       """

@@ -44,7 +44,11 @@ struct StatsTests {
     (["--last", "14"], "--last"), (["--by", "year"], "--by"), (["--device", ""], "--device needs"),
     (["--targets", "40-180"], "--targets 40-180: a range in mg/dL is within 54-250; --unit sets the unit"),
     (["--targets", "70-180", "--unit", "mmol/L"], "a range in mmol/L is within 3-13.9"),
-    (["--targets", "180-70"], "a range in mg/dL is within 54-250"),
+    (["--targets", "180-70"], "--targets 180-70: the lower value comes first: 70-180."),
+    (["--targets", "10-3.9"], "--targets 10-3.9: the lower value comes first: 3.9-10."),
+    (["--targets", "100-100"], "--targets 100-100: the two values must differ."),
+    (["--last", "999999d"], "a span is at most 100 years"), (["--since", "999999d"], "at most 100 years"),
+    (["--until", "10000-01-01"], "a time is written as"),
     (["--since", "2026-03-02", "--until", "2026-03-01"], "--until must be later than --since"),
     (["--since", "2026-03-02", "--until", "2026-03-02"], "--until must be later than --since"),
   ])

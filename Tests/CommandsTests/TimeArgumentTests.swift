@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import Logbook
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
   private static let now: Int64 = 1_778_061_600
 
   private func placed(_ text: String, now: Int64 = now) throws -> String {
-    let argument = try #require(TimeArgument(argument: text))
+    let argument = try TimeArgument.parse(text)
     let (time, placement) = argument.placed(zone: try LogbookZone(name: "Europe/Madrid"), now: now)
     return "\(time.text)\(DeviceTime.offsetText(placement.utcOffset)) \(placement.source.name)"
   }
@@ -53,7 +54,7 @@ import Testing
   @Test func anInstantIsWhatPlacesTheTime() throws {
     let zone = try LogbookZone(name: "Europe/Madrid")
     for text in ["now", "2026-05-06T12:00", "12:00", "2026-05-06T10:00:00Z", "2026-05-06T15:00:00+05:00"] {
-      #expect(TimeArgument(argument: text)?.instant(zone: zone, now: Self.now) == Self.now, "\(text)")
+      #expect(try TimeArgument.parse(text).instant(zone: zone, now: Self.now) == Self.now, "\(text)")
     }
   }
 
@@ -61,7 +62,40 @@ import Testing
     "", "soon", "25:00", "18:60", "18", "1:2:3:4", "tomorrow", "yesterday  18:30", "yesterday soon", "-1d",
     "3w",
     "2026-02-30", "2026-05-06Z", "2026-05-06+02:00", "2026-05-06T18:30:00+25:00", "2026-05-06T18:30:00.5Z",
-    "18:30Z",
+    "18:30Z", "d", "+14d", "１４d", "0000-12-31", "10000-01-01",
   ])
-  func anythingElseIsNoTime(_ text: String) { #expect(TimeArgument(argument: text) == nil) }
+  func anythingElseIsNoTime(_ text: String) {
+    let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
+    #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true)
+  }
+
+  @Test(arguments: [
+    ("36525d", now - 36525 * 86400), ("876600h", now - 36525 * 86400), ("0d", now),
+    ("0001-01-01", -62_135_596_800), ("9999-12-31T23:59:59", 253_402_300_799),
+  ])
+  func theLongestSpanAndTheFirstAndLastYearHaveTheirTime(_ text: String, _ instant: Int64) throws {
+    let zone = try LogbookZone(name: "UTC")
+    #expect(try TimeArgument.parse(text).instant(zone: zone, now: Self.now) == instant)
+  }
+
+  @Test(arguments: [
+    "36526d", "999999d", "876601h", "52596001m", "99999999999999999999d", "9223372036854775807h",
+  ])
+  func aSpanOfMoreThanAHundredYearsIsRefused(_ text: String) {
+    let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
+    #expect(error?.message == "a span is at most 100 years: 36525d, or 876600h.")
+  }
+
+  @Test(arguments: ["36526d", "5218w", "876601h", "100000w", "99999999999999999999w"])
+  func thePeriodOfFiguresHasTheSameLimit(_ text: String) throws {
+    let error = #expect(throws: ValidationError.self) { try SpanArgument.parse(text) }
+    #expect(error?.message == "a span is at most 100 years: 36525d, or 876600h.")
+    for longest in ["36525d", "5217w", "876600h"] { _ = try SpanArgument.parse(longest) }
+  }
+
+  @Test(arguments: ["", "d", "14", "0d", "-1d", "+1d", "1.5d", "14m", "１４d"])
+  func anythingElseIsNoPeriodOfFigures(_ text: String) {
+    let error = #expect(throws: ValidationError.self) { try SpanArgument.parse(text) }
+    #expect(error?.message == "a span is a number of days, weeks or hours, such as 14d, 4w or 36h.")
+  }
 }

@@ -164,6 +164,73 @@ import Testing
     }
   }
 
+  /// The days of all readings that pass, the newest so many.
+  private func expectedDays(_ filter: ItemFilter) throws -> [ReadingDay] {
+    var unlimited = filter
+    unlimited.newest = nil
+    let days = Dictionary(grouping: try expected(unlimited)) { reading in
+      Int((Double(reading.deviceTime.seconds) / 86_400).rounded(.down))
+    }
+    let sorted = days.sorted { $0.key < $1.key }.map { day, readings in
+      let queued = readings.filter { !$0.isUploaded }
+      let isRefused = queued.contains { $0.refusal != nil }
+      return ReadingDay(
+        start: DeviceTime(seconds: Int64(day) * 86_400), readings: readings.count, queued: queued.count,
+        state: queued.isEmpty ? .synced : .queued(isRefused ? .refused : .waiting))
+    }
+    return filter.newest.map { sorted.suffix($0) } ?? sorted
+  }
+
+  @Test(arguments: UInt64(1)...8)
+  func theDaysAreThoseOfTheirReadings(_ seed: UInt64) throws {
+    try fill(seed)
+    var random = SeededGenerator(seed: seed &+ 2000)
+    let refused = try everything().filter { $0.refusal != nil }
+    #expect(!refused.isEmpty)
+    for (number, filter) in Self.filters(try everything(), &random).enumerated() {
+      let days = try scratch.open(.reader).readingDays(filter, .none)
+      #expect(try days == expectedDays(filter), "seed \(seed), filter \(number): \(filter)")
+    }
+  }
+
+  /// Records around the change, many of them at the same instants, with offsets from all over the world.
+  @Test(arguments: UInt64(1)...8)
+  func theNewestRecordsAreWhatTheirDefinitionSays(_ seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let records = (0..<200).map { number in
+      ImportedRecord(
+        kind: [.note, .food].randomElement(using: &random) ?? .note,
+        at: DeviceTime(seconds: Self.change + Int64.random(in: -300...300, using: &random) * 900),
+        placement: Placement(
+          utcOffset: [0, 3600, -43_200, 50_400, 86_399, -86_399].randomElement(using: &random) ?? 0,
+          source: .stated),
+        fields: RecordFields(["text": .text("\(number)")]), sourceID: "\(number)", line: Int64(number))
+    }
+    try scratch.ingest(Make.batch(records))
+    let all = try scratch.rows(
+      "SELECT guid, kind, device_time - utc_offset FROM record ORDER BY device_time - utc_offset, guid")
+    #expect(all.count == 200)
+    for newest in [nil, 1, 2, 7, 100, 1000] as [Int?] {
+      for kinds in [Set(RecordKind.listed), [.food]] {
+        for since in [nil, Self.change, Self.change + 100_000] as [Int64?] {
+          var filter = ItemFilter()
+          (filter.readingKinds, filter.recordKinds, filter.newest, filter.since) = ([], kinds, newest, since)
+          var listed: [String] = []
+          try scratch.open(.reader).forEachItem(filter) { item in
+            if case .record(let record) = item {
+              listed.append("\(record.guid) \(record.kind.rawValue) \(record.utc)")
+            }
+          }
+          let passed = all.filter { row in
+            let parts = row.split(separator: " ")
+            return kinds.contains { $0.rawValue == parts[1] } && Int64(parts[2]) ?? 0 >= since ?? .min
+          }
+          #expect(listed == newest.map { passed.suffix($0) } ?? passed, "seed \(seed), \(filter)")
+        }
+      }
+    }
+  }
+
   @Test func aStoreWithoutReadingsListsNone() throws {
     _ = try scratch.open()
     #expect(try listed(ItemFilter()).isEmpty)

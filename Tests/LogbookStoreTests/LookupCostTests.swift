@@ -83,6 +83,8 @@ import Testing
     let looks: [(String, (Store) throws -> Void)] = [
       ("list", { try $0.forEachItem(Self.newest(5)) { _ in } }),
       ("range", { try $0.forEachItem(Self.since(Make.noon)) { _ in } }),
+      ("days", { _ = try $0.readingDays(Self.newest(5), .none) }),
+      ("days of a range", { _ = try $0.readingDays(Self.since(Make.noon), .none) }),
       ("show", { _ = try $0.reading(at: "r1.cbg.time\(Make.noon).0.0") }),
       (
         "status",
@@ -145,6 +147,7 @@ import Testing
   @Test func theStepsOfALookStayTheSameInATenfoldStore() throws {
     let looks: [(Store) throws -> Void] = [
       { try $0.forEachItem(Self.newest(5)) { _ in } },
+      { _ = try $0.readingDays(Self.newest(5), .none) },
       { _ = try $0.overview(ingests: 5) },
       { store in
         var filter = Self.newest(1)
@@ -161,6 +164,37 @@ import Testing
       #expect(after <= before + before / 10 + 2, "\(before) → \(after)")
     }
     #expect(try steps(whole) > 8 * smallWhole)
+  }
+
+  /// Notes, one in ten minutes.
+  private func note(_ count: Int64) throws {
+    try scratch.ingest(
+      Make.batch(
+        (0..<count).map {
+          Make.record(["text": .text("\($0)")], kind: .note, at: Make.noon + $0 * 600)
+        }))
+  }
+
+  /// The newest records, and those of the last days, are found by the index over times.
+  @Test func theStepsOfALookAtRecordsStayTheSameInATenfoldStore() throws {
+    func look(_ filter: ItemFilter) throws -> Int {
+      var filter = filter
+      filter.readingKinds = []
+      return try steps { try $0.forEachItem(filter) { _ in } }
+    }
+    func looks(_ count: Int64) throws -> [Int] {
+      var newest = Self.newest(5)
+      newest.recordKinds = [.note, .food]
+      return try [newest, Self.newest(5), Self.since(Make.noon + (count - 100) * 600)].map(look)
+    }
+    try note(2000)
+    let small = try looks(2000)
+    let smallWhole = try look(ItemFilter())
+    try note(20_000)
+    for (before, after) in zip(small, try looks(20_000)) {
+      #expect(after <= before + before / 10 + 2, "\(before) → \(after)")
+    }
+    #expect(try look(ItemFilter()) > 8 * smallWhole)
   }
 
   /// A device that was put away years ago is found without reading what another one stored since.

@@ -37,6 +37,22 @@ struct AmountTests {
     #expect(total.servings.total == 5)
   }
 
+  /// Rates without an end say nothing of the amount: the pauses between them must not make it 0.
+  @Test func aDayWithNothingBut0HasNone() {
+    let total = amounts([
+      (.insulin, ["units": .number(4)], "2026-03-02T08:00"),
+      (.insulin, ["rate": .number(0.8), "subtype": .text("basal")], "2026-03-02T09:00"),
+      (.insulin, ["rate": .number(0), "subtype": .text("basal")], "2026-03-03T08:00"),
+      (.insulin, ["units": .number(0)], "2026-03-04T08:00"),
+      (.food, ["carbs": .number(20), "servings": .number(0)], "2026-03-02T08:00"),
+      (.food, ["carbs": .number(0)], "2026-03-05T08:00"),
+    ]).total.amounts
+    #expect(total.insulin.daysWithAny == 1 && total.insulin.perDay.number == 4)
+    #expect(total.basal.records == 0 && total.basal.perDay == .absent(.noReadings))
+    #expect(total.insulinWithoutAmount == 1)
+    #expect(total.carbohydrates.perDay.number == 20 && total.servings.records == 0)
+  }
+
   @Test func theExtendedPartOfABolusCounts() {
     let fields: [String: FieldValue] = [
       "units": .number(2), "extended": .number(3), "minutes": .number(120), "subtype": .text("rapid"),
@@ -58,6 +74,36 @@ struct AmountTests {
     ]).total.amounts
     #expect(agree(total.basal.total, 0.9) && total.insulin.daysWithAny == 1)
     #expect(total.insulinWithoutAmount == 1)
+  }
+
+  @Test(arguments: [-1e300, -1, 1_000_001, 1e19, 1e300, .infinity, .nan])
+  func aNumberThatNoAmountIsCountsForNothing(_ number: Double) {
+    let total = amounts([
+      (.insulin, ["units": .number(number)], "2026-03-02T08:00"),
+      (.insulin, ["extended": .number(number), "units": .number(3)], "2026-03-02T09:00"),
+      (
+        .insulin, ["rate": .number(number), "minutes": .number(60), "subtype": .text("basal")],
+        "2026-03-02T10:00"
+      ),
+      (
+        .insulin, ["rate": .number(2), "minutes": .number(number), "subtype": .text("basal")],
+        "2026-03-02T11:00"
+      ),
+      (.food, ["carbs": .number(number), "servings": .number(number)], "2026-03-02T12:00"),
+      (.food, ["carbs": .number(20)], "2026-03-02T13:00"),
+    ]).total.amounts
+    #expect(total.insulin.total == 3 && total.insulin.records == 1 && total.insulinWithoutAmount == 3)
+    #expect(
+      total.carbohydrates.total == 20 && total.carbohydrates.records == 1 && total.servings.records == 0)
+  }
+
+  @Test func theLargestAmountCounts() {
+    let total = amounts([
+      (.insulin, ["units": .number(1_000_000)], "2026-03-02T08:00"),
+      (.insulin, ["rate": .number(1_000_000), "minutes": .number(1_000_000)], "2026-03-02T09:00"),
+    ]).total.amounts
+    #expect(total.bolus.total == 1_000_000 && agree(total.basal.total, 1e11 / 60, decimals: 2))
+    #expect(GlucoseText(.milligramsPerDecilitre).plain(total.insulin.total) == "1667666666.67")
   }
 
   @Test func amountsHaveTheirGroups() {

@@ -263,6 +263,26 @@ struct PlotTests {
     #expect(text(day.lines()).contains("U │") && day.sentences.last == "20:00 insulin 3 U.")
   }
 
+  @Test func aDayOfRecordsAloneSaysThatItHasNoReadings() {
+    var day = SampleDay.empty
+    day.records = [(.insulin, RecordFields(["units": .number(4)]), "2026-03-02T08:00")]
+    #expect(text(day.lines()).contains("\nno readings\nInsulin 4 U"))
+    #expect(day.sentences.contains("No readings.") && day.sentences.contains("08:00 insulin 4 U."))
+    day.readings = [Reading.finger(100, at: SampleDay.midnight)]
+    #expect(!text(day.lines()).contains("no readings") && !day.sentences.contains("No readings."))
+  }
+
+  @Test(arguments: [-1e300, 1e19, 1e300])
+  func aNumberThatNoAmountIsHasNoPlaceInADay(_ number: Double) {
+    var day = SampleDay.empty
+    day.records = [
+      (.insulin, RecordFields(["units": .number(number), "minutes": .number(number)]), "2026-03-02T08:00"),
+      (.food, RecordFields(["carbs": .number(number), "servings": .number(number)]), "2026-03-02T09:00"),
+    ]
+    #expect(day.sentences.suffix(2) == ["08:00 insulin.", "09:00 food."])
+    #expect(!text(day.lines()).contains("U │"))
+  }
+
   // MARK: - Days of the tally
 
   @Test func whatCountsForNothingIsNotShown() throws {

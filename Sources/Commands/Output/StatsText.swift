@@ -191,7 +191,7 @@ extension StatsText {
 
 extension StatsText {
   private var groupLines: [String] {
-    guard let grouping = view.grouping else { return [] }
+    guard let grouping = view.grouping, !view.result.groups.isEmpty else { return [] }
     let rows = view.result.groups.map { row($0) }
     let heads = [grouping.rawValue, "sensor", "active", "mean", "SD", "low", "target", "high"]
     let more = ["lows", "sticks", "median", "insulin", "carbs"]

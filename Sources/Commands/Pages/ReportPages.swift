@@ -123,8 +123,8 @@ extension ReportPages {
       zone.instant(ofShown: range.lowerBound), zone.instant(ofShown: range.upperBound)
     )
     var statistics = StatsQuery(store: store, device: nil, zone: zone, now: now)
-    // What is left of today has no time in which a sensor could have measured.
-    let until = start < now ? min(end, now) : end
+    statistics.recordKinds = DayTally.recordKinds
+    let until = start < now ? try statistics.possibleEnd(end) : end
     (statistics.options.since, statistics.options.until) = (start, until)
     (statistics.options.grouping, statistics.options.hasProfile) = (.day, true)
     statistics.gatherDays(of: Period(start: start, end: until))

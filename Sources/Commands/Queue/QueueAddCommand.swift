@@ -30,10 +30,14 @@ struct QueueAddCommand: ClassifiedCommand {
   @Argument(help: "The complete id of the record or attachment.")
   var id: String?
 
-  @Option(help: ArgumentHelp("Readings whose shown time is this or later.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Readings whose shown time is this or later.", valueName: "time"),
+    transform: TimeArgument.parse)
   var since: TimeArgument?
 
-  @Option(help: ArgumentHelp("Readings whose shown time is before this.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Readings whose shown time is before this.", valueName: "time"),
+    transform: TimeArgument.parse)
   var until: TimeArgument?
 
   @Option(

@@ -13,10 +13,14 @@ struct ReadingChoice: ParsableArguments {
     help: ArgumentHelp("All readings of this device: its serial number, or its name.", valueName: "device"))
   var device: String?
 
-  @Option(help: ArgumentHelp("With --device: only readings shown from this time on.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("With --device: only readings shown from this time on.", valueName: "time"),
+    transform: TimeArgument.parse)
   var since: TimeArgument?
 
-  @Option(help: ArgumentHelp("With --device: only readings shown before this time.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("With --device: only readings shown before this time.", valueName: "time"),
+    transform: TimeArgument.parse)
   var until: TimeArgument?
 
   @Flag(help: "Print nothing on success.")

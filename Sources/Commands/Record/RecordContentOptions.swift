@@ -9,7 +9,7 @@ struct RecordContentOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "When: 18:30, 'yesterday 18:30', 2026-05-06T18:30, 90m (ago), or RFC 3339 with an offset.",
-      valueName: "time"))
+      valueName: "time"), transform: TimeArgument.parse)
   var at: TimeArgument?
 
   @Option(help: ArgumentHelp("A text, for any kind of record.", valueName: "text"))

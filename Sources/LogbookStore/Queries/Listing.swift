@@ -185,25 +185,55 @@ private struct ListedRecords {
   private static func cursor(
     _ database: Database, _ filter: ItemFilter, isDescending: Bool
   ) throws -> RowCursor {
-    let kinds = list(filter.recordKinds)
-    let condition =
-      filter.includesUnlistedKinds
-      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.listed))))" : "kind IN (\(kinds))"
     let direction = isDescending ? "DESC" : "ASC"
+    let range: StatementArguments = [
+      filter.since ?? .min / 2, filter.until ?? .max / 2, filter.includesDeleted, filter.includesWithdrawn,
+    ]
+    let first = try filter.newest.flatMap { try firstShown(database, filter, range, newest: $0) }
     return try Row.fetchCursor(
       database,
       sql: """
         SELECT \(StoredRecord.columns) FROM record
-        WHERE \(condition)
-          AND (device_time - utc_offset >= ? AND device_time - utc_offset < ? OR \(Withdrawn.isStatement))
-          AND (deleted = 0 OR ?) AND (? OR NOT (\(Withdrawn.record)))
+        WHERE \(condition(filter)) \(first == nil ? "" : "AND device_time > ?")
         ORDER BY device_time - utc_offset \(direction), guid \(direction)
         \(filter.newest.map { "LIMIT \($0)" } ?? "")
         """,
-      arguments: [
-        filter.since ?? .min / 2, filter.until ?? .max / 2, filter.includesDeleted,
-        filter.includesWithdrawn,
-      ])
+      arguments: range + (first.map { [$0] } ?? []))
+  }
+
+  /// Before the shown time of every record that is one of the newest; nil where all of them may be. The index by shown time
+  /// finds so many without sorting the others, and an offset, on either side, says how far the order of time is from it.
+  private static func firstShown(
+    _ database: Database, _ filter: ItemFilter, _ range: StatementArguments, newest: Int
+  ) throws -> Int64? {
+    try Int64.fetchOne(
+      database,
+      sql: """
+        SELECT device_time FROM record INDEXED BY record_by_time WHERE \(condition(filter))
+        ORDER BY device_time DESC LIMIT 1 OFFSET \(newest - 1)
+        """, arguments: range
+    ).map { max($0, .min + 2 * PositionSpan.maxOffset) - 2 * PositionSpan.maxOffset }
+  }
+
+  /// What holds for a listed record, with the range and what is included as parameters.
+  private static func condition(_ filter: ItemFilter) -> String {
+    let kinds = list(filter.recordKinds)
+    let kind =
+      filter.includesUnlistedKinds
+      ? "(kind IN (\(kinds)) OR kind NOT IN (\(list(RecordKind.listed))))" : "kind IN (\(kinds))"
+    return """
+      \(kind) AND (device_time - utc_offset >= ? AND device_time - utc_offset < ? OR \(Withdrawn.isStatement))
+        AND (deleted = 0 OR ?) AND (? OR NOT (\(Withdrawn.record))) \(stretch(filter))
+      """
+  }
+
+  /// Between which shown times the records of a range lie, so that the index finds them. A statement is listed whatever its
+  /// time is.
+  private static func stretch(_ filter: ItemFilter) -> String {
+    if filter.includesUnlistedKinds { return "" }
+    let span = PositionSpan(isInstant: false).positions(since: filter.since, until: filter.until)
+    return (filter.since == nil ? "" : "AND device_time >= \(span.lowerBound) ")
+      + (filter.until == nil ? "" : "AND device_time <= \(span.upperBound)")
   }
 
   private static func list(_ kinds: some Sequence<RecordKind>) -> String {

@@ -2,7 +2,6 @@
 
 import GRDB
 package import Logbook
-import SQLiteRows
 
 /// The readings of one day as the devices showed it, and their sync state.
 package struct ReadingDay: Hashable, Sendable {
@@ -17,36 +16,65 @@ package struct ReadingDay: Hashable, Sendable {
 }
 
 extension Store {
-  /// The days with readings that pass the filter, oldest first, of all devices. This reads all readings.
+  /// The days with readings that pass the filter, oldest first, of all devices; of a limit the newest so many days. What is
+  /// read grows with these days and not with the store.
   package func readingDays(_ filter: ItemFilter, _ activity: SyncActivity) throws -> [ReadingDay] {
-    let bounds = activity.readingBounds
-    return try read { database in
-      try Row.fetchAll(
-        database,
-        sql: """
-          SELECT (r.device_time - (r.device_time % 86400 + 86400) % 86400) AS day, count(*), sum(r.uploaded = 0),
-            sum(CASE WHEN r.uploaded = 0 THEN (r.partition, r.position) BETWEEN (?, ?) AND (?, ?) ELSE 0 END),
-            sum(CASE WHEN r.uploaded = 0 THEN EXISTS (SELECT 1 FROM refusal AS f WHERE f.series = r.series
-              AND f.position = r.position AND f.value_bucket = r.value_bucket AND f.occurrence = r.occurrence) ELSE 0 END)
-          FROM reading AS r CROSS JOIN series AS s ON s.id = r.series
-          WHERE \(filter.readingKindCondition) AND \(filter.readingCondition)
-            AND r.device_time - \(StoredOffset.sql("r")) >= ? AND r.device_time - \(StoredOffset.sql("r")) < ?
-          GROUP BY day ORDER BY day DESC \(filter.newest.map { "LIMIT \($0)" } ?? "")
-          """, arguments: bounds + [filter.since ?? .min / 2, filter.until ?? .max / 2]
-      ).map(ReadingDay.init).reversed()
+    try translatingErrors(path) {
+      try queue.inDatabase { database in
+        var days: [ReadingDay] = []
+        try database.inTransaction(.deferred) {
+          days = try Self.readingDays(database, filter, activity)
+          return .commit
+        }
+        return days
+      }
     }
+  }
+
+  private static func readingDays(
+    _ database: Database, _ filter: ItemFilter, _ activity: SyncActivity
+  ) throws -> [ReadingDay] {
+    let limit = filter.newest ?? .max
+    guard limit > 0 else { return [] }
+    var tallies: [Int64: DayCounts] = [:]
+    // The first day of those that are listed, once there are enough of them.
+    var first: Int64?
+    var readings = try OrderedReadings(database, filter, isDescending: true)
+    while let reading = try readings.next() {
+      // Those that follow were taken no later, and none of them shows a day that is later by more than an offset.
+      if let first, reading.utc < first - PositionSpan.maxOffset { break }
+      let day = reading.deviceTime.startOfDay
+      let isNew = tallies[day] == nil
+      tallies[day, default: DayCounts()].add(reading, activity)
+      if isNew, tallies.count >= limit { first = tallies.keys.sorted().suffix(limit).first }
+    }
+    return tallies.sorted { $0.key < $1.key }.suffix(limit).map { $1.day(from: $0) }
   }
 }
 
-extension ReadingDay {
-  fileprivate init(_ row: Row) throws {
-    let row = StoredRow(row, of: "reading")
-    start = DeviceTime(seconds: try row[0])
-    (readings, queued) = (try row[1], try row[2])
-    let moving: Int? = try row[3]
-    let refused: Int = try row[4]
-    state =
-      queued == 0
-      ? .synced : moving ?? 0 > 0 ? .syncing : .queued(refused > 0 ? .refused : .waiting)
+/// What is counted of the readings of a day.
+private struct DayCounts {
+  private var readings = 0
+  private var queued = 0
+  private var refused = 0
+  private var isMoving = false
+
+  mutating func add(_ reading: StoredReading, _ activity: SyncActivity) {
+    readings += 1
+    guard !reading.isUploaded else { return }
+    queued += 1
+    if reading.refusal != nil { refused += 1 }
+    if reading.syncState(activity) == .syncing { isMoving = true }
   }
+
+  func day(from start: Int64) -> ReadingDay {
+    let state: SyncState =
+      queued == 0 ? .synced : isMoving ? .syncing : .queued(refused > 0 ? .refused : .waiting)
+    return ReadingDay(start: DeviceTime(seconds: start), readings: readings, queued: queued, state: state)
+  }
+}
+
+extension DeviceTime {
+  /// Its midnight, in civil seconds.
+  fileprivate var startOfDay: Int64 { seconds - (seconds % 86400 + 86400) % 86400 }
 }

@@ -38,11 +38,6 @@ package struct SyncActivity: Hashable, Sendable {
     lastReading = try bounds.flatMap { TransferKey(try $0["last_section"], try $0["last_position"]) }
   }
 
-  /// The bounds of the readings on their way, as parameters of a statement.
-  var readingBounds: StatementArguments {
-    [firstReading?.partition, firstReading?.position, lastReading?.partition, lastReading?.position]
-  }
-
   fileprivate func holds(_ key: TransferKey) -> Bool {
     guard let firstReading, let lastReading else { return false }
     return firstReading <= key && key <= lastReading

@@ -41,8 +41,10 @@ package struct DayCurve: Sendable {
   package var date: String { Grouping.day.name(of: day) }
   /// 23, 24 or 25.
   package var hourCount: Int { Int((period.end - period.start + 1800) / 3600) }
+  /// Whether no value of glucose is shown.
+  package var hasNoReadings: Bool { sensor.isEmpty && sticks.isEmpty && scans.isEmpty }
   /// Whether there is nothing to show.
-  package var isEmpty: Bool { sensor.isEmpty && sticks.isEmpty && scans.isEmpty && events.isEmpty }
+  package var isEmpty: Bool { hasNoReadings && events.isEmpty }
 
   /// A longer gap breaks the curve.
   static let maxGapSeconds: Int64 = 45 * 60
@@ -84,25 +86,21 @@ package struct DayEvent: Sendable {
   }
   /// Units of insulin, those given over some time with them.
   package var units: Double? {
-    let parts = ["units", "extended"].compactMap(number)
+    let parts = ["units", "extended"].compactMap(fields.amount)
     return parts.isEmpty ? nil : parts.reduce(0, +)
   }
   /// Units an hour.
-  package var rate: Double? { number("rate") }
+  package var rate: Double? { fields.amount("rate") }
   /// Whether it is a rate of a pump, of which a day has many: shown only in the sum of the day.
   package var isBasalRate: Bool {
     kind == .insulin && fields.subtype == "basal" && (rate != nil || minutes != nil)
   }
   /// Grams of carbohydrates.
-  package var carbohydrates: Double? { number("carbs") }
+  package var carbohydrates: Double? { fields.amount("carbs") }
   /// Servings of unknown size.
-  package var servings: Double? { number("servings") }
+  package var servings: Double? { fields.amount("servings") }
   /// How long it took.
-  package var minutes: Double? { number("minutes") }
-
-  private func number(_ name: String) -> Double? {
-    if case .number(let number)? = fields[name] { number } else { nil }
-  }
+  package var minutes: Double? { fields.amount("minutes") }
 }
 
 /// Gathers what the days of a period hold. Readings and records pass through in the order of time.

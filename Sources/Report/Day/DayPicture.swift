@@ -31,6 +31,7 @@ package struct DayPicture: Sendable {
     let heading = text(words.heading(zone: zone))
     if day.isEmpty { return heading + [PlotLine("no readings and no records")] }
     var lines = heading + DayPlot(day, targets, glucose, signs, columns: width, rows: rows).lines
+    if day.hasNoReadings { lines.append(PlotLine("no readings")) }
     for parts in [words.sensor, words.sticks, words.amounts] where !parts.isEmpty {
       lines += text(parts.joined(separator: " · "))
     }

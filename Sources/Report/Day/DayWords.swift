@@ -58,6 +58,7 @@ package struct DayWords: Sendable {
   package func sentences(zone: String) -> [String] {
     var lines = [heading(zone: zone).replacing(" · ", with: ", ") + "."]
     if day.isEmpty { return lines + ["No readings and no records."] }
+    if day.hasNoReadings { lines.append("No readings.") }
     for parts in [sensor, sticks, amounts] where !parts.isEmpty {
       lines.append(parts.joined(separator: ", ") + ".")
     }

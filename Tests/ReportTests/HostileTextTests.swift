@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Report
+
+/// Text of others on a page: in elements, attributes, tables, and the titles of pictures.
+struct HostileTextTests {
+  private static let texts = [
+    "<script>alert(1)</script>", "</td></table></section><script src=x></script>",
+    "\"><img src=x onerror=alert(1)>",
+    "\" onfocus=\"alert(1)\" autofocus x=\"", "' onmouseover='alert(1)",
+    "</title><style>*{display:none}</style>",
+    "</desc></svg><foreignObject>", "<!--", "]]>", "<![CDATA[", "&lt;script&gt;", "&#60;b&#62;", "&amp",
+    "{{{page.title}}}{{#page.sections}}{{/page.sections}}{{>x}}", "{1}{2}", "<\u{338}script>", "\"\u{301}x",
+    "a\u{0}b\u{1B}[31m\u{7F}\u{9B}c", "\u{202E}evil\u{202C}\u{2066}x\u{2069}\u{200F}\u{61C}",
+    "a\r\nb\u{2028}c\u{85}d",
+    "javascript:alert(1)", "url(http://x)",
+  ]
+
+  /// A report with this text wherever a text of others is shown.
+  private func contents(_ text: String) -> ReportContents {
+    var report = SampleReport.usual
+    (report.readings, report.days) = (Array(report.readings.prefix(100)), 2)
+    let kinds: [RecordKind] = [.note, .exercise, .insulin, .food]
+    report.records += kinds.enumerated().map { index, kind in
+      (kind, RecordFields(["text": .text(text), "subtype": .text(text)]), "2026-03-03T1\(index):00")
+    }
+    report.devices = [ReportDevice(name: text, serialNumber: text)]
+    let own = report.contents
+    return ReportContents(
+      result: own.result, days: own.days, devices: own.devices, targets: own.targets, unit: own.unit,
+      zone: text, dates: (text, text), device: text, version: text, isAnonymised: false)
+  }
+
+  private func html(_ text: String, _ texts: PageTexts) throws -> String {
+    var contents = contents(text)
+    contents.links = [ReportLink(.day(text), target: text)]
+    return try ReportPage(contents, texts).html()
+  }
+
+  /// The tags of a page, each with the names of its attributes: what a browser acts by.
+  private func tags(_ html: String) -> [String] {
+    html.matches(of: /<[^>]*>/).map { tag in
+      let name = tag.output.prefix { !$0.isWhitespace && $0 != ">" }
+      let attributes = tag.output.matches(of: /\ ([a-zA-Z-]+)="[^"]*"/).map { String($0.1) }
+      return ([String(name)] + attributes).joined(separator: " ")
+    }
+  }
+
+  @Test(arguments: texts, [PageTexts.english.code, PageTexts.german.code])
+  func aTextOfOthersIsOnlyText(_ text: String, _ code: String) throws {
+    let words = try #require(PageTexts.all.first { $0.code == code })
+    let clean = try html("clean", words)
+    let page = try html(text, words)
+    #expect(tags(page) == tags(clean))
+    for sign in ["<", ">", "\"", "'"] as [Unicode.Scalar] {
+      #expect(
+        page.unicodeScalars.count { $0 == sign } == clean.unicodeScalars.count { $0 == sign }, "\(sign)")
+    }
+    // Notes in a table, names, the zone, the dates, the chosen device, the link and its text.
+    #expect(clean.ranges(of: "clean").count > 9)
+    #expect(page.ranges(of: Markup(text).description).count == clean.ranges(of: "clean").count)
+    let replaced = { (html: String) in html.unicodeScalars.count { $0 == "\u{FFFD}" } }
+    #expect(replaced(page) == replaced(ForeignText.shown(page)))
+  }
+
+  /// The check finds what is not escaped: in text, in an attribute, and in the title of a picture.
+  @Test(arguments: [
+    ("<p>clean</p>", "<p>a<script>b</p>"), ("<a href=\"clean\">", "<a href=\"\" onfocus=\"x\">"),
+    ("<title>clean</title>", "<title></title><style></title>"),
+  ])
+  func markupThatIsNotEscapedIsFound(_ clean: String, _ hostile: String) {
+    #expect(tags(clean) != tags(hostile))
+    #expect(tags(clean) == tags(clean.replacing("clean", with: Markup("\"<b> onfocus='x'").description)))
+  }
+
+  @Test(arguments: texts)
+  func aPictureTakesItsTitleAndDescriptionAsText(_ text: String) {
+    func picture(_ text: String) -> String {
+      SVG.picture("a", width: 10, height: 10, title: text, description: text, SVG.text("", 0, 0, text))
+        .description
+    }
+    #expect(tags(picture(text)) == tags(picture("clean")))
+    #expect(picture(text).ranges(of: Markup(text).description).count == 3)
+  }
+}
