@@ -42,16 +42,62 @@ package final class XMLScanner {
     /// The values of the rows, each ended by nothing: `fields` says where they are.
     var values: [UInt8] = []
     var fields: [Range<Int>] = []
-    var openValues: [UInt8] = []
-    var openFields: [Range<Int>] = []
-    /// The columns of attribute names by their address: expat keeps each name once.
+    /// Where the values and fields of the open row begin, which are the last.
+    var openValue = 0
+    var openField = 0
+    /// The columns of attribute names by their address: expat keeps each name once. In the order in which they were met.
     var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
+
+    /// Forgets the rows of the last piece; what is known of an open row moves to the front.
+    mutating func forgetRows() {
+      rows.removeAll(keepingCapacity: true)
+      guard openRow != nil else {
+        values.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingCapacity: true)
+        return
+      }
+      values.removeSubrange(..<openValue)
+      fields.removeSubrange(..<openField)
+      for index in fields.indices where fields[index].lowerBound >= 0 {
+        fields[index] = (fields[index].lowerBound - openValue)..<(fields[index].upperBound - openValue)
+      }
+      (openValue, openField) = (0, 0)
+    }
+
+    @inline(__always)
+    mutating func store(_ value: UnsafePointer<CChar>, _ column: Int) {
+      let (count, start) = (strlen(value), values.count)
+      value.withMemoryRebound(to: UInt8.self, capacity: count) {
+        values.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
+      }
+      fields[openField + column] = start..<(start + count)
+    }
+  }
+
+  /// The names of `ElementShape.Pairs` as expat gives names: to make them for each comparison costs more than all else.
+  private struct PairNames {
+    let element: UnsafeMutablePointer<CChar>
+    let key: UnsafeMutablePointer<CChar>
+    let value: UnsafeMutablePointer<CChar>
+    let columns: [UnsafeMutablePointer<CChar>]
+
+    init?(_ pairs: ElementShape.Pairs) {
+      guard let element = strdup(pairs.element), let key = strdup(pairs.key), let value = strdup(pairs.value)
+      else {
+        return nil
+      }
+      (self.element, self.key, self.value) = (element, key, value)
+      columns = pairs.names.compactMap { strdup($0) }
+    }
+
+    func deallocate() { for name in [element, key, value] + columns { free(name) } }
   }
 
   private let state: UnsafeMutablePointer<State>
   private let parser: XML_Parser
   private let shape: ElementShape
   private let path: [UnsafeMutablePointer<CChar>]
+  private let pairs: PairNames?
   private static let absent = -1..<(-1)
 
   package init(_ shape: ElementShape) {
@@ -59,6 +105,7 @@ package final class XMLScanner {
     state = .allocate(capacity: 1)
     state.initialize(to: State())
     path = shape.path.compactMap { strdup($0) }
+    pairs = shape.pairs.flatMap(PairNames.init)
     // The text was decoded before, whatever its declaration says.
     parser = XML_ParserCreate("UTF-8")
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
@@ -72,33 +119,36 @@ package final class XMLScanner {
   deinit {
     XML_ParserFree(parser)
     for name in path { free(name) }
+    pairs?.deallocate()
     state.deinitialize(count: 1)
     state.deallocate()
   }
 
   /// The rows of the last piece.
   package var rows: [FoundRow] { state.pointee.rows }
+  /// The row at a place among those of the last piece, from 0; nil behind the last.
+  package func row(_ place: Int) -> FoundRow? {
+    place < state.pointee.rows.count ? state.pointee.rows[place] : nil
+  }
   /// The first byte of what is not complete, which can be a row: the caller keeps the bytes from here on.
   package var neededFrom: Int64 { min(state.pointee.openRow ?? state.pointee.unread, state.pointee.unread) }
 
-  /// The value in a column of a row; nil where the row has none.
-  package func value<Result>(_ row: FoundRow, _ column: Int, _ use: (Int, Int) -> Result) -> Result? {
+  /// Where the value in a column of a row is among all values; nil where the row has none.
+  package func value(_ row: FoundRow, _ column: Int) -> (start: Int, count: Int)? {
     let range = state.pointee.fields[row.firstField + column]
-    return range.lowerBound < 0 ? nil : use(range.lowerBound, range.count)
+    return range.lowerBound < 0 ? nil : (range.lowerBound, range.count)
   }
 
-  /// The bytes of all state.pointee.values, in which those of a column are found.
+  /// The bytes of all values, in which those of a column are found.
   package func withValues<Result>(_ use: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     try state.pointee.values.withUnsafeBufferPointer(use)
   }
 
-  /// Reads a piece; the state.pointee.rows of the piece before are forgotten.
+  /// Reads a piece; the rows of the piece before are forgotten.
   ///
   /// - Returns: why nothing more can be read; nil when all is well.
   package func feed(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
-    state.pointee.rows.removeAll(keepingCapacity: true)
-    state.pointee.values.removeAll(keepingCapacity: true)
-    state.pointee.fields.removeAll(keepingCapacity: true)
+    state.pointee.forgetRows()
     let status = bytes.withMemoryRebound(to: CChar.self) {
       XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
     }
@@ -141,38 +191,41 @@ package final class XMLScanner {
     state.pointee.openRow = place
     state.pointee.openEnd = place + Int64(XML_GetCurrentByteCount(parser))
     state.pointee.openLine = Int64(XML_GetCurrentLineNumber(parser))
-    state.pointee.openValues.removeAll(keepingCapacity: true)
-    state.pointee.openFields.removeAll(keepingCapacity: true)
-    for _ in 0..<shape.columnCount { state.pointee.openFields.append(Self.absent) }
+    state.pointee.openValue = state.pointee.values.count
+    state.pointee.openField = state.pointee.fields.count
+    for _ in 0..<shape.columnCount { state.pointee.fields.append(Self.absent) }
     var index = 0
+    // Nearly all rows have the same attributes in the same order.
+    var expected = 0
     while let name = attributes[index], let value = attributes[index + 1] {
-      let column = column(of: name)
-      if column >= 0 { store(value, column) }
+      let column = column(of: name, at: &expected)
+      if column >= 0 { state.pointee.store(value, column) }
       index += 2
     }
   }
 
-  private func column(of name: UnsafePointer<CChar>) -> Int {
-    for known in state.pointee.columnsOfNames where known.name == name { return known.column }
-    let text = String(cString: name)
-    let column = shape.attributes.firstIndex(of: text) ?? -1
-    if state.pointee.columnsOfNames.count < 64 { state.pointee.columnsOfNames.append((name, column)) }
-    return column
+  /// - Parameter place: the name's place among those that were met, if it comes where it came before; then that of the next.
+  private func column(of name: UnsafePointer<CChar>, at place: inout Int) -> Int {
+    if place >= state.pointee.columnsOfNames.count || state.pointee.columnsOfNames[place].name != name {
+      guard let found = state.pointee.columnsOfNames.firstIndex(where: { $0.name == name }) else {
+        return meet(name)
+      }
+      place = found
+    }
+    place += 1
+    return state.pointee.columnsOfNames[place - 1].column
   }
 
-  private func store(_ value: UnsafePointer<CChar>, _ column: Int) {
-    let count = strlen(value)
-    let start = state.pointee.openValues.count
-    value.withMemoryRebound(to: UInt8.self, capacity: count) {
-      state.pointee.openValues.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
-    }
-    state.pointee.openFields[column] = start..<(start + count)
+  private func meet(_ name: UnsafePointer<CChar>) -> Int {
+    let column = shape.attributes.firstIndex(of: String(cString: name)) ?? -1
+    if state.pointee.columnsOfNames.count < 64 { state.pointee.columnsOfNames.append((name, column)) }
+    return column
   }
 
   private func takePair(
     _ name: UnsafePointer<CChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>
   ) {
-    guard let pairs = shape.pairs, strcmp(name, pairs.element) == 0 else { return }
+    guard let pairs, strcmp(name, pairs.element) == 0 else { return }
     var (key, value): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
     var index = 0
     while let attribute = attributes[index] {
@@ -180,9 +233,10 @@ package final class XMLScanner {
       if strcmp(attribute, pairs.value) == 0 { value = attributes[index + 1] }
       index += 2
     }
-    guard let key, let value, state.pointee.openValues.count < Self.longestItem else { return }
-    if let column = pairs.names.firstIndex(where: { strcmp(key, $0) == 0 }) {
-      store(value, shape.attributes.count + column)
+    guard let key, let value, state.pointee.values.count - state.pointee.openValue < Self.longestItem
+    else { return }
+    if let column = pairs.columns.firstIndex(where: { strcmp(key, $0) == 0 }) {
+      state.pointee.store(value, shape.attributes.count + column)
     }
   }
 
@@ -204,13 +258,7 @@ package final class XMLScanner {
     state.pointee.rows.append(
       FoundRow(
         line: state.pointee.openLine, source: start..<max(end, state.pointee.openEnd),
-        firstField: state.pointee.fields.count))
-    let shift = state.pointee.values.count
-    state.pointee.values += state.pointee.openValues
-    for field in state.pointee.openFields {
-      state.pointee.fields.append(
-        field.lowerBound < 0 ? field : (field.lowerBound + shift)..<(field.upperBound + shift))
-    }
+        firstField: state.pointee.openField))
     state.pointee.openRow = nil
   }
 }

@@ -27,7 +27,7 @@ import Testing
   private func cells(of row: XMLScanner.FoundRow, _ scanner: XMLScanner) -> String {
     scanner.withValues { values in
       (0..<Self.shape.columnCount).map { column in
-        scanner.value(row, column) { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) } ?? "-"
+        scanner.value(row, column).map { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) } ?? "-"
       }.joined(separator: "|")
     }
   }
@@ -40,6 +40,20 @@ import Testing
       """
     #expect(scan(text, piece: piece).rows == ["1|2|-", "x & y|-|ä", "-|-|-"])
     #expect(scan(text, piece: piece).stop == nil)
+  }
+
+  @Test(arguments: [1, 4, 16, 1000]) func attributesAreReadInAnyOrderAndOpenRowsSurviveAPiece(_ piece: Int) {
+    let text = """
+      <Root><Row a="1" b="2" c="3"/><Row c="3" b="4"/><Row b="5" a="6"><Entry value="7" key="k"/> <Entry key="k"/></Row><Row
+      d="8" e="9" a="10"><Entry key="kk" value="no"/><Entry other="0" key="k" value=""/></Row><Row a="11" b="12"/></Root>
+      """
+    #expect(scan(text, piece: piece).rows == ["1|2|-", "-|4|-", "6|5|7", "10|-|", "11|12|-"])
+  }
+
+  @Test func moreNamesOfAttributesThanAreKeptAreReadAsWell() {
+    let many = (0..<200).map { "x\($0)='0'" }.joined(separator: " ")
+    let (rows, stop) = scan("<Root><Row \(many) a='1'/><Row b='2' a='3'/><Row a='4' \(many) b='5'/></Root>")
+    #expect(rows == ["1|-|-", "3|2|-", "4|5|-"] && stop == nil)
   }
 
   @Test func rowsKnowTheirLineAndPlace() throws {

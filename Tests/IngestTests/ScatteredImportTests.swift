@@ -56,6 +56,19 @@ import Testing
     #expect(try shuffled.content() == content)
   }
 
+  @Test func aFileWithTheNewestFirstGivesTheStoreOfAnOrderedOne() throws {
+    let (ordered, reversed) = (try ImportBench(), try ImportBench())
+    let text = ([Self.header] + Self.rows).joined(separator: "\n") + "\n"
+    let expected = try ordered.run(ordered.file("a.csv", text.utf8)).counts
+    let turned = ([Self.header] + Self.rows.reversed()).joined(separator: "\n") + "\n"
+    let path = try reversed.file("a.csv", turned.utf8)
+    let counts = try reversed.run(path).counts
+    #expect(try stored(reversed) == stored(ordered))
+    #expect(counts.newReadings == expected.newReadings && counts.repeatedReadings == 700)
+    #expect(counts.firstTime == expected.firstTime && counts.lastTime == expected.lastTime)
+    #expect(try reversed.run(path).counts.newReadings == 0)
+  }
+
   @Test func aStrictImportOfAShuffledFileWithARejectionStoresNothing() throws {
     let bench = try ImportBench()
     let path = try bench.file("a.csv", export(seed: 3))

@@ -39,6 +39,30 @@ import Testing
     #expect(!ScatteredReadings.areScattered([]))
   }
 
+  @Test func readingsOfWhichMostStepsGoBackAreNewestFirst() {
+    let numbers = 0..<Self.count
+    #expect(ScatteredReadings.areNewestFirst(Self.readings(numbers.reversed())))
+    // Every twentieth comes late.
+    #expect(ScatteredReadings.areNewestFirst(Self.readings(numbers.map { $0 % 20 == 0 ? 700 - $0 : -$0 })))
+    #expect(!ScatteredReadings.areNewestFirst(Self.readings(numbers)))
+    #expect(!ScatteredReadings.areNewestFirst(Self.readings(numbers.map { $0 % 3000 })))
+    #expect(!ScatteredReadings.areNewestFirst(Self.readings(numbers.map { _ in 7 })))
+    let few = numbers.reversed().prefix(ScatteredReadings.fewest - 1)
+    #expect(!ScatteredReadings.areNewestFirst(Self.readings(few)))
+    #expect(!ScatteredReadings.areNewestFirst([]))
+  }
+
+  @Test func runsOneBeforeTheOtherAreMerged() throws {
+    var waiting = try ScatteredReadings()
+    // The last two have places in common.
+    for numbers in [900..<1000, 600..<900, 100..<301, 300..<600] as [Range<Int64>] {
+      try waiting.add(Self.readings(numbers.reversed()), of: [1])
+    }
+    var merged: [Int64] = []
+    try waiting.merge(of: [1]) { merged += $0.map(\.line) }
+    #expect(merged == Array(100...300) + Array(300..<1000))
+  }
+
   @Test func runsAreMergedInTheOrderOfTheKeyAndOfTheInput() throws {
     var waiting = try ScatteredReadings()
     var all: [Reading] = []
@@ -142,6 +166,34 @@ import Testing
       #expect(counts.count == 2 && counts.last == 12_000 && writer.counts.repeatedReadings == 12_000)
     }
     #expect(try scratch.number("SELECT count(*) FROM reading") == 12_000)
+  }
+
+  private func newestFirst(_ reading: (Int64) -> Reading, days: Int64 = 0) -> IngestBatch {
+    Make.batch((0..<12_000).map { reading(Make.noon + days * 86_400 - $0 * 300) })
+  }
+
+  @Test func readingsWithTheNewestFirstWaitWhereNoneIsLater() throws {
+    try ingest { writer in
+      try writer.write(newestFirst(hundred))
+      try writer.write(newestFirst(other, days: -40))
+      #expect(try scratch.number("SELECT count(*) FROM reading") == 0)
+      try writer.storeScattered { _ in }
+      #expect(writer.counts.newReadings == 23_520 && writer.counts.changedReadings == 480)
+    }
+    // Of two of one identity the first in the input stays.
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE value = 100") == 12_000)
+  }
+
+  @Test func readingsWithTheNewestFirstDoNotWaitWhereLaterOnesAreStored() throws {
+    try scratch.ingest(Make.batch([hundred(Make.noon)]))
+    try ingest { writer in
+      try writer.write(newestFirst(hundred))
+      #expect(try scratch.number("SELECT count(*) FROM reading") == 12_000)
+      try writer.write(newestFirst(hundred, days: 1))
+      #expect(try scratch.number("SELECT count(*) FROM reading") == 12_000)
+      try writer.storeScattered { _ in }
+    }
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 12_288)
   }
 
   @Test func nothingWaitsWhereSomeoneWatches() throws {

@@ -13,6 +13,22 @@ import Testing
 
   private func pending() throws -> Int { try scratch.open(.reader).overview(ingests: 0).pendingReadings }
 
+  @Test func theSeriesWithTheMostReadingsGetsTheLastId() throws {
+    var batch = Make.batch(
+      (0..<900 as Range<Int64>).map { number in
+        var reading = Make.tick(number, 100, at: Make.noon + number * 300)
+        reading.device = DeviceIndex(number % 9 == 8 ? 1 : 0)
+        return reading
+      })
+    batch.devices = [Make.device, Device(vendor: "Other", model: "B", serial: "2", format: "test")]
+    try scratch.ingest(batch)
+    #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
+    // What is stored keeps its id.
+    batch.readings = batch.readings.filter { $0.device == DeviceIndex(1) } + batch.readings.prefix(450)
+    try scratch.ingest(batch)
+    #expect(try scratch.rows("SELECT readings FROM series ORDER BY id") == ["100", "800"])
+  }
+
   @Test func countersFollowEveryUploadAndEveryRequeue() throws {
     let readings = (0..<10).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * 300) }
     try scratch.ingest(Make.batch(readings + [Make.tick(1, 90), Make.reading(.smbg, Make.milligrams(90))]))

@@ -146,10 +146,17 @@ struct GlookoFormat: ExportFormat {
   ) {
     let cell = row[column]
     settleMark(cell)
-    if cell.isEmpty || cell.number(glucose.mark) == 0 { return out.skip("row without a value") }
+    if cell.isEmpty { return out.skip("row without a value") }
+    let value: CellValue
+    if let number = cell.number(glucose.mark) {
+      if number == 0 { return out.skip("row without a value") }
+      value = CellValue(glucose: number, glucose.unit)
+    } else {
+      value = glucose.read(cell)
+    }
     let isManual = row[table[.isManual]].equalsFolded("m")
     out.add(
-      kind, glucose.read(cell), device: device(row, in: &out), at: time, marks: isManual ? .manual : [],
+      kind, value, device: device(row, in: &out), at: time, marks: isManual ? .manual : [],
       row: row)
   }
 

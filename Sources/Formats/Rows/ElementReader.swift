@@ -31,9 +31,9 @@ final class ElementReader: RowSource {
 
   func next() throws -> RowOutcome {
     while true {
-      if nextRow < scanner.rows.count {
+      if let found = scanner.row(nextRow) {
         nextRow += 1
-        return .row(row(scanner.rows[nextRow - 1]))
+        return .row(row(found))
       }
       if let stop { return .end(cut: (stop.line, stop.reason)) }
       if isAtEnd { return .end(cut: nil) }
@@ -99,11 +99,11 @@ final class ElementReader: RowSource {
   }
 
   private func row(_ found: XMLScanner.FoundRow) -> Row {
+    let base = UnsafePointer(values.baseAddress ?? text.base)
     for column in 0..<columnCount {
-      let field = scanner.value(found, column) { start, count in
-        Field(start: UnsafePointer(values.baseAddress ?? text.base) + start, count: count, shape: .quoted)
-      }
-      (fields + column).initialize(to: field ?? .absent)
+      let place = scanner.value(found, column)
+      (fields + column).initialize(
+        to: place.map { Field(start: base + $0.start, count: $0.count, shape: .quoted) } ?? .absent)
     }
     let start = text.start + Int(found.source.lowerBound - windowStart)
     return Row(

@@ -138,14 +138,15 @@ package final class IngestWriter {
     state.notes = ImportNotes(ingest: id)
   }
 
-  /// Stores a batch in one transaction. Where the source may wait, readings in no order do so for `storeScattered`, and
-  /// all behind them: of two readings of one identity the first in the input stays.
+  /// Stores a batch in one transaction. Where the source may wait, readings in no order do so for `storeScattered`, those with
+  /// the newest first as well if the store holds no later ones, and all behind them: of two readings of one identity the first
+  /// in the input stays.
   ///
   /// - Returns: readings that the store itself does not take. The batch's own rejections are not among them.
   @discardableResult
   package func write(_ batch: IngestBatch) throws -> [Rejection] {
     guard !batch.isEmpty else { return [] }
-    let waits = keepsScattered && (scattered != nil || ScatteredReadings.areScattered(batch.readings))
+    let waits = try keepsScattered && (scattered != nil || gainsByWaiting(batch.readings))
     var refused: [Rejection] = []
     try inTransaction {
       try requireZone(for: batch)
@@ -375,6 +376,15 @@ package final class IngestWriter {
       state = before
       throw error
     }
+  }
+
+  /// Whether readings are stored faster in the order of time. Those with the newest first only where they then come behind
+  /// all others: what goes between others costs the same in any order.
+  private func gainsByWaiting(_ readings: [Reading]) throws -> Bool {
+    if ScatteredReadings.areScattered(readings) { return true }
+    guard ScatteredReadings.areNewestFirst(readings) else { return false }
+    let last = try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(last_time) FROM series"))
+    return readings.contains { $0.deviceTime.seconds > last ?? .min }
   }
 
   /// Keeps readings for the end; false where there is no room. They can be stored as they come, too, only slower.

@@ -50,6 +50,8 @@ struct BatchOrder {
     together.removeAll(keepingCapacity: true)
     restarted.removeAll(keepingCapacity: true)
     repeated = 0
+    // Of a few readings it matters little where they go.
+    if readings.count > BatchTable.capacity { try table.meet(readings) }
     try makeKeys(readings, in: &table)
     var start = 0
     while start < keys.count {

@@ -4,10 +4,12 @@ import HeapModule
 import Logbook
 import TemporaryFiles
 
-/// Readings that a file gives in no order of time, kept beside the store until they can be stored in theirs.
+/// Readings that a file gives in no order of time, or the newest first, kept beside the store until they can be stored in theirs.
 ///
-/// Stored as they come, every batch would change nearly every page of the table, and an import's time would grow with
-/// the square of its readings. Kept are sorted runs in a file, which are merged at the end.
+/// Stored as they come, every batch in no order would change nearly every page of the table, and an import's time would grow
+/// with the square of its readings. Batches that go one before the other are stored between the readings of others: each insert
+/// looks for its place twice, which takes three quarters more of SQLite's time than appending. Kept are sorted runs in a file,
+/// which are merged at the end.
 struct ScatteredReadings {
   /// The most runs: two million readings in 128 MB, since the file's folder may be memory.
   static let maxRuns = 100
@@ -39,6 +41,14 @@ struct ScatteredReadings {
     return steps[steps.count / 2] > (times[times.count * 9 / 10] - times[times.count / 10]) / minPart
   }
 
+  /// Whether most steps from one reading to the next go back in time.
+  static func areNewestFirst(_ readings: [Reading]) -> Bool {
+    guard readings.count >= fewest else { return false }
+    let sample = stride(from: 1, to: readings.count, by: readings.count / sampleSize)
+    let steps = sample.map { readings[$0].deviceTime.seconds - readings[$0 - 1].deviceTime.seconds }
+    return steps.count { $0 < 0 } > steps.count / 2
+  }
+
   /// Keeps a batch.
   ///
   /// - Parameter devices: the stored ids of the device indexes.
@@ -67,7 +77,8 @@ struct ScatteredReadings {
     }
     var batch: [Reading] = []
     batch.reserveCapacity(IngestBatch.size)
-    while let place = heap.min {
+    var next = heap.popMin()
+    while let place = next {
       let isFull =
         batch.count >= IngestBatch.size
         && batch.last.map { place.isSame(as: Place($0, devices, run: 0)) } == false
@@ -78,9 +89,12 @@ struct ScatteredReadings {
       if let reading = try cursors[place.run].reading(from: file) { batch.append(reading) }
       cursors[place.run].next += 1
       if let reading = try cursors[place.run].reading(from: file) {
-        heap.replaceMin(with: Place(reading, devices, run: place.run))
+        let following = Place(reading, devices, run: place.run)
+        // Runs one behind the other, as of a file with the newest first, cost one comparison for each reading.
+        let isNext = heap.min.map { following < $0 } ?? true
+        next = isNext ? following : heap.replaceMin(with: following)
       } else {
-        heap.removeMin()
+        next = heap.popMin()
       }
     }
     if !batch.isEmpty { try store(batch) }

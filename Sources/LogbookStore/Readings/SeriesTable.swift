@@ -47,10 +47,29 @@ struct SeriesTable {
   /// The place of a reading's series in `all`.
   @inline(__always)
   mutating func place(of reading: Reading) throws -> Int {
-    let code =
-      Int(reading.device.number) << 4 | Int(reading.kind.rawValue) << 1 | Int(reading.positionKind.rawValue)
+    let code = Self.code(reading)
     if code < places.count, places[code] >= 0 { return places[code] }
     return try meet(reading, code)
+  }
+
+  /// Meets the series of a batch, those with the fewest readings first. New ones get their ids in this order, and ticks that a
+  /// device counts are stored by these ids (see the schema): so most readings of an input are appended, whichever device
+  /// it names first.
+  mutating func meet(_ readings: [Reading]) throws {
+    var groups: [(first: Int, count: Int)] = []
+    var groupsByCode: [Int] = []
+    for (index, reading) in readings.enumerated() {
+      let code = Self.code(reading)
+      while groupsByCode.count <= code { groupsByCode.append(-1) }
+      if groupsByCode[code] < 0 {
+        groupsByCode[code] = groups.count
+        groups.append((index, 0))
+      }
+      groups[groupsByCode[code]].count += 1
+    }
+    for group in groups.sorted(by: { ($0.count, $0.first) < ($1.count, $1.first) }) {
+      _ = try place(of: readings[group.first])
+    }
   }
 
   /// Whether the store may hold a reading of the series at a place here, at this position.
@@ -107,6 +126,12 @@ struct SeriesTable {
 }
 
 extension SeriesTable {
+  /// Device index, kind and position kind as one number.
+  @inline(__always)
+  private static func code(_ reading: Reading) -> Int {
+    Int(reading.device.number) << 4 | Int(reading.kind.rawValue) << 1 | Int(reading.positionKind.rawValue)
+  }
+
   private mutating func meet(_ reading: Reading, _ code: Int) throws -> Int {
     let series = try stored(reading)
     // Two devices of an input may be one device of the store.
