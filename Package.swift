@@ -19,6 +19,9 @@ let documentation: [Package.Dependency] =
   Context.environment["GLUCOPORT_DOCUMENTATION"] == nil
   ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
 
+// Only for Tests/fuzz.sh, which links it with libFuzzer: a program without it has no `main`.
+let fuzzed = Context.environment["GLUCOPORT_FUZZ"] != nil
+
 let package = Package(
   name: "glucoport",
   products: [
@@ -27,7 +30,7 @@ let package = Package(
     .library(name: "Logbook", targets: ["Logbook"]),
     .library(name: "Formats", targets: ["Formats"]),
     .library(name: "Meters", targets: ["Meters", "USBTransport"]),
-  ],
+  ] + (fuzzed ? [.library(name: "Fuzz", type: .static, targets: ["Fuzz"])] : []),
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -324,4 +327,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
+    + (fuzzed
+      ? [
+        .target(
+          name: "Fuzz", dependencies: ["Formats", "Logbook", "TemporaryFiles", "TestArchives"],
+          path: "Tests/Fuzz", exclude: ["seeds.py", "sheet.dict", "xml.dict"], swiftSettings: settings)
+      ] : [])
 )

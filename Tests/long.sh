@@ -5,7 +5,8 @@
 #   Tests/long.sh
 # The number of seeds is set by GLUCOPORT_SCHEDULES and GLUCOPORT_FUZZ_ROUNDS, the first ones by GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_FUZZ_SEED, the readings in a comparison by GLUCOPORT_VERIFY_READINGS, those of the upload to a site by
-# GLUCOPORT_SITE_READINGS, and the bytes between two cuts of a site's answer by GLUCOPORT_SITE_CUTS.
+# GLUCOPORT_SITE_READINGS, the bytes between two cuts of a site's answer by GLUCOPORT_SITE_CUTS, and the seconds that
+# libFuzzer gets for each kind of input by GLUCOPORT_FUZZ_SECONDS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh
@@ -42,6 +43,9 @@ GLUCOPORT_METER_PLUG=$(swift build --show-bin-path)/meter-plug Tests/fresh-root.
 
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
+
+phase "inputs of libFuzzer"
+Tests/fuzz.sh "${GLUCOPORT_FUZZ_SECONDS:-600}"
 
 phase "what a comparison of large stores weighs"
 GLUCOPORT_VERIFY_READINGS=${GLUCOPORT_VERIFY_READINGS:-1000000} check --filter '\.VerifyTrafficTests/'

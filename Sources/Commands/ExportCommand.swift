@@ -70,7 +70,7 @@ struct ExportCommand: ClassifiedCommand {
     var filter = try items.filter(store)
     // An export leaves nothing out unasked: a newer program may read it.
     filter.includesUnlistedKinds = items.kind == nil
-    var writer = writer(output)
+    var writer = try writer(store, output)
     writer.begin()
     try store.forEachItem(filter) {
       writer.write($0)
@@ -79,14 +79,18 @@ struct ExportCommand: ClassifiedCommand {
     for message in writer.end() { output.message("glucoport: \(message)") }
     try output.finish()
   }
-  private func writer(_ output: Output) -> any ItemWriter {
-    switch format {
+  private func writer(_ store: Store, _ output: Output) throws -> any ItemWriter {
+    func fhir(_ form: FHIRWriter.Form) throws -> any ItemWriter {
+      let logbook = try store.identityParts() ?? [""]
+      return DocumentItemWriter(
+        FHIRWriter(form, logbook: logbook, profile: profile, patientName: patientName), output)
+    }
+    return switch format {
     case .csv: OwnFormatWriter(.csv(isSpreadsheetSafe: spreadsheetSafe), inBothUnits: bothUnits, output)
     case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: bothUnits, output)
     case .nightscout: DocumentItemWriter(NightscoutEntryWriter(), output)
-    case .fhir: DocumentItemWriter(FHIRWriter(.bundle, profile: profile, patientName: patientName), output)
-    case .fhirNDJSON:
-      DocumentItemWriter(FHIRWriter(.ndjson, profile: profile, patientName: patientName), output)
+    case .fhir: try fhir(.bundle)
+    case .fhirNDJSON: try fhir(.ndjson)
     case .openmhealth: DocumentItemWriter(OpenMHealthWriter(), output)
     }
   }

@@ -60,36 +60,44 @@ final class ImportRun {
     }
     guard let inputs else { return }
     let before = statuses.count
-    var hasExport = false
     passedOver = 0
+    let hasExport = try importEach(of: inputs, place)
+    if SignalFlag.isRaised { return }
+    if passedOver > Self.maxNamed, !command.quiet, let part = inputs.container?.part {
+      output.message(
+        "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more \(part)")) not imported")
+    }
+    if let container = inputs.container, place.folder == nil, !hasExport, statuses.count == before {
+      output.message(
+        "glucoport: \(displayed(place.path)): no \(container.part) of this \(container.rawValue) is an export that glucoport reads"
+      )
+      statuses.append(.badInput)
+    }
+  }
+
+  /// Imports the inputs of a file, and those of the spreadsheets among the members of an archive.
+  ///
+  /// - Returns: whether any of them is an export.
+  private func importEach(of inputs: ExportInputs, _ place: ImportPaths.Place) throws -> Bool {
+    var hasExport = false
     for index in 0..<inputs.count {
       if index > 0, SignalFlag.isRaised {
         wasInterrupted = true
-        return
+        break
       }
       try reporting {
         switch try inputs.open(index, options: target.options) {
         case .export(let reader):
           hasExport = true
           return try importOne(reader, place)
-        case .unread(let name, let reason):
-          pass(over: name, reason, place)
-          return nil
+        case .spreadsheet(let sheets):
+          if try importEach(of: sheets, place) { hasExport = true }
+        case .unread(let name, let reason): pass(over: name, reason, place)
         }
+        return nil
       }
     }
-    if passedOver > Self.maxNamed, !command.quiet, let part = inputs.container?.part {
-      output.message(
-        "\(displayed(place.path)): \(counted(passedOver - Self.maxNamed, "more \(part)")) not imported")
-    }
-    if let container = inputs.container, place.folder == nil, !hasExport, statuses.count == before,
-      !SignalFlag.isRaised
-    {
-      output.message(
-        "glucoport: \(displayed(place.path)): no \(container.part) of this \(container.rawValue) is an export that glucoport reads"
-      )
-      statuses.append(.badInput)
-    }
+    return hasExport
   }
 
   /// Notes how a piece of work ended; nil says nothing.

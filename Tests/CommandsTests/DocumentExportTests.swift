@@ -62,7 +62,31 @@ struct DocumentExportTests {
       let kinds = ["list", "--kind", "smbg,cbg,scan,ketone"]
       #expect(try await other.run(arguments: kinds).output == program.run(arguments: kinds).output)
     }
-    #expect(try await other.run("export", "--format", form).output == export)
+    let again = try await other.run("export", "--format", form).output
+    let (patient, otherPatient) = (Self.patient(in: export), Self.patient(in: again))
+    // Each store has a Patient of its own.
+    #expect(patient != otherPatient || form == "openmhealth")
+    #expect(again.replacing(otherPatient ?? "-", with: patient ?? "-") == export)
+  }
+
+  /// The id of the Patient; nil where a form has none.
+  private static func patient(in export: String) -> String? {
+    let line = export.split(separator: "\n").first { $0.contains(#""resourceType":"Patient""#) }
+    return line?.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/).map { String($0.0) }
+  }
+
+  @Test func aStoreHasOnePatientHoweverItIsExported() async throws {
+    let program = try await program()
+    let export = ["export", "--format"]
+    let plain = try #require(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output))
+    for arguments in [["fhir-ndjson"], ["fhir", "--patient-name", "Anna"], ["fhir", "--kind", "cbg"]] {
+      let text = try await program.run(arguments: export + arguments).output
+      #expect(Self.patient(in: text) == plain, "\(arguments)")
+    }
+    // A later import changes nothing.
+    let rows = "time,glucose (mg/dL)\n2020-03-01T08:00:00,110\n"
+    #expect(try await program.run("import", "-", "--timezone", "Europe/Madrid", input: rows).status == 0)
+    #expect(Self.patient(in: try await program.run(arguments: export + ["fhir"]).output) == plain)
   }
 
   @Test func aHiddenReadingIsMarkedOrLeftOut() async throws {

@@ -40,6 +40,41 @@ import Testing
     #expect(given.decision("kind") == "smbg (given)")
   }
 
+  /// Rows of a glucose sheet at these minutes since midnight.
+  private static func sheet(_ minutes: [Int]) -> String {
+    minutes.reduce(period + "Time,mg/dl\n") { text, minute in
+      let (hour, rest) = minute.quotientAndRemainder(dividingBy: 60)
+      let clock = [hour % 24, rest].map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: ":")
+      return text + "\(13 + hour / 24)/11/2025 \(clock),\(100 + minute % 50)\n"
+    }
+  }
+
+  /// What a few rows are taken for would change with the next, longer sheet of the same sensor.
+  @Test(arguments: [
+    [480], [480, 485], [480, 485, 490], [480, 720], [480, 482, 720], [480, 485, 495, 500, 600, 605],
+  ])
+  func rowsThatShowNoKindAreAskedFor(_ minutes: [Int]) throws {
+    let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.sheet(minutes)) }
+    #expect(failure?.category == .badInput)
+    #expect(
+      failure?.message.contains("--kind smbg") == true && failure?.message.contains("--kind cbg") == true)
+    for kind in [ReadingKind.smbg, .cbg] {
+      let given = try TextExport(Self.sheet(minutes)) { $0.kind = kind }
+      #expect(given.readings.map(\.kind) == minutes.map { _ in kind })
+    }
+  }
+
+  @Test(arguments: [
+    ([480, 485, 490, 495], ReadingKind.cbg), ([480, 720, 1000, 1300], .smbg),
+    ([480, 482, 720, 722, 1400], .smbg),
+    ([], .smbg),
+  ])
+  func rowsThatShowAKindAreNot(_ minutes: [Int], _ kind: ReadingKind) throws {
+    let export = try TextExport(Self.sheet(minutes))
+    #expect(export.decision("kind") == "\(kind.name) (inferred)")
+    #expect(export.readings.map(\.kind) == minutes.map { _ in kind })
+  }
+
   @Test func anOrderThatNothingSettlesIsAskedFor() throws {
     let failure = #expect(throws: Failure.self) {
       _ = try TextExport(bytes: TextExport.sample("diasend/sensor-mmol.csv"))
@@ -48,7 +83,8 @@ import Testing
   }
 
   @Test func thePeriodSettlesTheOrder() throws {
-    let export = try TextExport("Date,01/02/2026 to 14/03/2026\nTime,mg/dl\n02/03/2026 08:00,101\n")
+    let text = "Date,01/02/2026 to 14/03/2026\nTime,mg/dl\n02/03/2026 08:00,101\n"
+    let export = try TextExport(text) { $0.kind = .smbg }
     #expect(export.readings.map(\.deviceTime.text) == ["2026-03-02T08:00:00"])
   }
 

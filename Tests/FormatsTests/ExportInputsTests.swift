@@ -21,6 +21,7 @@ import Testing
       case .export(var reader):
         let count = try Rendering.lines(from: &reader).count - 1
         return "\(reader.name.split(separator: ":").last ?? "") \(reader.format) \(count)"
+      case .spreadsheet(let sheets): return try self.inputs(of: sheets).joined(separator: "|")
       case .unread(let name, let reason): return "\(name.split(separator: ":").last ?? ""): \(reason)"
       }
     }
@@ -148,6 +149,97 @@ import Testing
       try inputs(of: ExportInputs(path: file.url.path)) == [
         "inner.zip: this is a ZIP archive inside of another; unpack the outer one"
       ])
+  }
+
+  // MARK: Spreadsheets among the members
+
+  private static let rows: [[SpreadsheetWriter.Cell]] = [
+    [.text("time"), .text("glucose (mg/dL)")], [.text("2026-05-01 07:00"), .number("99")],
+    [.text("2026-05-01 12:30"), .number("104")],
+  ]
+
+  private static func book(_ sheets: [String]) throws -> [UInt8] {
+    try SpreadsheetWriter(sheets.map { .init($0, rows) } + [.init("Notes", [[.text("hello")]])]).xlsx()
+  }
+
+  private func archive(of members: [(name: String, bytes: [UInt8])]) throws -> ScratchFile {
+    try ScratchFile(ZipWriter(entries: members.map { .init(name: $0.name, bytes: $0.bytes) }).bytes())
+  }
+
+  @Test func aSpreadsheetInAnArchiveIsReadSheetBySheet() throws {
+    let ods = try SpreadsheetWriter([.init("Only", Self.rows)]).ods()
+    let file = try archive(of: [
+      ("a.csv", Array(Self.table.utf8)), ("b.xlsx", try Self.book(["One", "Two"])), ("sub/c.ODS", ods),
+    ])
+    let inputs = try ExportInputs(path: file.url.path)
+    #expect(inputs.container == .archive && inputs.count == 3)
+    let found = try self.inputs(of: inputs)
+    #expect(found[0] == "a.csv generic 3" && found[2] == "Only generic 2")
+    #expect(found[1].hasPrefix("One generic 2|Two generic 2|Notes: unknown format"), "\(found[1])")
+  }
+
+  @Test func oneSheetOfASpreadsheetInAnArchiveIsNamedBehindBoth() throws {
+    let file = try archive(of: [("b.xlsx", try Self.book(["One"])), ("c.csv", Array(Self.table.utf8))])
+    let path = file.url.path + ".zip"
+    try FileManager.default.copyItem(atPath: file.url.path, toPath: path)
+    defer { unlink(path) }
+    #expect(try inputs(of: ExportInputs(path: path + ":b.xlsx:One")) == ["One generic 2"])
+    for (name, reason) in [
+      ("b.xlsx:None", "has no sheet None"), ("b.xlsx:Notes", "unknown format"),
+      ("d.xlsx:One", "has no member"),
+    ] {
+      let failure = #expect(throws: Failure.self) { try inputs(of: ExportInputs(path: path + ":" + name)) }
+      #expect(failure?.message.contains(reason) == true, "\(name): \(failure?.message ?? "")")
+    }
+  }
+
+  @Test func theSheetIsTheSameInputInTheArchiveAndOutsideOfIt() throws {
+    let book = try Self.book([])
+    let alone = try ScratchFile(try SpreadsheetWriter([.init("Only", Self.rows)]).xlsx())
+    let packed = try archive(of: [
+      ("b.xlsx", try SpreadsheetWriter([.init("Only", Self.rows)]).xlsx()), ("n.xlsx", book),
+    ])
+    func digest(_ opened: ExportInputs.Opened) throws -> String {
+      switch opened {
+      case .export(var reader):
+        _ = try Rendering.lines(from: &reader)
+        return reader.digest
+      case .spreadsheet(let sheets): return try digest(sheets.open(0, options: Rendering.options()))
+      case .unread(_, let reason): return reason
+      }
+    }
+    let inputs = try ExportInputs(path: packed.url.path)
+    let options = try Rendering.options()
+    let wanted = try digest(ExportInputs(path: alone.url.path).open(0, options: options))
+    #expect(try digest(inputs.open(0, options: options)) == wanted)
+    #expect(try digest(inputs.open(1, options: options)).hasPrefix("unknown format"))
+  }
+
+  /// The name alone makes nothing a spreadsheet, and a spreadsheet opens nothing that is packed in it.
+  @Test func whatOnlyLooksLikeASpreadsheetIsNotUnpacked() throws {
+    let nested = try ZipWriter.archive([("a.csv", Self.table)])
+    let inner = try ZipWriter(entries: [.init(name: "x.xlsx", bytes: try Self.book(["One"]))]).bytes()
+    let file = try archive(of: [
+      ("a.xlsx", nested), ("b.xlsx", Array(Self.table.utf8)), ("c.xlsx", inner),
+      ("d.bin", try Self.book(["One"])), ("e.xlsx", Array(try Self.book(["One"]).dropLast(40))),
+    ])
+    let inputs = try ExportInputs(path: file.url.path)
+    let options = try Rendering.options()
+    let nestedReason = "this is a ZIP archive inside of another; unpack the outer one"
+    for place in [0, 2, 3] {
+      guard case .unread(_, let reason) = try inputs.open(place, options: options) else {
+        Issue.record("member \(place) was opened")
+        continue
+      }
+      #expect(reason == nestedReason)
+    }
+    guard case .export(let reader) = try inputs.open(1, options: options) else {
+      Issue.record("a table was passed over for its name")
+      return
+    }
+    #expect(reader.format == "generic")
+    let failure = #expect(throws: Failure.self) { try inputs.open(4, options: options) }
+    #expect(failure?.message.contains("b.xlsx") == false && failure?.message.contains("e.xlsx") == true)
   }
 
   @Test func aDocumentThatIsNoTableIsNamedAsSuch() throws {

@@ -72,6 +72,19 @@ import Testing
     #expect(Self.written([], OpenMHealthWriter()) == "[\n]\n")
   }
 
+  @Test func thePatientIsThatOfTheLogbookAndNotOfTheName() {
+    func patient(_ logbook: [String], name: String? = nil) -> String {
+      let line = FHIRWriter(.ndjson, logbook: logbook, patientName: name).header
+      return line.firstMatch(of: /"id":"([0-9a-f-]{36})"/).map { String($0.1) } ?? line
+    }
+    let own = patient(["1777618800", "ab"])
+    #expect(own.count == 36 && patient(["1777618800", "ab"]) == own)
+    #expect(patient(["1777618800", "ab"], name: "A") == own)
+    let others = [patient(["1777618800", "ac"]), patient(["1777618801", "ab"]), patient([])]
+    #expect(Set(others + [own]).count == 4)
+    #expect(patient(["1777618801", "ab"], name: "A") == others[1])
+  }
+
   /// The lines of a sample that another program made, by the description of the format.
   @Test func observationsAreWhatTheSampleHas() throws {
     let sample = String(decoding: try TextExport.sample("fhir/glucoport.json"), as: UTF8.self)

@@ -60,7 +60,9 @@ final class FileSource: InputSource {
   }
 
   /// Takes over an open descriptor and closes it when it goes.
-  init(descriptor: Int32, name: String) throws {
+  ///
+  /// - Parameter modifiedAt: when the input was last written, where the file is a copy of it; nil for the file's own time.
+  init(descriptor: Int32, name: String, modifiedAt given: Int64? = nil) throws {
     self.descriptor = descriptor
     self.name = name
     var status = stat()
@@ -73,7 +75,7 @@ final class FileSource: InputSource {
     guard type != 0 else { throw Failure(.missingInput, "\(name): cannot be read: standard input is closed") }
     isRegularFile = type == S_IFREG
     size = isRegularFile ? Int64(status.st_size) : nil
-    modifiedAt = isRegularFile ? Int64(status.st_mtim.tv_sec) : nil
+    modifiedAt = given ?? (isRegularFile ? Int64(status.st_mtim.tv_sec) : nil)
   }
 
   deinit { close(descriptor) }

@@ -9,6 +9,7 @@ extension DiasendFormat {
     variants: [
       "the sheet of glucose, mg/dL or mmol/L, with the lines above its table",
       "the sheet of insulin and carbohydrates",
+      "a sheet of too few rows to show whether a sensor took them is refused until --kind says it",
       "day or month first: the period above the table or the dates settle it, else --date-order",
     ],
     languages: "English only; the columns have fixed names",

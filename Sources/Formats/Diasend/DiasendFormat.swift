@@ -48,6 +48,8 @@ struct DiasendFormat: ExportFormat {
   private var kind: ReadingKind
   private var kindBasis = Decision.Basis.given
   private let model: String
+  /// What a refusal suggests.
+  private let hint: ImportHint
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Sheet>>? {
     for delimiter in InputHead.delimiters {
@@ -85,6 +87,7 @@ struct DiasendFormat: ExportFormat {
     kind = options.kind ?? .smbg
     if options.kind == nil { kindBasis = .inferred }
     model = options.device ?? "Diasend"
+    hint = ImportHint(options: options)
   }
 
   private var isOfGlucose: Bool { if case .glucose = sheet { true } else { false } }
@@ -114,9 +117,21 @@ struct DiasendFormat: ExportFormat {
   mutating func settle() throws {
     try dates.settle()
     guard kindBasis == .inferred else { return }
-    let isSensor = cadences[dates.order ?? .dayFirst]?.isSensor ?? false
-    kind = isSensor ? .cbg : .smbg
+    let cadence = cadences[dates.order ?? .dayFirst] ?? Cadence()
     cadences = [:]
+    guard !isOfGlucose || cadence.isEmpty || cadence.isConclusive else { throw unknownKind }
+    kind = cadence.isSensor ? .cbg : .smbg
+  }
+
+  /// Readings of a few rows would be stored again as those of the other kind with the next, longer sheet.
+  private var unknownKind: Failure {
+    let kinds = [ReadingKind.smbg, .cbg].map { kind in
+      { (options: inout ExportOptions) in options.kind = kind }
+    }
+    return Failure(
+      .badInput,
+      "the sheet has too few rows to show whether a meter (smbg) or a sensor (cbg) took them; import it with one of these:"
+        + hint.lines(kinds))
   }
 
   var decisions: [Decision] {

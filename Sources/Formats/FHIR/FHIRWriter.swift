@@ -44,12 +44,15 @@ package struct FHIRWriter: ReadingDocumentWriter {
 
   /// A writer of one export.
   ///
-  /// - Parameter patientName: the name to write; nil for a Patient without one.
-  package init(_ form: Form, profile: Profile? = nil, patientName: String? = nil) {
+  /// - Parameters:
+  ///   - logbook: what distinguishes the logbook from those of other people. The Patient's id is a hash of it and not of the
+  ///     name: it stays the same whether the name is written or not, and two people have two.
+  ///   - patientName: the name to write; nil for a Patient without one.
+  package init(_ form: Form, logbook: [String] = [""], profile: Profile? = nil, patientName: String? = nil) {
     self.form = form
     self.profile = profile
     self.patientName = patientName
-    patient = Digest.uuid(of: ["fhir-patient", patientName ?? ""])
+    patient = Digest.uuid(of: ["fhir-patient"] + logbook)
   }
 
   /// The start of the Bundle, and the Patient.

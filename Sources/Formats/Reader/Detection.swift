@@ -103,10 +103,13 @@ struct UnrecognisedInput: Error {
 /// Inputs that are no text, or text of another kind, by their first bytes.
 enum Signature {
   private static let binaries: [(bytes: [UInt8], what: String)] = [
-    ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive inside of another; unpack the outer one"),
+    ([0x50, 0x4B, 0x03, 0x04], nestedArchive),
     (Array("SQLite format 3\0".utf8), "a compressed SQLite database; unpack it first"),
     (Array("%PDF".utf8), "a PDF report; export CSV instead"),
   ]
+
+  /// What a ZIP archive is that is a member of another.
+  static let nestedArchive = "a ZIP archive inside of another; unpack the outer one"
 
   /// Why a table has values that look like readings and are none; nil for any other. With `--map` a person may still choose.
   ///

@@ -5,7 +5,7 @@ import Logbook
 import TemporaryFiles
 
 /// The inputs that a path holds: a file is one, a ZIP archive has one for each of its members, a spreadsheet one for each of
-/// its sheets.
+/// its sheets, also where it is a member of an archive.
 ///
 /// Members come in the order of their names, numbers in them by size: `cgm_data_2.csv` before `cgm_data_10.csv`. So what is
 /// imported does not depend on who packed them.
@@ -13,6 +13,8 @@ package struct ExportInputs {
   /// An input, opened.
   package enum Opened {
     case export(ExportReader)
+    /// A member of an archive that is a spreadsheet, with inputs of its own.
+    case spreadsheet(ExportInputs)
     /// A member of an archive or a sheet that is no export, with the reason.
     case unread(name: String, reason: String)
   }
@@ -21,11 +23,21 @@ package struct ExportInputs {
     case file
     /// A document of which nothing is read, with what to do instead.
     case document(String)
-    case members([ZipMember], ZipArchive)
+    /// The members that are inputs; with the name of a sheet where a person named one of a spreadsheet among them.
+    case members([ZipMember], ZipArchive, sheet: String?)
     /// The places of the sheets that are inputs.
     case sheets([Int], Spreadsheet)
 
     var isDocument: Bool { if case .document = self { true } else { false } }
+
+    /// How many inputs there are.
+    var count: Int {
+      switch self {
+      case .members(let members, _, _): members.count
+      case .sheets(let places, _): places.count
+      case .file, .document: 1
+      }
+    }
   }
 
   private let file: FileSource
@@ -64,28 +76,62 @@ package struct ExportInputs {
     let isInterrupted = source.isInterrupted
     file = source.isRegularFile ? source : try Spool.copy([], then: source, name: source.name)
     let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
+    if let document = try Self.document(in: archive, file.name, only: member, isInterrupted) {
+      content = document
+      // The sheet that a person named, or the only one, is an input like a file.
+      self.passesOver = member == nil && (passesOver || document.count > 1)
+      return
+    }
+    content = try Self.members(of: archive, only: member, name: file.name)
+    // A member that a person named has to be one.
+    self.passesOver = member == nil
+  }
+
+  /// Opens a spreadsheet that is a member of an archive, of which a copy was made.
+  ///
+  /// - Throws: `UnrecognisedInput` for an archive that is no document.
+  private init(member file: FileSource, only sheet: String?, passesOver: Bool) throws {
+    let archive = try ZipArchive(descriptor: file.descriptor, name: file.name)
+    guard let document = try Self.document(in: archive, file.name, only: sheet, file.isInterrupted) else {
+      throw UnrecognisedInput(name: file.name, reason: "this is \(Signature.nestedArchive)")
+    }
+    (self.file, content) = (file, document)
+    self.passesOver = sheet == nil && (passesOver || document.count > 1)
+  }
+
+  /// What an archive holds as the file of an office program; nil for files that somebody put into an archive.
+  private static func document(
+    in archive: ZipArchive, _ name: String, only sheet: String?,
+    _ isInterrupted: @escaping @Sendable () -> Bool
+  ) throws -> Content? {
     switch try Spreadsheet.kind(
       of: archive, isInterrupted: isInterrupted, makeOverflow: { try UnlinkedFile() })
     {
-    case .refused(let document):
-      (content, self.passesOver) = (.document(document), passesOver)
-      return
+    case .refused(let document): .document(document)
     case .spreadsheet(let spreadsheet):
-      let places = try Self.sheets(of: spreadsheet, only: member, name: file.name)
-      content = .sheets(places, spreadsheet)
-      // The sheet that a person named, or the only one, is an input like a file.
-      self.passesOver = member == nil && (passesOver || places.count > 1)
-      return
-    case nil: break
+      .sheets(try sheets(of: spreadsheet, only: sheet, name: name), spreadsheet)
+    case nil: nil
     }
-    var members = archive.members.filter { member == nil ? !$0.isHidden : $0.name == member }
-    members.sort { NaturalOrder.isBefore($0.name, $1.name) }
-    if let member, members.isEmpty {
-      throw Failure(.missingInput, "\(file.name): the archive has no member \(PathText.shown(member))")
+  }
+
+  /// The members that are inputs, in their order.
+  ///
+  /// - Parameter path: the name of a member, or that of a spreadsheet among them with a sheet, as in `book.xlsx:Sheet`.
+  private static func members(
+    of archive: ZipArchive, only path: String?, name: String
+  ) throws -> Content {
+    guard let path else {
+      let members = archive.members.filter { !$0.isHidden }
+      return .members(members.sorted { NaturalOrder.isBefore($0.name, $1.name) }, archive, sheet: nil)
     }
-    content = .members(members, archive)
-    // A member that a person named has to be one.
-    self.passesOver = member == nil
+    let named = archive.members.filter { $0.name == path }
+    if !named.isEmpty { return .members(named, archive, sheet: nil) }
+    if let (book, sheet) = memberPath(path), case let books = archive.members.filter({ $0.name == book }),
+      !books.isEmpty
+    {
+      return .members(books, archive, sheet: sheet)
+    }
+    throw Failure(.missingInput, "\(name): the archive has no member \(PathText.shown(path))")
   }
 
   /// What a file with several inputs is, for messages.
@@ -107,13 +153,7 @@ package struct ExportInputs {
   }
 
   /// How many inputs there are.
-  package var count: Int {
-    switch content {
-    case .members(let members, _): members.count
-    case .sheets(let places, _): places.count
-    case .file, .document: 1
-    }
-  }
+  package var count: Int { content.count }
 
   /// Opens the input at a place, from 0. An input that is no archive can be opened once.
   ///
@@ -124,8 +164,8 @@ package struct ExportInputs {
       switch content {
       case .document(let kind): throw UnrecognisedInput(name: file.name, reason: "this is \(kind)")
       case .file: return try .export(ExportReader(source: file, options: options))
-      case .members(let members, let archive):
-        return try Self.open(members[place], of: archive, in: file, options)
+      case .members(let members, let archive, let sheet):
+        return try open(members[place], of: archive, sheet: sheet, options)
       case .sheets(let places, let spreadsheet):
         return try open(places[place], of: spreadsheet, options)
       }
@@ -135,12 +175,16 @@ package struct ExportInputs {
     }
   }
 
-  private static func open(
-    _ member: ZipMember, of archive: ZipArchive, in file: FileSource, _ options: ExportOptions
+  private func open(
+    _ member: ZipMember, of archive: ZipArchive, sheet: String?, _ options: ExportOptions
   ) throws -> Opened {
     if let refusal = member.refusal { return .unread(name: "\(file.name):\(member.name)", reason: refusal) }
     let source = try ArchivedSource(member, of: archive, in: file)
     source.isInterrupted = options.isInterrupted
+    if let spreadsheet = try MemberSpreadsheet.copy(of: source, member) {
+      return .spreadsheet(try ExportInputs(member: spreadsheet, only: sheet, passesOver: passesOver))
+    }
+    guard sheet == nil else { throw Failure(.missingInput, "\(source.name): not a spreadsheet") }
     // A member that no format takes is not unpacked to its end.
     let reader = try ExportReader(source: source, options: options)
     return .export(reader)
@@ -186,33 +230,5 @@ package struct ExportInputs {
     let colons = [".zip:", ".xlsx:", ".xlsm:", ".xls:", ".ods:"].compactMap { path.firstRange(of: $0) }
     guard let colon = colons.min(by: { $0.lowerBound < $1.lowerBound }) else { return nil }
     return (path[..<colon.upperBound].dropLast().description, path[colon.upperBound...].description)
-  }
-}
-
-/// Names in the order in which people list them: numbers in them by size.
-enum NaturalOrder {
-  static func isBefore(_ one: String, _ other: String) -> Bool {
-    var (left, right) = (Array(one.utf8)[...], Array(other.utf8)[...])
-    while let a = left.first, let b = right.first {
-      if isDigit(a), isDigit(b) {
-        let (first, second) = (takeNumber(&left), takeNumber(&right))
-        if first.count != second.count { return first.count < second.count }
-        if first != second { return first.lexicographicallyPrecedes(second) }
-      } else {
-        if a != b { return a < b }
-        (left, right) = (left.dropFirst(), right.dropFirst())
-      }
-    }
-    if left.isEmpty != right.isEmpty { return left.isEmpty }
-    // `a01` and `a1` differ only in zeros.
-    return one < other
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
-
-  private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let digits = text.prefix(while: isDigit)
-    text = text.dropFirst(digits.count)
-    return digits.drop { $0 == 0x30 }
   }
 }

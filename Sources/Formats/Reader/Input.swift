@@ -217,7 +217,11 @@ extension Packing {
 /// A pipe that has to be read twice.
 enum Spool {
   /// Copies bytes into a file that nobody else can see.
-  static func copy(_ head: [UInt8], then rest: (any ByteSource)?, name: String) throws -> FileSource {
+  ///
+  /// - Parameter modifiedAt: when the input was last written; nil for one that comes now.
+  static func copy(
+    _ head: [UInt8], then rest: (any ByteSource)?, name: String, modifiedAt: Int64? = nil
+  ) throws -> FileSource {
     let file = try UnlinkedFile()
     let source = ReplaySource(head: head, rest: rest)
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -227,7 +231,8 @@ enum Spool {
       case .bytes(let count):
         try file.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(chunk)[..<count]))
       case .paused: continue
-      case .end: return try FileSource(descriptor: file.duplicate(), name: name)
+      case .end:
+        return try FileSource(descriptor: file.duplicate(), name: name, modifiedAt: modifiedAt)
       }
     }
   }

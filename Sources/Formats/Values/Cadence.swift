@@ -11,6 +11,8 @@ struct Cadence {
   private static let secondsPerDay: Int64 = 86_400
   /// The shortest row of equal steps that shows a sensor where there is no other step.
   private static let minSteps = 3
+  /// The longest step from one reading of a sensor to the next, as clocks and rounding leave it.
+  private static let longestStep: Int64 = 18 * 60
   /// From this many regular steps on, others may be among them.
   private static let minStepsAmongOthers = 10
 
@@ -57,6 +59,17 @@ struct Cadence {
       if regular < Self.minStepsAmongOthers { return regular == steps.count && lag == 1 }
       return regular * 5 >= steps.count * 3
     }
+  }
+
+  /// Whether any time was noted.
+  var isEmpty: Bool { times.isEmpty }
+
+  /// Whether the times show who took the readings: a sensor, or else nobody who measures so often. Some rows of a sensor's
+  /// table are too few to show it, or have gaps between them.
+  var isConclusive: Bool {
+    if isSensor { return true }
+    let steps = steps(of: distinctTimes, lag: 1)
+    return steps.count >= Self.minSteps && steps.count { $0 > Self.longestStep } * 2 >= steps.count
   }
 
   private var distinctTimes: [Time] {

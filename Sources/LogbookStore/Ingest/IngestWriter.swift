@@ -95,6 +95,7 @@ package final class IngestWriter {
   private var readings: ReadingWriter?
   private var records: RecordWriter?
   private var corrections: Corrections?
+  private var otherKind: OtherKind?
   /// What withdrawals say, decoded once for all batches.
   let withdrawals = KnownWithdrawals()
 
@@ -112,6 +113,7 @@ package final class IngestWriter {
       records = try RecordWriter(
         database, ingest: id, format: source.format, zoneIsGiven: source.zone?.given != nil)
       corrections = try Corrections(database, ingest: id)
+      otherKind = try OtherKind(database, ingest: id, source.decisions)
     } catch {
       abandon()
       throw error
@@ -256,6 +258,7 @@ package final class IngestWriter {
       readings = nil
       records = nil
       corrections = nil
+      otherKind = nil
     }
     do {
       if database.isInsideTransaction { try database.rollback() }
@@ -399,7 +402,18 @@ package final class IngestWriter {
     return keepsScattered
   }
 
+  /// Stores readings, but for those that are stored as another kind.
   private func write(_ batch: [Reading]) throws -> [Rejection] {
+    guard let otherKind, case let places = try otherKind.stored(in: batch, deviceIDs: state.deviceIDs),
+      !places.isEmpty
+    else { return try store(batch) }
+    let refused = places.sorted().map { otherKind.rejection(of: batch[$0]) }
+    try write(refused)
+    state.counts.note(refused)
+    return try refused + store(batch.indices.filter { !places.contains($0) }.map { batch[$0] })
+  }
+
+  private func store(_ batch: [Reading]) throws -> [Rejection] {
     guard !batch.isEmpty,
       let outcome = try readings?.write(
         batch, of: state.devices, deviceIDs: state.deviceIDs, placedBy: source.zone?.placing)

@@ -57,3 +57,16 @@ struct ReadingRow {
     if let number { sqlite3_result_double(context, number) } else { sqlite3_result_null(context) }
   }
 }
+
+extension StoredMeasurement {
+  /// Whether the value, unit and range flag in three columns from this one on say what a measurement says.
+  static func agrees(_ row: RawStatement, from column: Int32, with measurement: Measurement) -> Bool {
+    let parts = StoredMeasurement(measurement)
+    guard row.integer(column + 2) == parts.rangeFlag else { return false }
+    guard let value = parts.value else { return true }
+    guard let number = row.number(column) else { return false }
+    if row.integer(column + 1) == parts.unit { return number == value }
+    let unit: GlucoseUnit = parts.unit == 0 ? .millimolesPerLitre : .milligramsPerDecilitre
+    return Quantity(number, unit).tenthsOfMillimole == measurement.valueBucket
+  }
+}

@@ -164,7 +164,7 @@ extension ReadingWriter {
       if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
         // What is withdrawn says nothing of what its device counts.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
-      } else if !agrees(find, firstColumn: 1, with: readings[item.index].measurement) {
+      } else if !StoredMeasurement.agrees(find, from: 1, with: readings[item.index].measurement) {
         differing.append(item)
       } else if find.integer(4) == ingest {
         outcome.repeated += 1
@@ -212,17 +212,6 @@ extension ReadingWriter {
         valueBucket: item.valueBucket,
         occurrence: item.occurrence, deviceTime: reading.deviceTime.seconds, placement: reading.placement,
         measurement: StoredMeasurement(reading.measurement), marks: reading.marks))
-  }
-
-  /// Whether the value, unit and range flag in three columns say what this measurement says.
-  private func agrees(_ row: RawStatement, firstColumn: Int32, with measurement: Measurement) -> Bool {
-    let parts = StoredMeasurement(measurement)
-    guard row.integer(firstColumn + 2) == parts.rangeFlag else { return false }
-    guard let value = parts.value else { return true }
-    guard let number = row.number(firstColumn) else { return false }
-    if row.integer(firstColumn + 1) == parts.unit { return number == value }
-    let unit: GlucoseUnit = parts.unit == 0 ? .millimolesPerLitre : .milligramsPerDecilitre
-    return Quantity(number, unit).tenthsOfMillimole == measurement.valueBucket
   }
 
   /// Settles different readings of one place where the store has, or may have, others: known under any occurrence;
@@ -305,7 +294,8 @@ extension ReadingWriter {
       let isAnotherDay = TickSession.isAnother(readings[items[0].index], thanShownAt: stored.integer(5))
       let match =
         isAnotherDay
-        ? nil : items.firstIndex { agrees(stored, firstColumn: 1, with: readings[$0.index].measurement) }
+        ? nil
+        : items.firstIndex { StoredMeasurement.agrees(stored, from: 1, with: readings[$0.index].measurement) }
       // Of equal ones the shown one counts.
       if let match, place.known[match]?.isWithdrawn != false { place.known[match] = known }
       if known.isWithdrawn { continue }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Logbook
+import TemporaryFiles
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// What libFuzzer calls; Tests/fuzz.sh builds and runs it. Nothing else builds this target.
+
+/// Reads one input as `glucoport import` reads a file, and traps when what it gave breaks a rule.
+///
+/// - Returns: 0, for an input that libFuzzer may keep.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = UnsafeBufferPointer(start: bytes, count: count)
+  do {
+    try FuzzedImport(FuzzInput.file(input), variant: FuzzInput.variant(of: input)).run()
+  } catch is Failure {
+    // A refusal is one of the right answers to damage.
+  } catch {
+    fatalError("an error without a category: \(error)")
+  }
+  return 0
+}
+
+/// One import of an input, into nothing.
+struct FuzzedImport {
+  private let file: UnlinkedFile
+  private let options: ExportOptions
+
+  /// - Parameter variant: what a person says about the input, so that inputs that leave it open are read to their end.
+  init(_ bytes: [UInt8], variant: Int) throws {
+    let file = try UnlinkedFile()
+    try bytes.withUnsafeBytes { try file.append($0) }
+    self.file = file
+    // 2026-11-21T00:00:00Z, so that what counts as the future does not move.
+    var options = try ExportOptions(zone: LogbookZone(name: "Europe/Madrid"), now: 1_795_219_200)
+    if variant & 1 != 0 { options.unit = variant & 2 == 0 ? .milligramsPerDecilitre : .millimolesPerLitre }
+    if variant & 4 != 0 { options.dateOrder = variant & 8 == 0 ? "dmy" : "mdy" }
+    self.options = options
+  }
+
+  func run() throws {
+    let descriptor = try file.duplicate()
+    // The copy is behind what was written.
+    precondition(lseek(descriptor, 0, SEEK_SET) == 0, "the input cannot be read from its start")
+    try read(ExportInputs(descriptor: descriptor, name: "-", isInterrupted: { false }))
+  }
+
+  private func read(_ inputs: ExportInputs) throws {
+    for place in 0..<inputs.count {
+      // What is wrong with one member says nothing of the next.
+      do {
+        switch try inputs.open(place, options: options) {
+        case .export(let reader): try read(reader)
+        case .spreadsheet(let sheets): try read(sheets)
+        case .unread: continue
+        }
+      } catch is Failure {}
+    }
+  }
+
+  private func read(_ export: ExportReader) throws {
+    var reader = export
+    var batch = IngestBatch()
+    var isOpen = true
+    while isOpen {
+      isOpen = try reader.read(into: &batch)
+      Invariants.check(batch)
+      batch.removeItems()
+    }
+    _ = (reader.decisions, reader.warnings, reader.digest, reader.generatedAt, reader.end, reader.header)
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestArchives
+
+/// What the bytes of libFuzzer stand for.
+///
+/// Most are the file itself. Bytes that begin with `=== ` are the members of an archive as text, each behind a line
+/// `=== PATH`: no mutation finds a new checksum, so a ZIP archive, an XLSX or an ODS file would never be damaged inside.
+enum FuzzInput {
+  private static let mark = Array("=== ".utf8)
+  /// As many as an office program writes, and some.
+  private static let maxMembers = 32
+
+  /// The file to import.
+  static func file(_ bytes: UnsafeBufferPointer<UInt8>) throws -> [UInt8] {
+    guard bytes.starts(with: mark) else { return Array(bytes) }
+    var entries: [ZipWriter.Entry] = []
+    var isBehindEntry = false
+    for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      if line.starts(with: mark), entries.count < maxMembers {
+        let name = String(decoding: line.dropFirst(mark.count), as: UTF8.self)
+        entries.append(ZipWriter.Entry(name: name, bytes: [], isDeflated: false))
+        isBehindEntry = false
+      } else {
+        if isBehindEntry { entries[entries.count - 1].bytes.append(0x0A) }
+        entries[entries.count - 1].bytes += line
+        isBehindEntry = true
+      }
+    }
+    return try ZipWriter(entries: entries).bytes()
+  }
+
+  /// A number of four bits that the bytes alone determine.
+  static func variant(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    var hash: UInt32 = 2_166_136_261
+    for byte in bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return Int(hash >> 28)
+  }
+}
