@@ -259,7 +259,8 @@ let package = Package(
       ],
       swiftSettings: settings
     ),
-    .testTarget(name: "ReportTests", dependencies: ["Logbook", "Report"], swiftSettings: settings),
+    .testTarget(
+      name: "ReportTests", dependencies: ["Logbook", "Report", "SeededRandom"], swiftSettings: settings),
     .testTarget(
       name: "DoctorTests",
       dependencies: [
@@ -270,7 +271,7 @@ let package = Package(
       name: "CommandsTests",
       dependencies: [
         "glucoport", "embedding", "Commands", "Doctor", "Logbook", "LogbookAPI", "LogbookStore", "Formats",
-        "Meters",
+        "Meters", "Report",
         "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestArchives", "TestServers", "USBTransport",
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "Subprocess", package: "swift-subprocess"),

@@ -18,9 +18,10 @@ package struct StatsGoal: Sendable {
   package static func all(of sensor: SensorFigures, _ targets: Targets) -> [StatsGoal] {
     guard sensor.goalShortage == nil, let goals = targets.goals else { return [] }
     func percent(_ bands: GlucoseBand...) -> Double? {
-      let parts = bands.filter { sensor.ranges[$0.rawValue].percent.shortage != .notSeparate }
-        .map { sensor.ranges[$0.rawValue].percent.number }
-      return parts.contains(nil) ? nil : parts.compactMap(\.self).reduce(0, +)
+      let parts = bands.map { sensor.ranges[$0.rawValue] }.filter { $0.percent.shortage != .notSeparate }
+      guard parts.allSatisfy({ $0.percent.number != nil }) else { return nil }
+      // By the minutes: a sum of percentages, each rounded in binary, can fall short of the limit that it equals.
+      return 100 * (Double(parts.reduce(0) { $0 + $1.minutes }) / Double(max(1, sensor.minutes)))
     }
     func goal(_ range: String, _ limit: Double?, isAbove: Bool = false, _ percent: Double?) -> StatsGoal? {
       guard let limit, let percent else { return nil }

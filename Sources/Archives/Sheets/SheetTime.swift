@@ -52,6 +52,8 @@ struct SheetTime {
       (1...12).contains(month), (1...31).contains(dayOfMonth)
     else { return nil }
     var day = Self.day(year, month, dayOfMonth)
+    // A day that its month does not have would be one of the next month.
+    guard dayOfMonth <= 28 || Self.civil(day).day == dayOfMonth else { return nil }
     var seconds = 0
     if text.count > 10 {
       guard text.count >= 16, text[10] == 0x54 || text[10] == 0x20, text[13] == 0x3A,

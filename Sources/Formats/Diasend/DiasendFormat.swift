@@ -72,8 +72,11 @@ struct DiasendFormat: ExportFormat {
   /// A table of times and `mg/dl` is many people's: only below the period it is one of Diasend.
   private static func sheet(_ cells: [String], isBelowPeriod: Bool) -> Sheet? {
     guard cells.first == "Time" else { return nil }
-    let filled = cells.filter { !$0.isEmpty }
-    if isBelowPeriod, filled.count == 2, let unit = GlucoseUnit(name: filled[1]) { return .glucose(unit) }
+    // The values are read from the second column, so that is where the unit has to be.
+    let others = cells.dropFirst(2)
+    if isBelowPeriod, cells.count > 1, others.allSatisfy(\.isEmpty), let unit = GlucoseUnit(name: cells[1]) {
+      return .glucose(unit)
+    }
     let columns = KnownColumns<Column>(cells) { byName[$0] }
     return columns.has(.basal, .type, .bolus) ? .insulin(columns) : nil
   }

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import SeededRandom
+import Testing
+
+@testable import Formats
+
+/// Rules of times, units and columns that hold in the table of every app.
+@Suite struct TableRuleTests {
+  private typealias Moment = ExportTable.Moment
+  private static let first = Moment(2026, 5, 17)
+  private static let last = Moment(2026, 5, 19, 9, 5)
+  private static let millimoles = GlucoseUnit.millimolesPerLitre
+
+  /// Time and value of each reading, whichever format read it.
+  private static func points(_ export: TextExport) -> [String] {
+    export.readings.map { reading in
+      "\(reading.deviceTime.text) \(reading.measurement.quantity.map { plainNumber($0.number) } ?? "-")"
+    }.sorted()
+  }
+
+  /// The same of a table that may be refused; nil where nothing of it is taken, and that is said.
+  private static func pointsUnlessRefused(_ text: String) throws -> [String]? {
+    do {
+      let export = try TextExport(text)
+      return export.readings.isEmpty && !export.rejections.isEmpty ? nil : points(export)
+    } catch let failure as Failure {
+      #expect(failure.category == .badInput)
+      return nil
+    }
+  }
+
+  // MARK: - Units
+
+  @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
+  func aTableIsReadInTheUnitThatItNames(_ table: ExportTable, _ unit: GlucoseUnit) throws {
+    let (low, high) = unit == Self.millimoles ? ("5.8", "14.2") : ("104", "256")
+    let export = try TextExport(
+      table.head(unit) + table.row(Self.first, low, unit) + table.row(Self.last, high, unit))
+    #expect(export.decision("format") == "\(table.format) (inferred)")
+    #expect(export.readings.map(\.measurement.unit) == [unit, unit] && export.rejections.isEmpty)
+    #expect(Self.points(export) == ["2026-05-17T08:00:00 \(low)", "2026-05-19T09:05:00 \(high)"])
+  }
+
+  /// 256 is no value in mmol/L, and 5.8 is none in mg/dL: a table under the wrong unit stores nothing.
+  @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
+  func valuesOfTheOtherUnitAreNotTaken(_ table: ExportTable, _ unit: GlucoseUnit) throws {
+    let value = unit == Self.millimoles ? "256" : "5.8"
+    let export = try TextExport(table.head(unit) + table.row(Self.first, value, unit))
+    #expect(export.readings.isEmpty && export.rejections.map(\.line) == [table.linesAbove + 1])
+  }
+
+  /// `5,8` is 5.8 or nothing, and never 58: neither alone, nor beside numbers with a point.
+  @Test(arguments: ExportTable.all, ["5,8", "5.8"])
+  func aDecimalCommaIsNeverLost(_ table: ExportTable, _ value: String) throws {
+    for other in ["6,1", "6.1"] {
+      let export = try TextExport(
+        table.head(Self.millimoles) + table.row(Self.first, value, Self.millimoles)
+          + table.row(Self.last, other, Self.millimoles))
+      let taken = Set(export.readings.compactMap { $0.measurement.quantity?.number })
+      #expect(taken.isSubset(of: [5.8, 6.1]), "\(other)")
+      #expect(export.readings.count + export.rejections.count == 2, "\(other)")
+      if value == "5.8", other == "6.1" { #expect(taken == [5.8, 6.1]) }
+    }
+  }
+
+  /// Where people write commas, the format reads them.
+  @Test(
+    arguments: ExportTable.all.filter {
+      ["diasend", "contour", "mylife", "accu-chek-360"].contains($0.format)
+    })
+  func decimalCommasAreReadWhereAllNumbersHaveThem(_ table: ExportTable) throws {
+    let export = try TextExport(
+      table.head(Self.millimoles) + table.row(Self.first, "5,8", Self.millimoles)
+        + table.row(Self.last, "11,0", Self.millimoles))
+    #expect(Self.points(export) == ["2026-05-17T08:00:00 5.8", "2026-05-19T09:05:00 11"])
+    #expect(export.decision("decimal-mark") == "comma (inferred)" && export.rejections.isEmpty)
+  }
+
+  @Test(arguments: ExportTable.all.filter { $0.cells.contains("{unit}") }, ["%", "", "g/dL", "mg dL mmol"])
+  func aRowWithoutAUnitIsRejected(_ table: ExportTable, _ unit: String) throws {
+    let row = table.row(Self.last, "105").replacing("mg/dL", with: unit)
+    let export = try TextExport(table.head() + table.row(Self.first, "104") + row)
+    #expect(Self.points(export) == ["2026-05-17T08:00:00 104"])
+    #expect(export.rejections.map(\.line) == [table.linesAbove + 2])
+  }
+
+  // MARK: - Times
+
+  @Test(
+    arguments: ExportTable.all,
+    [
+      Moment(2026, 2, 30), Moment(2025, 2, 29), Moment(2026, 4, 31), Moment(2026, 5, 32), Moment(2026, 5, 0),
+      Moment(2026, 5, 18, 24, 0), Moment(2026, 5, 18, 25, 10), Moment(2026, 5, 18, 12, 60),
+    ])
+  func aTimeThatNoCalendarHasIsRejectedWithItsLine(_ table: ExportTable, _ moment: ExportTable.Moment) throws
+  {
+    let export = try TextExport(
+      table.head() + table.row(Self.first, "104") + table.row(moment, "105") + table.row(Self.last, "106"))
+    #expect(Self.points(export) == ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 106"])
+    #expect(export.rejections.map(\.line) == [table.linesAbove + 2])
+    #expect(export.rejections.allSatisfy { $0.reason.contains("invalid") && !$0.reason.contains("105") })
+  }
+
+  /// Only a leap year has the day.
+  @Test(arguments: ExportTable.all) func theLastDayOfFebruaryIsRead(_ table: ExportTable) throws {
+    let export = try TextExport(table.head() + table.row(Moment(2024, 2, 29, 23, 59), "104"))
+    #expect(Self.points(export) == ["2024-02-29T23:59:00 104"] && export.rejections.isEmpty)
+  }
+
+  @Test(
+    arguments: ExportTable.all,
+    [Moment(2026, 5, 17, 0, 0), Moment(2026, 5, 17, 12, 0), Moment(2026, 5, 17, 23, 59)])
+  func midnightAndNoonAreWhatTheyAre(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
+    let export = try TextExport(table.head() + table.row(moment, "104"))
+    let time = "\(moment.hour < 10 ? "0" : "")\(moment.hour):\(moment.minute < 10 ? "0" : "")\(moment.minute)"
+    #expect(Self.points(export) == ["2026-05-17T\(time):00 104"])
+  }
+
+  /// A clock that is far off is no reason to lose a value.
+  @Test(arguments: ExportTable.all) func aTimeToComeIsMarkedAndKept(_ table: ExportTable) throws {
+    let export = try TextExport(
+      table.head() + table.row(Self.first, "104") + table.row(Moment(2040, 5, 17), "105"))
+    #expect(export.readings.map { $0.marks.contains(.doubtfulTime) } == [false, true])
+    #expect(Self.points(export).last == "2040-05-17T08:00:00 105" && export.rejections.isEmpty)
+  }
+
+  @Test(arguments: ExportTable.all) func aTimeThatTheClocksSkipIsKeptAsShown(_ table: ExportTable) throws {
+    let export = try TextExport(
+      table.head() + table.row(Self.first, "104") + table.row(Moment(2026, 3, 29, 2, 30), "105"))
+    #expect(Self.points(export).first == "2026-03-29T02:30:00 105")
+    let expected =
+      table.statesOffset
+      ? Placement(utcOffset: 7200, source: .stated) : Placement(utcOffset: 3600, source: .zoneGap)
+    #expect(export.readings.last?.placement == expected)
+  }
+
+  @Test(arguments: ExportTable.all) func aTimeThatTheClocksRepeatIsTheFirstOfTwo(_ table: ExportTable) throws
+  {
+    let export = try TextExport(
+      table.head() + table.row(Self.first, "104") + table.row(Moment(2025, 10, 26, 2, 30), "105"))
+    #expect(Self.points(export).first == "2025-10-26T02:30:00 105")
+    #expect(export.readings.last?.placement.utcOffset == 7200)
+    #expect(export.readings.last?.placement.source == (table.statesOffset ? .stated : .zoneOverlap))
+  }
+
+  // MARK: - Rows
+
+  @Test(arguments: ExportTable.all) func theOrderOfRowsChangesNoReading(_ table: ExportTable) throws {
+    let rows = (0..<9).map { table.row(Moment(2026, 5, 13 + $0 % 7, 7 + $0, $0), "\(100 + $0 * 7)") }
+    let forth = try TextExport(table.head() + rows.joined())
+    let back = try TextExport(table.head() + rows.reversed().joined())
+    #expect(forth.readings.count == 9 && forth.readingTexts == back.readingTexts)
+  }
+
+  /// The identity of a reading has no part in how often its row is there.
+  @Test(arguments: ExportTable.all) func aRowThatIsThereTwiceIsOneReading(_ table: ExportTable) throws {
+    let rows = table.row(Self.first, "104") + table.row(Self.last, "106")
+    let once = try TextExport(table.head() + rows)
+    let twice = try TextExport(table.head() + rows + rows)
+    #expect(once.readingTexts.count == 2 && twice.readingTexts == once.readingTexts)
+    #expect(Set(twice.readings.map(\.occurrence)) == [0])
+  }
+
+  /// A file that was joined from two has a second header in the middle.
+  @Test(arguments: ExportTable.all) func aSecondHeaderIsNoRow(_ table: ExportTable) throws {
+    let header = table.head().split(separator: "\n", omittingEmptySubsequences: false).dropLast().last ?? ""
+    let export = try TextExport(
+      table.head() + table.row(Self.first, "104") + "\(header)\n" + table.row(Self.last, "106"))
+    #expect(Self.points(export) == ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 106"])
+  }
+
+  @Test(arguments: ExportTable.all) func aTableWithoutRowsIsAnExportOfNothing(_ table: ExportTable) throws {
+    let export = try TextExport(table.head())
+    #expect(export.readings.isEmpty && export.records.isEmpty && export.rejections.isEmpty)
+    #expect(export.decision("format") == "\(table.format) (inferred)" && !export.isTruncated)
+  }
+
+  // MARK: - Columns
+
+  /// Formats that find their columns by name, and name what they do not know.
+  private static let readingByName = ["tandem", "accu-chek-mobile", "accu-chek-360", "diabetes-m"]
+
+  /// A person who moved columns gets the same readings, whichever format takes the table then, or none.
+  @Test(arguments: ExportTable.all, UInt64(1)...5)
+  func columnsInAnotherOrderAreReadTheSameOrNotAtAll(_ table: ExportTable, _ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let order = Array(table.header.indices).shuffled(using: &generator)
+    let points = try Self.pointsUnlessRefused(
+      table.head(order: order) + table.row(Self.first, "104", order: order)
+        + table.row(Self.last, "99", order: order))
+    let expected = ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 99"]
+    #expect(points == expected || (points == nil && !Self.readingByName.contains(table.format)), "\(order)")
+  }
+
+  /// A number in a column of somebody else's is no glucose, and words in it are no reason to read less.
+  @Test(arguments: ExportTable.all, [("Mood", "fine"), ("Steps", "104"), ("", "")])
+  func aColumnOfSomebodyElsesChangesNoReading(_ table: ExportTable, _ column: (name: String, cell: String))
+    throws
+  {
+    for place in 1...table.header.count {
+      let other = table.adding(column.name, column.cell, at: place)
+      let points = try Self.pointsUnlessRefused(
+        other.head() + other.row(Self.first, "98") + other.row(Self.last, "99"))
+      let expected = ["2026-05-17T08:00:00 98", "2026-05-19T09:05:00 99"]
+      #expect(points == expected || (points == nil && !Self.readingByName.contains(table.format)), "\(place)")
+    }
+  }
+
+  @Test(
+    arguments: ExportTable.all.filter { (readingByName + ["contour"]).contains($0.format) },
+    ["Mood", "Steps"])
+  func aColumnAtTheEndThatIsNotKnownIsNamedOnce(_ table: ExportTable, _ name: String) throws {
+    let other = table.adding(name, "7", at: table.header.count)
+    let export = try TextExport(other.head() + other.row(Self.first, "104") + other.row(Self.last, "99"))
+    #expect(export.warnings.filter { $0.contains("'\(name)'") }.count == 1, "\(export.warnings)")
+    #expect(export.decision("format") == "\(table.format) (inferred)")
+    let plain = try TextExport(table.head() + table.row(Self.first, "104") + table.row(Self.last, "99"))
+    #expect(plain.warnings.isEmpty)
+  }
+
+  /// A sheet without one of its columns is another table, or the value is missing: nothing is read from its neighbour.
+  @Test(arguments: ExportTable.all) func withoutTheColumnOfGlucoseNothingIsRead(_ table: ExportTable) throws {
+    let place = try #require(table.cells.firstIndex(of: "{value}"))
+    let order = table.header.indices.filter { $0 != place }
+    let text = table.head(order: order) + table.row(Self.first, "104", order: order)
+    do {
+      #expect(try TextExport(text).readings.isEmpty)
+    } catch let failure as Failure {
+      #expect(failure.category == .badInput)
+    }
+  }
+}

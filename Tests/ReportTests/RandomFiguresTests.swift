@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Report
+
+/// Figures of random series against their definitions, computed by other means.
+struct RandomFiguresTests {
+  private static let start = Time.at("2026-03-02")
+  private static let parts = [0.05, 0.25, 0.5, 0.75, 0.95]
+
+  /// Fourteen days with a sample in each quarter of an hour.
+  private static func readings(_ values: [Int], marks: ReadingMarks = []) -> [GlucoseReading] {
+    values.enumerated().map { Reading.sensor($1, at: start + Int64($0) * 900, marks: marks) }
+  }
+
+  @Test(arguments: UInt64(1)...8) func aSeriesHasTheFiguresOfTheDefinitions(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let values = walk.values(14 * 96)
+    let naive = NaiveFigures(values: values.map(Double.init))
+    let sensor = figures(Self.readings(values)).total.sensor
+    #expect(sensor.readings == values.count && sensor.minutes == 14 * 1440)
+    #expect(agree(sensor.mean.number, naive.mean))
+    #expect(agree(sensor.standardDeviation.number, naive.deviation))
+    #expect(agree(sensor.variation.number, naive.variation))
+    #expect(sensor.ranges.map(\.readings) == naive.ranges)
+    #expect(sensor.ranges.map(\.minutes) == naive.ranges.map { $0 * 15 })
+    #expect(sensor.tight.readings == naive.counts([70, 141])[1])
+    for (range, count) in zip(sensor.ranges, naive.ranges) {
+      #expect(agree(range.percent.number, Double(count) * 100 / Double(values.count)))
+    }
+    #expect(agree(sensor.lowRisk.number, naive.lowRisk))
+    #expect(agree(sensor.highRisk.number, naive.highRisk))
+    #expect(agree(sensor.glycemiaRisk.number, naive.glycemiaRisk))
+    #expect(agree(sensor.managementIndicator.number, 3.31 + 0.02392 * naive.mean))
+    for (metric, part) in zip(sensor.percentiles, Self.parts) {
+      #expect(agree(metric.number, naive.percentile(part)), "\(part)")
+    }
+  }
+
+  @Test(arguments: [29, 30, 31, 100, 101]) func percentilesOfAnyNumberOfSamplesAreThoseOfType7(_ count: Int) {
+    var walk = RandomWalk(seed: UInt64(count))
+    let values = walk.values(count, step: 90)
+    let naive = NaiveFigures(values: values.map(Double.init))
+    let sensor = figures(Self.readings(values)).total.sensor
+    if count < 30 {
+      #expect(sensor.percentiles == Self.parts.map { _ in Metric.absent(.fewReadings(count, of: 30)) })
+    } else {
+      for (metric, part) in zip(sensor.percentiles, Self.parts) {
+        #expect(agree(metric.number, naive.percentile(part)), "\(part)")
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)...4) func fingerSticksHaveTheFiguresOfTheDefinitions(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let values = walk.values(120, step: 80)
+    let naive = NaiveFigures(values: values.map(Double.init))
+    let readings = values.enumerated().map { Reading.finger($1, at: Self.start + Int64($0) * 14_400) }
+    let fingers = figures(readings).total.fingerSticks
+    #expect(fingers.readings == 120 && fingers.perDay.number == 6 && fingers.daysWithReadings == 20)
+    #expect(agree(fingers.mean.number, naive.mean))
+    #expect(agree(fingers.standardDeviation.number, naive.deviation))
+    #expect(agree(fingers.variation.number, naive.variation))
+    #expect(agree(fingers.median.number, naive.percentile(0.5)))
+    #expect(fingers.lowest.number == Double(values.min() ?? 0))
+    #expect(fingers.highest.number == Double(values.max() ?? 0))
+    #expect(fingers.ranges.map(\.readings) == naive.ranges && fingers.ranges.allSatisfy { $0.minutes == 0 })
+    #expect(agree(fingers.lowRisk.number, naive.lowRisk))
+    #expect(agree(fingers.highRisk.number, naive.highRisk))
+  }
+
+  /// The same series as its source would show it in tenths of mmol/L, and by limits in tenths.
+  @Test(arguments: UInt64(1)...4) func aSeriesInMillimolesHasTheFiguresOfItsOwnNumbers(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let tenths = walk.values(14 * 96).map { Int((Double($0) / 1.801559).rounded()) }
+    let readings = tenths.enumerated().map { index, tenth in
+      Reading.of(
+        .cbg, .value(Quantity(Double(tenth) / 10, .millimolesPerLitre)), at: Self.start + Int64(index) * 900)
+    }
+    let naive = NaiveFigures(values: tenths.map { Double($0) / 10 * 18.01559 })
+    let counts = NaiveFigures(values: tenths.map(Double.init)).counts([30, 39, 101, 140])
+    let sensor = figures(readings).total.sensor
+    #expect(sensor.ranges.map(\.readings) == counts)
+    #expect(agree(sensor.mean.number, naive.mean))
+    #expect(agree(sensor.standardDeviation.number, naive.deviation))
+    #expect(agree(sensor.lowRisk.number, naive.lowRisk) && agree(sensor.highRisk.number, naive.highRisk))
+    for (metric, part) in zip(sensor.percentiles, Self.parts) {
+      // Values are kept to a hundredth of a mg/dL.
+      #expect(abs((metric.number ?? 0) - naive.percentile(part)) <= 0.0051, "\(part)")
+    }
+  }
+
+  @Test(arguments: UInt64(1)...3) func whatIsNoHistoryNeverMovesTheFiguresOfASensor(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let history = Self.readings(walk.values(7 * 96))
+    var others: [GlucoseReading] = []
+    for index in 0..<200 {
+      let time = Self.start + Int64(walk.number(0...604_799))
+      let value = Measurement.value(Quantity(Double(walk.next()), .milligramsPerDecilitre))
+      switch index % 5 {
+      case 0: others.append(Reading.of(.smbg, value, at: time, 7))
+      case 1: others.append(Reading.of(.scan, value, at: time))
+      case 2:
+        others.append(Reading.of(.ketone, .value(Quantity(0.5, .millimolesPerLitre)), at: time, 7))
+      case 3: others.append(Reading.of(.smbg, value, at: time, 7, .controlSolution))
+      default:
+        var hidden = Reading.of(.cbg, value, at: time, 3)
+        hidden.isWithdrawn = true
+        others.append(hidden)
+      }
+    }
+    let alone = figures(history).total.sensor
+    let result = figures(StatisticsTests.inOrder(history, others)).total
+    let among = result.sensor
+    #expect(among.readings == alone.readings && among.mean == alone.mean)
+    #expect(among.standardDeviation == alone.standardDeviation && among.percentiles == alone.percentiles)
+    #expect(among.ranges.map(\.percent) == alone.ranges.map(\.percent))
+    for kind in EpisodeKind.allCases { #expect(among.episodes[kind].count == alone.episodes[kind].count) }
+    #expect(result.fingerSticks.readings == 40 && result.ketones.readings == 40)
+    #expect(result.leftOut[.scan] == 40 && result.leftOut[.controlSolution] == 40)
+    #expect(result.leftOut[.withdrawn] == 40)
+  }
+
+  /// A device that starts a minute behind another one that never pauses changes nothing but the count of what is left out.
+  @Test(arguments: UInt64(1)...3) func aSecondSensorChangesNoFigureOfTheOneInUse(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let first = Self.readings(walk.values(3 * 96))
+    let second = walk.values(3 * 96).enumerated().map {
+      Reading.sensor($1, at: Self.start + 60 + Int64($0) * 900, device: 2)
+    }
+    let alone = figures(first).total
+    let both = figures(StatisticsTests.inOrder(first, second)).total
+    #expect(both.sensor.mean == alone.sensor.mean && both.sensor.minutes == alone.sensor.minutes)
+    #expect(both.sensor.ranges.map(\.minutes) == alone.sensor.ranges.map(\.minutes))
+    #expect(both.leftOut[.overlapping] == second.count && alone.leftOut[.overlapping] == 0)
+  }
+
+  // MARK: - LO and HI
+
+  @Test(arguments: UInt64(1)...4) func lowAndHighTakeTheirThresholdsWhateverTheyAre(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    var (numbers, lows, highs): ([Double], Int, Int) = ([], 0, 0)
+    let readings = (0..<300).map { index -> GlucoseReading in
+      let time = Self.start + Int64(index) * 900
+      switch walk.number(0...9) {
+      case 0:
+        lows += 1
+        numbers.append(55)
+        return Reading.of(.cbg, .low(below: 55, .milligramsPerDecilitre), at: time)
+      case 1:
+        highs += 1
+        numbers.append(240)
+        return Reading.of(.cbg, .high(above: 240, .milligramsPerDecilitre), at: time)
+      default:
+        let value = walk.number(70...180)
+        numbers.append(Double(value))
+        return Reading.sensor(value, at: time)
+      }
+    }
+    let sensor = figures(readings).total.sensor
+    #expect(sensor.lows == lows && sensor.highs == highs)
+    // 55 is low and 240 is high by itself; what the device could not measure is beyond both.
+    #expect(sensor.ranges.map(\.readings) == [lows, 0, 300 - lows - highs, 0, highs])
+    #expect(agree(sensor.mean.number, NaiveFigures(values: numbers).mean))
+    #expect(sensor.bound == .either)
+  }
+
+  // MARK: - Sums and distributions
+
+  @Test(arguments: UInt64(1)...6) func aDistributionOfPartsIsThatOfTheWhole(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let values = walk.values(200, step: 60).map(Double.init)
+    var (whole, parts) = (Distribution(), [Distribution(), Distribution(), Distribution()])
+    for value in values {
+      whole.add(value)
+      parts[walk.number(0...2)].add(value)
+    }
+    var sum = Distribution()
+    for part in parts { sum.add(part) }
+    #expect(sum.percentiles(Self.parts) == whole.percentiles(Self.parts))
+    #expect(sum.lowest == values.min() && sum.highest == values.max())
+  }
+
+  @Test(arguments: UInt64(1)...6) func aWeightIsSoManyEqualValues(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    var (weighted, repeated) = (Distribution(), [Double]())
+    for value in walk.values(60, step: 60).map(Double.init) {
+      let weight = [1, 5, 15][walk.number(0...2)]
+      weighted.add(value, weight: weight)
+      repeated += Array(repeating: value, count: weight)
+    }
+    let naive = NaiveFigures(values: repeated)
+    // With a sample of one minute among them, each minute is a value of its own.
+    weighted.add(100)
+    let all = NaiveFigures(values: naive.values + [100])
+    for part in [0, 0.01] + Self.parts + [0.99, 1] {
+      #expect(agree(weighted.percentile(part), all.percentile(part)), "\(part)")
+    }
+  }
+
+  @Test func theOrderOfValuesIsOfNoMatter() {
+    var walk = RandomWalk(seed: 11)
+    let values = walk.values(150, step: 100).map(Double.init)
+    func percentiles(_ values: [Double]) -> [Double] {
+      var distribution = Distribution()
+      for value in values { distribution.add(value) }
+      return distribution.percentiles(Self.parts)
+    }
+    let sorted = percentiles(values.sorted())
+    #expect(percentiles(values) == sorted && percentiles(values.reversed()) == sorted)
+    #expect(percentiles([]) == [] && percentiles([7]) == [7, 7, 7, 7, 7])
+  }
+
+  @Test func equalValuesHaveNoDeviationAtAll() {
+    for value in [40.1, 99.9, 180.15590000000002, 400] {
+      var moments = Moments()
+      for _ in 0..<1000 { moments.add(value, weight: 5) }
+      #expect(moments.standardDeviation == 0 && moments.mean == value && moments.variation == 0)
+    }
+  }
+
+  @Test func oneNumberHasAMeanAndNoDeviation() {
+    var moments = Moments()
+    #expect(moments.mean == nil && moments.standardDeviation == nil && moments.variation == nil)
+    moments.add(120, weight: 15)
+    #expect(moments.mean == 120 && moments.standardDeviation == nil && moments.variation == nil)
+  }
+
+  // MARK: - Whole percents
+
+  @Test(arguments: UInt64(1)...20) func wholePercentsAreNeverFarFromTheParts(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    for _ in 0..<50 {
+      let weights = (0..<5).map { _ in walk.happens(onceIn: 3) ? 0 : Double(walk.number(0...1000)) }
+      let sum = weights.reduce(0, +)
+      guard sum > 0 else { continue }
+      let shares = weights.map { $0 / sum }
+      let whole = WholePercents.of(shares)
+      let total = whole.reduce(0, +)
+      // What is missing or too much stands in the high range, unless that one has too little to give.
+      #expect(total == 100 || shares[3] < 0.02, "\(shares)")
+      for (index, (percent, share)) in zip(whole, shares).enumerated() {
+        #expect(percent >= 0 && abs(Double(percent) - 100 * share) <= (index == 3 ? 2.5 : 0.5), "\(shares)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (0, 0.0, "0"), (0, 0.04, "<0.1"), (0, 0.05, "0.1"), (0, 0.3, "0.3"), (1, 0.94, "0.9"), (1, 0.96, "1"),
+    (1, 1.0, "1"), (1, 1.4, "1"), (100, 100, "100"),
+  ])
+  func aSmallPartIsNeverNothing(_ whole: Int, _ percent: Double, _ text: String) {
+    #expect(WholePercents.text(whole, exactly: percent) == text)
+  }
+}
