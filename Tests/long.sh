@@ -61,3 +61,6 @@ Tests/browser.sh "$(swift build --show-bin-path)/glucoport"
 
 phase "meters at a real kernel's USB stack"
 Tests/usb-guest.sh
+
+phase "meters plugged into a Debian with systemd and udev"
+Tests/plug-in.sh .build/packages/long

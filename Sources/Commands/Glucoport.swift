@@ -89,6 +89,14 @@ package struct Glucoport: ParsableCommand {
     exit(withError: ExitCode(ExitStatus.temporary.rawValue))
   }
 
+  /// Keeps the runtime's worker threads from writing to the system's log, unless the environment says otherwise.
+  ///
+  /// They ask for a priority of -4, which only root gets (`setpriority` ends with `EACCES`), and libdispatch logs each
+  /// refusal: a line or more in the journal for each upload, above the reason that a person looks for there.
+  package static func muteRuntime() {
+    setenv("LIBDISPATCH_LOG", "NO", 0)
+  }
+
   private static func end(with error: any Error, _ failureEnd: String, _ output: Output) -> Never {
     let status: ExitStatus
     switch error {

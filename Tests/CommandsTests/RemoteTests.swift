@@ -78,6 +78,19 @@ struct RemoteTests {
     #expect(object["logbook"] as? String == Self.anna && object["token_file"] is NSNull)
   }
 
+  /// The runtime's threads would write to the system's log at each upload; `Tests/plug-in.sh` looks into a real one.
+  @Test(arguments: [("", "NO"), ("LIBDISPATCH_LOG=stderr ", "stderr")])
+  func theRuntimeWritesToTheLogOnlyWhereTheEnvironmentSaysSo(_ given: String, _ seen: String) async throws {
+    let (program, _) = try program()
+    let server = try ScriptedServer { _ in Self.logbook() }
+    let set = try await program.shell(
+      """
+      \(given)glucoport remote set \(server.url) --token-command 'echo "$LIBDISPATCH_LOG" >"$HOME/seen"; cat "$HOME/token"' >output
+      cat seen
+      """)
+    #expect(set.status == 0 && set.output == seen + "\n", "\(set)")
+  }
+
   @Test func aTokenFileIsFoundFromEveryFolder() async throws {
     let (program, token) = try program()
     let server = try ScriptedServer { _ in Self.logbook() }

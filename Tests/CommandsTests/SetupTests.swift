@@ -51,6 +51,14 @@ import Testing
     }
   }
 
+  /// An upload that fails is tried again, and the daily check finds one that always does.
+  @Test func aPersonHearsOfAFailedImportAndOfAFailedCheckOnly() {
+    let notifying = PackagedUserUnits.files.filter {
+      $0.text.contains("\nOnFailure=glucoport-notify@%n.service\n")
+    }
+    #expect(notifying.map(\.name) == ["glucoport-check.service", "glucoport-meter.service"])
+  }
+
   @Test func everyCommandOfAUnitIsOneThatTheProgramAccepts() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
       for line in unit.text.split(separator: "\n")

@@ -2,17 +2,21 @@
 
 import Foundation
 import Glibc
-import Logbook
-import Meters
 import SimulatedMeters
 import SimulatedUSB
 import USBTransport
 
 /// Lets the built binary read simulated meters through the kernel's own USB stack, all or those of some drivers:
 /// `usb-guest GLUCOPORT [DRIVER]...`, as root in a guest whose kernel has `vhci_hcd`, which `Tests/usb-guest.sh` makes.
+///
+/// `usb-guest plug DRIVER COUNT` only plugs a meter in, with so many readings, and pulls it when its standard input
+/// ends.
 @main
 struct USBGuest {
-  static func main() {
+  static func main() throws {
+    if CommandLine.arguments.dropFirst().first == "plug" {
+      return try plug(CommandLine.arguments.dropFirst(2))
+    }
     let trial = GuestTrial(program: CommandLine.arguments.dropFirst().first ?? "glucoport")
     let drivers = CommandLine.arguments.dropFirst(2)
     var failures = 0
@@ -33,6 +37,19 @@ struct USBGuest {
     say("failures: \(failures)")
     exit(failures == 0 ? 0 : 1)
   }
+
+  private static func plug(_ arguments: ArraySlice<String>) throws {
+    let family = SimulatedRegister.all.first { $0.driver == arguments.first }
+    guard arguments.count == 2, let family, let count = arguments.last.flatMap({ Int($0) }),
+      let make = GuestMeter.device(family, GuestMeter.memory(family, count: count))
+    else {
+      throw GuestFailure(reason: "usage: usb-guest plug DRIVER COUNT, of a driver whose chip is simulated")
+    }
+    let plug = try GuestBus.Plug(make)
+    say("plugged \(family)")
+    _ = FileHandle.standardInput.readDataToEndOfFile()
+    say("pulled after \(try plug.pull()) transfers")
+  }
 }
 
 /// Writes a line at once: the guest may end before the program does.
@@ -43,14 +60,12 @@ private func say(_ line: String) {
 
 /// One run of the binary after the other, each with a meter at the plug.
 struct GuestTrial {
-  private static let values: [Double] = [95, 254, 61, 187]
-
   let program: String
 
   /// Plugs a meter in, reads it twice, and looks whether the kernel's drivers are where they were.
   func read(_ family: SimulatedFamily) throws {
-    let memory = Self.memory(family)
-    guard let make = Self.device(family, memory) else {
+    let memory = GuestMeter.memory(family)
+    guard let make = GuestMeter.device(family, memory) else {
       return say("no chip \(family): its kernel driver's chip is not simulated")
     }
     let store = "/tmp/\(family.driver)-\(family.variant.filter(\.isLetter)).db"
@@ -79,7 +94,7 @@ struct GuestTrial {
   /// The plug is pulled while a meter is read: nothing is stored, and the binary ends.
   func unplugInMidSession() throws {
     let family = SimulatedRegister.all[0]
-    let memory = Self.memory(family)
+    let memory = GuestMeter.memory(family)
     let make: @Sendable () -> SimulatedDevice = {
       guard case .usb(let meter) = family.make(memory) else {
         preconditionFailure("a Contour is a USB device")
@@ -98,36 +113,6 @@ struct GuestTrial {
 }
 
 extension GuestTrial {
-  private static func memory(_ family: SimulatedFamily) -> SimulatedMemory {
-    var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
-    memory.items = values.enumerated().compactMap { index, value in
-      DeviceTime(year: 2026, month: 5, day: 4, hour: 7 + index).map { time in
-        SimulatedItem(
-          family.driver == "dexcom-g4" ? .cbg : .smbg, at: time,
-          .value(Quantity(value, .milligramsPerDecilitre)))
-      }
-    }.filter(family.holds)
-    return memory
-  }
-
-  /// Makes the device; nil for a line whose chip is not simulated.
-  private static func device(
-    _ family: SimulatedFamily, _ memory: SimulatedMemory
-  ) -> (@Sendable () -> SimulatedDevice)? {
-    guard case .line = family.make(memory) else {
-      return {
-        guard case .usb(let meter) = family.make(memory) else { preconditionFailure("it was one before") }
-        return SimulatedDevice(meter)
-      }
-    }
-    let models = DriverRegister.driver(family.driver)?.models ?? []
-    guard let model = models.first(where: { $0.vendorID == 0x10C4 }) else { return nil }
-    return {
-      guard case .line(let line) = family.make(memory) else { preconditionFailure("it was one before") }
-      return SimulatedDevice(CP210xChip(line, vendorID: model.vendorID, productID: model.productID))
-    }
-  }
-
   /// Waits until the kernel's drivers have taken the interfaces that they want.
   private func settled(_ device: SimulatedDevice) throws -> [String] {
     let wanted = SimulatedPort.interfaces(device.meter.configurationDescriptor).map { interface in

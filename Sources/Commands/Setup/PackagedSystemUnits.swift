@@ -11,7 +11,7 @@ enum PackagedSystemUnits {
       # For a kiosk or a clinic without a login: started for a device by a rule of udev, which glucoport-operation(7) shows. The
       # store is /var/lib/glucoport-import/logbook.db, which the first import creates in the time zone of the system.
       [Unit]
-      Description=Import the glucose meter at %I
+      Description=Import the glucose meter at %i
       Documentation=man:glucoport-operation(7) man:glucoport-import(1)
 
       [Service]

@@ -57,6 +57,8 @@ enum PackagedUserUnits {
       Description=Import the glucose meter that was plugged in
       Documentation=man:glucoport-operation(7) man:glucoport-import(1)
       ConditionPathExists=%h/.local/share/glucoport/logbook.db
+      # The person has walked away, and trusts that the readings are stored.
+      OnFailure=glucoport-notify@%n.service
 
       [Service]
       Type=oneshot
@@ -92,7 +94,7 @@ enum PackagedUserUnits {
 
       [Service]
       Type=oneshot
-      ExecStart=/usr/bin/notify-send --app-name=glucoport --icon=dialog-warning "glucoport needs attention" "Run 'glucoport status --check' to see why (%i)."
+      ExecStart=/usr/bin/notify-send --app-name=glucoport --icon=dialog-warning "glucoport needs attention" "Run 'systemctl --user status %i' to see why."
 
       """#
     ),

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Meters
+import SimulatedMeters
+import SimulatedUSB
+
+/// Simulated meters whose clock is right, and whose readings are the same in each guest.
+enum GuestMeter {
+  private static let values: [Double] = [95, 254, 61, 187]
+
+  /// Readings an hour apart; with a larger `count` the later ones are added.
+  static func memory(_ family: SimulatedFamily, count: Int = 4) -> SimulatedMemory {
+    var memory = SimulatedMemory(clock: DeviceTime(seconds: Int64(Date().timeIntervalSince1970)))
+    // A store would take meters of one maker with one serial number for the same.
+    let index = SimulatedRegister.all.firstIndex { $0.driver == family.driver } ?? 0
+    memory.serial = "SIM-\(1_234_567 + index)"
+    let first = DeviceTime(year: 2026, month: 5, day: 4, hour: 7)
+    memory.items = (0..<count).compactMap { index in
+      first.map { first in
+        SimulatedItem(
+          family.driver == "dexcom-g4" ? .cbg : .smbg,
+          at: DeviceTime(seconds: first.seconds + Int64(index) * 3600),
+          .value(Quantity(values[index % values.count], .milligramsPerDecilitre)))
+      }
+    }.filter(family.holds)
+    return memory
+  }
+
+  /// Makes the device; nil for a line whose chip is not simulated.
+  static func device(
+    _ family: SimulatedFamily, _ memory: SimulatedMemory
+  ) -> (@Sendable () -> SimulatedDevice)? {
+    guard case .line = family.make(memory) else {
+      return {
+        guard case .usb(let meter) = family.make(memory) else { preconditionFailure("it was one before") }
+        return SimulatedDevice(meter)
+      }
+    }
+    let models = DriverRegister.driver(family.driver)?.models ?? []
+    guard let model = models.first(where: { $0.vendorID == 0x10C4 }) else { return nil }
+    return {
+      guard case .line(let line) = family.make(memory) else { preconditionFailure("it was one before") }
+      return SimulatedDevice(CP210xChip(line, vendorID: model.vendorID, productID: model.productID))
+    }
+  }
+}

@@ -1,0 +1,70 @@
+# shellcheck shell=bash disable=SC2034 # who sources it uses it
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the scripts that boot a guest in QEMU: Debian's kernel and busybox, unpacked and installed nowhere, and an
+# initramfs of busybox. Needs amd64 and, once, 75 MB of packages; no KVM. With a usable KVM: QEMU_ACCEL="-enable-kvm -cpu host"
+unpacked=.build/guest-kernel
+
+# unpack_kernel: fetches kernel and busybox, unless they are there.
+unpack_kernel() {
+  Tests/install-packages.sh qemu-system-x86 cpio xz-utils libusb-1.0-0-dev
+  if [ -e "$unpacked/done" ]; then return 0; fi
+  rm -rf "$unpacked" && mkdir -p "$unpacked/packages"
+  local kernel package
+  kernel=$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -1)
+  (cd "$unpacked/packages" && apt-get download "$kernel" busybox-static)
+  for package in "$unpacked"/packages/*.deb; do dpkg -x "$package" "$unpacked"; done
+  rm -r "$unpacked/packages"
+  touch "$unpacked/done"
+}
+
+# modules NAME...: the files of these modules and of those that they need, in the order of loading, each once. A name stands
+# with - or _ for either.
+modules() {
+  local name file needed
+  for name in "$@"; do
+    file=$(find "$unpacked/lib/modules" -name "${name//[-_]/[-_]}.ko")
+    if [ -z "$file" ]; then continue; fi # It is part of the kernel.
+    needed=$(tr '\0' '\n' <"$file" | sed -n 's/^depends=//p' | tr ',' ' ')
+    # shellcheck disable=SC2086 # they are several words
+    modules $needed
+    echo "$file"
+  done | awk '!seen[$0]++'
+}
+
+# add_programs FOLDER PROGRAM...: copies programs, stripped, with their libraries at the same paths.
+add_programs() {
+  local folder=$1 program library
+  shift
+  mkdir -p "$folder/bin"
+  for program in "$@"; do strip -o "$folder/bin/${program##*/}" "$program"; done
+  ldd "$@" | grep -o '/[^ ]*' | grep -v ':$' | sort -u | while read -r library; do
+    mkdir -p "$folder$(dirname "$library")" && cp -L "$library" "$folder$library"
+  done
+}
+
+# initramfs FOLDER FILE MODULE...: packs FOLDER with busybox and modules, of which its /init loads those in /modules in the
+# order of their names.
+initramfs() {
+  local folder=$1 file=$2 order=10 module
+  shift 2
+  mkdir -p "$folder"/{bin,dev,proc,sys,tmp,modules}
+  cp "$unpacked/bin/busybox" "$folder/bin/busybox"
+  for module in $(modules "$@"); do
+    order=$((order + 1))
+    cp "$module" "$folder/modules/$order=${module##*/}"
+  done
+  chmod +x "$folder/init"
+  (cd "$folder" && find . | cpio --quiet -o -H newc) >"$file"
+}
+
+# guest SECONDS MEMORY INITRAMFS ARGUMENT...: runs a guest with further arguments of QEMU; its first serial line, with
+# the kernel's messages, is written to the standard output.
+guest() {
+  local limit=$1 memory=$2 initramfs=$3
+  shift 3
+  # A busy host lets the kernel's check of its timer fail, which is then a panic.
+  # shellcheck disable=SC2086 # the options are several words
+  timeout "$limit" qemu-system-x86_64 ${QEMU_ACCEL:--accel tcg,thread=multi -cpu max} -smp 2 -m "$memory" -nic none \
+    -display none -no-reboot -kernel "$unpacked"/boot/vmlinuz-* -initrd "$initramfs" \
+    -append "console=ttyS0 quiet panic=-1 no_timer_check" "$@" </dev/null 2>&1 | sed -u 's|\r||g'
+}
