@@ -12,12 +12,14 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "packaging: $*" >&2; exit 1; }
 
-# The units, with a program that is there.
+# The units as the program installs them, which names itself in them.
+"$program" setup system --prefix "$work/setup" >"$work/installed" 2>&1 || fail "$(cat "$work/installed")"
 mkdir -p "$work/units" "$work/run"
 chmod 700 "$work/run"
-for unit in "$from"/user/* "$from"/system/*; do
-  sed "s#/usr/bin/glucoport#$program#; s#/usr/bin/notify-send#/bin/true#" "$unit" >"$work/units/${unit##*/}"
+for unit in "$work"/setup/lib/systemd/*/*; do
+  sed 's#/usr/bin/notify-send#/bin/true#' "$unit" >"$work/units/${unit##*/}"
 done
+[ "$(ls "$work/units" | wc -l)" = 9 ] || fail "$(ls "$work/units")"
 (
   cd "$work/units"
   systemd-analyze verify --man=no ./glucoport-server.service ./glucoport-server.socket ./glucoport-import@1.service
@@ -32,8 +34,8 @@ exposed() {
   score=$(systemd-analyze security --offline=true --no-pager "$1" | sed -n 's/.*exposure level for.*: \([0-9]*\)[.]\([0-9]\).*/\1\2/p')
   [ -n "$score" ] && [ "$score" -le "$2" ] || fail "$1: exposure of $score tenths, at most $2 are allowed"
 }
-exposed "$from/system/glucoport-server.service" 15
-exposed "$from/system/glucoport-import@.service" 17
+exposed "$work/units/glucoport-server.service" 15
+exposed "$work/units/glucoport-import@.service" 17
 
 for script in build.sh postinst prerm postrm; do bash -n "$from/$script"; done
 for script in "$from"/*.py; do python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$script"; done
@@ -55,6 +57,17 @@ for file in bin/glucoport lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glu
   grep -q " ./usr/$file\$" "$work/listed" || fail "$file is not in the package"
   grep -q "^[^/]*/$file\$" "$work/archived" || fail "$file is not in the archive"
 done
+# The same texts as 'setup' installs, with the package's place of the program.
+dpkg-deb --fsys-tarfile "$package" >"$work/files"
+member() { tar -xOf "$work/files" "./usr/$1"; }
+for file in lib/udev/rules.d/70-glucoport.rules lib/sysusers.d/glucoport.conf share/fish/vendor_completions.d/glucoport.fish; do
+  member "$file" | cmp - "$work/setup/$file" || fail "$file is not that of 'setup'"
+done
+for unit in "$work"/setup/lib/systemd/*/*; do
+  name=${unit#"$work/setup/"}
+  sed "s#$work/setup/bin/#/usr/bin/#" "$unit" | cmp - <(member "$name") || fail "$name is not that of 'setup'"
+done
+grep -q '^ExecStart=/usr/bin/glucoport serve ' <(member lib/systemd/system/glucoport-server.service) || fail "the server's unit"
 pages=$(ls man/*.[1-9] | wc -l)
 [ "$(grep -c 'share/man/.*[.]gz$' "$work/listed")" = "$pages" ] || fail "the package does not hold $pages manual pages"
 grep -v 'root/root' "$work/listed" && fail "files of others than root are in the package"
@@ -63,7 +76,7 @@ dpkg-deb -f "$package" Depends | grep -q 'libsqlite3-0 (>= 3.38)' || fail "the p
 dpkg-deb -I "$package" postrm | grep -qE 'rm |userdel' && fail "the package removes data"
 
 # What is linked is listed, each with version and licence; what only the tests link is not.
-dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/share/doc/glucoport/glucoport.cdx.json >"$work/bill"
+member share/doc/glucoport/glucoport.cdx.json >"$work/bill"
 python3 - "$work/bill" <<'CHECK' || fail "the bill of materials is not as it should be"
 import json, sys
 bill = json.load(open(sys.argv[1]))

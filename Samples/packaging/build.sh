@@ -8,7 +8,8 @@
 # For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built; with GLUCOPORT_COMPRESSION=none the .deb is
 # not compressed, nor is the .tar.gz, no debug symbols are packed, and Debian's names of libraries are those of Debian 12.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+# The folder without links, as the compiler sees it: its path is taken out of the program.
+cd -P "$(dirname "$0")/../.."
 from=Samples/packaging
 target=$(realpath -m "${1:-.build/packages}")
 umask 022
@@ -18,26 +19,39 @@ export LC_ALL=C.UTF-8
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH=$epoch
 
+# What of Swift is used, wherever it is: 'swiftc' on the path can be a program that chooses a toolchain.
+swift_folder() {
+  local resources
+  resources=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')
+  [ -d "$resources" ] || { echo "build.sh: swiftc does not name its folder" >&2; exit 69; }
+  realpath "$resources/../.."
+}
+
 program=${GLUCOPORT_PROGRAM:-}
 if [ -z "$program" ]; then
   Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzstd-dev libexpat1-dev libusb-1.0-0-dev dpkg-dev \
     binutils python3
   command -v swift >/dev/null || { echo "Please install Swift 6.2 or newer from swift.org" >&2; exit 69; }
-  tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
+  swift=$(swift_folder)
   made=$PWD/.build/packaging
   mkdir -p "$made"
   # The reduced data has to stand before the runtime's libraries, where no option of the compiler puts it. So has the library
   # of C++: from the archive it takes what is used, and the loader has not to relocate all of it at each start.
-  "$from/unicode-data.py" "$tools/../lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
-  printf '#!/bin/sh\nexec "%s/ld.lld" "%s/unicode-data.o" --as-needed "%s" "$@"\n' "$tools" "$made" \
-    "$("$tools/clang" -print-file-name=libstdc++.a)" >"$made/link"
+  "$from/unicode-data.py" "$swift/lib/swift_static/linux/lib_FoundationICU.a" "$made/unicode-data.o"
+  standard=$("$swift/bin/clang" -print-file-name=libstdc++.a)
+  [ -e "$standard" ] || { echo "Please install libstdc++.a: it is in Debian's libstdc++-12-dev" >&2; exit 69; }
+  printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" --as-needed "%s" "$@"\n' "$swift" "$made" "$standard" >"$made/link"
   chmod 755 "$made/link"
-  # Paths, and what depends on them, stay out of program and symbols. All symbols that the program exported would be kept.
+  # Paths, and what depends on them, stay out of program and symbols. All symbols that the program exported would be kept; so
+  # would all public ones of its modules, as for programs that load them. In sections of their own, functions and tables that
+  # nothing calls are left out: a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient.
   options=(
     -c release --static-swift-stdlib --product glucoport --disable-local-rpath -Xswiftc "-ld-path=$made/link"
     -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
     -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
     -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+    -Xcc -ffunction-sections -Xcc -fdata-sections -Xswiftc -Xfrontend -Xswiftc -function-sections
+    -Xswiftc -Xfrontend -Xswiftc -internalize-at-link
     -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
     -Xlinker -z -Xlinker pack-relative-relocs
   )
@@ -74,16 +88,21 @@ for page in man/*.[1-9]; do
   gzip -9n "$usr/share/man/man${page##*.}/${page##*/}"
 done
 
+# Units, rules and completions are those that 'setup' installs for who has only the program, which is their one source.
+setup=$work/setup
+"$program" setup system --prefix "$setup" >"$work/installed" 2>&1 || { cat "$work/installed" >&2; exit 1; }
+for unit in "$setup"/lib/systemd/*/*; do
+  sed -i "s#$setup/bin/#/usr/bin/#" "$unit"
+  put 644 "$unit" "$usr/lib/systemd/${unit#"$setup/lib/systemd/"}"
+done
+put 644 "$setup/lib/udev/rules.d/70-glucoport.rules" "$usr/lib/udev/rules.d/70-glucoport.rules"
+put 644 "$setup/lib/sysusers.d/glucoport.conf" "$usr/lib/sysusers.d/glucoport.conf"
 # Bash reads its file, and does not run it: it has no interpreter.
-complete() { mkdir -p "$(dirname "$2")" && "$program" --generate-completion-script "$1" | sed '1{/^#!.*bash/d}' >"$2"; }
-complete bash "$usr/share/bash-completion/completions/glucoport"
-complete zsh "$usr/share/zsh/vendor-completions/_glucoport"
-complete fish "$usr/share/fish/vendor_completions.d/glucoport.fish"
-
-for unit in "$from"/user/*; do put 644 "$unit" "$usr/lib/systemd/user/${unit##*/}"; done
-for unit in "$from"/system/*; do put 644 "$unit" "$usr/lib/systemd/system/${unit##*/}"; done
-put 644 "$from/70-glucoport.rules" "$usr/lib/udev/rules.d/70-glucoport.rules"
-put 644 "$from/glucoport.sysusers" "$usr/lib/sysusers.d/glucoport.conf"
+sed -i '1{/^#!.*bash/d}' "$setup/share/bash-completion/completions/glucoport"
+put 644 "$setup/share/bash-completion/completions/glucoport" "$usr/share/bash-completion/completions/glucoport"
+put 644 "$setup/share/zsh/site-functions/_glucoport" "$usr/share/zsh/vendor-completions/_glucoport"
+put 644 "$setup/share/fish/vendor_completions.d/glucoport.fish" "$usr/share/fish/vendor_completions.d/glucoport.fish"
+rm -r "$setup"
 put 644 "$from/lintian-overrides" "$usr/share/lintian/overrides/glucoport"
 
 documents=$usr/share/doc/glucoport
@@ -104,8 +123,7 @@ if [ -d "$scratch/checkouts" ]; then
   "$from/sbom.py" "$usr/bin/glucoport" "$version" "$scratch" "$objects" >"$documents/glucoport.cdx.json"
   (cd "$scratch/checkouts" && find . -type f \( -iname 'LICENSE*' -o -iname 'NOTICE*' \) -not -path '*/.git/*' -not -path '*/Tests/*') |
     while read -r file; do put 644 "$scratch/checkouts/$file" "$licences/${file#./}"; done
-  runtime=$(dirname "$(readlink -f "$(command -v swiftc)")")/../share/swift/LICENSE.txt
-  put 644 "$runtime" "$licences/swift/LICENSE.txt"
+  put 644 "$(swift_folder)/share/swift/LICENSE.txt" "$licences/swift/LICENSE.txt"
   for file in "$from"/licences/*; do put 644 "$file" "$licences/${file##*/}"; done
 else
   echo "build.sh: $scratch is not the folder of a build: the package has no licences of others and no bill of materials" >&2

@@ -25,6 +25,28 @@ enum ServerScript {
 
     """
 
+  /// Beside it certificates: `certify NAME OPTIONS…` makes a certificate that signs itself, `sign NAME OPTIONS…` one that
+  /// the authority `ca` signs, each with its key. `start` starts a server with TLS, `set_remote URL OPTIONS…` and `probe`
+  /// reach it and report the exit status.
+  static let certified =
+    prelude + #"""
+      certify() {
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout $1.key -out $1.pem -days 2 -subj /CN=$1 "${@:2}" 2>/dev/null
+        chmod 600 $1.key
+      }
+      sign() {
+        openssl req -newkey rsa:2048 -nodes -keyout $1.key -out request.pem -subj /CN=$1 2>/dev/null; chmod 600 $1.key
+        openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out $1.pem "${@:2}" 2>/dev/null
+      }
+      start() {
+        certify cert -addext subjectAltName=DNS:sync.invalid,IP:127.0.0.1
+        (umask 077; token me write >mine); serve --tls-cert cert.pem --tls-key cert.key "$@"
+      }
+      set_remote() { glucoport remote set "$@" --token-file mine --ca-file cert.pem >/dev/null; echo $?; }
+      probe() { glucoport remote test >shown; echo $?; }
+
+      """#
+
   /// Beside it clients, each with its own store: `connect NAME [ROLE] [LOGBOOK]` makes its token and sets the
   /// remote, `of NAME COMMAND…` runs the program on its store, `upload NAME …` uploads and reports the exit status,
   /// `digest NAME` reports what the store exports.

@@ -2,43 +2,12 @@
 
 import Foundation
 import Logbook
-import Meters
 import Testing
 
 @testable import Commands
 
-/// What `setup` carries is what the packages hold.
+/// The units that `setup` installs and the packages take from it; `Tests/packaging.sh` compares the two.
 @Suite struct PackagedTextTests {
-  private static let folder = URL(filePath: Samples.path("packaging"))
-
-  private func texts(_ folder: String) throws -> [String: String] {
-    let folder = Self.folder.appending(path: folder)
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-    try #require(!names.isEmpty)
-    return try Dictionary(
-      uniqueKeysWithValues: names.map {
-        ($0, try String(contentsOf: folder.appending(path: $0), encoding: .utf8))
-      })
-  }
-
-  @Test func theUnitsOfTheProgramAreThoseOfThePackages() throws {
-    for (name, files) in [("user", PackagedUserUnits.files), ("system", PackagedSystemUnits.files)] {
-      #expect(try texts(name) == Dictionary(uniqueKeysWithValues: files.map { ($0.name, $0.text) }))
-    }
-  }
-
-  @Test func theUserOfTheServerIsThatOfThePackages() throws {
-    let text = try String(contentsOf: Self.folder.appending(path: "glucoport.sysusers"), encoding: .utf8)
-    #expect(text == PackagedSystemUsers.text)
-  }
-
-  /// `glucoport meter udev-rules > Samples/packaging/70-glucoport.rules` writes it.
-  @Test func theRulesOfThePackagesAreThoseThatTheProgramPrints() throws {
-    let text = try String(contentsOf: Self.folder.appending(path: "70-glucoport.rules"), encoding: .utf8)
-    let lines = UdevRules.lines(DriverRegister.all, group: "plugdev", shared: false)
-    #expect(text == lines.map { $0 + "\n" }.joined())
-  }
-
   @Test func aUnitNamesTheProgramWhereThePackagePutsItAndNoOtherPlace() {
     for unit in PackagedUserUnits.files + PackagedSystemUnits.files {
       let starts = unit.text.split(separator: "\n").filter { $0.hasPrefix("Exec") }

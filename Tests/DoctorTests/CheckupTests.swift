@@ -149,7 +149,7 @@ import Testing
     }
     #expect(found.map(\.state) == [.warn] && found.first?.detail.contains("next attempt") == true)
     #expect(Well.wrong { $0.remote?.remote.purgedAt = 1 }.map(\.state) == [.fail])
-    #expect(Well.wrong { $0.remote?.readsAuthorities = true } == [])
+    #expect(Well.wrong { $0.remote?.authorities = .success(()) } == [])
     #expect(Well.wrong { $0.remote = nil } == [])
     #expect(Well.wrong { $0.remote?.answer = .success("Anna") } == [])
     let failure = Failure(.unavailable, "no answer")
@@ -176,9 +176,29 @@ import Testing
   @Test func aCAFileThatCannotBeReadIsFound() {
     let found = Well.wrong {
       $0.remote?.remote.access.authorities = "/home/anna/ca.pem"
-      $0.remote?.readsAuthorities = false
+      $0.remote?.authorities = .failure(Failure(.missingInput, "/home/anna/ca.pem: no such file"))
     }
-    #expect(found.map(\.category) == [.configuration])
+    #expect(found.map(\.category) == [.missingInput])
+    #expect(found.first?.detail == "/home/anna/ca.pem: no such file")
+  }
+
+  @Test func aClientCertificateThatFailsOrExpiresSoonIsFoundOnce() {
+    func wrong(_ result: Result<Int64, Failure>?, mode: UInt32 = 0o600) -> [Finding] {
+      Well.wrong {
+        $0.remote?.remote.access.clientCertificate = ClientCertificate(
+          certificateFile: "/home/anna/me.pem", keyFile: "/home/anna/me.key")
+        $0.remote?.clientKeyFile = FileFact(path: "/home/anna/me.key", owner: Well.user, mode: mode)
+        $0.remote?.clientCertificate = result
+      }
+    }
+    #expect(wrong(.success(Well.now + 14 * 86400)) == [])
+    let soon = wrong(.success(Well.now + 14 * 86400 - 1))
+    #expect(soon.map(\.state) == [.warn] && soon.first?.detail.hasPrefix("/home/anna/me.pem: ") == true)
+    let failed = wrong(.failure(Failure(.configuration, "it expired")))
+    #expect(failed.map(\.category) == [.configuration] && failed.first?.detail == "it expired")
+    // The key's own finding says how to mend it, and is not repeated.
+    let open = wrong(.failure(Failure(.permission, "others may read it")), mode: 0o640)
+    #expect(open.map(\.fix) == ["chmod 600 '/home/anna/me.key'"])
   }
 
   @Test func jobsThatNobodyRunsOrHearsAreNoted() {

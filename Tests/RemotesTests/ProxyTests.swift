@@ -128,6 +128,21 @@ import Testing
     ("0.0.0.0/0", "fd00::1", false), ("::/0", "10.0.0.1", false), ("::/0", "fd00::1", true),
     ("fd00::1/128", "fd00::1", true), ("fd00::1/128", "fd00::2", false), ("fd00::/129", "fd00::1", false),
     ("[fd00::1", "fd00::1", false), ("a.org:443:443", "a.org", false), (":443", "a.org", false),
+    // Networks of IPv6 with and without brackets and ports.
+    ("[fd00::]/8", "fd12::1", true), ("[fd00::]/8", "fe00::1", false), ("[fd00::]/8:443", "fd12::1", true),
+    ("[fd00::]/8:80", "fd12::1", false), ("[fd00::]/8:", "fd12::1", false), ("[fd00::]8", "fd00::8", false),
+    ("[fd00::]/", "fd00::", false), ("[fd00::]/443", "fd00::", false), ("[fd00::1]x", "fd00::1", false),
+    ("[fd00::1]:", "fd00::1", false), ("[fd00::/8]", "fd12::1", true), ("[fd00::/8]:443", "fd12::1", true),
+    ("[fd00::/8]:80", "fd12::1", false), ("FD00::/8", "fd12::1", true), ("fd00::1", "FD00:0::1", true),
+    ("2001:db8::/33", "2001:db8:7fff::1", true), ("2001:db8::/33", "2001:db8:8000::1", false),
+    ("[10.0.0.1]", "10.0.0.1", true), ("10.0.0.0/+8", "10.0.0.1", false),
+    ("10.0.0.1:+443", "10.0.0.1", false),
+    // One of IPv4, written as one of IPv6, is the same host.
+    ("10.0.0.0/8", "::ffff:10.1.1.1", true), ("::ffff:10.0.0.1", "10.0.0.1", true),
+    ("10.0.0.0/8", "::ffff:11.1.1.1", false), ("::/0", "::ffff:10.0.0.1", false),
+    ("10.0.0.1/8", "10.9.9.9", true), ("10.0.0.0/8", "010.1.1.1", false),
+    ("a.org\nb.org", "b.org", true), (" , ,", "a.org", false), ("*:443", "a.org", false),
+    ("**", "a.org", false),
     ("\ta.org", "a.org", true), ("b.org,,a.org", "a.org", true), ("b.org;a.org", "a.org", false),
   ])
   func anExceptionHoldsForItsHosts(_ text: String, _ host: String, _ isExcepted: Bool) {

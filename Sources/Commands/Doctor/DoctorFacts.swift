@@ -21,7 +21,7 @@ struct DoctorFacts {
     var clock = ClockFacts(now: now, release: Release.date, isKept: ClockSynchronisation.isKept)
     if case .examined(let examination) = content.content {
       clock.lastSuccess = [examination.lastImport, examination.remote?.lastSuccess].compactMap(\.self).max()
-      remote = examination.remote.map { RemoteFacts.of($0, user: user, now: now) }
+      remote = examination.remote.map { Self.facts($0, user: user, now: now) }
       if isOnline, let access = examination.remote {
         let answer = await ask(access)
         clock.serverLead = answer.lead
@@ -32,6 +32,17 @@ struct DoctorFacts {
       program: program, folders: content.path.map { FolderFacts.of($0, user: user) }, store: content,
       clock: clock, usb: usb, udev: udev, remote: remote,
       jobs: .of(user: Host.userName, configuration: Host.configurationFolder, hasRemote: remote != nil))
+  }
+
+  private static func facts(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {
+    var facts = RemoteFacts.of(remote, user: user, now: now)
+    facts.authorities = remote.access.authorities.map { path in
+      Result { () throws(Failure) in try CertificateFiles.check(authorities: path) }
+    }
+    facts.clientCertificate = remote.access.clientCertificate.map { client in
+      Result { () throws(Failure) in try CertificateFiles.check(client, at: now) }
+    }
+    return facts
   }
 
   private var program: ProgramFacts {

@@ -21,12 +21,14 @@ extension RemoteAccess {
 
   /// The login, for which the token is read.
   ///
-  /// - Throws: `Failure`: what is wrong with address, token or proxy.
+  /// - Throws: `Failure`: what is wrong with address, proxy, certificates or token.
   func login(
     in zone: LogbookZone? = nil, counting traffic: Traffic = Traffic()
   ) async throws(Failure) -> RemoteLogin {
     let address = try RemoteAddress(url, allowsPlainHTTP: allowsPlainHTTP)
     let proxy = try RemoteProxy(for: address, environment: Host.environment)
+    // Before the token, which may be a command that asks a person.
+    if let clientCertificate { try CertificateFiles.check(clientCertificate, at: Host.now()) }
     var login = RemoteLogin(
       address: address, token: try await token.token(), agent: "glucoport/\(Release.version)", zone: zone,
       authorities: authorities, traffic: traffic)

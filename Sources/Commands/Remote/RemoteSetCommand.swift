@@ -77,6 +77,9 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
   func run() async throws {
     let path = try storeOptions.path
     let address = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
+    guard address.isEncrypted || clientCert == nil else {
+      throw ValidationError("--client-cert needs an address that begins with https.")
+    }
     let kind = try type.map(RemoteRegister.kind(named:)) ?? RemoteRegister.kind(of: address)
     let access = RemoteAccess(
       kind: kind.id, url: address.text, token: tokenSource, allowsPlainHTTP: insecureHttp,

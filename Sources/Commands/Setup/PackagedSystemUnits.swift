@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The units of the system, as the packages hold them in `Samples/packaging/system`. `SetupTests` compares them.
+/// The units of the system. The packages take them from the program: `Samples/packaging/build.sh` asks `setup` for them.
 enum PackagedSystemUnits {
   /// Each file by its name.
   static let files: [(name: String, text: String)] = [
@@ -25,38 +25,13 @@ enum PackagedSystemUnits {
       SupplementaryGroups=plugdev
       StateDirectory=glucoport-import
       StateDirectoryMode=0700
-      UMask=0077
-      CapabilityBoundingSet=
-      AmbientCapabilities=
-      NoNewPrivileges=yes
-      DevicePolicy=closed
       DeviceAllow=char-usb_device rw
       DeviceAllow=char-hidraw rw
       DeviceAllow=char-ttyUSB rw
       DeviceAllow=char-ttyACM rw
-      KeyringMode=private
-      LockPersonality=yes
-      MemoryDenyWriteExecute=yes
-      PrivateTmp=yes
-      ProtectClock=yes
-      ProtectControlGroups=yes
-      ProtectHome=yes
-      ProtectHostname=yes
-      ProtectKernelLogs=yes
-      ProtectKernelModules=yes
-      ProtectKernelTunables=yes
-      ProtectProc=invisible
-      ProtectSystem=strict
-      RemoveIPC=yes
       # libusb hears of devices by netlink.
       RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-      RestrictNamespaces=yes
-      RestrictRealtime=yes
-      RestrictSUIDSGID=yes
-      SystemCallArchitectures=native
-      SystemCallErrorNumber=EPERM
-      SystemCallFilter=@system-service
-      SystemCallFilter=~@privileged @resources
+      \#(confinement)
 
       """#
     ),
@@ -82,7 +57,6 @@ enum PackagedSystemUnits {
       User=glucoport
       StateDirectory=glucoport
       StateDirectoryMode=0700
-      UMask=0077
       Restart=on-failure
       RestartSec=5
       # Requests that run are finished first.
@@ -90,36 +64,12 @@ enum PackagedSystemUnits {
       MemoryMax=512M
       TasksMax=64
       LimitNOFILE=4096
-      CapabilityBoundingSet=
-      AmbientCapabilities=
-      NoNewPrivileges=yes
-      DevicePolicy=closed
-      KeyringMode=private
-      LockPersonality=yes
-      MemoryDenyWriteExecute=yes
       PrivateDevices=yes
-      PrivateTmp=yes
       PrivateUsers=yes
       ProcSubset=pid
-      ProtectClock=yes
-      ProtectControlGroups=yes
-      ProtectHome=yes
-      ProtectHostname=yes
-      ProtectKernelLogs=yes
-      ProtectKernelModules=yes
-      ProtectKernelTunables=yes
-      ProtectProc=invisible
-      ProtectSystem=strict
-      RemoveIPC=yes
       # systemd is informed by a Unix socket.
       RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-      RestrictNamespaces=yes
-      RestrictRealtime=yes
-      RestrictSUIDSGID=yes
-      SystemCallArchitectures=native
-      SystemCallErrorNumber=EPERM
-      SystemCallFilter=@system-service
-      SystemCallFilter=~@privileged @resources
+      \#(confinement)
 
       [Install]
       WantedBy=multi-user.target
@@ -144,4 +94,34 @@ enum PackagedSystemUnits {
       """#
     ),
   ]
+
+  /// What neither service needs.
+  private static let confinement = """
+    UMask=0077
+    CapabilityBoundingSet=
+    AmbientCapabilities=
+    NoNewPrivileges=yes
+    DevicePolicy=closed
+    KeyringMode=private
+    LockPersonality=yes
+    MemoryDenyWriteExecute=yes
+    PrivateTmp=yes
+    ProtectClock=yes
+    ProtectControlGroups=yes
+    ProtectHome=yes
+    ProtectHostname=yes
+    ProtectKernelLogs=yes
+    ProtectKernelModules=yes
+    ProtectKernelTunables=yes
+    ProtectProc=invisible
+    ProtectSystem=strict
+    RemoveIPC=yes
+    RestrictNamespaces=yes
+    RestrictRealtime=yes
+    RestrictSUIDSGID=yes
+    SystemCallArchitectures=native
+    SystemCallErrorNumber=EPERM
+    SystemCallFilter=@system-service
+    SystemCallFilter=~@privileged @resources
+    """
 }

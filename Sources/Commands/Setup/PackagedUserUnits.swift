@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The units of a user, as the packages hold them in `Samples/packaging/user`. `SetupTests` compares them.
+/// The units of a user. The packages take them from the program: `Samples/packaging/build.sh` asks `setup` for them.
 enum PackagedUserUnits {
   /// Each file by its name.
   static let files: [(name: String, text: String)] = [
@@ -17,16 +17,8 @@ enum PackagedUserUnits {
       [Service]
       Type=oneshot
       ExecStart=/usr/bin/glucoport status --check --max-age 36h --quiet
-      UMask=0077
-      NoNewPrivileges=yes
-      LockPersonality=yes
-      MemoryDenyWriteExecute=yes
-      RestrictRealtime=yes
-      RestrictSUIDSGID=yes
+      \#(confinement)
       RestrictAddressFamilies=AF_UNIX
-      SystemCallArchitectures=native
-      SystemCallFilter=@system-service
-      SystemCallErrorNumber=EPERM
 
       """#
     ),
@@ -68,17 +60,9 @@ enum PackagedUserUnits {
       # A meter that was unplugged again, and a store that another program writes: neither is a fault.
       SuccessExitStatus=69 75
       TimeoutStartSec=20min
-      UMask=0077
-      NoNewPrivileges=yes
-      LockPersonality=yes
-      MemoryDenyWriteExecute=yes
-      RestrictRealtime=yes
-      RestrictSUIDSGID=yes
+      \#(confinement)
       # libusb hears of devices by netlink.
       RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-      SystemCallArchitectures=native
-      SystemCallFilter=@system-service
-      SystemCallErrorNumber=EPERM
 
       """#
     ),
@@ -114,16 +98,8 @@ enum PackagedUserUnits {
       # glucoport-check.service informs once a day.
       SuccessExitStatus=3 4 69 75
       TimeoutStartSec=20min
-      UMask=0077
-      NoNewPrivileges=yes
-      LockPersonality=yes
-      MemoryDenyWriteExecute=yes
-      RestrictRealtime=yes
-      RestrictSUIDSGID=yes
+      \#(confinement)
       RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-      SystemCallArchitectures=native
-      SystemCallFilter=@system-service
-      SystemCallErrorNumber=EPERM
 
       """#
     ),
@@ -147,4 +123,17 @@ enum PackagedUserUnits {
       """#
     ),
   ]
+
+  /// What a user's manager can take from a service without rights of its own.
+  private static let confinement = """
+    UMask=0077
+    NoNewPrivileges=yes
+    LockPersonality=yes
+    MemoryDenyWriteExecute=yes
+    RestrictRealtime=yes
+    RestrictSUIDSGID=yes
+    SystemCallArchitectures=native
+    SystemCallFilter=@system-service
+    SystemCallErrorNumber=EPERM
+    """
 }

@@ -119,7 +119,7 @@ struct SetupFolders {
   }
 }
 
-/// The user of the server, as the packages hold it in `Samples/packaging/glucoport.sysusers`.
+/// The user of the server, which the packages take from here, too.
 enum PackagedSystemUsers {
   static let text = #"""
     # SPDX-License-Identifier: Apache-2.0

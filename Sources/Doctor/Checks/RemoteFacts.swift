@@ -13,8 +13,10 @@ package struct RemoteFacts: Sendable {
   package var tokenFile: FileFact?
   /// The file with the key of the client certificate; nil without one, and where it cannot be seen.
   package var clientKeyFile: FileFact?
-  /// Whether the file with the certificates can be read; nil where none is set.
-  package var readsAuthorities: Bool?
+  /// Whether the CA file can be used; nil where none is set.
+  package var authorities: Result<Void, Failure>?
+  /// When the client certificate expires, in UTC seconds, or why it cannot be used; nil without one.
+  package var clientCertificate: Result<Int64, Failure>?
   /// What the server answered, or why it did not; nil where it was not asked.
   package var answer: Result<String, Failure>?
   /// The clock, in UTC seconds.
@@ -22,13 +24,12 @@ package struct RemoteFacts: Sendable {
 
   /// A remote with what is known of it.
   package init(
-    _ remote: ExaminedRemote, user: UInt32, tokenFile: FileFact?, readsAuthorities: Bool? = nil,
-    answer: Result<String, Failure>? = nil, now: Int64
+    _ remote: ExaminedRemote, user: UInt32, tokenFile: FileFact?, answer: Result<String, Failure>? = nil,
+    now: Int64
   ) {
     self.remote = remote
     self.user = user
     self.tokenFile = tokenFile
-    self.readsAuthorities = readsAuthorities
     self.answer = answer
     self.now = now
   }
@@ -37,16 +38,17 @@ package struct RemoteFacts: Sendable {
   package static func of(_ remote: ExaminedRemote, user: UInt32, now: Int64) -> RemoteFacts {
     var token: FileFact?
     if case .file(let path) = remote.access.token { token = .at(path, followsLink: true) }
-    var facts = RemoteFacts(
-      remote, user: user, tokenFile: token,
-      readsAuthorities: remote.access.authorities.map { SystemText.of($0) != nil }, now: now)
+    var facts = RemoteFacts(remote, user: user, tokenFile: token, now: now)
     facts.clientKeyFile = remote.access.clientCertificate.flatMap { .at($0.keyFile, followsLink: true) }
     return facts
   }
 
+  /// A certificate that expires sooner is reported: two weeks.
+  private static let noticeSeconds: Int64 = 14 * 86400
+
   /// What is wrong with the remote.
   var findings: [Finding] {
-    let found = purged + token + clientKey + authorities + attempts + online
+    let found = purged + token + client + files + attempts + online
     return found.isEmpty ? [Finding(.remote, .ok, "\(url): \(success)")] : found
   }
 
@@ -71,9 +73,20 @@ package struct RemoteFacts: Sendable {
     return secret("token", path, tokenFile)
   }
 
-  private var clientKey: [Finding] {
-    guard let path = remote.access.clientCertificate?.keyFile else { return [] }
-    return secret("key", path, clientKeyFile)
+  /// The key has a command that mends it; whatever else is wrong with the certificate is said without one.
+  private var client: [Finding] {
+    guard let client = remote.access.clientCertificate else { return [] }
+    let key = secret("key", client.keyFile, clientKeyFile)
+    guard key.isEmpty, case .success(let end) = clientCertificate else {
+      return key.isEmpty ? Self.failures(clientCertificate) : key
+    }
+    guard end - now < Self.noticeSeconds else { return [] }
+    return [
+      Finding(
+        .remote, .warn,
+        "\(PathText.shown(client.certificateFile)): the client certificate expires \(DeviceTime(seconds: end).text)Z"
+      )
+    ]
   }
 
   /// What is wrong with a file that only its owner may read.
@@ -99,11 +112,11 @@ package struct RemoteFacts: Sendable {
     ]
   }
 
-  private var authorities: [Finding] {
-    guard readsAuthorities == false, let path = remote.access.authorities else { return [] }
-    return [
-      Finding(.remote, .fail, "\(PathText.shown(path)): the CA file cannot be read", .configuration)
-    ]
+  private var files: [Finding] { Self.failures(authorities) }
+
+  private static func failures<Value>(_ result: Result<Value, Failure>?) -> [Finding] {
+    guard case .failure(let failure) = result else { return [] }
+    return [Finding(.remote, .fail, failure.message, failure.category)]
   }
 
   private var attempts: [Finding] {

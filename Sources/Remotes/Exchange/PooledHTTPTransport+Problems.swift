@@ -24,8 +24,10 @@ extension PooledHTTPTransport {
       address.unavailable("connection lost during the answer")
     case is HTTPParserError: address.violation("its answer is not HTTP")
     case ChannelError.connectTimeout: address.unavailable("cannot connect\(way): connection timed out")
-    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: address.unavailable(Self.tlsReason)
+    case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: address.unavailable(tlsReason)
     case is CancellationError: address.unavailable("the exchange was cancelled")
+    case let error as IOError where error.errnoCode == ECONNREFUSED:
+      address.unavailable("cannot connect: \(Self.text(ECONNREFUSED)); is the server running?")
     case let error as IOError: address.unavailable("connection lost: \(Self.text(error.errnoCode))")
     default: address.unavailable("connection lost\(way)")
     }
@@ -44,7 +46,7 @@ extension PooledHTTPTransport {
       address.unavailable("the proxy \(proxyName) did not answer in time")
     case .connectTimeout, .getConnectionFromPoolTimeout:
       address.unavailable("cannot connect\(way): connection timed out")
-    case .tlsHandshakeTimeout: address.unavailable(Self.tlsReason)
+    case .tlsHandshakeTimeout: address.unavailable(tlsReason)
     case .deadlineExceeded, .readTimeout: address.unavailable("it did not answer in time")
     case .writeTimeout: address.unavailable("it did not accept the request in time")
     case .remoteConnectionClosed, .uncleanShutdown:
@@ -54,8 +56,11 @@ extension PooledHTTPTransport {
     }
   }
 
-  private static let tlsReason =
-    "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts; it may need a client certificate, too"
+  private var tlsReason: String {
+    "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts; "
+      + (hasCertificate
+        ? "it may not accept the client certificate" : "it may need a client certificate, too")
+  }
 
   private var proxyName: String { proxy.map { "\($0)" } ?? "" }
 

@@ -18,6 +18,8 @@ struct PooledHTTPTransport: HTTPTransport {
   let address: RemoteAddress
   /// For messages, too.
   let proxy: RemoteProxy?
+  /// Whether this computer shows a certificate; for messages.
+  let hasCertificate: Bool
   private let client: HTTPClient
   private let limits: ExchangeLimits
   private let agent: String
@@ -38,9 +40,8 @@ struct PooledHTTPTransport: HTTPTransport {
         try await HTTPClient.withHTTPClient(eventLoopGroup: threads, configuration: configuration) {
           try await body(
             PooledHTTPTransport(
-              address: login.address, proxy: login.proxy, client: $0, limits: limits, agent: login.agent,
-              traffic: login.traffic,
-              lastEnd: login.end))
+              address: login.address, proxy: login.proxy, hasCertificate: login.clientCertificate != nil,
+              client: $0, limits: limits, agent: login.agent, traffic: login.traffic, lastEnd: login.end))
         })
     } catch {
       result = .failure(error)
@@ -74,9 +75,9 @@ extension PooledHTTPTransport {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.minimumTLSVersion = .tlsv12
     if let authorities = login.authorities {
-      tls.trustRoots = .certificates(try certificates(authorities))
+      tls.trustRoots = .certificates(try CertificateFiles.authorities(authorities))
     }
-    if let certificate = login.clientCertificate { try certificate.join(&tls) }
+    if let certificate = login.clientCertificate { try CertificateFiles.join(certificate, &tls) }
     var configuration = HTTPClient.Configuration(
       tlsConfiguration: tls, redirectConfiguration: .disallow,
       timeout: .init(
@@ -89,19 +90,6 @@ extension PooledHTTPTransport {
     configuration.httpVersion = .http1Only
     configuration.proxy = login.proxy.map(HTTPClient.Configuration.Proxy.init)
     return configuration
-  }
-
-  private static func certificates(_ path: String) throws(Failure) -> [NIOSSLCertificate] {
-    do {
-      let certificates = try NIOSSLCertificate.fromPEMFile(path)
-      if !certificates.isEmpty { return certificates }
-    } catch {
-      // Whether it cannot be read or holds none: the sentence below is for both.
-    }
-    throw Failure(
-      .configuration,
-      "\(path): cannot read a PEM certificate from this CA file; choose another with 'glucoport remote set --ca-file'"
-    )
   }
 
   private func prepared(_ request: ExchangeRequest) -> HTTPClientRequest {
@@ -178,31 +166,6 @@ extension HTTPClient.Configuration.Proxy {
       }
       self = .server(host: proxy.host, port: proxy.port, authorization: login)
     }
-  }
-}
-
-extension ClientCertificate {
-  /// Shows the certificate to a server that asks for one.
-  ///
-  /// - Throws: `Failure`: `permission` for a key that others may read, `missingInput` without it, `configuration` for
-  ///   files that cannot be used.
-  fileprivate func join(_ tls: inout TLSConfiguration) throws(Failure) {
-    let key = try TokenFile.read(keyFile, as: "key of the client certificate")
-    do {
-      tls.certificateChain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { .certificate($0) }
-      tls.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
-      // Only here a key is compared with its certificate.
-      if !tls.certificateChain.isEmpty {
-        _ = try NIOSSLContext(configuration: tls)
-        return
-      }
-    } catch {
-      // Whatever is wrong with them, the sentence below is for it.
-    }
-    throw Failure(
-      .configuration,
-      "cannot use the client certificate \(certificateFile) with the key \(keyFile): both must be PEM files without a passphrase, and the key that of the certificate"
-    )
   }
 }
 

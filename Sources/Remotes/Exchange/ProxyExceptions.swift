@@ -7,14 +7,13 @@
 #endif
 
 /// The hosts of the variable `NO_PROXY`, separated by commas or blanks: names, which hold for what is below them too,
-/// addresses, networks such as `10.0.0.0/8`, each with a port where only that is meant, and `*` for everything.
+/// addresses, networks such as `10.0.0.0/8` and `fd00::/8`, each with a port where only that is meant, and `*` for
+/// everything. An address of IPv6 may stand in brackets, and does where a port follows: `[fd00::1]:443`, `[fd00::]/8:443`.
 struct ProxyExceptions {
   private let entries: [Substring]
-  private let text: String
 
   init(_ text: String) {
-    self.text = text.lowercased()
-    entries = self.text.split { $0 == "," || $0 == " " || $0 == "\t" }
+    entries = text.lowercased().split { $0 == "," || $0.isWhitespace }
   }
 
   /// Whether a host is reached without a proxy.
@@ -45,7 +44,7 @@ struct ProxyExceptions {
       network.count == bytes.count
     else { return false }
     guard words.count == 2 else { return network == bytes }
-    guard let bits = Int(words[1]), (0...bytes.count * 8).contains(bits) else { return false }
+    guard let bits = number(words[1]), bits <= bytes.count * 8 else { return false }
     return (0..<bits).allSatisfy { (bit: Int) -> Bool in
       let mask: UInt8 = 0x80 >> UInt8(bit % 8)
       return network[bit / 8] & mask == bytes[bit / 8] & mask
@@ -56,26 +55,39 @@ struct ProxyExceptions {
     name.hasSuffix(".") ? name.dropLast() : name
   }
 
-  /// Splits `name:port` and `[address]:port`; an address of IPv6 without brackets has no port.
+  /// Splits `name:port`, `[address]:port` and `[address]/bits:port`; an address of IPv6 without brackets has no port. A
+  /// port that is no number is -1, which no host has.
   private static func parts(_ entry: Substring) -> (pattern: Substring, port: Int?) {
     if entry.hasPrefix("["), let end = entry.firstIndex(of: "]") {
+      let address = entry[entry.index(after: entry.startIndex)..<end]
       let rest = entry[entry.index(after: end)...]
-      return (
-        entry[entry.index(after: entry.startIndex)..<end], rest.isEmpty ? nil : Int(rest.dropFirst()) ?? -1
-      )
+      let bits = rest.prefix { $0 != ":" }
+      // What else follows the bracket would become a part of the address.
+      guard bits.isEmpty || bits.first == "/" else { return ("", nil) }
+      let port = rest.dropFirst(bits.count)
+      return (address + bits, port.isEmpty ? nil : number(port.dropFirst()) ?? -1)
     }
     guard let colon = entry.firstIndex(of: ":"), entry.lastIndex(of: ":") == colon else {
       return (entry, nil)
     }
-    return (entry[..<colon], Int(entry[entry.index(after: colon)...]) ?? -1)
+    return (entry[..<colon], number(entry[entry.index(after: colon)...]) ?? -1)
   }
 
-  /// The bytes of a numeric address; nil for a name.
+  /// A number of decimal digits alone.
+  private static func number(_ text: Substring) -> Int? {
+    text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int(text) : nil
+  }
+
+  /// The bytes of a numeric address; nil for a name. An address of IPv4 that is written as one of IPv6 is that of IPv4.
   private static func bytes(_ text: String) -> [UInt8]? {
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
       var bytes = [UInt8](repeating: 0, count: count)
-      if inet_pton(family, text, &bytes) == 1 { return bytes }
+      guard inet_pton(family, text, &bytes) == 1 else { continue }
+      return bytes.starts(with: mapped) ? Array(bytes[12...]) : bytes
     }
     return nil
   }
+
+  /// How an address of IPv6 begins that holds one of IPv4 (RFC 4291 §2.5.5.2).
+  private static let mapped: [UInt8] = Array(repeating: 0, count: 10) + [0xFF, 0xFF]
 }

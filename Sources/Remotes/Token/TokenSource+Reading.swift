@@ -14,7 +14,8 @@ extension TokenSource {
   package func token(within limit: Duration = .seconds(30)) async throws(Failure) -> Token {
     switch self {
     case .file(let path):
-      try Token(firstLineOf: TokenFile.read(path), origin: "\(path): the token file")
+      try Token(
+        firstLineOf: RemoteFile.secret(path, as: "token file"), origin: "\(path): the token file")
     case .command(let command):
       try Token(
         firstLineOf: await TokenCommand.run(command, within: limit), origin: "the output of the token command"

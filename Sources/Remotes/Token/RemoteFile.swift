@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A file that the setting of a remote names: with a token, a private key, or certificates. Named pipes and devices are
+/// refused, which could make a run wait for ever.
+enum RemoteFile {
+  /// Bundles of all authorities of a system have about 230 kB.
+  private static let maxPublicBytes = 4 << 20
+
+  /// The bytes of a token or a key: a file of the own user that nobody else may read.
+  ///
+  /// - Parameter name: what the file is, for messages.
+  static func secret(_ path: String, as name: String) throws(Failure) -> [UInt8] {
+    try read(path, name, isSecret: true, maxBytes: TokenSource.maxBytes)
+  }
+
+  /// The bytes of certificates, which may belong to anyone.
+  ///
+  /// - Parameter name: what the file is, for messages.
+  static func open(_ path: String, as name: String) throws(Failure) -> [UInt8] {
+    try read(path, name, isSecret: false, maxBytes: maxPublicBytes)
+  }
+
+  private static func read(
+    _ path: String, _ name: String, isSecret: Bool, maxBytes: Int
+  ) throws(Failure) -> [UInt8] {
+    // Without waiting for the writer of a named pipe, which is refused below.
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw failure(name, path, errno) }
+    defer { close(descriptor) }
+    try check(descriptor, path, name, isSecret: isSecret)
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16 << 10)
+    while bytes.count <= maxBytes {
+      let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure(name, path, errno) }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+    }
+    throw Failure(.configuration, "\(path): the \(name) has more than \(maxBytes) bytes")
+  }
+
+  /// The descriptor, not the path, is asked, so that nobody can exchange the file in between.
+  private static func check(
+    _ descriptor: Int32, _ path: String, _ name: String, isSecret: Bool
+  ) throws(Failure) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(name, path, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.configuration, "\(path): the \(name) must be a regular file")
+    }
+    guard isSecret else { return }
+    guard status.st_uid == geteuid() else {
+      throw Failure(
+        .permission, "\(path): the \(name) belongs to another user; create your own")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw Failure(
+        .permission, "\(path): other users may read or write the \(name); run: chmod 600 '\(path)'")
+    }
+  }
+
+  private static func failure(_ name: String, _ path: String, _ code: Int32) -> Failure {
+    let category: FailureCategory =
+      switch code {
+      case ENOENT, ENOTDIR: .missingInput
+      case EACCES, EPERM: .permission
+      default: .inputOutput
+      }
+    return Failure(category, "\(path): the \(name) cannot be read: \(String(cString: strerror(code)))")
+  }
+}
