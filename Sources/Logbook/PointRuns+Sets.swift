@@ -58,7 +58,7 @@ extension PointRuns.Run {
   }
 
   /// How many points are in front of a position.
-  private func count(before position: Int64) -> Int64 {
+  func count(before position: Int64) -> Int64 {
     if position <= first.position { return 0 }
     if position > lastPosition { return count }
     // A run of several points has a step; a single one ended above.

@@ -140,8 +140,17 @@ package struct PointRuns: Sendable {
       return current?.contains(point) ?? false
     }
 
-    /// Whether no point is left that could be asked for.
-    package var isAtEnd: Bool { current == nil }
+    /// The first of the points that is not in front of this one; nil for none. No later question is for one in front of
+    /// it.
+    package mutating func first(from point: SeriesPoint) -> SeriesPoint? {
+      while let run = current, run.last < point { current = reader.next() }
+      guard let run = current else { return nil }
+      if point <= run.first { return run.first }
+      // Its last point is not in front of this one, so that there is a next one where the position alone is equal.
+      let index = run.count(before: point.position)
+      let found = run.point(index)
+      return found < point ? run.point(index + 1) : found
+    }
   }
 }
 

@@ -2,18 +2,41 @@
 
 /// What withdrawals say of the readings of one series.
 package struct SeriesVisibility: Sendable {
+  /// The most points of withdrawn imports that count in one series: what a question may pass is bounded, whoever wrote the
+  /// withdrawals. Those are a hundred years of a sensor that measures every minute, withdrawn.
+  package static let maxListedPoints: Int64 = 1 << 26
+
   /// Each once: copies of one withdrawal cost nothing.
-  private let listed: Set<PointRuns>
+  let listed: [PointRuns]
+  /// How many points count.
+  package let listedPoints: Int64
   private let ruled: RuledTimes
   private let own: [SeriesPoint: Bool]
   /// Whether equal values of one place count as one reading.
   package let showsEqualOnce: Bool
 
   init(listed: [PointRuns], rules: [DeviceRule], own: [SeriesPoint: Bool], showsEqualOnce: Bool) {
-    self.listed = Set(listed)
+    (self.listed, listedPoints) = Self.counting(listed)
     ruled = RuledTimes(rules)
     self.own = own
     self.showsEqualOnce = showsEqualOnce
+  }
+
+  /// The lists that count: the short ones first, so that none that hides everything keeps others out, and every store
+  /// leaves out the same.
+  private static func counting(_ listed: [PointRuns]) -> (lists: [PointRuns], points: Int64) {
+    let lists = Array(Set(listed.filter { !$0.isEmpty }))
+    let all = lists.reduce(Int64(0)) { $0.addingReportingOverflow($1.count).partialValue }
+    guard all > maxListedPoints || all < 0 else { return (lists, all) }
+    var sum: Int64 = 0
+    let sorted = lists.sorted { left, right in
+      left.count == right.count ? left.text < right.text : left.count < right.count
+    }
+    let counted = sorted.prefix { runs in
+      sum += runs.count
+      return sum <= maxListedPoints
+    }
+    return (Array(counted), counted.reduce(0) { $0 + $1.count })
   }
 
   /// Whether a withdrawn import lists a point.
@@ -24,7 +47,7 @@ package struct SeriesVisibility: Sendable {
     hides(point, shownAt: time, isListed: lists(point))
   }
 
-  fileprivate func hides(
+  func hides(
     _ point: SeriesPoint, shownAt time: DeviceTime, isListed: @autoclosure () -> Bool
   ) -> Bool {
     if !own.isEmpty, let isHidden = own[point] { return isHidden }
@@ -73,55 +96,6 @@ package struct SeriesVisibility: Sendable {
     }
     return verdicts
   }
-
-  /// Answers for points in order, in steps that do not grow with the points of the withdrawals.
-  package struct Ordered: Sendable {
-    private let said: SeriesVisibility
-    /// Withdrawals that begin behind the last point, the first one last.
-    private var waiting: [PointRuns]
-    /// Those in which the last point lies.
-    private var open: [PointRuns.Cursor] = []
-
-    fileprivate init(_ said: SeriesVisibility) {
-      self.said = said
-      waiting = said.listed.filter { !$0.isEmpty }.sorted { left, right in
-        guard let left = left.ends?.lowerBound, let right = right.ends?.lowerBound else { return false }
-        return right < left
-      }
-    }
-
-    /// Whether a withdrawn import lists a point. No later question is for one in front of it.
-    package mutating func lists(_ point: SeriesPoint) -> Bool {
-      while let next = waiting.last, let ends = next.ends, ends.lowerBound <= point {
-        waiting.removeLast()
-        if point <= ends.upperBound { open.append(PointRuns.Cursor(next, from: point)) }
-      }
-      var index = 0
-      while index < open.count {
-        if open[index].contains(point) {
-          // Most likely it lists the next one, too.
-          open.swapAt(0, index)
-          return true
-        }
-        guard open[index].isAtEnd else {
-          index += 1
-          continue
-        }
-        open.swapAt(index, open.count - 1)
-        open.removeLast()
-      }
-      return false
-    }
-
-    /// Whether a reading is withdrawn. No later question is for one in front of it.
-    package mutating func hides(_ point: SeriesPoint, shownAt time: DeviceTime) -> Bool {
-      let isListed = lists(point)
-      return said.hides(point, shownAt: time, isListed: isListed)
-    }
-  }
-
-  /// For questions in the order of the points.
-  package var ordered: Ordered { Ordered(self) }
 }
 
 /// The shown times that the rules of a device cover, in ranges that do not touch: any number of rules costs one search.

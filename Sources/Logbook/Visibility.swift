@@ -53,11 +53,6 @@ package struct Visibility: Sendable {
       showsEqualOnce: name.kind == .cbg || name.positionKind == .tick)
   }
 
-  /// Whether a withdrawn import lists a reading.
-  package func lists(_ reading: ReadingIdentity) -> Bool {
-    listed[SeriesName(reading)]?.contains { $0.contains(SeriesPoint(reading)) } ?? false
-  }
-
   /// Whether a record with this content is hidden, apart from the entry to which it belongs.
   package func hides(record guid: String, digest: String) -> Bool {
     ownRecords[guid] ?? listedRecords[guid]?.contains(digest) ?? false

@@ -44,7 +44,11 @@ package enum RecordRules {
   private static func reconcile(
     _ record: SyncRecord, _ remote: RemoteRecord, base: RecordState?
   ) -> RecordAction {
-    if base == nil, record.guid == LogbookZones.baseGuid { return join(record.state, remote) }
+    if record.guid == LogbookZones.baseGuid {
+      let joined = join(record.state, remote)
+      if base == nil { return joined }
+      if case .merge = joined, !record.state.isDeleted { return joined }
+    }
     let merge = Merge.of(
       local: record.state, remote: remote.state, base: base, isImportedOnly: record.isImportedOnly)
     switch merge {
@@ -76,9 +80,11 @@ package enum RecordRules {
     for incoming: RemoteRecord, on record: SyncRecord?, isHeldBack: Bool
   ) -> RecordAction {
     // No logbook is without its base zone: whoever joins sends one over a tombstone.
-    if incoming.guid == LogbookZones.baseGuid, incoming.state.isDeleted { return .leave }
+    let isBaseZone = incoming.guid == LogbookZones.baseGuid
+    if isBaseZone, incoming.state.isDeleted, record?.isUnjoinedBase ?? true { return .leave }
     guard let record else { return .adopt(incoming) }
     if record.revision == incoming.revision { return .leave }
+    if isBaseZone, let action = restoredBase(record, incoming, isHeldBack: isHeldBack) { return action }
     if record.isConflicted { return action(for: incoming, onConflicted: record) }
     guard record.isPending else { return .adopt(incoming) }
     guard isHeldBack || record.isQuarantined else { return .rollBack }
@@ -86,6 +92,18 @@ package enum RecordRules {
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
     // What merges needs no person: when the record is sent, the remote answers with this state, and they are merged.
     return merge == .conflict ? .markConflicted(incoming) : .leave
+  }
+
+  /// Sends the base zone of this store again where another program deleted the remote's, or where a store that joined
+  /// behind such a deletion sent that of its system. Nil where the remote's is taken like any other record.
+  private static func restoredBase(
+    _ record: SyncRecord, _ incoming: RemoteRecord, isHeldBack: Bool
+  ) -> RecordAction? {
+    guard case .merge = join(record.state, incoming), !record.state.isDeleted else { return nil }
+    if record.isConflicted { return .leave }
+    guard record.isPending else { return .merge(record.state, onto: incoming) }
+    // The remote's answer to it brings both together.
+    return isHeldBack || record.isQuarantined ? .leave : .rollBack
   }
 
   private static func action(for incoming: RemoteRecord, onConflicted record: SyncRecord) -> RecordAction {

@@ -107,7 +107,10 @@ extension SyncTransaction {
     case .forgetSent:
       if let record { try forgetSent(record.guid) }
     case .merge(let state, let remote):
-      if let record { try merge(state, onto: remote, over: record) }
+      guard let record else { return }
+      try merge(state, onto: remote, over: record)
+      // What a page brings is of a record that was not pending.
+      if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }
     }

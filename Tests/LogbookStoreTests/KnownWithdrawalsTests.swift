@@ -86,4 +86,28 @@ import Testing
     #expect(holds)
     #expect(known.decodings == 2)
   }
+
+  /// A further list would leave out the largest one, and show again what that hides.
+  @Test func anUndoBeyondWhatCountsIsRefusedUntilOneThatIsUndoneMakesRoom() throws {
+    try scratch.ingest(Make.batch(sensor(0..<10)), digest: "wrong")
+    let store = try scratch.open(.editor)
+    let groups = (0..<SeriesVisibility.maxListedPoints / PointRuns.maxPoints).map {
+      Digest.uuid(of: ["group", String($0)])
+    }
+    try store.write { database in
+      let series = try SeriesName.stored(1, database)
+      for (index, group) in groups.enumerated() {
+        let first = SeriesPoint(position: Make.noon + 10_000 + Int64(index), valueBucket: 0, occurrence: 0)
+        let runs = PointRuns(runs: [.init(first: first, step: 1 << 20, count: PointRuns.maxPoints)])
+        try WithdrawalGroup(group, database, at: 4000)
+          .insert(WithdrawnInput(group: group, points: [series: runs]))
+      }
+    }
+    let failure = #expect(throws: Failure.self) { try undo(1) }
+    #expect(failure?.category == .configuration && failure?.message.contains("glucoport undo") == true)
+    #expect(try withdrawn() == 0)
+    try store.write { database in _ = try WithdrawalGroup(groups[0], database, at: 4500).end() }
+    #expect(try undo(1).readings == 10)
+    #expect(try withdrawn() == 10)
+  }
 }

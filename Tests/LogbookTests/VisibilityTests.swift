@@ -222,6 +222,65 @@ import Testing
     }
   }
 
+  /// Lists that are all open at each place in between: the first and the last points far apart.
+  private func spanning(_ count: Int64, _ width: Int64) -> [Withdrawal] {
+    (0..<count).map { input([2 * $0, width - 2 * $0 - 2]) }
+  }
+
+  private func steps(_ withdrawals: [Withdrawal], _ positions: StrideTo<Int64>) -> (steps: Int, hidden: Int) {
+    let items = withdrawals.enumerated().map { Visibility.Item(guid: "w-\($0)", $1, digest: "") }
+    var (ordered, hidden) = (Visibility(items).series(Self.series).ordered, 0)
+    for position in positions where ordered.lists(point(position)) { hidden += 1 }
+    return (ordered.steps, hidden)
+  }
+
+  @Test func aQuestionCostsTheSameHoweverManyWithdrawalsAreOpenAtItsPlace() {
+    for count in [Int64(100), 200, 400] {
+      let asked = steps(spanning(count, 20_000), stride(from: 0, to: 20_000, by: 1))
+      #expect(asked.hidden == Int(2 * count))
+      // Each of its points is passed once.
+      #expect(asked.steps <= Int(2 * count))
+      // Twice the readings move no list more often.
+      #expect(steps(spanning(count, 40_000), stride(from: 0, to: 40_000, by: 1)).steps == asked.steps)
+    }
+  }
+
+  @Test func equalAndOverlappingWithdrawalsOfOneImportCostAsMuchAsOne() {
+    let one = input(Array(0..<1000))
+    #expect(steps([one], stride(from: 0, to: 1000, by: 1)) == (1, 1000))
+    #expect(steps(Array(repeating: one, count: 50), stride(from: 0, to: 1000, by: 1)) == (1, 1000))
+    let many = (0..<50).map { input(Array(0..<(1000 + $0))) }
+    let asked = steps(many, stride(from: 0, to: 1100, by: 1))
+    #expect(asked.hidden == 1049 && asked.steps <= 150, "\(asked)")
+  }
+
+  /// A record of a hundred bytes may list four million points; a hundred thousand of them would make each question long.
+  @Test func soManyPointsCountInASeriesAndTheLargestWithdrawalsAreLeftOutFirst() {
+    let most = SeriesVisibility.maxListedPoints / PointRuns.maxPoints
+    let large = (0...most).map { index in
+      let run = PointRuns.Run(
+        first: point(1 + index), step: 1 << 20,
+        count: index == most ? PointRuns.maxPoints : PointRuns.maxPoints - 1)
+      return Withdrawal(
+        .input(WithdrawnInput(group: Self.guid, points: [Self.series: PointRuns(runs: [run])])),
+        isHidden: true)
+    }
+    func said(_ withdrawals: [Withdrawal]) -> SeriesVisibility {
+      Visibility(
+        withdrawals.enumerated().map { Visibility.Item(guid: "w-\($0)", $1, digest: "") }
+      ).series(Self.series)
+    }
+    let small = input([-5])
+    for withdrawals in [large + [small], [small] + large.reversed()] {
+      let said = said(withdrawals)
+      #expect(said.listedPoints == most * (PointRuns.maxPoints - 1) + 1)
+      #expect(said.lists(point(-5)) && said.lists(point(1)) && said.lists(point(most)))
+      #expect(!said.lists(point(most + 1)), "the largest one")
+    }
+    let all = said(Array(large.dropLast()) + [small])
+    #expect(all.listedPoints == most * (PointRuns.maxPoints - 1) + 1 && all.lists(point(most)))
+  }
+
   @Test func sidesThatWereEditedApartMergeAlikeOnBoth() {
     let base = input([1, 2, 3, 4]).fields
     let (mine, theirs) = (input([1, 2, 4]).fields, input([2, 3, 4]).fields)

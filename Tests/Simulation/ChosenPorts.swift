@@ -10,21 +10,35 @@ package struct ChosenPorts: LogbookService {
   package let digests: (any DigestService)?
   /// Its own, or none.
   package let attachments: (any AttachmentService)?
+  /// Its own, or none.
+  package let removal: (any RemovalService)?
+  /// Its own, or none.
+  package let moving: (any MovingService)?
   private let service: any LogbookService
 
   /// The core of a service, with these ports.
   package init(
     _ service: any LogbookService, parts: (any PartService)? = nil, digests: (any DigestService)? = nil,
-    attachments: (any AttachmentService)? = nil
+    attachments: (any AttachmentService)? = nil, removal: (any RemovalService)? = nil,
+    moving: (any MovingService)? = nil
   ) {
     self.service = service
     self.parts = parts
     self.digests = digests
     self.attachments = attachments
+    self.removal = removal
+    self.moving = moving
   }
 
   /// Those of the service.
   package var batchLimits: BatchLimits { service.batchLimits }
+
+  /// The same ports of the service as it is placed so.
+  package func placing(in zone: LogbookZone) -> any LogbookService {
+    ChosenPorts(
+      service.placing(in: zone), parts: parts, digests: digests, attachments: attachments, removal: removal,
+      moving: moving)
+  }
 
   /// What the login gives access to.
   package func logbook() async throws(ServiceError) -> RemoteLogbook { try await service.logbook() }

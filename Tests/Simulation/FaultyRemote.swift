@@ -2,6 +2,7 @@
 
 package import Logbook
 import SeededRandom
+import Synchronization
 
 /// How badly the network and the server behave: one in this many requests; 0 for never.
 package struct Weather: Sendable {
@@ -49,6 +50,8 @@ package actor FaultyRemote: LogbookService {
   /// Those of the host.
   nonisolated package let batchLimits: BatchLimits
   private nonisolated let connection: @Sendable () -> any LogbookService
+  /// By what a host places times that knows only instants; nil before a run says so. One run at a time has this way.
+  nonisolated let zone = Mutex<LogbookZone?>(nil)
   private var random: SeededGenerator
   private var weather: Weather
   private var maxChanges: Int?
@@ -121,6 +124,9 @@ package actor FaultyRemote: LogbookService {
     guard let place = late.indices.randomElement(using: &random) else { return }
     await late.remove(at: place)()
   }
+
+  /// The host, as it is at the time.
+  nonisolated var host: any LogbookService { connection() }
 
   /// Where the host offers parts.
   nonisolated package var parts: (any PartService)? { connection().parts == nil ? nil : self }
@@ -225,7 +231,10 @@ extension FaultyRemote {
     _ name: String, items: Int,
     _ ask: @escaping @Sendable (any LogbookService) async throws(ServiceError) -> Answer
   ) async throws(ServiceError) -> Answer {
-    let request = { @Sendable [connection] () async throws(ServiceError) in try await ask(connection()) }
+    let (connection, zone) = (connection, zone.withLock { $0 })
+    let request = { @Sendable () async throws(ServiceError) in
+      try await ask(zone.map { connection().placing(in: $0) } ?? connection())
+    }
     requests.append("\(name) \(items)")
     // Behind the server's work: the sender could not distinguish it from something that happens before.
     defer { letHappen() }
@@ -259,7 +268,8 @@ extension FaultyRemote {
     if happens(weather.asksToWait) { return .busy("wait", retryAfterSeconds: 1) }
     if happens(weather.serverErrors) { return .serverFailure("500") }
     if items > 1, happens(weather.tooLarge) { return .tooLarge }
-    return weather.isReadOnly && ["readings", "records", "append"].contains(name) ? .readOnly : nil
+    return weather.isReadOnly && ["readings", "records", "append", "removal", "move"].contains(name)
+      ? .readOnly : nil
   }
 
   private func letHappen() {

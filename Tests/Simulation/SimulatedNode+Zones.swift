@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Logbook
 import LogbookStore
 
 extension SimulatedNode {
   /// Makes the base zone one that nobody gave.
-  package func setSystemZone(_ name: String) throws {
+  package func setSystemZone(_ name: String) throws { try setFirstZone(name, isGiven: false) }
+
+  /// Gives a store that no remote knows its base zone, as the import does that creates it.
+  func setFirstZone(_ name: String, isGiven: Bool) throws {
     try importer().queue.inDatabase { database in
-      try database.execute(sql: "UPDATE setting SET value = ? WHERE name = 'timezone'", arguments: [name])
-      try database.execute(sql: "UPDATE setting SET value = 'system' WHERE name = 'timezone-origin'")
+      try database.cachedStatement(
+        sql: """
+          UPDATE setting SET value = iif(name = 'timezone', ?1, ?2) WHERE name IN ('timezone', 'timezone-origin')
+          """
+      ).execute(arguments: [name, isGiven ? "given" : "system"])
+    }
+  }
+
+  /// The base zone, and whether a person gave it.
+  func baseZone() throws -> String {
+    let zones = try sync().zones()
+    return "\(zones.base.name) \(zones.origin)"
+  }
+
+  /// What identifies every reading that the store holds.
+  func identities() throws -> Set<String> {
+    try sync().queue.inDatabase { database in
+      try Set(
+        String.fetchCursor(
+          database.cachedStatement(
+            sql: """
+              SELECT d.serial || ' ' || s.kind || ' ' || r.position || ' ' || r.value_bucket || ' ' || r.occurrence
+              FROM reading AS r JOIN series AS s ON s.id = r.series JOIN device AS d ON d.id = s.device
+              """)))
     }
   }
 

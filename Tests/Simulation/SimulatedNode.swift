@@ -18,6 +18,8 @@ package final class SimulatedNode {
   package private(set) var session: UploadSession?
   /// Whether it asks a host for parts of the logbook, where that gives them.
   var asksForParts = false
+  /// Whether its last run ended because a person has to choose between two base zones.
+  var isAskedForZone = false
   /// The host's clock.
   package var clock: Int64 = 1_800_000_000
   private var ids: SeededGenerator
@@ -97,10 +99,16 @@ package final class SimulatedNode {
     return waits ? try resolver().conflicts() : []
   }
 
+  /// Whether the next step agrees on the base zone.
+  var isJoining: Bool { session?.nextStep == .begin }
+
   /// What it syncs with: a host offers parts of the logbook, and not every node asks for them.
   package var way: any LogbookService {
     asksForParts
-      ? remote : ChosenPorts(remote, digests: remote.digests, attachments: remote.attachments)
+      ? remote
+      : ChosenPorts(
+        remote, digests: remote.digests, attachments: remote.attachments, removal: remote.removal,
+        moving: remote.moving)
   }
 
   /// Begins an upload, unless one runs.

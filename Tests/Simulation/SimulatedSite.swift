@@ -3,6 +3,7 @@
 import Logbook
 import LogbookStore
 import Remotes
+import Synchronization
 import TestServers
 
 /// What the nodes of a world sync with.
@@ -29,7 +30,7 @@ final class SimulatedSite: SimulatedHost {
     let site = NightscoutStandIn(withoutWireAt: Self.start)
     self.site = site
     network = SiteNetwork(site, seed: seed, isStormy: isStormy)
-    let rights = ["api:entries:create,read,update", "api:treatments:create,read,update,delete"]
+    let rights = ["api:entries:create,read,update,delete", "api:treatments:create,read,update,delete"]
     let token = site.addSubject("nodes", rights: rights)
     app = site.addSubject("app", rights: rights)
     login = RemoteLogin(
@@ -116,11 +117,20 @@ final class SimulatedSite: SimulatedHost {
 }
 
 /// The remote of one node. Each run logs in again, as its process would.
-private actor SiteRemote: LogbookService {
+private actor SiteRemote: LogbookService, MovingService, RemovalService {
+  private let zone = Mutex<LogbookZone?>(nil)
   private let make: @Sendable () throws -> any LogbookService
   private var current: (run: String, remote: any LogbookService)?
 
   init(_ make: @escaping @Sendable () throws -> any LogbookService) { self.make = make }
+
+  nonisolated var moving: (any MovingService)? { self }
+  nonisolated var removal: (any RemovalService)? { self }
+
+  nonisolated func placing(in zone: LogbookZone) -> any LogbookService {
+    self.zone.withLock { $0 = zone }
+    return self
+  }
 
   func logbook() async throws(ServiceError) -> RemoteLogbook { try await remote("").logbook() }
 
@@ -140,7 +150,36 @@ private actor SiteRemote: LogbookService {
     try await remote(run.id).readingDigests(run)
   }
 
+  func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
+    try await port(\.moving, run).instants(of: batch, run)
+  }
+
+  func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict {
+    try await port(\.moving, run).move(change, run)
+  }
+
+  func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
+    try await port(\.removal, run).remove(batch, run)
+  }
+
+  func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
+    try await port(\.removal, run).remove(change, run)
+  }
+
+  private func port<Port>(
+    _ port: (any LogbookService) -> Port?, _ run: RunStamp
+  ) throws(ServiceError) -> Port {
+    guard let port = port(try remote(run.id)) else { throw .protocolViolation("the site lacks a port") }
+    return port
+  }
+
+  /// As the zones of the store place its times, if a run said so.
   private func remote(_ run: String) throws(ServiceError) -> any LogbookService {
+    let remote = try session(run)
+    return zone.withLock { $0 }.map { remote.placing(in: $0) } ?? remote
+  }
+
+  private func session(_ run: String) throws(ServiceError) -> any LogbookService {
     if let current, current.run == run { return current.remote }
     do {
       let remote = try make()

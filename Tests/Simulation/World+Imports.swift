@@ -49,6 +49,7 @@ extension World {
       try writer.finish(
         end: .whole, digest: "", generatedAt: generatedAt, finishedAt: node.clock, decisions: [])
     }
+    owedReadings.formUnion(try node.identities())
     try checkNothingOverwritten(node)
   }
 }

@@ -12,11 +12,17 @@ extension World {
       !$0.state.isDeleted && $0.state.entryGuid == nil && $0.state.kind.details?.isListed == true
     }
     .sorted { $0.guid < $1.guid }
+    // A dose on a site shows whether it acts twice.
+    let isDose = kind == .site && random.once(in: 2)
+    var fields = RecordFields(["a": .text(ledger.word(for: guid))])
+    if isDose {
+      fields["subtype"] = .text("rapid")
+      fields["units"] = .number(Double(Int.random(in: 1...9, using: &random)))
+    }
     var draft = RecordDraft(
-      kind: .note, at: DeviceTime(seconds: 1_700_000_000),
-      placement: Placement(utcOffset: 3600, source: .zone),
-      fields: RecordFields(["a": .text(ledger.word(for: guid))]))
-    if random.once(in: 2) { draft.entryGuid = entries.randomElement(using: &random)?.guid }
+      kind: isDose ? .insulin : .note, at: DeviceTime(seconds: 1_700_000_000),
+      placement: Placement(utcOffset: 3600, source: .zone), fields: fields)
+    if !isDose, random.once(in: 2) { draft.entryGuid = entries.randomElement(using: &random)?.guid }
     say("\(node.name) adds \(guid.prefix(4)) to \(draft.entryGuid?.prefix(4) ?? "-")")
     _ = try node.editor().add(draft, guid: guid)
     addedHere.insert(guid)
@@ -104,8 +110,12 @@ extension World {
   }
 
   func resolve(_ conflict: RecordConflict, _ node: SimulatedNode) throws {
+    if conflict.cause == .edited, conflict.mine.agrees(with: conflict.theirs) {
+      throw Broken("\(node.name): the conflict of \(conflict.guid) has no difference")
+    }
     let both = conflict.mine.words.union(conflict.theirs.words)
-    let canKeepBoth = !conflict.mine.isDeleted && !conflict.theirs.isDeleted
+    let canKeepBoth =
+      !conflict.mine.isDeleted && !conflict.theirs.isDeleted && conflict.guid != LogbookZones.baseGuid
     switch Int.random(in: 0..<(canKeepBoth ? 3 : 2), using: &random) {
     case 0:
       say("\(node.name) keeps mine of \(conflict.guid.prefix(4)) (\(conflict.cause))")

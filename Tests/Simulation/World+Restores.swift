@@ -96,6 +96,9 @@ extension World {
       for conflict in try node.conflicts() { words.formUnion(conflict.theirs.words) }
     }
     ledger.keepOnly(words)
+    var readings: Set<String> = []
+    for node in nodes { readings.formUnion(try node.identities()) }
+    owedReadings.formIntersection(readings)
   }
 
   func settleLosses() async throws {

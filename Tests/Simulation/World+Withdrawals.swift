@@ -8,7 +8,7 @@ import SeededRandom
 extension World {
   /// Undoes an import, or what was undone.
   func undo(_ node: SimulatedNode) throws {
-    guard kind == .server else { return }
+    removesReadings = kind == .site
     let imports = try node.sync().ingests(limit: 20).filter { $0.digest != nil }
     guard let chosen = imports.randomElement(using: &random) else { return }
     let counts = try node.editing().undo(chosen.id, group: random.uuid(), at: node.clock)
@@ -17,7 +17,7 @@ extension World {
 
   /// Hides one reading, one record, or some readings of a device with those that come later, or takes that back.
   func hide(_ node: SimulatedNode) throws {
-    guard kind == .server else { return }
+    removesReadings = kind == .site
     switch Int.random(in: 0..<4, using: &random) {
     case 0: try hideRecord(node)
     case 1: try hideDevice(node)
@@ -53,28 +53,25 @@ extension World {
       "\(node.name) hides \(hidden) readings of \(reading.device.serial) from \(reading.deviceTime.text) on")
   }
 
-  /// Every node hides the same. Of a sensor's place each node may hold its own first value, and shows equal ones once.
-  func compareHidden() throws {
-    var sides: [(name: String, hidden: Set<String>)] = []
-    for node in nodes {
-      // One that the host refused stays with its node.
-      let sticks = try readings(of: node).filter { $0.kind == .smbg && $0.isUploaded && $0.isWithdrawn }
-      sides.append((node.name, Set(sticks.map(\.identity.text))))
-    }
-    for side in sides where side.hidden != sides[0].hidden {
-      throw Broken(
-        "\(side.name) and \(sides[0].name) hide different readings: "
-          + "\(side.hidden.symmetricDifference(sides[0].hidden).sorted())")
-    }
-    let records = try nodes.map { try Set(listedRecords(of: $0).filter(\.isWithdrawn).map(\.guid)) }
-    for (node, hidden) in zip(nodes, records) where hidden != records[0] {
-      throw Broken(
-        "\(node.name) and \(nodes[0].name) hide different records: "
-          + "\(hidden.symmetricDifference(records[0]).sorted())")
+  /// Every node hides the same of what it has. Of a sensor's place each node may hold its own first value, and shows equal ones once.
+  func compareVisible() throws {
+    let sides = try nodes.map { try Visible($0.name, readings(of: $0), listedRecords(of: $0)) }
+    for side in sides {
+      for (word, mine, theirs) in [
+        ("readings", side.sticks, sides[0].sticks), ("records", side.records, sides[0].records),
+        ("places", side.places, sides[0].places),
+      ] {
+        let differing = try mine.filter { key, isShown in
+          try theirs[key].map { $0 != isShown } ?? (kind == .server) && !isApart(key)
+        }
+        guard differing.isEmpty else {
+          throw Broken("\(side.name) and \(sides[0].name) hide different \(word): \(differing.keys.sorted())")
+        }
+      }
     }
   }
 
-  private func readings(of node: SimulatedNode) throws -> [StoredReading] {
+  func readings(of node: SimulatedNode) throws -> [StoredReading] {
     var filter = ItemFilter()
     filter.includesWithdrawn = true
     filter.recordKinds = []
@@ -84,7 +81,8 @@ extension World {
     }
     return readings
   }
-  private func listedRecords(of node: SimulatedNode) throws -> [StoredRecord] {
+
+  func listedRecords(of node: SimulatedNode) throws -> [StoredRecord] {
     var filter = ItemFilter()
     filter.includesWithdrawn = true
     filter.readingKinds = []
@@ -93,5 +91,28 @@ extension World {
       if case .record(let record) = item { records.append(record) }
     }
     return records
+  }
+}
+
+/// What a node has, each with whether it is shown.
+private struct Visible {
+  let name: String
+  var sticks: [String: Bool] = [:]
+  /// Where sensors have values.
+  var places: [String: Bool] = [:]
+  let records: [String: Bool]
+
+  init(_ name: String, _ readings: [StoredReading], _ records: [StoredRecord]) throws {
+    self.name = name
+    self.records = Dictionary(records.map { ($0.guid, !$0.isWithdrawn) }) { $0 && $1 }
+    // One that the host refused stays with its node.
+    for reading in readings where reading.isUploaded {
+      if reading.kind == .smbg {
+        sticks[reading.identity.text] = !reading.isWithdrawn
+      } else {
+        let place = "\(reading.device.serial) \(reading.kind) \(reading.identity.position)"
+        places[place] = places[place] == true || !reading.isWithdrawn
+      }
+    }
   }
 }

@@ -31,6 +31,10 @@ final class World {
   var lostByRestore = false
   /// What the records of the node at work were before the step, or behind the last edit in it.
   var before: [String: SyncRecord] = [:]
+  /// Every reading that an import stored and no restore gave up.
+  var owedReadings: Set<String> = []
+  /// Whether a site may lack readings that a store sent: those that are hidden or moved.
+  var removesReadings = false
   var nodeCount = 0
   var serverCount = 1
   var exportTime: Int64 = 1
@@ -40,6 +44,9 @@ final class World {
   var mayLackContents = false
   /// Whether the server refuses some records permanently.
   let isPicky: Bool
+  /// Whether machines are set up for different zones, and people give the logbook another one. Each change of it takes
+  /// several times as long as a step without.
+  let hasZones: Bool
   private let isStormy: Bool
   /// What happened, for who reads a failing seed.
   private(set) var journal: [String] = []
@@ -51,6 +58,7 @@ final class World {
     random = SeededGenerator(seed: seed)
     isStormy = Bool.random(using: &random)
     isPicky = random.once(in: 4)
+    hasZones = random.once(in: 4)
     server = try stage.host(kind, 0, seed: seed, isStormy: isStormy)
     for place in 0..<(random.once(in: 3) ? 3 : 2) {
       nodeCount += 1
@@ -58,6 +66,7 @@ final class World {
         name: "n\(nodeCount)", try stage.connections(place), await makeRemote(), seed: random.next())
       node.asksForParts = Bool.random(using: &random)
       try await node.connect(to: server, isNewRemote: false)
+      try drawFirstZone(node)
       nodes.append(node)
     }
   }
@@ -67,6 +76,7 @@ final class World {
     for _ in 0..<steps {
       try await happen()
       try await checkServer()
+      try checkDoses()
     }
     try await comeToRest()
     try await compare()
@@ -125,15 +135,15 @@ final class World {
 
   /// What people and meters do at any time, also while a request is on its way.
   private func change(_ node: SimulatedNode) throws {
-    switch Int.random(in: 0..<41, using: &random) {
+    switch Int.random(in: 0..<42, using: &random) {
     case 0..<12: try command(node, .editor) { try edit(node) }
     case 12..<20: try command(node, .editor) { try add(node) }
     case 20..<23: try command(node, .editor) { try delete(node) }
     case 23: try command(node, .editor) { try queue(node) }
     case 24..<28: try command(node, .editor) { try attach(node) }
     case 28..<31: try command(node, .editor) { try undo(node) }
-    case 31: try command(node, .editor) { try hide(node) }
-    case 32: try command(node, .editor) { try stateZone(node) }
+    case 31..<33: try command(node, .editor) { try hide(node) }
+    case 33: try command(node, .editor) { try stateZone(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }
@@ -158,21 +168,21 @@ final class World {
 
   private func upload(_ node: SimulatedNode) async throws {
     node.clock += 7 * 3600
-    try node.beginUpload(drawOptions())
+    if node.session == nil { try node.beginUpload(drawOptions(node)) }
     before = try node.records()
     let step = node.session.map { "\($0.nextStep)" } ?? ""
     var ending: UploadEnding?
     if random.once(in: 3) {
       await node.remote.interrupt(Meanwhile { try self.interrupt(node) })
-      ending = try await node.stepUpload()
+      ending = try await takeStep(node)
     } else if let place = drawFault() {
-      let hasFailed = try await node.failing(.sync, at: place) { ending = try await node.stepUpload() }
+      let hasFailed = try await node.failing(.sync, at: place) { ending = try await takeStep(node) }
       if hasFailed { say("  its statement \(place) fails") }
     } else {
       if let site, random.once(in: 3) {
         await site.network.interrupt(Meanwhile { try self.editAsApp(site) })
       }
-      ending = try await node.stepUpload()
+      ending = try await takeStep(node)
     }
     if let failure = await node.remote.takeFailure() { throw failure }
     if let failure = await site?.network.takeFailure() { throw failure }
@@ -180,10 +190,13 @@ final class World {
     try checkNothingOverwritten(node)
   }
 
-  private func drawOptions() -> UploadOptions {
+  private func drawOptions(_ node: SimulatedNode) -> UploadOptions {
     var options = UploadOptions()
     (options.maxReadings, options.maxRecords, options.maxChanges) = (4, 3, 5)
     options.maxPartBytes = 48
+    options.maxMoves = 20
+    (options.joinsZones, options.zoneChoice) = (true, drawZoneChoice(node))
+    node.isAskedForZone = false
     switch Int.random(in: 0..<12, using: &random) {
     case 0: options.pushes = false
     case 1: options.pulls = false

@@ -40,6 +40,10 @@ import Testing
       ("SyncTests/ZoneJoinTests", "aLoginForReadingOnlyEndsWhereTwoZonesWereGiven"),
       ("SyncTests/ZoneJoinTests", "aSiteIsAskedInTheSameWay")),
     Rule(
+      "No logbook is without its base zone: one that another program deletes is sent again, and one that was given holds.",
+      ("SyncTests/ZoneJoinTests", "aBaseZoneThatAnotherProgramDeletesIsSentAgain"),
+      ("SyncTests/ZoneJoinTests", "theSystemsZoneOfANewStoreNeverReplacesAGivenOneThatWasDeleted")),
+    Rule(
       "A base zone that is kept while nothing can be sent is pending.",
       ("SyncTests/ZoneJoinTests", "aZoneThatIsKeptWhileFetchingIsSentWithTheNextUpload"),
       ("SyncTests/ZoneJoinTests", "aGivenZoneStaysWhereTheLogbookHasThatOfASystem")),
@@ -254,6 +258,10 @@ import Testing
       ("LogbookTests/VisibilityTests", "theOrderOfWithdrawalsMeansNothing"),
       ("LogbookTests/VisibilityTests", "questionsInOrderAreAnsweredLikeAnyOthers"),
       ("SyncTests/UndoSequenceTests", "anySequenceOnThreeStoresEndsWithTheSameVisibleData")),
+    Rule(
+      "What withdrawals cost a reading does not grow with their number, and so many points count in a series.",
+      ("LogbookTests/VisibilityTests", "aQuestionCostsTheSameHoweverManyWithdrawalsAreOpenAtItsPlace"),
+      ("LogbookTests/VisibilityTests", "soManyPointsCountInASeriesAndTheLargestWithdrawalsAreLeftOutFirst")),
     Rule(
       "A withdrawal never waits for a person: two sides of one always merge.",
       ("LogbookTests/VisibilityTests", "sidesThatWereEditedApartMergeAlikeOnBoth"),

@@ -76,6 +76,60 @@ import Testing
     #expect(try !scene.b.record(LogbookZones.baseGuid).isPending)
   }
 
+  /// As somebody does who tidies up the treatments of a site.
+  private func deleteBaseZone(_ scene: Scene) async throws {
+    let base = try #require(
+      await scene.server.everything().records.first { $0.guid == LogbookZones.baseGuid })
+    var state = base.state
+    state.isDeleted = true
+    let change = RecordChange(
+      guid: base.guid, node: Self.run.node, version: 1, base: base.revision, state: state)
+    let answer = try await scene.server.connection()().apply([change], Self.run)
+    guard case .accepted? = answer.verdicts.first else {
+      Issue.record("\(answer)")
+      return
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func aBaseZoneThatAnotherProgramDeletesIsSentAgain(_ isEdited: Bool) async throws {
+    let scene = try await scene()
+    try await scene.b.upload { $0.joinsZones = true }
+    try await deleteBaseZone(scene)
+    if isEdited { _ = try scene.b.editing().setTimezone(LogbookZone(name: Self.tokyo), at: 5) }
+    // What a pull finds deleted goes up with the next run.
+    for node in [scene.b, scene.a, scene.b, scene.a, scene.b] {
+      try await node.upload { $0.joinsZones = true }
+    }
+    for node in [scene.a, scene.b] {
+      #expect(try node.base() == (isEdited ? "Asia/Tokyo given" : "Europe/Madrid given"))
+      let record = try node.record(LogbookZones.baseGuid)
+      #expect(!record.isPending && !record.isConflicted && !record.state.isDeleted)
+    }
+    #expect(try await scene.held(LogbookZones.baseGuid)?.isDeleted == false)
+  }
+
+  @Test func theSystemsZoneOfANewStoreNeverReplacesAGivenOneThatWasDeleted() async throws {
+    let scene = try await scene()
+    try await deleteBaseZone(scene)
+    try scene.b.setSystemZone(Self.tokyo)
+    for node in [scene.b, scene.a, scene.a, scene.b] { try await node.upload { $0.joinsZones = true } }
+    for node in [scene.a, scene.b] { #expect(try node.base() == "Europe/Madrid given") }
+    #expect(try scene.a.instants() == scene.b.instants())
+  }
+
+  /// What a person gives later replaces it.
+  @Test func aGivenZoneReplacesThatOfASystemEverywhere() async throws {
+    let scene = try await Scene()
+    try scene.a.setSystemZone(Self.tokyo)
+    try scene.b.setSystemZone(Self.madrid)
+    for node in [scene.a, scene.b] { try await node.upload { $0.joinsZones = true } }
+    #expect(try scene.b.base() == "Asia/Tokyo system")
+    _ = try scene.b.editing().setTimezone(LogbookZone(name: Self.madrid), at: 5)
+    for node in [scene.b, scene.a] { try await node.upload { $0.joinsZones = true } }
+    for node in [scene.a, scene.b] { #expect(try node.base() == "Europe/Madrid given") }
+  }
+
   @Test func aGivenZoneStaysWhereTheLogbookHasThatOfASystem() async throws {
     let scene = try await Scene()
     try scene.a.setSystemZone(Self.tokyo)

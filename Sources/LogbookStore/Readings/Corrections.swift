@@ -51,10 +51,15 @@ final class Corrections {
     let visibility = try Visibility(WithdrawalChanges.items(database))
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: Self.candidates), arguments: ["ingest": ingest])
+    var ordered: (series: SeriesName, said: SeriesVisibility.Ordered)?
     while let row = try rows.next() {
       let candidate = try Candidate(row)
       // What a withdrawn import brought is no older and no newer value.
-      if visibility.lists(candidate.reading.identity) { continue }
+      let identity = candidate.reading.identity
+      let series = SeriesName(identity)
+      // They come series by series, in the order of their points.
+      if ordered?.series != series { ordered = (series, visibility.series(series).ordered) }
+      if ordered?.said.lists(SeriesPoint(identity)) == true { continue }
       if let first = place.first, !first.isAtPlace(of: candidate) {
         withdrawals += try judge(place)
         place.removeAll()

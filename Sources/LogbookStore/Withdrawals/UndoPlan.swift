@@ -141,11 +141,22 @@ extension UndoPlan {
         """) ?? false
   }
 
+  /// Beyond it the largest withdrawals would show again what they hide.
+  private static var tooManyWithdrawn: Failure {
+    Failure(
+      .configuration,
+      "\(SeriesVisibility.maxListedPoints) readings of one device are withdrawn already, and no more count; "
+        + "'glucoport log' lists the imports that are undone, and 'glucoport undo NUMBER' takes one back")
+  }
+
   private mutating func planUndo() throws {
     let visibility = try Visibility(WithdrawalChanges.items(database))
     let brought = try claims.soleReadings { visibility.series($0).ordered }
     for (series, readings) in brought where !readings.points.isEmpty {
-      whole.points[try SeriesName.stored(series, database)] = readings.points
+      let name = try SeriesName.stored(series, database)
+      guard visibility.series(name).listedPoints + readings.points.count <= SeriesVisibility.maxListedPoints
+      else { throw Self.tooManyWithdrawn }
+      whole.points[name] = readings.points
       counts.readings += Int(readings.points.count)
       counts.uploaded += readings.uploaded
     }

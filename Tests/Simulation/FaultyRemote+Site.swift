@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+import Synchronization
+
+/// What a host gets besides readings and records that knows only instants and no withdrawals.
+extension FaultyRemote: MovingService, RemovalService {
+  /// Where the host moves what it has.
+  nonisolated package var moving: (any MovingService)? { host.moving == nil ? nil : self }
+  /// Where the host removes what is withdrawn.
+  nonisolated package var removal: (any RemovalService)? { host.removal == nil ? nil : self }
+
+  /// The same way: it has one run at a time.
+  nonisolated package func placing(in zone: LogbookZone) -> any LogbookService {
+    self.zone.withLock { $0 = zone }
+    return self
+  }
+
+  /// Where readings stand.
+  package func instants(of batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> [[Int64]] {
+    try await exchange("instants", items: batch.readings.count, at: \.moving) {
+      (moving) async throws(ServiceError) in try await moving.instants(of: batch, run)
+    }
+  }
+
+  /// Moves a record.
+  package func move(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) -> RecordVerdict {
+    try await exchange("move", items: 1, at: \.moving) { (moving) async throws(ServiceError) in
+      try await moving.move(change, run)
+    }
+  }
+
+  /// Removes readings.
+  package func remove(_ batch: ReadingBatch, _ run: RunStamp) async throws(ServiceError) -> Bool {
+    try await exchange("removal", items: batch.readings.count, at: \.removal) {
+      (removal) async throws(ServiceError) in try await removal.remove(batch, run)
+    }
+  }
+
+  /// Removes a record.
+  package func remove(_ change: RecordChange, _ run: RunStamp) async throws(ServiceError) {
+    try await exchange("removal", items: 1, at: \.removal) { (removal) async throws(ServiceError) in
+      try await removal.remove(change, run)
+    }
+  }
+}

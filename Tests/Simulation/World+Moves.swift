@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+import TestServers
+
+/// What a site has of what the nodes show, and what no side may lose.
+extension World {
+  /// Every reading that an import stored is everywhere, but for what the host refuses. A site gets nothing that is
+  /// hidden: that may be in one store alone.
+  func checkNoReadingIsLost() throws {
+    var all: Set<String> = []
+    for node in nodes {
+      let held = try node.identities()
+      all.formUnion(held)
+      guard kind == .server, !isPicky else { continue }
+      let lost = owedReadings.subtracting(held)
+      guard lost.isEmpty else { throw Broken("\(node.name): the readings \(lost.sorted()) are lost") }
+    }
+    let lost = owedReadings.subtracting(all)
+    guard lost.isEmpty else { throw Broken("the readings \(lost.sorted()) are lost") }
+  }
+
+  /// At no instant a dose acts twice.
+  func checkDoses() throws {
+    guard let site else { return }
+    var doses: Set<String> = []
+    for document in site.validTreatments() where document["insulin"]?.number ?? 0 > 0 {
+      for guid in document.recordIDs where !doses.insert(guid).inserted {
+        throw Broken("site: the dose \(guid) acts twice")
+      }
+    }
+  }
+
+  /// Every item that a node shows stands once on a site, at the node's instant, and nothing else of ours does.
+  func compareSite() throws {
+    guard let site else { return }
+    try checkDoses()
+    let entries = site.ownEntries()
+    let treatments = site.validTreatments()
+    for node in nodes {
+      let shown = try readings(of: node).filter { !$0.isWithdrawn && $0.isUploaded }
+      var places: [String: Int64] = [:]
+      for reading in shown where reading.device.vendor == "Maker" {
+        places[reading.identity.uuid] = reading.utc
+        let found = entries[reading.identity.uuid] ?? []
+        // Another program may have the value at this time.
+        guard found == [reading.utc] || found.isEmpty && site.othersHaveEntry(at: reading.utc) else {
+          throw Broken("\(node.name): \(reading.address) at \(reading.utc) stands at \(found)")
+        }
+      }
+      let foreign = Set(entries.keys).subtracting(places.keys)
+      guard foreign.isEmpty else {
+        throw Broken("\(node.name): the site has readings that it does not show: \(foreign.sorted())")
+      }
+      let records = Dictionary(try listedRecords(of: node).map { ($0.guid, $0) }) { first, _ in first }
+      for document in treatments {
+        for guid in document.recordIDs {
+          guard let record = records[guid] else { continue }
+          let instant = Int64(((document["date"]?.number ?? 0) / 1000).rounded(.down))
+          let isOurs = document["app"]?.text == "glucoport"
+          guard !isOurs || !record.isWithdrawn && record.utc == instant else {
+            throw Broken("\(node.name): \(guid) at \(record.utc) stands at \(instant)")
+          }
+        }
+      }
+    }
+  }
+
+  /// Whether stores edited a record apart of which one hides its own content, and has removed it from the site: its edit is
+  /// not sent while it is hidden, as the manual page says.
+  func isApart(_ guid: String) throws -> Bool {
+    guard let site, site.hasWithdrawn(guid) else { return false }
+    let states = try nodes.compactMap { try $0.records()[guid]?.state }
+    return states.contains { !$0.agrees(with: states[0]) }
+  }
+
+  /// The words of what is hidden on a node, or stays there alone.
+  func hiddenWords(of node: SimulatedNode) throws -> Set<String> {
+    let hidden = try node.sync().compare { try $0.hiddenRecords() }
+    return try node.records().reduce(into: []) { words, record in
+      if try hidden.contains(record.key) || isApart(record.key) { words.formUnion(record.value.state.words) }
+    }
+  }
+}
+
+extension SimulatedSite {
+  func validTreatments() -> [TestServers.NightscoutDocument] {
+    site.documents("treatments").filter { $0["isValid"] != false }
+  }
+
+  /// Our valid entries: the seconds of each by its key.
+  func ownEntries() -> [String: [Int64]] {
+    var found: [String: [Int64]] = [:]
+    for entry in site.documents("entries") where entry["isValid"] != false && entry["glucoport"] != nil {
+      found[entry["identifier"]?.text ?? "", default: []].append(entry.second)
+    }
+    return found
+  }
+
+  func othersHaveEntry(at second: Int64) -> Bool {
+    site.documents("entries").contains { $0["glucoport"] == nil && $0.second == second }
+  }
+
+  /// Whether a document says that its record was hidden.
+  func hasWithdrawn(_ guid: String) -> Bool {
+    site.documents("treatments").contains {
+      $0["glucoport"]?["withdrawn"] == true && $0.recordIDs.contains(guid)
+    }
+  }
+}
+
+extension TestServers.NightscoutDocument {
+  /// The records that stand in it.
+  var recordIDs: [String] {
+    self["glucoport"]?["parts"]?.array?.compactMap { $0["guid"]?.text } ?? []
+  }
+
+  fileprivate var second: Int64 { Int64(((self["date"]?.number ?? 0) / 1000).rounded(.down)) }
+}
