@@ -73,6 +73,17 @@ import Testing
     #expect(try StoreExaminer(path: path).examine(isDeep: false)?.schema == Schema.schema.version)
   }
 
+  @Test(arguments: [false, true])
+  func aTableWhoseKeyHasAnotherOrderThanItsColumnsIsNotDamaged(_ isDeep: Bool) throws {
+    try execute(
+      """
+      CREATE TABLE other (number INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (name, number)) WITHOUT ROWID;
+      INSERT INTO other VALUES (1, 'a');
+      INSERT INTO ingest_record SELECT 1, 'a';
+      """)
+    #expect(try examine(isDeep: isDeep)?.damage == [])
+  }
+
   @Test func aPageThatWasOverwrittenIsFound() throws {
     let size = try #require(try FileManager.default.attributesOfItem(atPath: scratch.path)[.size] as? Int)
     let file = try FileHandle(forUpdating: URL(filePath: scratch.path))
