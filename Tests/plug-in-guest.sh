@@ -76,6 +76,12 @@ plug_for() {
   plug "$3" "$4"
   await "$2 to be started and to end" has_ended "$1" "$2" "${before:-none}"
 }
+# kiosk_import COUNT STATUS: plugs in, and waits until the kiosk's import has ended with this status. The name of its unit
+# has the port of the meter.
+kiosk_import() {
+  plug_for '' glucoport-import@1-1.service contour "$1"
+  result '' glucoport-import@1-1.service "$2"
+}
 # at_the_seat USER: whether this person's session is the active one at the screen.
 at_the_seat() { loginctl show-session "$(loginctl show-seat -P ActiveSession seat0)" -P Name | grep -qx "$1"; }
 # is_skipped UNIT: whether anna's service manager looked at the conditions of a unit, and one did not hold.
@@ -213,18 +219,17 @@ await "the service manager of anna to end" is inactive systemctl show -P ActiveS
 # A kiosk, by the rule of the manual.
 cp "$trial/71-glucoport-kiosk.rules" /etc/udev/rules.d/
 udevadm control --reload
-plug contour 4
-importer=glucoport-import@$(find /sys/bus/usb/devices -name '*-*' ! -name '*:*' -printf '%f').service
-await "$importer to be started and to end" has_ended '' "$importer" none
-result '' "$importer" 0
+kiosk_import 4 78
+pull
+timedatectl set-timezone Africa/Abidjan
+kiosk_import 4 0
 is 4 readings "$kiosk" glucoport || fail "the kiosk has $(readings "$kiosk" glucoport) readings and not 4"
 pull
 token=$(as glucoport glucoport serve token add kiosk --role write --logbook kiosk --data /var/lib/glucoport)
 as glucoport bash -c "umask 077; echo '$token' >${kiosk%/*}/token"
 as glucoport glucoport remote set http://127.0.0.1:8077 --token-file "${kiosk%/*}/token" --store "$kiosk" >/run/remote 2>&1 ||
   fail "remote set: $(cat /run/remote)"
-plug_for '' "$importer" contour 6
-result '' "$importer" 0
+kiosk_import 6 0
 is 6 readings "$kiosk" glucoport || fail "the kiosk has $(readings "$kiosk" glucoport) readings and not 6"
 as glucoport glucoport status --store "$kiosk" --json | grep -q '"pending_readings":0,' || fail "the kiosk has not uploaded"
 as glucoport glucoport verify --store "$kiosk" >/run/verify 2>&1 || fail "the server's logbook of the kiosk: $(cat /run/verify)"

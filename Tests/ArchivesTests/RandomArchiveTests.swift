@@ -120,7 +120,7 @@ import Testing
         rows.append(
           scanner.withValues { values in
             (0..<shape.columnCount).map { column in
-              scanner.value(row, column) { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) }
+              scanner.value(row, column).map { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) }
             }
           })
       }

@@ -52,7 +52,7 @@ import Testing
   @Test(arguments: zones, ["1d", "7d", "14d", "2w", "90d"])
   func aSpanOfDaysBeginsAtMidnight(_ name: String, _ text: String) throws {
     let zone = try LogbookZone(name: name)
-    let span = try #require(SpanArgument(argument: text))
+    let span = try SpanArgument.parse(text)
     let days = try #require(text.hasSuffix("w") ? 14 : Int64(text.dropLast()))
     // Around both changes of the clocks, on either side of the equator.
     for date in ["2026-03-30", "2026-04-06", "2026-10-06", "2026-10-27", "2026-11-03"] {
@@ -60,7 +60,7 @@ import Testing
         let noon = try #require(DeviceTime(text: "\(date)T12:00")?.seconds)
         let instant = noon + Int64(hour - 12) * 3600
         let end = DeviceTime(seconds: instant + Int64(zone.offset(atUTC: instant)))
-        let start = span.start(before: end, at: instant, zone)
+        let start = span.start(before: instant, zone)
         let shown = DeviceTime(seconds: start + Int64(zone.offset(atUTC: start)))
         #expect(shown.text.hasSuffix("T00:00:00"), "\(name) \(date)")
         #expect(Self.day(end) - Self.day(shown) == days - 1, "\(name) \(date)")
@@ -73,19 +73,10 @@ import Testing
   @Test(arguments: zones) func aSpanOfHoursIsExactlyThatLong(_ name: String) throws {
     let zone = try LogbookZone(name: name)
     let instant = try #require(DeviceTime(text: "2026-10-25T06:00")?.seconds)
-    let end = DeviceTime(seconds: instant + Int64(zone.offset(atUTC: instant)))
     for hours in [1, 24, 36] {
-      let span = try #require(SpanArgument(argument: "\(hours)h"))
-      #expect(span.start(before: end, at: instant, zone) == instant - Int64(hours) * 3600)
+      let span = try SpanArgument.parse("\(hours)h")
+      #expect(span.start(before: instant, zone) == instant - Int64(hours) * 3600)
     }
-  }
-
-  @Test(arguments: [
-    "", "d", "0d", "-1d", "14", "14 d", "1.5d", "14D", "٣d", "100001d", "1y", "99999999999999999999d",
-  ])
-  func whatIsNoSpanIsRefused(_ text: String) {
-    #expect(SpanArgument(argument: text) == nil)
-    #expect(SpanArgument(argument: "100000d") != nil)
   }
 
   // MARK: - Targets

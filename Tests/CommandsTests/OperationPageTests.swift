@@ -54,9 +54,9 @@ import Testing
     let names = Set((PackagedUserUnits.files + PackagedSystemUnits.files).map(\.name))
     let text = try page().lines.joined(separator: "\n")
     let named = Set(
-      text.matches(of: /glucoport-[a-z]+@?(?:\$name)?\.(?:service|socket|timer)/).map { String($0.output) })
+      text.matches(of: /glucoport-[a-z]+@?(?:\$kernel)?\.(?:service|socket|timer)/).map { String($0.output) })
     #expect(named.count >= 7)
-    #expect(Set(named.map { $0.replacing("$name", with: "") }).subtracting(names) == [])
+    #expect(Set(named.map { $0.replacing("$kernel", with: "") }).subtracting(names) == [])
   }
 
   @Test func theCopyOfAStoreIsCompleteAndPrivate() async throws {

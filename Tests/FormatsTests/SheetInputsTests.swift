@@ -23,6 +23,7 @@ import Testing
       switch try inputs.open(place, options: options) {
       case .export(var reader):
         try [#"{"sheet":"\#(Self.sheet(reader.name))"}"#] + Rendering.lines(from: &reader)
+      case .spreadsheet(let inputs): try lines(of: inputs, change)
       case .unread(let name, let reason):
         [#"{"sheet":"\#(Self.sheet(name))","unread":"\#(reason)"}"#]
       }

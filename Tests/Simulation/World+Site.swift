@@ -20,7 +20,6 @@ extension World {
     case 6: try delete(on: site, "by v1") { phone.deleteTreatment($0) }
     case 7: try addAsApp(site)
     case 8: try editAsApp(site)
-    case 9 where random.once(in: 4): try deleteStatement(on: site)
     default: try delete(on: site, "by v3") { try site.askAsApp("DELETE", "/\($0)") == 200 }
     }
   }
@@ -111,17 +110,8 @@ extension World {
     }.randomElement(using: &random)
   }
 
-  /// Somebody tidies up the treatments of a site that say nothing to other programs.
-  private func deleteStatement(on site: SimulatedSite) throws {
-    let statements = site.site.visibleDocuments("treatments").filter {
-      $0["isValid"] != false && Self.isStatement($0)
-    }
-    guard let document = statements.randomElement(using: &random), let id = Self.id(document) else { return }
-    say("by v3 a statement is deleted: \(document["eventType"]?.text ?? "") \(id.prefix(4))")
-    guard try site.askAsApp("DELETE", "/\(id)") == 200 else { throw Broken("site: a deletion was not taken") }
-  }
-
-  /// Whether a document states something about others, of which other programs read nothing.
+  /// Whether a document states something about others, of which other programs read nothing. One that is deleted there is
+  /// not found where its time is older than two days.
   private static func isStatement(_ document: TestServers.NightscoutDocument) -> Bool {
     ["Time Zone", "Withdrawal"].contains(document["eventType"]?.text)
   }

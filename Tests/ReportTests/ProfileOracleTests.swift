@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Report
+
+/// The profile, the choice among sensors and the sums of basal rates, each computed in a second way.
+struct ProfileOracleTests {
+  private static let start = Time.at("2026-03-02")
+
+  // MARK: - Profile
+
+  /// Ten days of a sensor that pauses now and then, and from 3 to 5 o'clock on most days.
+  private static func readings(_ seed: UInt64) -> [GlucoseReading] {
+    var walk = RandomWalk(seed: seed)
+    return (0..<Int64(10 * 96)).compactMap { index in
+      let value = walk.next(step: 60)
+      let isNight = (12..<20).contains(index % 96) && index / 96 > 3
+      return isNight || walk.happens(onceIn: 10) ? nil : Reading.sensor(value, at: start + index * 900)
+    }
+  }
+
+  /// The percentiles of all samples of half an hour around a time of the day; nil with fewer than five days.
+  private static func raw(_ readings: [GlucoseReading], minute: Int) -> [Double]? {
+    let near = readings.filter { reading in
+      let own = Int((reading.deviceTime.seconds - start) % 86_400) / 60
+      let difference = (own - minute + 1440 + 720) % 1440 - 720
+      return difference >= -30 && difference < 30
+    }
+    let days = Set(near.map { ($0.deviceTime.seconds - start) / 86_400 })
+    guard days.count >= 5 else { return nil }
+    let values = NaiveFigures(values: near.compactMap { $0.measurement.quantity?.number })
+    return [0.05, 0.25, 0.5, 0.75, 0.95].map(values.percentile)
+  }
+
+  @Test(arguments: UInt64(1)...3) func theProfileHasThePercentilesOfHalfAnHourAroundEachTime(_ seed: UInt64)
+    throws
+  {
+    let readings = Self.readings(seed)
+    let profile = try #require(figures(readings, hasProfile: true).profile)
+    try #require(profile.points.count == 96)
+    let raw = (0..<96).map { Self.raw(readings, minute: $0 * 15) }
+    for (index, point) in profile.points.enumerated() {
+      #expect(point.minute == index * 15)
+      guard let own = raw[index] else {
+        #expect(point.percentiles == nil, "\(point.minute)")
+        continue
+      }
+      let values = try #require(point.percentiles)
+      // Weights of 1, 4 and 1; a neighbour that is missing has none.
+      let neighbours = [raw[(index + 95) % 96], raw[(index + 1) % 96]].compactMap(\.self)
+      for curve in 0..<5 {
+        let sum = 4 * own[curve] + neighbours.reduce(0) { $0 + $1[curve] }
+        #expect(agree(values[curve], sum / Double(4 + neighbours.count)), "\(point.minute): \(curve)")
+      }
+    }
+    #expect(profile.points.contains { $0.percentiles == nil } && raw.contains { $0 != nil })
+  }
+
+  // MARK: - Choice of a sensor
+
+  @Test(arguments: UInt64(1)...6) func oneSensorAtATimeIsUsed(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    let minutes: [Int: Int64] = [1: 5, 2: 15, 3: 1]
+    var samples: [SensorSample] = []
+    for device in 1...3 {
+      var instant = Int64(walk.number(0...3000))
+      for _ in 0..<200 {
+        instant += (minutes[device] ?? 5) * 60
+        // Pauses of some hours, in which another one can take over.
+        if walk.happens(onceIn: 40) { instant += Int64(walk.number(1...200)) * 60 }
+        guard let level = Reading.level(Double(walk.next())) else { continue }
+        samples.append(
+          SensorSample(
+            device: device, instant: instant, deviceTime: DeviceTime(seconds: instant), level: level))
+      }
+    }
+    samples.sort { ($0.instant, $0.device) < ($1.instant, $1.device) }
+    var selection = SensorSelection()
+    var fates: [(sample: SensorSample, minutes: Int, fate: SensorSelection.Fate)] = []
+    for sample in samples {
+      selection.add(sample)
+      while let next = selection.next() { fates.append(next) }
+    }
+    selection.finish()
+    while let next = selection.next() { fates.append(next) }
+    // None is lost and none is moved.
+    #expect(fates.map(\.sample.instant) == samples.map(\.instant))
+    #expect(fates.allSatisfy { $0.minutes == minutes[$0.sample.device].map { Int($0) } })
+    let used = fates.filter { $0.fate == .used }
+    for (before, next) in zip(used, used.dropFirst()) where before.sample.device != next.sample.device {
+      #expect(next.sample.instant >= before.sample.instant + Int64(before.minutes * 60) - 10)
+    }
+    for out in fates where out.fate != .used {
+      // Somebody else was in its place.
+      let holder = used.last { $0.sample.instant <= out.sample.instant }
+      #expect(holder.map { $0.sample.device != out.sample.device } ?? false)
+      #expect(holder.map { out.sample.instant < $0.sample.instant + Int64($0.minutes * 60) - 10 } ?? false)
+    }
+    #expect(Set(used.map(\.sample.device)).count > 1 && used.count < samples.count)
+  }
+
+  // MARK: - Basal rates
+
+  @Test(arguments: UInt64(1)...8) func basalRatesAreWhatFlowedInEachMinute(_ seed: UInt64) {
+    var walk = RandomWalk(seed: seed)
+    var rates: [(start: Int, end: Int, rate: Double)] = []
+    var minute = 0
+    for _ in 0..<60 {
+      minute += walk.number(1...120)
+      rates.append((minute, minute + walk.number(0...200), Double(walk.number(0...30)) / 10))
+    }
+    var statistics = Statistics(Statistics.Options())
+    let placement = Placement(utcOffset: 0, source: .stated)
+    for rate in rates {
+      let time = DeviceTime(seconds: Self.start + Int64(rate.start) * 60)
+      let fields: [String: FieldValue] = [
+        "rate": .number(rate.rate), "minutes": .number(Double(rate.end - rate.start)),
+        "subtype": .text("basal"),
+      ]
+      statistics.add(.insulin, RecordFields(fields), deviceTime: time, placement: placement)
+      // A dose between two rates ends none.
+      statistics.add(
+        .insulin, RecordFields(["units": .number(1), "subtype": .text("rapid")]), deviceTime: time,
+        placement: placement)
+    }
+    let amounts = statistics.finish { _ in 0 }.total.amounts
+    var flowed = 0.0
+    for minute in 0..<(rates.last?.end ?? 0) {
+      guard let rate = rates.last(where: { $0.start <= minute }), minute < rate.end else { continue }
+      flowed += rate.rate / 60
+    }
+    #expect(agree(amounts.basal.total, flowed) && amounts.bolus.total == 60)
+    #expect(agree(amounts.insulin.total, flowed + 60))
+  }
+}
