@@ -39,7 +39,7 @@ extension ImportCommand {
   }
 
   private func importPlugged(_ output: Output) throws -> ExitStatus {
-    let opener = MeterOpener(meterOptions)
+    let opener = MeterOpener(meterOptions, readsAgain: true)
     let progress = ProgressMeter(output, isQuiet: quiet || json)
     defer { progress.clear() }
     let target = try ImportTarget(self, output)

@@ -13,6 +13,9 @@ public final class MeterConnection {
   /// Lets so many milliseconds pass between two exchanges. In a recorded session no time passes.
   public var pause: (_ milliseconds: Int) -> Void = { _ in }
 
+  /// Whether the meter left the bus in the middle of the session.
+  public private(set) var wasUnplugged = false
+
   private let transport: any Transport
 
   /// A session with this model over this transport.
@@ -24,7 +27,12 @@ public final class MeterConnection {
 
   /// Does one step of the session, and returns what came.
   public func perform(_ exchange: LinkOperation, within milliseconds: Int) throws(TransportError) -> [UInt8] {
-    try transport.perform(exchange, within: milliseconds)
+    do {
+      return try transport.perform(exchange, within: milliseconds)
+    } catch {
+      if error == .unplugged { wasUnplugged = true }
+      throw error
+    }
   }
 
   /// Hands over one packet.

@@ -140,6 +140,19 @@ import Testing
     #expect(hasNoStore)
   }
 
+  @Test func aMeterThatTheKernelResetsIsReadAgain() async throws {
+    let server = try plug(try meter(), fault: Fault(.reset, at: 12))
+    let outcome = try await run("import", "--meter", "--timezone", "UTC", "--json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try outcome.objects().first?["new"] as? Int == 3)
+    #expect(server.boundDrivers == [0: "usbhid"])
+    #expect(try StoreFile(program.store).readings().count == 3)
+    // Setting a clock is done once at most.
+    let other = SimulatedDevice(try meter(serial: "7654321"), fault: Fault(.reset, at: 12))
+    _ = try bus.plug(other, drivers: [KernelDriver("usbhid", [0])])
+    #expect(try await run("meter", "set-clock", "--serial", "7654321").status == 69)
+  }
+
   @Test func aRecordedSessionIsImportedAsTheMeterWas() async throws {
     try plug(try meter())
     let path = program.path("session.transcript")

@@ -158,10 +158,12 @@ import Testing
 
   @Test func decimalCommasWithBlanksAroundAreRead() throws {
     let head = "Date,05/03/2026 to 26/03/2026\nTime,mmol/L\n"
-    let export = try TextExport(head + "25/03/2026 08:00,\" 5,6 \"\n26/03/2026 09:00,\" 6,1 \"\n")
+    let export = try TextExport(head + "25/03/2026 08:00,\" 5,6 \"\n26/03/2026 09:00,\" 6,1 \"\n") {
+      $0.kind = .smbg
+    }
     #expect(export.readings.map { $0.measurement.quantity?.number } == [5.6, 6.1])
     #expect(export.decision("decimal-mark") == "comma (inferred)")
-    let mixed = try TextExport(head + "25/03/2026 08:00,\"5,6\"\n26/03/2026 09:00,6.1\n")
+    let mixed = try TextExport(head + "25/03/2026 08:00,\"5,6\"\n26/03/2026 09:00,6.1\n") { $0.kind = .smbg }
     #expect(mixed.readings.count == 1 && mixed.rejections.map(\.line) == [4])
   }
 

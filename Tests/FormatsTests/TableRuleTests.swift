@@ -13,6 +13,11 @@ import Testing
   private static let last = Moment(2026, 5, 19, 9, 5)
   private static let millimoles = GlucoseUnit.millimolesPerLitre
 
+  /// The export, of which a person says what a sheet of few rows cannot show.
+  private static func read(_ table: ExportTable, _ text: String) throws -> TextExport {
+    try TextExport(text) { if table.format == "diasend" { $0.kind = .smbg } }
+  }
+
   /// Time and value of each reading, whichever format read it.
   private static func points(_ export: TextExport) -> [String] {
     export.readings.map { reading in
@@ -21,9 +26,9 @@ import Testing
   }
 
   /// The same of a table that may be refused; nil where nothing of it is taken, and that is said.
-  private static func pointsUnlessRefused(_ text: String) throws -> [String]? {
+  private static func pointsUnlessRefused(_ table: ExportTable, _ text: String) throws -> [String]? {
     do {
-      let export = try TextExport(text)
+      let export = try read(table, text)
       return export.readings.isEmpty && !export.rejections.isEmpty ? nil : points(export)
     } catch let failure as Failure {
       #expect(failure.category == .badInput)
@@ -36,8 +41,8 @@ import Testing
   @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
   func aTableIsReadInTheUnitThatItNames(_ table: ExportTable, _ unit: GlucoseUnit) throws {
     let (low, high) = unit == Self.millimoles ? ("5.8", "14.2") : ("104", "256")
-    let export = try TextExport(
-      table.head(unit) + table.row(Self.first, low, unit) + table.row(Self.last, high, unit))
+    let export = try Self.read(
+      table, table.head(unit) + table.row(Self.first, low, unit) + table.row(Self.last, high, unit))
     #expect(export.decision("format") == "\(table.format) (inferred)")
     #expect(export.readings.map(\.measurement.unit) == [unit, unit] && export.rejections.isEmpty)
     #expect(Self.points(export) == ["2026-05-17T08:00:00 \(low)", "2026-05-19T09:05:00 \(high)"])
@@ -47,7 +52,7 @@ import Testing
   @Test(arguments: ExportTable.all, [GlucoseUnit.milligramsPerDecilitre, .millimolesPerLitre])
   func valuesOfTheOtherUnitAreNotTaken(_ table: ExportTable, _ unit: GlucoseUnit) throws {
     let value = unit == Self.millimoles ? "256" : "5.8"
-    let export = try TextExport(table.head(unit) + table.row(Self.first, value, unit))
+    let export = try Self.read(table, table.head(unit) + table.row(Self.first, value, unit))
     #expect(export.readings.isEmpty && export.rejections.map(\.line) == [table.linesAbove + 1])
   }
 
@@ -55,7 +60,8 @@ import Testing
   @Test(arguments: ExportTable.all, ["5,8", "5.8"])
   func aDecimalCommaIsNeverLost(_ table: ExportTable, _ value: String) throws {
     for other in ["6,1", "6.1"] {
-      let export = try TextExport(
+      let export = try Self.read(
+        table,
         table.head(Self.millimoles) + table.row(Self.first, value, Self.millimoles)
           + table.row(Self.last, other, Self.millimoles))
       let taken = Set(export.readings.compactMap { $0.measurement.quantity?.number })
@@ -71,7 +77,8 @@ import Testing
       ["diasend", "contour", "mylife", "accu-chek-360"].contains($0.format)
     })
   func decimalCommasAreReadWhereAllNumbersHaveThem(_ table: ExportTable) throws {
-    let export = try TextExport(
+    let export = try Self.read(
+      table,
       table.head(Self.millimoles) + table.row(Self.first, "5,8", Self.millimoles)
         + table.row(Self.last, "11,0", Self.millimoles))
     #expect(Self.points(export) == ["2026-05-17T08:00:00 5.8", "2026-05-19T09:05:00 11"])
@@ -81,7 +88,7 @@ import Testing
   @Test(arguments: ExportTable.all.filter { $0.cells.contains("{unit}") }, ["%", "", "g/dL", "mg dL mmol"])
   func aRowWithoutAUnitIsRejected(_ table: ExportTable, _ unit: String) throws {
     let row = table.row(Self.last, "105").replacing("mg/dL", with: unit)
-    let export = try TextExport(table.head() + table.row(Self.first, "104") + row)
+    let export = try Self.read(table, table.head() + table.row(Self.first, "104") + row)
     #expect(Self.points(export) == ["2026-05-17T08:00:00 104"])
     #expect(export.rejections.map(\.line) == [table.linesAbove + 2])
   }
@@ -96,7 +103,8 @@ import Testing
     ])
   func aTimeThatNoCalendarHasIsRejectedWithItsLine(_ table: ExportTable, _ moment: ExportTable.Moment) throws
   {
-    let export = try TextExport(
+    let export = try Self.read(
+      table,
       table.head() + table.row(Self.first, "104") + table.row(moment, "105") + table.row(Self.last, "106"))
     #expect(Self.points(export) == ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 106"])
     #expect(export.rejections.map(\.line) == [table.linesAbove + 2])
@@ -105,7 +113,7 @@ import Testing
 
   /// Only a leap year has the day.
   @Test(arguments: ExportTable.all) func theLastDayOfFebruaryIsRead(_ table: ExportTable) throws {
-    let export = try TextExport(table.head() + table.row(Moment(2024, 2, 29, 23, 59), "104"))
+    let export = try Self.read(table, table.head() + table.row(Moment(2024, 2, 29, 23, 59), "104"))
     #expect(Self.points(export) == ["2024-02-29T23:59:00 104"] && export.rejections.isEmpty)
   }
 
@@ -113,22 +121,22 @@ import Testing
     arguments: ExportTable.all,
     [Moment(2026, 5, 17, 0, 0), Moment(2026, 5, 17, 12, 0), Moment(2026, 5, 17, 23, 59)])
   func midnightAndNoonAreWhatTheyAre(_ table: ExportTable, _ moment: ExportTable.Moment) throws {
-    let export = try TextExport(table.head() + table.row(moment, "104"))
+    let export = try Self.read(table, table.head() + table.row(moment, "104"))
     let time = "\(moment.hour < 10 ? "0" : "")\(moment.hour):\(moment.minute < 10 ? "0" : "")\(moment.minute)"
     #expect(Self.points(export) == ["2026-05-17T\(time):00 104"])
   }
 
   /// A clock that is far off is no reason to lose a value.
   @Test(arguments: ExportTable.all) func aTimeToComeIsMarkedAndKept(_ table: ExportTable) throws {
-    let export = try TextExport(
-      table.head() + table.row(Self.first, "104") + table.row(Moment(2040, 5, 17), "105"))
+    let export = try Self.read(
+      table, table.head() + table.row(Self.first, "104") + table.row(Moment(2040, 5, 17), "105"))
     #expect(export.readings.map { $0.marks.contains(.doubtfulTime) } == [false, true])
     #expect(Self.points(export).last == "2040-05-17T08:00:00 105" && export.rejections.isEmpty)
   }
 
   @Test(arguments: ExportTable.all) func aTimeThatTheClocksSkipIsKeptAsShown(_ table: ExportTable) throws {
-    let export = try TextExport(
-      table.head() + table.row(Self.first, "104") + table.row(Moment(2026, 3, 29, 2, 30), "105"))
+    let export = try Self.read(
+      table, table.head() + table.row(Self.first, "104") + table.row(Moment(2026, 3, 29, 2, 30), "105"))
     #expect(Self.points(export).first == "2026-03-29T02:30:00 105")
     let expected =
       table.statesOffset
@@ -138,8 +146,8 @@ import Testing
 
   @Test(arguments: ExportTable.all) func aTimeThatTheClocksRepeatIsTheFirstOfTwo(_ table: ExportTable) throws
   {
-    let export = try TextExport(
-      table.head() + table.row(Self.first, "104") + table.row(Moment(2025, 10, 26, 2, 30), "105"))
+    let export = try Self.read(
+      table, table.head() + table.row(Self.first, "104") + table.row(Moment(2025, 10, 26, 2, 30), "105"))
     #expect(Self.points(export).first == "2025-10-26T02:30:00 105")
     #expect(export.readings.last?.placement.utcOffset == 7200)
     #expect(export.readings.last?.placement.source == (table.statesOffset ? .stated : .zoneOverlap))
@@ -149,16 +157,16 @@ import Testing
 
   @Test(arguments: ExportTable.all) func theOrderOfRowsChangesNoReading(_ table: ExportTable) throws {
     let rows = (0..<9).map { table.row(Moment(2026, 5, 13 + $0 % 7, 7 + $0, $0), "\(100 + $0 * 7)") }
-    let forth = try TextExport(table.head() + rows.joined())
-    let back = try TextExport(table.head() + rows.reversed().joined())
+    let forth = try Self.read(table, table.head() + rows.joined())
+    let back = try Self.read(table, table.head() + rows.reversed().joined())
     #expect(forth.readings.count == 9 && forth.readingTexts == back.readingTexts)
   }
 
   /// The identity of a reading has no part in how often its row is there.
   @Test(arguments: ExportTable.all) func aRowThatIsThereTwiceIsOneReading(_ table: ExportTable) throws {
     let rows = table.row(Self.first, "104") + table.row(Self.last, "106")
-    let once = try TextExport(table.head() + rows)
-    let twice = try TextExport(table.head() + rows + rows)
+    let once = try Self.read(table, table.head() + rows)
+    let twice = try Self.read(table, table.head() + rows + rows)
     #expect(once.readingTexts.count == 2 && twice.readingTexts == once.readingTexts)
     #expect(Set(twice.readings.map(\.occurrence)) == [0])
   }
@@ -166,13 +174,13 @@ import Testing
   /// A file that was joined from two has a second header in the middle.
   @Test(arguments: ExportTable.all) func aSecondHeaderIsNoRow(_ table: ExportTable) throws {
     let header = table.head().split(separator: "\n", omittingEmptySubsequences: false).dropLast().last ?? ""
-    let export = try TextExport(
-      table.head() + table.row(Self.first, "104") + "\(header)\n" + table.row(Self.last, "106"))
+    let export = try Self.read(
+      table, table.head() + table.row(Self.first, "104") + "\(header)\n" + table.row(Self.last, "106"))
     #expect(Self.points(export) == ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 106"])
   }
 
   @Test(arguments: ExportTable.all) func aTableWithoutRowsIsAnExportOfNothing(_ table: ExportTable) throws {
-    let export = try TextExport(table.head())
+    let export = try Self.read(table, table.head())
     #expect(export.readings.isEmpty && export.records.isEmpty && export.rejections.isEmpty)
     #expect(export.decision("format") == "\(table.format) (inferred)" && !export.isTruncated)
   }
@@ -188,6 +196,7 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     let order = Array(table.header.indices).shuffled(using: &generator)
     let points = try Self.pointsUnlessRefused(
+      table,
       table.head(order: order) + table.row(Self.first, "104", order: order)
         + table.row(Self.last, "99", order: order))
     let expected = ["2026-05-17T08:00:00 104", "2026-05-19T09:05:00 99"]
@@ -202,7 +211,7 @@ import Testing
     for place in 1...table.header.count {
       let other = table.adding(column.name, column.cell, at: place)
       let points = try Self.pointsUnlessRefused(
-        other.head() + other.row(Self.first, "98") + other.row(Self.last, "99"))
+        other, other.head() + other.row(Self.first, "98") + other.row(Self.last, "99"))
       let expected = ["2026-05-17T08:00:00 98", "2026-05-19T09:05:00 99"]
       #expect(points == expected || (points == nil && !Self.readingByName.contains(table.format)), "\(place)")
     }
@@ -213,10 +222,11 @@ import Testing
     ["Mood", "Steps"])
   func aColumnAtTheEndThatIsNotKnownIsNamedOnce(_ table: ExportTable, _ name: String) throws {
     let other = table.adding(name, "7", at: table.header.count)
-    let export = try TextExport(other.head() + other.row(Self.first, "104") + other.row(Self.last, "99"))
+    let export = try Self.read(
+      other, other.head() + other.row(Self.first, "104") + other.row(Self.last, "99"))
     #expect(export.warnings.filter { $0.contains("'\(name)'") }.count == 1, "\(export.warnings)")
     #expect(export.decision("format") == "\(table.format) (inferred)")
-    let plain = try TextExport(table.head() + table.row(Self.first, "104") + table.row(Self.last, "99"))
+    let plain = try Self.read(table, table.head() + table.row(Self.first, "104") + table.row(Self.last, "99"))
     #expect(plain.warnings.isEmpty)
   }
 
@@ -226,7 +236,7 @@ import Testing
     let order = table.header.indices.filter { $0 != place }
     let text = table.head(order: order) + table.row(Self.first, "104", order: order)
     do {
-      #expect(try TextExport(text).readings.isEmpty)
+      #expect(try Self.read(table, text).readings.isEmpty)
     } catch let failure as Failure {
       #expect(failure.category == .badInput)
     }

@@ -15,10 +15,12 @@ package struct Fault: Hashable, Sendable, CustomStringConvertible {
     case silence
     /// The plug is pulled.
     case unplug
+    /// The device leaves the bus and is back at once, as when the kernel resets it.
+    case reset
   }
 
   package var kind: Kind
-  /// Counted from 0: packets from the meter, but for an unplugging all packets.
+  /// Counted from 0: packets from the meter, but for an unplugging and a reset all packets.
   package var packet: Int
 
   package init(_ kind: Kind, at packet: Int) {
@@ -56,12 +58,20 @@ package struct FaultySession {
   /// Packets that went either way.
   package private(set) var steps = 0
   private var hasStalled = false
+  private var hasReset = false
 
   package init(_ fault: Fault?) { self.fault = fault }
 
   package var isUnplugged: Bool {
     guard let fault, fault.kind == .unplug else { return false }
     return steps >= fault.packet
+  }
+
+  /// Whether the device leaves the bus in the middle of this transfer.
+  mutating func resets() -> Bool {
+    guard let fault, fault.kind == .reset, !hasReset, steps >= fault.packet else { return false }
+    hasReset = true
+    return true
   }
 
   package mutating func countStep() { steps += 1 }

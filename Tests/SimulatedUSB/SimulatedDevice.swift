@@ -37,7 +37,7 @@ package final class SimulatedDevice {
   }
 
   package func control(_ request: ControlRequest, maxBytes: Int, data: [UInt8]) -> WireAnswer {
-    guard !isGone else { return .gone }
+    guard !isGone, !session.resets() else { return .gone }
     guard request.type & 0x60 != 0 else { return standard(request, maxBytes: maxBytes) }
     return asked(request, maxBytes: maxBytes, data: data)
   }
@@ -58,14 +58,14 @@ package final class SimulatedDevice {
   }
 
   package func take(_ packet: [UInt8], endpoint: UInt8) -> WireAnswer {
-    guard !isGone else { return .gone }
+    guard !isGone, !session.resets() else { return .gone }
     guard meter.take(packet, endpoint: endpoint) else { return .stall }
     session.countStep()
     return .accepted
   }
 
   package func give(endpoint: UInt8, maxBytes: Int) -> WireAnswer {
-    guard !isGone else { return .gone }
+    guard !isGone, !session.resets() else { return .gone }
     if let packet = again.removeValue(forKey: endpoint) { return .data(packet) }
     let coming = session.coming()
     if coming == .stalled { return .stall }

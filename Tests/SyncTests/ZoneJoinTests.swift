@@ -82,6 +82,7 @@ import Testing
       await scene.server.everything().records.first { $0.guid == LogbookZones.baseGuid })
     var state = base.state
     state.isDeleted = true
+    state.fields = RecordFields()
     let change = RecordChange(
       guid: base.guid, node: Self.run.node, version: 1, base: base.revision, state: state)
     let answer = try await scene.server.connection()().apply([change], Self.run)

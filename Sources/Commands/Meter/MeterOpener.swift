@@ -22,8 +22,14 @@ struct MeterOpener {
 
   private let bus = USBBus(isInterrupted: { SignalFlag.isRaised })
   private let options: MeterOptions
+  private let readsAgain: Bool
 
-  init(_ options: MeterOptions) { self.options = options }
+  /// - Parameter readsAgain: whether the work is done once more where the meter leaves the bus in the middle of it and is
+  ///   back within seconds. The kernel resets a device for a driver of another of its interfaces, such as that of a disk,
+  ///   just when it was plugged in. Only for work that may be done twice.
+  init(_ options: MeterOptions, readsAgain: Bool = false) {
+    (self.options, self.readsAgain) = (options, readsAgain)
+  }
 
   /// Opens the meter, does the work, and closes it in every case.
   ///
@@ -96,9 +102,38 @@ extension MeterOpener {
     with meter: PluggedMeter, _ wrap: Wrap, _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result {
     SignalFlag.watch()
+    var last: MeterConnection?
+    do {
+      return try perform(with: meter, opened: { last = $0 }, wrap, work)
+    } catch let failure as Failure where readsAgain && last?.wasUnplugged == true && !SignalFlag.isRaised {
+      guard let meter = try returned(meter) else { throw failure }
+      return try perform(with: meter, opened: { _ in }, wrap, work)
+    }
+  }
+
+  /// The meter at the same port, as soon as it is back; nil where it stays away.
+  private func returned(_ meter: PluggedMeter) throws -> PluggedMeter? {
+    for _ in 0..<10 {
+      // A signal ends it early. One that is only being reset is back when its drivers are.
+      usleep(500_000)
+      if SignalFlag.isRaised { return nil }
+      let device = try bus.devices().first { device in
+        device.port == meter.device.port && device.vendorID == meter.device.vendorID
+          && device.productID == meter.device.productID
+      }
+      if let device { return PluggedMeter(device: device, driver: meter.driver, model: meter.model) }
+    }
+    return nil
+  }
+
+  private func perform<Result>(
+    with meter: PluggedMeter, opened: (MeterConnection) -> Void, _ wrap: Wrap,
+    _ work: (PluggedMeter, MeterConnection) throws -> Result
+  ) throws -> Result {
     do {
       return try bus.withTransport(to: meter.device, meter.model.link) { transport in
         let connection = MeterConnection(try wrap(meter, transport), model: meter.model, now: Host.now)
+        opened(connection)
         // A signal ends it early, and then the next exchange.
         connection.pause = { usleep(UInt32($0) * 1000) }
         connection.onIdentity = { identity in
