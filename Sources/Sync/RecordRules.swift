@@ -101,7 +101,14 @@ package enum RecordRules {
   ) -> RecordAction? {
     guard case .merge = join(record.state, incoming), !record.state.isDeleted else { return nil }
     if record.isConflicted { return .leave }
-    guard record.isPending else { return .merge(record.state, onto: incoming) }
+    guard record.isPending else {
+      // The version is as it was, since nobody edited it here: with the same time, the remote would take what is sent for a
+      // repetition of what it has accepted. A second towards 1970 never leaves the calendar.
+      var restored = record.state
+      let edited = restored.editedAt ?? 0
+      restored.editedAt = edited > 0 ? edited - 1 : edited + 1
+      return .merge(restored, onto: incoming)
+    }
     // The remote's answer to it brings both together.
     return isHeldBack || record.isQuarantined ? .leave : .rollBack
   }

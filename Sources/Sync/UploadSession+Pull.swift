@@ -110,7 +110,7 @@ extension SyncTransaction {
       guard let record else { return }
       try merge(state, onto: remote, over: record)
       // What a page brings is of a record that was not pending.
-      if incoming != nil { try stateAgain(record: record.guid) }
+      if incoming != nil { _ = try requeue(record: record.guid) }
     case .quarantine(let reason):
       if let record { try quarantine(record.guid, reason: reason) }
     }

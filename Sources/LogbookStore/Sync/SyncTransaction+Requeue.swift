@@ -77,12 +77,4 @@ extension SyncTransaction {
         """, arguments: [guid])
     return database.changesCount > 0
   }
-
-  /// Gives a record that the remote had a further version, so that its unchanged content goes up over what somebody else
-  /// wrote there. Under the old version the remote takes it for a repetition of what it has accepted.
-  package func stateAgain(record guid: String) throws {
-    try database.executeCached(
-      sql: "UPDATE record SET version = version + 1 WHERE guid = ? AND version_synced = version AND conflict IS NULL",
-      arguments: [guid])
-  }
 }
