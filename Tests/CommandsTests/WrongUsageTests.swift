@@ -66,7 +66,6 @@ import Testing
     ("import", "Name a file, - for standard input, or --meter."), ("undo --json --quiet", "--quiet"),
     ("undo first", "number"), ("log --limit 0", "--limit"), ("log x", "number"),
     ("meter info --driver x", "Unknown driver 'x'"), ("meter info --usb 1a79:6300", "--usb"),
-    ("meter udev-rules --group 'a b'", "group"), ("formats none-such", "none-such"),
   ])
   func whatMovesDataNamesTheWrongPart(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)

@@ -273,7 +273,9 @@ import Testing
         }
       }
       try database.execute(
-        sql: "INSERT INTO ingest (source, format, started_at, digest, outcome) VALUES ('b', 'test', 1, 'd', 'whole')")
+        sql:
+          "INSERT INTO ingest (source, format, started_at, digest, outcome) VALUES ('b', 'test', 1, 'd', 'whole')"
+      )
       try notes.save(database)
     }
     #expect(try scratch.number("SELECT count(*) FROM ingest_run") == 0)

@@ -40,18 +40,18 @@ struct OtherKind {
   ///
   /// - Parameter deviceIDs: the stored ids of the batch's device indexes.
   func stored(in batch: [Reading], deviceIDs: [Int64]) throws -> Set<Int> {
+    let theirs = try series(of: other, deviceIDs)
+    // Most devices have one of the two kinds.
+    guard !theirs.isEmpty else { return [] }
+    let own = try series(of: kind, deviceIDs)
     var found: Set<Int> = []
-    // Most readings are of the device of the one before.
-    var last: (device: DeviceIndex, positionKind: PositionKind, series: Known?)?
     for (index, reading) in batch.enumerated() where reading.kind == kind {
-      if last?.device != reading.device || last?.positionKind != reading.positionKind {
-        last = (reading.device, reading.positionKind, try series(of: reading, as: other, deviceIDs))
-      }
-      guard let theirs = last?.series, theirs.positions.contains(reading.position),
-        try holds(reading, in: theirs)
+      let place = Place(device: reading.device, positionKind: reading.positionKind)
+      guard let series = theirs[place], series.positions.contains(reading.position),
+        try holds(reading, in: series)
       else { continue }
       // What is there under both kinds, from elsewhere or from before, is known.
-      if let own = try series(of: reading, as: kind, deviceIDs), try holds(reading, in: own) { continue }
+      if let series = own[place], try holds(reading, in: series) { continue }
       found.insert(index)
     }
     return found
@@ -68,27 +68,36 @@ struct OtherKind {
 }
 
 extension OtherKind {
+  /// Where readings of one series are.
+  private struct Place: Hashable {
+    let device: DeviceIndex
+    let positionKind: PositionKind
+  }
+
   private struct Known {
     let id: Int64
     let partition: Int64
     let positions: ClosedRange<Int64>
   }
 
-  private func series(of reading: Reading, as kind: ReadingKind, _ deviceIDs: [Int64]) throws -> Known? {
-    let row = try Row.fetchOne(
-      database.cachedStatement(
-        sql: """
-          SELECT id, partition, first_position, last_position FROM series
-          WHERE device = ? AND kind = ? AND position_kind = ? AND first_position <= last_position
-          """),
-      arguments: [
-        deviceIDs[Int(reading.device.number)], Int(kind.rawValue), Int(reading.positionKind.rawValue),
-      ])
-    return try row.map { row in
-      let row = StoredRow(row, of: "series")
-      let (first, last): (Int64, Int64) = (try row[2], try row[3])
-      return Known(id: try row[0], partition: try row[1], positions: first...last)
+  /// The series of a kind that have readings.
+  private func series(of kind: ReadingKind, _ deviceIDs: [Int64]) throws -> [Place: Known] {
+    var found: [Place: Known] = [:]
+    let statement = try database.cachedStatement(
+      sql: """
+        SELECT position_kind, id, partition, first_position, last_position FROM series
+        WHERE device = ? AND kind = ? AND first_position <= last_position
+        """)
+    for (number, id) in deviceIDs.enumerated() {
+      let rows = try Row.fetchAll(statement, arguments: [id, Int(kind.rawValue)])
+      for row in rows {
+        let row = StoredRow(row, of: "series")
+        let (first, last): (Int64, Int64) = (try row[3], try row[4])
+        let place = Place(device: DeviceIndex(Int32(clamping: number)), positionKind: try row.code(0))
+        found[place] = Known(id: try row[1], partition: try row[2], positions: first...last)
+      }
     }
+    return found
   }
 
   /// Whether other imports stored what the reading measured.
