@@ -119,8 +119,8 @@ struct StatsQuery {
     return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
   }
 
-  /// When the newest reading or record that is shown was. One of a clock that is ahead by more than a device in any zone may be has no
-  /// say in what is the present.
+  /// When the newest reading or record that is shown was. Those of a clock that is further ahead than any time zone are not
+  /// shown, and so do not move the present.
   private func newestInstant() throws -> Int64? {
     var filter = try shownItems
     filter.newest = 1

@@ -7,18 +7,6 @@ import Testing
 /// The period of `stats`, `report` and `day` with the built program, where nobody states both ends.
 @Suite(.timeLimit(.minutes(10)))
 struct PeriodTests {
-  /// A store with finger sticks of two meters on 2026-03-02 and 2026-03-03.
-  private func sticks() async throws -> Program {
-    let program = try Program()
-    var rows = StatsRows()
-    rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "A-1")
-    rows.add(.smbg, "200", at: "2026-03-03T08:00", serial: "B-2")
-    try program.write(rows.csv, to: "rows.csv")
-    let imported = try await program.run("import", "--quiet", "--timezone", "UTC", program.path("rows.csv"))
-    #expect(imported.status == 0, "\(imported.errors)")
-    return program
-  }
-
   private func add(_ record: String..., to program: Program) async throws {
     let added = try await program.run(arguments: ["record", "add"] + record + ["--quiet"])
     #expect(added.status == 0, "\(added.errors)")
@@ -40,7 +28,7 @@ struct PeriodTests {
   // MARK: - The end
 
   @Test func thePeriodEndsWithTheNewestItemThatIsShown() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     #expect(try await figures(program)["until"] as? String == "2026-03-03T08:00:01Z")
     try await add("insulin", "4", "--at", "2026-03-05T08:00", to: program)
     try await add("note", "a walk", "--at", "2026-03-07T08:00", to: program)
@@ -58,7 +46,7 @@ struct PeriodTests {
   }
 
   @Test func anItemOfTheFarFutureIsNotTheEnd() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     try await add("insulin", "4", "--at", "2099-01-01T08:00", "--force", to: program)
     var rows = StatsRows()
     rows.add(.smbg, "300", at: "2099-01-02T08:00", serial: "A-1")
@@ -77,7 +65,7 @@ struct PeriodTests {
 
   /// The clock of a meter or of another computer may be some minutes ahead of this one.
   @Test func whatIsMinutesAheadIsShown() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     let soon = Int64(Date().timeIntervalSince1970) + 600
     func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
     try await add("insulin", "4", "--at", time(soon), to: program)
@@ -116,7 +104,7 @@ struct PeriodTests {
   // MARK: - The beginning
 
   @Test func aPeriodFromTheYearOneIsThatOfTheData() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     for since in ["0001-01-01", "36525d", "2025-03-01"] {
       let table = try await program.run("stats", "--since", since, "--by", "day").output
       #expect(table.hasPrefix("2026-03-02 … 2026-03-03 · 2 days · "), "\(since)")
@@ -161,7 +149,7 @@ struct PeriodTests {
     "{\"units\":1,\"extended\":1e19,\"minutes\":1e19}",
   ])
   func aNumberThatNoAmountIsBreaksNothing(_ fields: String) async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     let record =
       "{\"item\":\"record\",\"kind\":\"insulin\",\"time\":\"2026-03-03T09:00:00Z\",\"device_time\":\"2026-03-03T09:00:00\",\"utc_offset\":\"Z\",\"offset_source\":\"stated\",\"guid\":\"9d9cf28c-37f7-4c53-9302-e6a9c2c67df0\",\"entry_guid\":null,\"fields\":\(fields),\"deleted\":false}\n"
     try program.write(record, to: "record.ndjson")

@@ -53,21 +53,9 @@ struct StatsTests {
     (["--since", "2026-03-02", "--until", "2026-03-02"], "--until must be later than --since"),
   ])
   func wrongOptionsAreUsage(_ arguments: [String], _ words: String) async throws {
-    let outcome = try await sticks().run(arguments: ["stats"] + arguments)
+    let outcome = try await StatsRows.sticks().run(arguments: ["stats"] + arguments)
     #expect(outcome.status == 64 && outcome.output == "", "\(outcome.output)")
     #expect(outcome.errors.contains(words), "\(outcome.errors)")
-  }
-
-  /// A store with finger sticks of two meters, of 100 and 200 mg/dL.
-  private func sticks() async throws -> Program {
-    let program = try Program()
-    var rows = StatsRows()
-    rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "A-1")
-    rows.add(.smbg, "200", at: "2026-03-03T08:00", serial: "B-2")
-    try program.write(rows.csv, to: "rows.csv")
-    let imported = try await program.run("import", "--quiet", "--timezone", "UTC", program.path("rows.csv"))
-    #expect(imported.status == 0, "\(imported.errors)")
-    return program
   }
 
   private func readings(_ outcome: Program.Outcome, _ section: String = "finger_sticks") throws -> Int? {
@@ -76,7 +64,7 @@ struct StatsTests {
   }
 
   @Test func aDeviceIsChosenBySerialNumberOrAPartOfItsName() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     #expect(try readings(try await program.run("stats", "--json")) == 2)
     #expect(try readings(try await program.run("stats", "--json", "--device", "B-2")) == 1)
     #expect(try readings(try await program.run("stats", "--json", "--device", "meter a")) == 1)
@@ -87,7 +75,7 @@ struct StatsTests {
   }
 
   @Test func thePeriodIsThatOfTheOptions() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     #expect(try readings(try await program.run("stats", "--json", "--last", "1d")) == 1)
     #expect(try readings(try await program.run("stats", "--json", "--last", "24h")) == 2)
     #expect(try readings(try await program.run("stats", "--json", "--last", "1w")) == 2)
@@ -105,7 +93,7 @@ struct StatsTests {
   }
 
   @Test func whatIsHiddenIsCountedApart() async throws {
-    let program = try await sticks()
+    let program = try await StatsRows.sticks()
     let list = try await program.run("list", "--long").output
     let id = try #require(list.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("r1.") })
     let hidden = try await program.run("reading", "hide", String(id), "--quiet")
@@ -143,6 +131,18 @@ struct StatsRows: Sendable {
       kind == .cbg ? 0 : range == "low" ? -1 : range == "high" ? -2 : quantity.tenthsOfMillimole
     csv +=
       "reading,\(kind.name),\(instant.text)Z,\(time.text),\(DeviceTime.offsetText(Int32(offset))),stated,\(value),\(unit),\(range),,\(marks),Vendor,Meter,\(serial),f,time,\(time.seconds),\(bucket),\(occurrence),,,,\n"
+  }
+
+  /// A program whose store has finger sticks of two meters: 100 mg/dL on 2026-03-02 and 200 on 2026-03-03.
+  static func sticks() async throws -> Program {
+    let program = try Program()
+    var rows = StatsRows()
+    rows.add(.smbg, "100", at: "2026-03-02T08:00", serial: "A-1")
+    rows.add(.smbg, "200", at: "2026-03-03T08:00", serial: "B-2")
+    try program.write(rows.csv, to: "rows.csv")
+    let imported = try await program.run("import", "--quiet", "--timezone", "UTC", program.path("rows.csv"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    return program
   }
 
   /// Samples of a sensor every so many minutes, of values that go up and down.
