@@ -142,24 +142,19 @@ struct StatsQuery {
     filter.since = options.since
     filter.until = options.until ?? filter.until
     filter.includesWithdrawn = true
-    var statistics = Statistics(options)
+    var figures = FiguresAside(Statistics(options), days)
     var devices = DeviceNumbers()
     var firstUnit: GlucoseUnit?
-    var days = days
     try store.forEachItem(filter) { item in
       switch item {
       case .reading(let reading):
         if firstUnit == nil, reading.kind != .ketone { firstUnit = reading.measurement.unit }
-        let counted = GlucoseReading(reading, device: devices.number(of: reading.device))
-        statistics.add(counted)
-        days?.add(counted)
+        figures.add(.reading(GlucoseReading(reading, device: devices.number(of: reading))))
       case .record(let record):
-        guard !record.isWithdrawn else { return }
-        let fields = record.decodedFields()
-        statistics.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
-        days?.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
+        if !record.isWithdrawn { figures.add(.record(record)) }
       }
     }
+    let (statistics, days) = figures.finish()
     var zone = zone
     return StatsView(
       result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
@@ -185,21 +180,71 @@ struct StatsQuery {
   }
 }
 
+/// Makes the figures of some thousand items on a thread beside the one that reads the next ones from the store.
+private struct FiguresAside {
+  enum Item {
+    case reading(GlucoseReading)
+    case record(StoredRecord)
+  }
+
+  private struct Work {
+    var statistics: Statistics
+    var days: DayTally?
+    var items: [Item] = []
+
+    mutating func take() {
+      for item in items {
+        switch item {
+        case .reading(let reading):
+          statistics.add(reading)
+          days?.add(reading)
+        case .record(let record):
+          let fields = record.decodedFields()
+          statistics.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
+          days?.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
+        }
+      }
+      items.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private static let batchSize = 4096
+
+  private let thread: SideThread<Work>
+  private var items: [Item] = []
+
+  init(_ statistics: Statistics, _ days: DayTally?) {
+    thread = SideThread(Work(statistics: statistics, days: days), name: "figures")
+  }
+
+  /// Takes the next item in the order of time.
+  mutating func add(_ item: Item) {
+    items.append(item)
+    guard items.count >= Self.batchSize else { return }
+    thread.afterwards { swap(&$0.items, &items) }
+    thread.begin { $0.take() }
+  }
+
+  /// Waits for the figures of all items.
+  consuming func finish() -> (Statistics, DayTally?) {
+    thread.afterwards { work in
+      work.items = items
+      work.take()
+      return (work.statistics, work.days)
+    }
+  }
+}
+
 /// Numbers for devices, in the order in which they come.
 private struct DeviceNumbers {
   private(set) var all: [Device] = []
-  private var numbers: [Device: Int] = [:]
-  private var last: (device: Device, number: Int)?
+  private var numbers: [Int64: Int] = [:]
 
-  mutating func number(of device: Device) -> Int {
-    if let last, last.device == device { return last.number }
-    let number = numbers[device] ?? all.count
-    if number == all.count {
-      all.append(device)
-      numbers[device] = number
-    }
-    last = (device, number)
-    return number
+  mutating func number(of reading: StoredReading) -> Int {
+    if let number = numbers[reading.deviceID] { return number }
+    numbers[reading.deviceID] = all.count
+    all.append(reading.device)
+    return all.count - 1
   }
 }
 

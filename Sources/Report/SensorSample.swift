@@ -4,7 +4,7 @@ package import Logbook
 
 /// A value of a sensor's own history.
 package struct SensorSample: Sendable {
-  /// The sensor's number.
+  /// The sensor's number, counted from 0: what is kept grows with the greatest.
   package let device: Int
   /// UTC seconds.
   package let instant: Int64
@@ -53,17 +53,24 @@ struct SensorSelection: Sendable {
   private static let maxHeldSeconds: Int64 = 86400
   private static let maxHeldSamples = 4096
 
-  private var intervals: [Int: SampleInterval] = [:]
+  /// What is known of one sensor.
+  private struct Sensor: Sendable {
+    var interval = SampleInterval()
+    var lastInstant: Int64?
+  }
+
+  /// By their numbers.
+  private var sensors: [Sensor] = []
   private var held: [SensorSample] = []
   private var heldStart = 0
   private var newest = Int64.min
   private var isFinished = false
   private var current: (device: Int, end: Int64)?
-  private var lastInstants: [Int: Int64] = [:]
 
   /// Takes the next sample in the order of time.
   mutating func add(_ sample: SensorSample) {
-    intervals[sample.device, default: SampleInterval()].add(sample.instant)
+    while sensors.count <= sample.device { sensors.append(Sensor()) }
+    sensors[sample.device].interval.add(sample.instant)
     held.append(sample)
     newest = sample.instant
   }
@@ -80,7 +87,7 @@ struct SensorSelection: Sendable {
     let sample = held[heldStart]
     heldStart += 1
     if heldStart > Self.maxHeldSamples { release() }
-    let minutes = intervals[sample.device]?.minutes ?? SampleInterval.usualMinutes
+    let minutes = sensors[sample.device].interval.minutes
     return (sample, minutes, fate(of: sample, minutes))
   }
 
@@ -90,12 +97,13 @@ struct SensorSelection: Sendable {
   }
 
   private func isReady(_ sample: SensorSample) -> Bool {
-    intervals[sample.device]?.isKnown ?? true || newest - sample.instant > Self.maxHeldSeconds
+    sensors[sample.device].interval.isKnown || newest - sample.instant > Self.maxHeldSeconds
       || held.count - heldStart > Self.maxHeldSamples
   }
 
   private mutating func fate(of sample: SensorSample, _ minutes: Int) -> Fate {
-    let last = lastInstants.updateValue(sample.instant, forKey: sample.device)
+    let last = sensors[sample.device].lastInstant
+    sensors[sample.device].lastInstant = sample.instant
     if last == sample.instant, !sample.isInRepeatedHour { return .repeated }
     if let current, current.device != sample.device, sample.instant < current.end {
       return .overlapping

@@ -4,7 +4,7 @@ package import Logbook
 
 /// A reading as statistics take it.
 package struct GlucoseReading: Sendable {
-  /// The device's number.
+  /// The device's number, counted from 0: what is kept grows with the greatest.
   package var device: Int
   /// What it measures.
   package var kind: ReadingKind

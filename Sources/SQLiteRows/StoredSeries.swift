@@ -60,21 +60,28 @@ extension RawStatement {
   package func reading(
     at place: StoredPlace, of series: StoredSeries, from column: Int32, named name: String? = nil
   ) throws(DamagedRow) -> Reading {
-    func damage(_ title: String, _ column: Int32) -> DamagedRow {
-      DamagedRow(name ?? place.name, "unknown \(title) \(integer(column))")
+    func damage(_ reason: String) -> DamagedRow { DamagedRow(name ?? place.name, reason) }
+    func whole(_ place: Int32) throws(DamagedRow) -> Int64 {
+      guard let number = exactInteger(column + place) else { throw damage(misfit(column + place)) }
+      return number
     }
-    if let reason = misfit(inReadingAt: column) { throw DamagedRow(name ?? place.name, reason) }
-    guard let offset = Int32(exactly: integer(column + 1)) else { throw damage("utc_offset", column + 1) }
-    guard let code = UInt8(exactly: integer(column + 2)), let source = OffsetSource(rawValue: code) else {
-      throw damage("offset_source", column + 2)
+    func check(_ reason: String?) throws(DamagedRow) { if let reason { throw damage(reason) } }
+    let (time, offset, code, marks) = (try whole(0), try whole(1), try whole(2), try whole(7))
+    try check(misfit(asNumber: column + 3))
+    try check(misfit(asInteger: column + 4))
+    try check(misfit(asInteger: column + 5))
+    try check(misfit(asNumber: column + 6))
+    guard let utcOffset = Int32(exactly: offset) else { throw damage("unknown utc_offset \(offset)") }
+    guard let source = UInt8(exactly: code).flatMap(OffsetSource.init(rawValue:)) else {
+      throw damage("unknown offset_source \(code)")
     }
-    guard let marks = UInt16(exactly: integer(column + 7)) else { throw damage("marks", column + 7) }
+    guard let marks = UInt16(exactly: marks) else { throw damage("unknown marks \(marks)") }
     guard let occurrence = Int32(exactly: place.occurrence) else {
-      throw DamagedRow(name ?? place.name, "unknown occurrence")
+      throw damage("unknown occurrence")
     }
     var reading = Reading(
-      device: series.device, kind: series.kind, at: DeviceTime(seconds: integer(column)),
-      placement: Placement(utcOffset: offset, source: source),
+      device: series.device, kind: series.kind, at: DeviceTime(seconds: time),
+      placement: Placement(utcOffset: utcOffset, source: source),
       try StoredMeasurement(self, from: column + 3).measurement(in: name ?? place.name),
       marks: ReadingMarks(rawValue: marks), line: 0)
     reading.positionKind = series.positionKind
@@ -83,17 +90,4 @@ extension RawStatement {
     reading.occurrenceIsStated = true
     return reading
   }
-
-  /// What is wrong with the types of the columns of a reading; nil for nothing.
-  @inline(__always) private func misfit(inReadingAt column: Int32) -> String? {
-    for place in column..<column + Int32(Self.readingColumns.count) {
-      let isNumber = place == column + Self.valueColumn || place == column + Self.thresholdColumn
-      if let reason = isNumber ? misfit(asNumber: place) : misfit(asInteger: place) { return reason }
-    }
-    return nil
-  }
-
-  /// The columns that hold a number or NULL, among those of a reading.
-  private static let valueColumn: Int32 = 3
-  private static let thresholdColumn: Int32 = 6
 }

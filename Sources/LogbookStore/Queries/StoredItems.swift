@@ -7,7 +7,7 @@ import SQLiteRows
 /// A reading as the store holds it.
 package struct StoredReading: Sendable {
   /// The device's number in this store.
-  let deviceID: Int64
+  package let deviceID: Int64
   /// What took the reading.
   package let device: Device
   /// What it measures.

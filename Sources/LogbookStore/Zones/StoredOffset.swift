@@ -16,7 +16,8 @@ enum StoredOffset {
 
   /// What `RawStatement.reading` takes of a row of `reading`.
   static func columns(_ row: String) -> String {
-    RawStatement.readingColumns.map { $0 == "utc_offset" ? sql(row) : "\(row).\($0)" }.joined(separator: ", ")
+    RawStatement.readingColumns.map { $0 == "utc_offset" ? "\(sql(row)) AS utc_offset" : "\(row).\($0)" }
+      .joined(separator: ", ")
   }
 }
 

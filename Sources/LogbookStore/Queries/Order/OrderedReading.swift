@@ -31,9 +31,6 @@ struct OrderedReading: BitwiseCopyable {
   init?(_ row: RawStatement, in list: SeriesList) throws(DamagedRow) {
     let place = StoredPlace(row, from: 0)
     guard let series = list.place(of: place.series) else { return nil }
-    for (column, name) in [(Int32(4), "device_time"), (5, "utc_offset")] where row.isNull(column) {
-      throw DamagedRow(place.name, "\(name) is NULL")
-    }
     reading = try row.reading(at: place, of: list.stored[series], from: 4)
     utc = reading.deviceTime.seconds - Int64(reading.placement.utcOffset)
     valueBucket = place.valueBucket

@@ -72,7 +72,11 @@ struct SeriesList {
   let all: [ListedSeries]
   /// What a row is read with, by the places in `all`.
   let stored: [StoredSeries]
-  private let places: [Int64: Int]
+  /// The places of series with small numbers, as nearly all have; -1 for one that is not listed. Readings of several series
+  /// take turns, and hashing the number of each would cost as much as reading some of its columns.
+  private let nearPlaces: [Int]
+  private let farPlaces: [Int64: Int]
+  private static let nearNumbers: Range<Int64> = 0..<4096
 
   /// The series that the filter chooses.
   init(_ database: Database, _ filter: ItemFilter) throws {
@@ -88,10 +92,24 @@ struct SeriesList {
       StoredSeries(
         device: DeviceIndex(Int32($0.offset)), kind: $0.element.kind, positionKind: $0.element.positionKind)
     }
-    places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($0.element.id, $0.offset) })
+    var near: [Int] = []
+    var far: [Int64: Int] = [:]
+    for (place, series) in all.enumerated() {
+      guard Self.nearNumbers.contains(series.id) else {
+        far[series.id] = place
+        continue
+      }
+      near += Array(repeating: -1, count: max(0, Int(series.id) + 1 - near.count))
+      near[Int(series.id)] = place
+    }
+    (nearPlaces, farPlaces) = (near, far)
   }
 
   /// The place of a series; nil for one that is not listed.
   @inline(__always)
-  func place(of series: Int64) -> Int? { places[series] }
+  func place(of series: Int64) -> Int? {
+    guard UInt64(bitPattern: series) < UInt64(nearPlaces.count) else { return farPlaces[series] }
+    let place = nearPlaces[Int(series)]
+    return place < 0 ? nil : place
+  }
 }
