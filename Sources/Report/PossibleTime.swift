@@ -64,20 +64,21 @@ package struct PossibleTime: Sendable {
     }
   }
 
-  /// The hours, or the days, that have a part in a period, and how many seconds.
+  /// The hours, or the days, that have a part in a period, the last one first, and how many seconds.
   private static func forEach(
     _ step: Int64, of period: Period, _ offset: (DeviceTime) -> Int32, _ body: (DeviceTime, Int64) -> Void
   ) {
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
     // No zone is further from Greenwich than 26 hours, with room to spare.
-    let first = period.start - 26 * 3600
-    var shown = (first >= 0 ? first : first - step + 1) / step * step
-    var begin = instant(shown)
-    while begin < period.end {
-      let next = instant(shown + step)
+    let last = period.end + 26 * 3600
+    var shown = (last >= 0 ? last : last - step + 1) / step * step
+    // From the end: what the clocks skip begins no later than the first time behind it that they show.
+    var next = instant(shown + step)
+    while next > period.start {
+      let begin = min(instant(shown), next)
       let seconds = min(next, period.end) - max(begin, period.start)
       if seconds > 0 { body(DeviceTime(seconds: shown), seconds) }
-      (shown, begin) = (shown + step, next)
+      (shown, next) = (shown - step, begin)
     }
   }
 

@@ -84,9 +84,25 @@ struct LongPeriodTests {
     let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
     let time = PossibleTime(period, by: grouping, offset: Self.journey)
     #expect(time.total.seconds == period.end - period.start && time.total.days == 5)
+    if grouping != nil, grouping != .device, grouping != .kind {
+      #expect(time.groups.values.map(\.seconds).reduce(0, +) == time.total.seconds)
+    }
+    if grouping == .hour {
+      let days = (0..<24).map { hour in (10..<16).contains(hour) ? 4 : 5 }
+      #expect((0..<24).map { time.groups[$0]?.minutes } == days.map { $0 * 60 })
+    }
     if grouping == .day {
       #expect(time.keys.compactMap { time.groups[$0]?.seconds } == [24, 24, 18, 24, 24].map { $0 * 3600 })
     }
+  }
+
+  @Test func aCurveHasNoHourThatIsSkipped() throws {
+    let period = Period(start: Self.start, end: Self.start + 5 * Self.day - 6 * 3600)
+    let days = DayTally(period, offset: Self.journey).finish()
+    #expect(days.map(\.hourCount) == [24, 24, 18, 24, 24])
+    let hours = try #require(days.dropFirst(2).first?.hours)
+    #expect(hours.map(\.hour) == Array(0..<10) + Array(16...24))
+    #expect(zip(hours, hours.dropFirst()).allSatisfy { $1.instant - $0.instant == 3600 })
   }
 
   @Test(arguments: [Int64(-400), 0, 20_514])

@@ -125,12 +125,14 @@ package struct DayTally: Sendable {
       let midnight = Int64(day) * 86400
       let own = Period(start: instant(midnight), end: instant(midnight + 86400))
       if own.end > max(own.start, period.start) {
-        let hours = (0...24).map { DayCurve.Hour(hour: $0, instant: instant(midnight + Int64($0) * 3600)) }
-        // An hour that the clocks skip begins with the one behind it.
-        let shown = hours.enumerated().filter {
-          $0.offset == 24 || $0.element.instant < hours[$0.offset + 1].instant
+        var hours: [DayCurve.Hour] = []
+        for hour in (0...24).reversed() {
+          let begin = instant(midnight + Int64(hour) * 3600)
+          // An hour that the clocks skip begins no earlier than one behind it.
+          guard begin < hours.last?.instant ?? .max else { continue }
+          hours.append(DayCurve.Hour(hour: hour, instant: begin))
         }
-        days.append(DayCurve(day: day, period: own, hours: shown.map(\.element)))
+        days.append(DayCurve(day: day, period: own, hours: hours.reversed()))
       }
       day += 1
     }
