@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// What kind of failure it is: what a caller can do about it. `Commands` maps each to one exit status.
 public enum FailureCategory: String, Sendable {
   /// The input is not what it claims to be.
@@ -22,6 +28,19 @@ public enum FailureCategory: String, Sendable {
   case inputOutput
   /// The command line is wrong.
   case usage
+}
+
+extension FailureCategory {
+  /// What it is that the system does not open or read a file.
+  ///
+  /// - Parameter code: what it left in `errno`.
+  package init(unreadableFile code: Int32) {
+    switch code {
+    case ENOENT, ENOTDIR: self = .missingInput
+    case EACCES, EPERM: self = .permission
+    default: self = .inputOutput
+    }
+  }
 }
 
 /// A failure with a sentence for people: what was being done, to what, why it failed, what to do.

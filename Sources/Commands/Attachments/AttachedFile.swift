@@ -65,12 +65,9 @@ struct AttachedFile {
   }
 
   private static func failure(_ path: String, _ what: String) -> Failure {
-    let category: FailureCategory =
-      switch errno {
-      case ENOENT, ENOTDIR: .missingInput
-      case EACCES, EPERM: .permission
-      default: .inputOutput
-      }
-    return Failure(category, "\(displayed(path)): \(what): \(String(cString: strerror(errno)))")
+    let code = errno
+    return Failure(
+      FailureCategory(unreadableFile: code),
+      "\(displayed(path)): \(what): \(String(cString: strerror(code)))")
   }
 }

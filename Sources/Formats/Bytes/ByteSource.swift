@@ -155,13 +155,8 @@ final class FileSource: InputSource {
   }
 
   private static func failure(_ action: String, _ path: String, _ code: Int32) -> Failure {
-    let category: FailureCategory =
-      switch code {
-      case ENOENT, ENOTDIR: .missingInput
-      case EACCES, EPERM: .permission
-      default: .inputOutput
-      }
-    return Failure(category, "\(path): cannot \(action): \(String(cString: strerror(code)))")
+    Failure(
+      FailureCategory(unreadableFile: code), "\(path): cannot \(action): \(String(cString: strerror(code)))")
   }
 }
 

@@ -69,12 +69,8 @@ enum RemoteFile {
   }
 
   private static func failure(_ name: String, _ path: String, _ code: Int32) -> Failure {
-    let category: FailureCategory =
-      switch code {
-      case ENOENT, ENOTDIR: .missingInput
-      case EACCES, EPERM: .permission
-      default: .inputOutput
-      }
-    return Failure(category, "\(path): the \(name) cannot be read: \(String(cString: strerror(code)))")
+    Failure(
+      FailureCategory(unreadableFile: code),
+      "\(path): the \(name) cannot be read: \(String(cString: strerror(code)))")
   }
 }
