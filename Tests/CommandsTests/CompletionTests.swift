@@ -66,8 +66,9 @@ import Testing
       tab imp; tab import ''; tab import my; tab import other.csv ''; tab import --rejects o; tab list --store ''
       tab record attach 1 my; tab serve --data ''; tab show 1 --save fold; tab meter record o; tab import --unit ''; tab formats gl
       """)
+    let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(
-      outcome.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) == [
+      lines == [
         "import", "folder|my file.csv|other.csv", "my file.csv", "folder|my file.csv|other.csv", "other.csv",
         "folder|my file.csv|other.csv", "my file.csv", "folder", "folder", "other.csv", "mg/dL|mmol/L",
         "glimp|glooko|glucometerutils|glucoport|glucose-buddy", "",

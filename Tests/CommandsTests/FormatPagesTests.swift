@@ -37,7 +37,8 @@ import Testing
     let words = lines.dropFirst().flatMap { $0.split(separator: " ") }
     let page = format.page
     let texts = page.origin + page.variants + [page.languages] + page.reads + page.leaves
-    #expect(words.count == texts.flatMap { $0.split(separator: " ") }.count + 9)
+    let expected = texts.flatMap { $0.split(separator: " ") }
+    #expect(words.count == expected.count + 9)
   }
 
   // MARK: glucoport-formats(1) and (7)

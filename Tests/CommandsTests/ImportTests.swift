@@ -134,8 +134,8 @@ struct ImportTests {
   func rowsInNoOrderAreStoredWithOrWithoutAFolderForThem(setting: String) async throws {
     let program = try Program()
     let lines = String(decoding: GeneratedExport.csv(rows: 45_000), as: UTF8.self).split(separator: "\n")
-    let rows = (0..<45_000).map { lines[1 + $0 * 7919 % 45_000] + "\n" }
-    try program.write(Array(([lines[0] + "\n"] + rows).joined().utf8), to: "rows.csv")
+    let rows = [lines[0]] + (0..<45_000).map { (row: Int) in lines[1 + row * 7919 % 45_000] }
+    try program.write(Array((rows.joined(separator: "\n") + "\n").utf8), to: "rows.csv")
     let outcome = try await program.shell("export \(setting); glucoport import rows.csv --json")
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(try outcome.objects().first?["new"] as? Int == 45_000)

@@ -18,9 +18,12 @@ import Testing
     folders.contains { path.hasPrefix($0 + "/") } && !path.hasSuffix(".sqlite")
   }
 
-  private static func export(_ bytes: [UInt8], like path: String) throws -> TextExport {
-    let given = try Rendering.options(besides: Repository.samples.appending(path: path))
-    return try TextExport(bytes: bytes) { ($0.unit, $0.dateOrder) = (given.unit, given.dateOrder) }
+  private static func export(_ bytes: [UInt8], _ given: ExportOptions) throws -> TextExport {
+    try TextExport(bytes: bytes) { ($0.unit, $0.dateOrder) = (given.unit, given.dateOrder) }
+  }
+
+  private static func options(_ path: String) throws -> ExportOptions {
+    try Rendering.options(besides: Repository.samples.appending(path: path))
   }
 
   @Test func everyFolderHasSamples() {
@@ -31,14 +34,14 @@ import Testing
 
   /// A value that lost its end would be another one, and it would be stored for good.
   @Test(arguments: samples) func aCutSampleHasNoItemThatTheWholeOneHasNot(_ path: String) throws {
-    let bytes = try TextExport.sample(path)
-    let whole = try Self.export(bytes, like: path)
+    let (bytes, given) = (try TextExport.sample(path), try Self.options(path))
+    let whole = try Self.export(bytes, given)
     let (readings, records) = (whole.readingTexts, whole.recordTexts)
     try #require(!readings.isEmpty || !records.isEmpty)
     for length in TextExport.cuts(of: bytes) {
       let cut: TextExport
       do {
-        cut = try Self.export(Array(bytes.prefix(length)), like: path)
+        cut = try Self.export(Array(bytes.prefix(length)), given)
       } catch is Failure {
         // What is left may be no export, or leave open what the rows behind the cut settle.
         continue
@@ -55,7 +58,8 @@ import Testing
       #expect(path.contains("utf16") || path.contains("windows1252") || path.contains("-de."), "\(path)")
       return
     }
-    let whole = try Self.export(bytes, like: path)
+    let given = try Self.options(path)
+    let whole = try Self.export(bytes, given)
     let lines = text.replacing("\r\n", with: "\n")
     let marked = lines.first == "\u{FEFF}" ? lines : "\u{FEFF}" + lines
     // A note of several lines keeps the line ends of its file.
@@ -65,7 +69,7 @@ import Testing
       ("mark", Array(marked.utf8)), ("blank lines", Array((lines + "\n\r\n  \n").utf8)),
       ("UTF-16", Self.utf16(marked)),
     ] {
-      let other = try Self.export(form, like: path)
+      let other = try Self.export(form, given)
       #expect(other.readingTexts == whole.readingTexts, "\(name)")
       #expect(other.recordTexts.isSuperset(of: records), "\(name)")
       #expect(other.recordTexts.count == whole.recordTexts.count, "\(name)")

@@ -11,8 +11,8 @@ import Testing
   /// A table of readings at these minutes since 2026-05-01.
   private func table(_ minutes: some Sequence<Double>, header: String = "time,glucose (mg/dL)") -> String {
     let start = DeviceTime(text: "2026-05-01T00:00:00")?.seconds ?? 0
-    return minutes.reduce(header + "\n") { text, minute in
-      "\(text)\(DeviceTime(seconds: start + Int64(minute * 60)).text),\(90 + Int(minute) % 60)\n"
+    return minutes.reduce(into: header + "\n") { text, minute in
+      text += "\(DeviceTime(seconds: start + Int64(minute * 60)).text),\(90 + Int(minute) % 60)\n"
     }
   }
 
@@ -48,7 +48,7 @@ import Testing
 
   @Test func clocksThatDriftAndRoundingChangeNothing() throws {
     let drift: [Double] = [0, 0.4, -0.5, 0.2, 1]
-    let rough: [Double] = (0..<300).map { row in Double(row) * 5 + drift[row % 5] }
+    let rough = (0..<300).map { (row: Int) -> Double in Double(row) * 5 + drift[row % 5] }
     #expect(try kind(table(rough)) == "cbg (inferred)")
   }
 
@@ -62,7 +62,7 @@ import Testing
 
   @Test func aPartOfAnExportIsOfTheKindOfTheWhole() throws {
     let late: [Double] = [0.5, 0, 0, 0, 0, 0, 0]
-    let sensor: [Double] = (0..<2000).map { row in Double(row * 5) + late[row % 7] }
+    let sensor = (0..<2000).map { (row: Int) -> Double in Double(row * 5) + late[row % 7] }
     for part in [0..<4, 0..<20, 1700..<2000, 700..<1500] {
       #expect(try kind(table(sensor[part])) == "cbg (inferred)")
     }
@@ -70,17 +70,18 @@ import Testing
   }
 
   @Test func severalDevicesInOneTableAreReportedApart() throws {
-    let lines = table((0..<300).map { row in Double(row / 3 * 5 + row % 3) }).split(separator: "\n")
+    let three = (0..<300).map { (row: Int) -> Double in Double(row / 3 * 5 + row % 3) }
+    let lines = table(three).split(separator: "\n")
     let named = lines.dropFirst().enumerated().map { row, line in "\(line),Sensor \(row % 3)\n" }
     #expect(try kind("time,glucose (mg/dL),device\n" + named.joined()) == "cbg (inferred)")
     // Two sensors that no column distinguishes.
-    let mixed: [Double] = (0..<600).map { row in Double(row / 2 * 5 + row % 2) }
+    let mixed = (0..<600).map { (row: Int) -> Double in Double(row / 2 * 5 + row % 2) }
     #expect(try kind(table(mixed)) == "cbg (inferred)")
   }
 
   @Test func manyTimesAreSeenInBoundedMemory() throws {
     let count = 150_000
-    let shuffled = (0..<count).lazy.map { Double($0 * 7919 % count) * 5 }
+    let shuffled = (0..<count).lazy.map { (row: Int) -> Double in Double(row * 7919 % count) * 5 }
     #expect(try kind(table(shuffled)) == "cbg (inferred)")
   }
 

@@ -15,10 +15,12 @@ import Testing
   }
 
   @Test func wholeNumbersHaveTheDigitsOfTheirText() {
-    let powers = (0..<18).reduce(into: [Int64(1)]) { powers, _ in powers.append(powers[powers.count - 1] * 10)
+    var powers: [Int64] = [1]
+    for _ in 0..<18 { powers.append(powers[powers.count - 1] * 10) }
+    let numbers = powers.flatMap { (power: Int64) -> [Int64] in [power, power - 1, -power, 1 - power] }
+    for number in numbers + [.min, .max] {
+      #expect(Self.text { appendInteger(number, to: &$0) } == "x9\(number)")
     }
-    let numbers = powers.flatMap { [$0, $0 - 1, -$0, 1 - $0] } + [.min, .max]
-    for number in numbers { #expect(Self.text { appendInteger(number, to: &$0) } == "x9\(number)") }
   }
 
   @Test(arguments: [0, -0.0, 1, -5, 5.5, 0.1, 120.25, 1e15, 1e-7, 999_999_999_999_999, -1e300])

@@ -67,9 +67,8 @@ import Testing
     var random = SeededGenerator(seed: UInt64(width))
     let code = RiceCode(width: width)
     let small = UInt64(24) << UInt64(width)
-    let numbers =
-      [0, 1, small - 1, small, .max, .max >> 1, 1 << 32, (1 << 32) - 1]
-      + (0..<60).map { _ in random.next() >> (random.next() % 64) }
+    let borders: [UInt64] = [0, 1, small - 1, small, .max, .max >> 1, 1 << 32, (1 << 32) - 1]
+    let numbers = borders + (0..<60).map { _ in random.next() >> (random.next() % 64) }
     var writer = BitWriter()
     for number in numbers { code.write(number, to: &writer) }
     let bytes = writer.finish()

@@ -58,7 +58,9 @@ struct FATImage: SectorSource {
     var pieces = stride(from: 0, to: units.count, by: 13).enumerated().map { index, start in
       let bytes = units[start..<start + 13].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
       let number = UInt8(index + 1) | (start + 13 == units.count ? 0x40 : 0)
-      return [number] + bytes[..<10] + [0x0F, 0, sum] + bytes[10..<22] + [0, 0] + bytes[22...]
+      let marks: [UInt8] = [0x0F, 0, sum]
+      let first: [UInt8] = [number] + bytes[..<10] + marks
+      return first + bytes[10..<22] + [0, 0] + bytes[22...]
     }
     if fault == .cut { pieces.removeFirst() }
     if fault == .order { pieces.swapAt(0, 1) }

@@ -127,30 +127,31 @@ struct FaultTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test(arguments: [
-    ScriptedAnswer.raw("SSH-2.0-OpenSSH_9.2\r\n"),
-    .raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"),
-    .raw(head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n"),
-    .raw("\u{0}\u{1}\u{2}\r\n\r\n"),
-    .status(200, Array("{\"logbook\":".utf8)),
-    .status(200, Array("<html>Welcome to the hotel</html>".utf8)),
-    .status(200, []),
-    .status(200, Array("{}".utf8)),
-    .status(200, Array("[[[[".utf8)),
-    .status(200, [0xFF, 0xFE]),
-    .status(201, Login.logbookBody),
-    .status(304),
-    .status(404, Array("<html>".utf8)),
-    .status(405),
-    .status(415, ErrorBody(.badType, "not this").json),
-    .status(409, ErrorBody(nil, "what").json),
-    .status(409, ErrorBody(.otherLogbook, "no id").json),
-    .status(200, Array("{}".utf8), headers: ["Content-Encoding: br"]),
-    .status(200, Array("no gzip".utf8), headers: ["Content-Encoding: gzip"]),
-    .status(
-      200, Array((WireGzip.pack(Login.logbookBody) ?? []).dropLast(6)), headers: ["Content-Encoding: gzip"]),
-    .status(200, (WireGzip.pack(Login.logbookBody) ?? []) + [1], headers: ["Content-Encoding: gzip"]),
-  ])
+  @Test(
+    arguments: [
+      .raw("SSH-2.0-OpenSSH_9.2\r\n"),
+      .raw("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"),
+      .raw(head + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n"),
+      .raw("\u{0}\u{1}\u{2}\r\n\r\n"),
+      .status(200, Array("{\"logbook\":".utf8)),
+      .status(200, Array("<html>Welcome to the hotel</html>".utf8)),
+      .status(200, []),
+      .status(200, Array("{}".utf8)),
+      .status(200, Array("[[[[".utf8)),
+      .status(200, [0xFF, 0xFE]),
+      .status(201, Login.logbookBody),
+      .status(304),
+      .status(404, Array("<html>".utf8)),
+      .status(405),
+      .status(415, ErrorBody(.badType, "not this").json),
+      .status(409, ErrorBody(nil, "what").json),
+      .status(409, ErrorBody(.otherLogbook, "no id").json),
+      .status(200, Array("{}".utf8), headers: ["Content-Encoding: br"]),
+      .status(200, Array("no gzip".utf8), headers: ["Content-Encoding: gzip"]),
+      .status(
+        200, Array((WireGzip.pack(Login.logbookBody) ?? []).dropLast(6)), headers: ["Content-Encoding: gzip"]),
+      .status(200, (WireGzip.pack(Login.logbookBody) ?? []) + [1], headers: ["Content-Encoding: gzip"]),
+    ] as [ScriptedAnswer])
   func anAnswerThatIsNotOfTheProtocolIsAViolation(_ answer: ScriptedAnswer) async throws {
     let problem = try await problem { _ in answer }
     guard case .protocolViolation(let sentence) = problem else {

@@ -94,7 +94,8 @@ struct NightscoutTrapTests {
     #expect(try await verdict(change, script) == .accepted(revision: "deleted"))
     #expect(script.calls.suffix(3).map { String($0.prefix(6)) } == ["PATCH ", "DELETE", "GET /a"])
     let blank = try #require(try script.bodies("PATCH").first?.members)
-    #expect(blank["insulin"] == .null && blank["srvModified"] == .number(Double(NightscoutPushTests.stored)))
+    #expect(blank["insulin"] == JSONValue.null)
+    #expect(blank["srvModified"] == JSONValue.number(Double(NightscoutPushTests.stored)))
   }
 
   /// The second of the two requests got lost: the first one said already that the record is deleted.

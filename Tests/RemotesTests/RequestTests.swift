@@ -100,7 +100,7 @@ struct RequestTests {
 enum Sample {
   static func batch(_ count: Int) -> ReadingBatch {
     let device = Device(vendor: "Test", model: "Meter", serial: "S1", format: "test")
-    let readings = (0..<count).map { index in
+    let readings = (0..<count).map { (index: Int) -> Reading in
       Reading(
         device: DeviceIndex(0), kind: .cbg, tick: Int64(index),
         at: DeviceTime(seconds: 1_778_000_000 + Int64(index) * 300),

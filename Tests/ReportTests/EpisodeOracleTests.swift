@@ -157,9 +157,8 @@ struct EpisodeOracleTests {
   @Test func theNumberOfEpisodesADayIsOfTheRecordedTime() {
     let day = [Int](repeating: 60, count: 6) + [Int](repeating: 100, count: 282)
     let readings = (0..<3).flatMap { number in
-      day.enumerated().map {
-        Reading.sensor($1, at: StatisticsTests.start + Int64(number) * 5 * 86_400 + Int64($0) * 300)
-      }
+      let start = StatisticsTests.start + Int64(number) * 5 * 86_400
+      return day.enumerated().map { Reading.sensor($1, at: start + Int64($0) * 300) }
     }
     // Three recorded days of eleven.
     let sensor = figures(readings).total.sensor

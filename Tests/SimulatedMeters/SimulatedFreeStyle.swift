@@ -77,10 +77,11 @@ package final class SimulatedFreeStyle: SimulatedMeter {
 
   package var configurationDescriptor: [UInt8] {
     let out: [UInt8] = hasOutEndpoint ? [7, 5, 0x01, 3, 64, 0, 2] : []
-    return [9, 2, UInt8(34 + out.count), 0, 1, 1, 3, 0xC0, 0x32]
-      + [9, 4, 0, 0, hasOutEndpoint ? 2 : 1, 3, 0, 0, 4]
-      + [9, 0x21, 0x10, 0x10, 0, 1, 0x22, UInt8(Self.reportDescriptor.count), 0] + [7, 5, 0x81, 3, 64, 0, 2]
-      + out
+    let header: [UInt8] = [9, 2, UInt8(34 + out.count), 0, 1, 1, 3, 0xC0, 0x32]
+    let interface: [UInt8] = [9, 4, 0, 0, hasOutEndpoint ? 2 : 1, 3, 0, 0, 4]
+    let human: [UInt8] = [9, 0x21, 0x10, 0x10, 0, 1, 0x22, UInt8(Self.reportDescriptor.count), 0]
+    let into: [UInt8] = [7, 5, 0x81, 3, 64, 0, 2]
+    return header + interface + human + into + out
   }
 
   package var strings: [String] { ["Abbott", variant.product] }

@@ -23,7 +23,7 @@ import Testing
       size.breakOff()
       sizes.append(size.current)
     }
-    #expect(sizes.prefix(4) == [128 << 10, 64 << 10, 32 << 10, 16 << 10])
+    #expect(sizes.prefix(4).map { $0 >> 10 } == [128, 64, 32, 16])
     #expect(sizes.last == PartSize.minBytes)
   }
 

@@ -11,7 +11,7 @@ import Testing
 
 /// A change of zone moves what stands on a site, which knows only instants.
 @Suite(.timeLimit(.minutes(20))) struct SiteMoveTests {
-  private static let values = (0..<250).map { Double(70 + $0 * 7 % 200) }
+  private static let values = (0..<250).map { (place: Int) -> Double in Double(70 + place * 7 % 200) }
 
   private static func scene(readings: Int = 30) async throws -> SiteScene {
     let scene = try SiteScene()

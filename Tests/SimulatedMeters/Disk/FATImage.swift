@@ -148,7 +148,9 @@ extension FATImage {
     let long = parts.enumerated().reversed().flatMap { index, part -> [UInt8] in
       let bytes = part.flatMap { little(Int($0), 2) }
       let order = UInt8(index + 1) | (index == parts.count - 1 ? 0x40 : 0)
-      return [order] + bytes[..<10] + [0x0F, 0, sum] + bytes[10..<22] + [0, 0] + bytes[22...]
+      let marks: [UInt8] = [0x0F, 0, sum]
+      let first: [UInt8] = [order] + bytes[..<10] + marks
+      return first + bytes[10..<22] + [0, 0] + bytes[22...]
     }
     return long + short
   }

@@ -94,9 +94,9 @@ extension SimulatedBulkOnlyDisk {
     let answer = answer(Array(block[15..<(15 + Int(block[14]))]))
     let given = isTowardsHost ? Array((answer ?? []).prefix(asked)) : []
     let residue = isTowardsHost ? asked - given.count : (answer == nil ? asked : 0)
-    status =
-      [0x55, 0x53, 0x42, 0x53] + block[4..<8] + (0..<4).map { UInt8(residue >> ($0 * 8) & 0xFF) }
-      + [answer == nil ? 1 : 0]
+    let residueBytes = (0..<4).map { (place: Int) -> UInt8 in UInt8(residue >> (place * 8) & 0xFF) }
+    status = Array("USBS".utf8) + block[4..<8] + residueBytes
+    status.append(answer == nil ? 1 : 0)
     data = given
     // A full last packet does not show that less comes than was asked for.
     hasEndOfData = !given.isEmpty && given.count < asked && given.count % 64 == 0

@@ -127,7 +127,7 @@ extension SimulatedAreo {
     guard digits.count == 10,
       command == [0xC2, 0xA1] + Self.block([String(decoding: text, as: UTF8.self)])
     else { return false }
-    let n = stride(from: 0, to: 10, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
+    let n = stride(from: 0, to: 10, by: 2).map { (place: Int) in digits[place] * 10 + digits[place + 1] }
     guard let time = DeviceTime(year: 2000 + n[0], month: n[1], day: n[2], hour: n[3], minute: n[4]) else {
       return false
     }

@@ -37,7 +37,9 @@ package final class SimulatedTaiDoc: SimulatedMeter {
     _ memory: SimulatedMemory, model: Int = 4279, wakesFirst: Bool = true, maxInReport: Int = 63
   ) {
     self.memory = memory
-    self.model = [model % 100, model / 100].map { UInt8(($0 / 10) << 4 | ($0 % 10)) }
+    self.model = [model % 100, model / 100].map { (digits: Int) -> UInt8 in
+      UInt8(digits / 10 * 16 + digits % 10)
+    }
     items = memory.items.filter(Self.holds).reversed()
     hasToWake = wakesFirst
     bridge = SimulatedCP2110(maxInReport: maxInReport)

@@ -154,7 +154,7 @@ extension SimulatedTrueMetrix {
   private func set(_ text: String) {
     let digits = text.compactMap(\.wholeNumberValue)
     guard digits.count == 14, text.count == 14 else { return }
-    let n = stride(from: 0, to: 14, by: 2).map { digits[$0] * 10 + digits[$0 + 1] }
+    let n = stride(from: 0, to: 14, by: 2).map { (place: Int) in digits[place] * 10 + digits[place + 1] }
     guard
       let time = DeviceTime(
         year: n[6] * 100 + n[5], month: n[4], day: n[3], hour: n[2], minute: n[1], second: n[0])
