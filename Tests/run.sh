@@ -26,9 +26,6 @@ Tests/packaging.sh "$(swift build --show-bin-path)/glucoport"
 
 memory_folder
 alone='\.(CrashTests|UploadKillTests)/'
-phase "tests that compute, side by side"
-check --skip "$waiting"
-
 # Tests that kill a program in the middle of its work have the machine to themselves, so that they meet it there.
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
@@ -38,7 +35,7 @@ check --no-parallel --filter "$alone"
 # More, or others, with GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
 simulate=$(swift build --show-bin-path)/simulate steps=${GLUCOPORT_STEPS:-8}
-short=${GLUCOPORT_SCHEDULES:-3400} long=${GLUCOPORT_LONG_SCHEDULES:-200} site=${GLUCOPORT_SITE_SCHEDULES:-150}
+short=${GLUCOPORT_SCHEDULES:-2400} long=${GLUCOPORT_LONG_SCHEDULES:-120} site=${GLUCOPORT_SITE_SCHEDULES:-120}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * short + 1))}
 simulated="$work/schedules.log"
 (
@@ -50,6 +47,9 @@ simulated="$work/schedules.log"
   schedules "$simulate" "$site" "$first" "$steps" site
 ) >"$simulated" 2>&1 & simulation=$!
 background+=("$simulation")
+
+phase "tests that compute, side by side"
+check --skip "$waiting" --skip "$alone"
 
 # Tests of servers and of whole programs wait for others with a limit; side by side with hundreds that only compute,
 # a small machine would let them wait too long. A few at a time find the machine idle more often than not.
