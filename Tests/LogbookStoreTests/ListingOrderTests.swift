@@ -332,6 +332,25 @@ import Testing
     }
   }
 
+  /// Numbers such as only another program gives, on both sides of those that are looked up without hashing.
+  @Test func aSeriesOfAnyNumberIsListed() throws {
+    var random = SeededGenerator(seed: 11)
+    try scratch.ingest(Make.batch(Self.readings(&random), devices: Self.devices))
+    try scratch.damage(
+      """
+      PRAGMA foreign_keys = OFF;
+      UPDATE series SET id = id + 4090; UPDATE reading SET series = series + 4090;
+      UPDATE reading SET partition = 4 + series WHERE partition > 4
+      """)
+    for side in ["<", ">="] {
+      try #require(try scratch.number("SELECT count(*) FROM reading WHERE series \(side) 4096") > 0)
+    }
+    try expectDefinition(ItemFilter(), "all")
+    var filter = ItemFilter()
+    filter.includesDevice = { $0.serial == "S1" }
+    try expectDefinition(filter, "one device")
+  }
+
   // MARK: The hour that is repeated
 
   @Test func theRepeatedHourIsListedByInstant() throws {
