@@ -23,10 +23,10 @@ final class ImportTarget {
     let existing = try command.storeOptions.existing()
     self.existing = existing
     let new = try NewLogbook(timezone: command.timezone)
-    let zone = try command.timezone == nil ? existing?.timezone() ?? new.zone : new.zone
     self.new = new
     self.output = command.quiet || command.json ? nil : output
-    options = ExportOptions(zone: zone, now: try TrustedClock.now(after: existing?.lastSuccess(), output))
+    options = ExportOptions(
+      zone: try new.zone(of: existing), now: try TrustedClock.now(after: existing?.lastSuccess(), output))
     options.isInterrupted = { SignalFlag.isRaised }
     options.zoneIsGiven = command.timezone != nil
     options.format = command.format
@@ -46,6 +46,7 @@ final class ImportTarget {
       try isDryRun
       ? Store.scratch(copyOf: existing, zone: new.zone, isGiven: new.isGiven)
       : new.openOrCreate(path, .importer, output)
+    if isDryRun { try new.complete(store) }
     existing = nil
     opened = store
     return store

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+import Logbook
+import LogbookStore
 import Testing
 
 @testable import Commands
@@ -47,6 +50,26 @@ import Testing
     #expect(
       try await times(program) == ["2026-05-01T06:00:00Z", "2026-05-04T06:00:00Z", "2026-05-08T06:00:00Z"])
     #expect(try await program.run("config", "timezone").output == "timezone Europe/Madrid\n")
+  }
+
+  /// A computer whose zone is set only after a first try, such as that of a kiosk.
+  @Test func aZoneThatIsKnownOnlyBehindARefusedImportIsTaken() async throws {
+    let program = try Program()
+    try FileManager.default.createDirectory(
+      atPath: program.path("data/glucoport"), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    _ = try Store.openOrCreate(
+      path: program.store, role: .importer, zone: LogbookZone(name: "UTC"), isGiven: false)
+    let input = Array(Self.rows.utf8)
+    let known = ["GLUCOPORT_TIMEZONE": "Europe/Madrid"]
+    let trial = try await program.run("import", "-", "--dry-run", input: input, environment: known)
+    #expect(trial.status == 0, "\(trial.errors)")
+    #expect(try await program.run("config", "timezone").output == "timezone UTC\n")
+    let outcome = try await program.run("import", "-", input: input, environment: known)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try await program.run("config", "timezone").output == "timezone Europe/Madrid\n")
+    #expect(
+      try await times(program) == ["2026-05-01T06:00:00Z", "2026-05-04T06:00:00Z", "2026-05-08T06:00:00Z"])
   }
 
   @Test func whatHoldsAlreadyIsSaid() async throws {

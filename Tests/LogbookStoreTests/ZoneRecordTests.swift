@@ -166,6 +166,29 @@ import Testing
     #expect(try scratch.open(.reader).zones().base.name == "Asia/Tokyo")
   }
 
+  /// The system's zone may be set only after a first import was refused.
+  @Test func aStoreThatWasMadeWithoutAZoneTakesTheFirstThatIsKnown() throws {
+    let (utc, madrid) = (try LogbookZone(name: "Etc/UTC"), try LogbookZone(name: "Europe/Madrid"))
+    let store = try Store.openOrCreate(path: scratch.path, role: .importer, zone: utc, isGiven: false)
+    #expect(try !store.lacksZone(utc, isGiven: false) && store.lacksZone(utc, isGiven: true))
+    #expect(try !store.completeZone(utc, isGiven: false) && store.zones().origin == .system)
+    #expect(try store.lacksZone(madrid, isGiven: false) && store.completeZone(madrid, isGiven: false))
+    #expect(try store.zones().base.name == "Europe/Madrid" && store.zones().origin == .system)
+    // From then on it stays, as one that a person gave does.
+    let tokyo = try LogbookZone(name: "Asia/Tokyo")
+    #expect(try !store.completeZone(tokyo, isGiven: true) && store.zones().base.name == "Europe/Madrid")
+  }
+
+  @Test func aZoneThatTheRemoteOrAPersonGaveIsNotReplaced() throws {
+    let (utc, madrid) = (try LogbookZone(name: "Etc/UTC"), try LogbookZone(name: "Europe/Madrid"))
+    let given = try Store.openOrCreate(path: scratch.path, role: .importer, zone: utc, isGiven: true)
+    #expect(try !given.completeZone(madrid, isGiven: false) && given.zones().base.name == "Etc/UTC")
+    let other = try ScratchStore()
+    let joined = try Store.openOrCreate(path: other.path, role: .sync, zone: utc, isGiven: false)
+    try joined.sync { try $0.stateBaseZone() }
+    #expect(try !joined.completeZone(madrid, isGiven: true) && joined.zones().base.name == "Etc/UTC")
+  }
+
   // MARK: The repeated hour
 
   /// A sensor that counts seconds, every five minutes over the night in which Madrid shows an hour twice.

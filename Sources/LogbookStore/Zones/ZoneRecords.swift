@@ -91,6 +91,31 @@ extension Store {
     try changeZones { try ZoneRecords.setBase(zone.base, at: now, $0) }
   }
 
+  /// Whether the store was created where no zone was known, has met no remote since, and this zone is one.
+  ///
+  /// - Parameter isGiven: whether a person gave the zone; else it is a system's.
+  package func lacksZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
+    try read { try Self.lacksZone(LogbookZones(base: zone.base, origin: isGiven ? .given : .system), $0) }
+  }
+
+  /// Gives such a store the zone; returns whether it lacked one. No import has stored a time that needed it.
+  package func completeZone(_ zone: LogbookZone, isGiven: Bool) throws -> Bool {
+    guard try lacksZone(zone, isGiven: isGiven) else { return false }
+    let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
+    return try changeZones { database in
+      // Another process may have been first.
+      guard try Self.lacksZone(base, database) else { return }
+      try ZoneRecords.setUnjoinedBase(base.base, base.origin, database)
+      try ZoneRecords.note(LogbookZones.baseGuid, database)
+    }.isChange
+  }
+
+  private static func lacksZone(_ base: LogbookZones, _ database: Database) throws -> Bool {
+    guard base.isKnown, try LogbookZones.isUnjoined(database) else { return false }
+    let own = try LogbookZones(database)
+    return !own.isKnown && own.unknownBase == nil
+  }
+
   /// States a period in which another zone held.
   package func add(_ period: ZonePeriod, at now: Int64) throws -> ZoneChange {
     try changeZones { try ZoneRecords.add(period, at: now, $0) }
