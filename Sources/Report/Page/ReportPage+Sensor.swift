@@ -26,8 +26,8 @@ extension ReportPage {
     }
     let description = shown.reversed().compactMap { $0.map { "\($0.name) \($0.text) %" } }
     let goals = StatsGoal.all(of: sensor, contents.targets)
-    var rows = zip(GlucoseBand.allCases, shown).reversed().compactMap { band, part -> PageModel.Row? in
-      part.map {
+    var rows = GlucoseBand.allCases.reversed().compactMap { band -> PageModel.Row? in
+      shown[band.rawValue].map {
         rangeRow(
           part: $0, glucose.ranges(contents.targets)[band.rawValue], goals.first { $0.range == band.name })
       }
