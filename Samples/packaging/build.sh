@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds glucoport_VERSION_ARCH.deb and glucoport_VERSION_ARCH.tar.gz: program, manual pages, completions, units, rules of
 # udev, licences, bill of materials; and glucoport-dbgsym_VERSION_ARCH.deb, the debug symbols. Installs what is missing as
-# root; without, it says what to install. The same sources give the same bytes, in whatever folder.
+# root; without, it says what to install. They name neither the time nor the folder of the build.
 #   Samples/packaging/build.sh [FOLDER]
 # The packages are written to FOLDER, by default to .build/packages. DEBFULLNAME and DEBEMAIL name who made them.
 # For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built; with GLUCOPORT_COMPRESSION=none the .deb is
