@@ -15,10 +15,12 @@ let settings: [SwiftSetting] =
   ] + warnings
 
 // Where the project is checked, the rooms in which tests spend the most time are optimised, with the assertions of a debug build:
-// compiling them takes a minute and a half of a processor longer, and the tests three less.
+// compiling them takes a minute and a half of a processor longer, and the tests three less. Only where Tests/compiler.sh says so,
+// and never in a release: CI is set wherever somebody builds a program that depends on this package.
 let busy: [SwiftSetting] =
   settings
-  + (Context.environment["CI"] == nil ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"])])
+  + (Context.environment["GLUCOPORT_CHECK"] == nil
+    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))])
 
 // Only for who writes the documentation of the libraries: GLUCOPORT_DOCUMENTATION=1 swift package generate-documentation.
 let documentation: [Package.Dependency] =

@@ -35,7 +35,7 @@ check --no-parallel --filter "$alone"
 # More, or others, with GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
 simulate=$(swift build --show-bin-path)/simulate steps=${GLUCOPORT_STEPS:-8}
-short=${GLUCOPORT_SCHEDULES:-2400} long=${GLUCOPORT_LONG_SCHEDULES:-120} site=${GLUCOPORT_SITE_SCHEDULES:-120}
+short=${GLUCOPORT_SCHEDULES:-3400} long=${GLUCOPORT_LONG_SCHEDULES:-200} site=${GLUCOPORT_SITE_SCHEDULES:-150}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * short + 1))}
 simulated="$work/schedules.log"
 (

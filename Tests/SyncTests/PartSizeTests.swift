@@ -23,7 +23,8 @@ import Testing
       size.breakOff()
       sizes.append(size.current)
     }
-    #expect(sizes.prefix(4).map { $0 >> 10 } == [128, 64, 32, 16])
+    let halves: [Int] = [131_072, 65_536, 32_768, 16_384]
+    #expect(Array(sizes.prefix(4)) == halves)
     #expect(sizes.last == PartSize.minBytes)
   }
 
