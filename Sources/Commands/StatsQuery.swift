@@ -180,7 +180,7 @@ struct StatsQuery {
   }
 }
 
-/// Makes the figures of some thousand items on a thread beside the one that reads the next ones from the store.
+/// Makes the figures of many items at once on a thread beside the one that reads the next ones from the store.
 private struct FiguresAside {
   enum Item {
     case reading(GlucoseReading)
@@ -208,7 +208,9 @@ private struct FiguresAside {
     }
   }
 
-  private static let batchSize = 4096
+  /// More than the 26,000 readings of a transmitter. The store reads all of these before it lists the first, and then lists
+  /// them faster than figures are made of them: in one batch they keep the thread busy while the next ones are read.
+  private static let batchSize = 32_768
 
   private let thread: SideThread<Work>
   private var items: [Item] = []

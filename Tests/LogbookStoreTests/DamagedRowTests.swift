@@ -53,6 +53,23 @@ import Testing
     try expect(reason) { try scratch.open(.reader).forEachItem(filter) { _ in } }
   }
 
+  @Test(
+    arguments: [
+      ("device_time = NULL", "device_time is NULL"),
+      ("stated_offset = NULL, derived_offset = NULL", "utc_offset is NULL"),
+    ], [nil, 9])
+  func aListingNamesTheReadingWithoutAnInstant(_ damage: (change: String, reason: String), _ newest: Int?)
+    throws
+  {
+    try scratch.ingest(Make.batch((1...9).map { Make.tick($0, 100, at: Make.noon + 300 * $0) }))
+    try scratch.damage("UPDATE reading SET \(damage.change) WHERE position = 5")
+    var filter = Self.everyReading
+    (filter.since, filter.newest) = (Make.noon - 86_400, newest)
+    try expect("reading (series 1, position 5, value_bucket 0, occurrence 0): \(damage.reason)") {
+      try scratch.open(.reader).forEachItem(filter) { _ in }
+    }
+  }
+
   /// Whatever the kind of its series.
   private static var everyReading: ItemFilter {
     var filter = ItemFilter()

@@ -164,6 +164,23 @@ import Testing
     }
   }
 
+  /// How many readings of counts may be held decides how they are read, and not what is listed.
+  @Test(arguments: [0, 1, 30, 200, 100_000], UInt64(1)...4)
+  func howManyReadingsAreHeldChangesNothing(_ maxHeld: Int, _ seed: UInt64) throws {
+    try fill(seed)
+    var random = SeededGenerator(seed: seed &+ 3000)
+    let store = try scratch.open(.reader)
+    for (number, filter) in Self.filters(try everything(), &random).enumerated() where filter.newest == nil {
+      let listed = try store.queue.inDatabase { database in
+        var readings = try OrderedReadings(database, filter, isDescending: false, maxHeld: maxHeld)
+        var listed: [StoredReading] = []
+        while let next = try readings.next() { listed.append(next) }
+        return listed
+      }
+      #expect(try listed.map(Self.text) == expected(filter).map(Self.text), "filter \(number): \(filter)")
+    }
+  }
+
   /// The days of all readings that pass, the newest so many.
   private func expectedDays(_ filter: ItemFilter) throws -> [ReadingDay] {
     var unlimited = filter

@@ -29,6 +29,9 @@ package struct ItemFilter: Sendable {
   /// A filter that every item passes but tombstones.
   package init() {}
 
+  /// The last second before `until`.
+  var lastInstant: Int64 { until.map { max($0, .min + 1) - 1 } ?? .max }
+
   /// What holds for a listed reading `r`.
   var readingCondition: String { includesWithdrawn ? "TRUE" : Withdrawn.readingIsShown }
 

@@ -30,7 +30,7 @@ struct CountedSeries {
   mutating func measure(_ database: Database, _ filter: ItemFilter) throws -> Bool {
     let rows = try RawStatement(of: database, measuringSQL(filter))
     rows.bind(filter.since ?? .min, at: 1)
-    rows.bind(filter.until ?? .max, at: 2)
+    rows.bind(filter.lastInstant, at: 2)
     var (first, last, lag) = (Int64.max, Int64.min, Int64(0))
     while try rows.step() {
       let instant = rows.integer(0)
@@ -42,6 +42,13 @@ struct CountedSeries {
     (instants, isMeasured) = (first...last, true)
     self.lag = series.count == 1 && lag <= Self.maxLag ? lag : nil
     return true
+  }
+
+  /// Reads everything at once; nil where there are more readings than `limit`.
+  func held(
+    _ database: Database, limit: Int, _ list: SeriesList, _ filter: ItemFilter, _ order: ListOrder
+  ) throws -> HeldReadings? {
+    try HeldReadings(database, ids, limit: limit, list, filter, order)
   }
 
   /// Begins to read.
@@ -65,8 +72,8 @@ struct CountedSeries {
     }
     return """
       SELECT \(OrderedReading.instant) FROM reading AS r
-      WHERE r.partition = \(only.partition) AND r.series = \(only.id) AND \(OrderedReading.instant) >= ?1
-        AND \(OrderedReading.instant) < ?2 AND \(filter.readingCondition)
+      WHERE r.partition = \(only.partition) AND r.series = \(only.id)
+        AND \(OrderedReading.isWithin) AND \(filter.readingCondition)
       ORDER BY r.position
       """
   }

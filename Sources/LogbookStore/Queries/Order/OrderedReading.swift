@@ -26,6 +26,10 @@ struct OrderedReading: BitwiseCopyable {
   /// The instant of a reading `r` in SQL.
   static let instant = "r.device_time - \(StoredOffset.sql("r"))"
 
+  /// Whether the instant of a reading `r` is between the first two parameters. SQLite computes it once for BETWEEN. A
+  /// damaged row that has no instant is read, since only then it is reported.
+  static let isWithin = "coalesce(\(instant) BETWEEN ?1 AND ?2, TRUE)"
+
   /// Reads a row; nil for one of a series that is not listed.
   @inline(__always)
   init?(_ row: RawStatement, in list: SeriesList) throws(DamagedRow) {
@@ -73,6 +77,8 @@ struct ListOrder {
 protocol ReadingSource: AnyObject {
   /// The next reading; nil behind the last one.
   var head: OrderedReading? { get }
-  /// Goes on to the reading behind `head`.
-  func advance() throws
+  /// The instant of `head`, for which a large value need not be copied.
+  var instant: Int64? { get }
+  /// Goes on to the reading behind `head`; false where there is none.
+  func advance() throws -> Bool
 }

@@ -3,28 +3,39 @@
 import GRDB
 import Logbook
 
-/// The readings of a listing in the order of time, oldest or newest first. What it reads and holds grows with what is taken
-/// of it and not with the store; see `PartitionWalk` and `CountedSeries`.
+/// The readings of a listing in the order of time, oldest or newest first. What it reads grows with what is taken of it and
+/// not with the store, but for the few counted readings that are read at once, and what it holds is bounded; see
+/// `PartitionWalk`, `HeldReadings` and `CountedSeries`.
 struct OrderedReadings {
   /// Each walk holds a statement, so that very many counted series share one.
   private static let maxCountedWalks = 64
+  /// A transmitter has 26,000 readings in the three months of its battery. A reading takes 96 bytes.
+  private static let maxHeld = 65_536
 
   private let database: Database
   private let filter: ItemFilter
   private let list: SeriesList
   private let order: ListOrder
   private let refusals: Refusals
+  private let maxHeld: Int
   private var active: [any ReadingSource] = []
   /// Those that are not reached, the nearest one last.
   private var waiting: [CountedSeries]
+  /// The bound of the nearest one.
+  private var nextBound: Int64?
 
-  init(_ database: Database, _ filter: ItemFilter, isDescending: Bool) throws {
+  /// - Parameter maxHeld: how many readings of counted series are held at most to be sorted here.
+  init(
+    _ database: Database, _ filter: ItemFilter, isDescending: Bool, maxHeld: Int = OrderedReadings.maxHeld
+  ) throws {
     let order = ListOrder(isDescending: isDescending)
     let list = try SeriesList(database, filter)
     (self.database, self.filter, self.order, self.list) = (database, filter, order, list)
+    self.maxHeld = maxHeld
     refusals = try Refusals(database)
     waiting = Self.groups(list.all.filter { $0.place == .count }).map { CountedSeries($0) }
     waiting.sort { order.isFirst($1.bound(order), $0.bound(order)) }
+    nextBound = waiting.last?.bound(order)
     let partitions = Dictionary(grouping: list.all.filter { $0.place != .count }, by: \.partition)
     for (partition, series) in partitions {
       let bounds = filter.includesDevice == nil ? Int64.min...Int64.max : Self.bounds(series)
@@ -41,10 +52,9 @@ struct OrderedReadings {
 
   /// The next reading; nil behind the last one.
   mutating func next() throws -> StoredReading? {
-    while let nearest = waiting.last, isReached(nearest) { try reach(nearest) }
+    while let nextBound, isReached(nextBound) { try reachNearest() }
     guard let source = firstActive, let next = source.head else { return nil }
-    try source.advance()
-    if source.head == nil { active.removeAll { $0 === source } }
+    if try !source.advance() { active.removeAll { $0 === source } }
     return try stored(next)
   }
 
@@ -56,17 +66,19 @@ struct OrderedReadings {
     }
   }
 
-  /// Whether series that wait may have a reading before all others.
-  private func isReached(_ series: CountedSeries) -> Bool {
-    guard let next = firstActive?.head else { return true }
-    return !order.isFirst(next.utc, series.bound(order))
+  /// Whether series that wait with this bound may have a reading before all others.
+  private func isReached(_ bound: Int64) -> Bool {
+    guard let instant = firstActive?.instant else { return true }
+    return !order.isFirst(instant, bound)
   }
 
-  /// Measures the nearest series that wait, or, once they are measured, begins to read them.
-  private mutating func reach(_ nearest: CountedSeries) throws {
-    waiting.removeLast()
-    var nearest = nearest
-    if nearest.isMeasured {
+  /// Holds the nearest series that wait, or measures them, or, once they are measured, begins to read them.
+  private mutating func reachNearest() throws {
+    var nearest = waiting.removeLast()
+    defer { nextBound = waiting.last?.bound(order) }
+    if let held = try held(nearest) {
+      add(held)
+    } else if nearest.isMeasured {
       add(try nearest.walk(database, list, filter, order))
     } else if try nearest.measure(database, filter) {
       let bound = nearest.bound(order)
@@ -75,9 +87,17 @@ struct OrderedReadings {
     }
   }
 
+  /// Series that are read at once. Not newest first, where mostly a few of them are wanted.
+  private func held(_ series: CountedSeries) throws -> HeldReadings? {
+    guard !order.isDescending, !series.isMeasured else { return nil }
+    let others = active.reduce(0) { $0 + (($1 as? HeldReadings)?.count ?? 0) }
+    return try series.held(database, limit: maxHeld - others, list, filter, order)
+  }
+
   private func stored(_ next: OrderedReading) throws -> StoredReading {
-    let series = list.all[Int(next.reading.device.number)]
-    return StoredReading(next, of: series, refusal: try refusals.reason(of: next, series.id))
+    let place = Int(next.reading.device.number)
+    let refusal = try refusals.reason(of: next) { list.all[place].id }
+    return StoredReading(next, of: list.all[place], refusal: refusal)
   }
 
   /// Series that follow each other in time are walked together where there are very many.
@@ -108,11 +128,11 @@ private struct Refusals {
       : nil
   }
 
-  func reason(of next: OrderedReading, _ series: Int64) throws -> String? {
+  func reason(of next: OrderedReading, series: () -> Int64) throws -> String? {
     guard let lookup, !next.isUploaded else { return nil }
     let reading = next.reading
     return try String.fetchOne(
-      lookup, arguments: [series, reading.position, next.valueBucket, Int64(reading.occurrence)])
+      lookup, arguments: [series(), reading.position, next.valueBucket, Int64(reading.occurrence)])
   }
 }
 

@@ -49,7 +49,7 @@ final class PartitionWalk: ReadingSource {
     (self.list, self.order, self.clock) = (list, order, clock)
     queue = OrderingQueue(order)
     furthest = order.isDescending ? .max : .min
-    try advance()
+    _ = try advance()
   }
 
   static func sql(_ filter: ItemFilter, _ order: ListOrder) -> String {
@@ -61,16 +61,13 @@ final class PartitionWalk: ReadingSource {
       """
   }
 
-  func advance() throws {
+  var instant: Int64? { head?.utc }
+
+  func advance() throws -> Bool {
     while true {
-      if let next = queue.next(isAtEnd: isAtEnd) {
-        head = next
-        return
-      }
-      guard !isAtEnd else {
-        head = nil
-        return
-      }
+      head = queue.next(isAtEnd: isAtEnd)
+      if head != nil { return true }
+      if isAtEnd { return false }
       if try rows.step() { try take() } else { isAtEnd = true }
     }
   }

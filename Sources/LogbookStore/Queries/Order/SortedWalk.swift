@@ -26,19 +26,21 @@ final class SortedWalk: ReadingSource {
   ) throws {
     rows = try RawStatement(of: database, Self.sql(filter, ids, order))
     (self.list, self.order, self.instants) = (list, order, instants)
-    if sortNext() { try advance() }
+    if sortNext() { _ = try advance() }
   }
 
-  func advance() throws {
+  var instant: Int64? { head?.utc }
+
+  func advance() throws -> Bool {
     while true {
       if try rows.step() {
         guard let next = try OrderedReading(rows, in: list) else { continue }
         head = next
-        return
+        return true
       }
       guard sortNext() else {
         head = nil
-        return
+        return false
       }
     }
   }
@@ -49,7 +51,7 @@ final class SortedWalk: ReadingSource {
     guard let (first, last) = instants.map({ ($0.lowerBound, $0.upperBound) }) else { return false }
     let start = order.isDescending && last - first > stretch ? last - stretch : first
     rows.bind(start, at: 1)
-    rows.bind(last + 1, at: 2)
+    rows.bind(last, at: 2)
     instants = start == first ? nil : first...start - 1
     stretch *= 4
     return true
@@ -66,12 +68,11 @@ final class SortedWalk: ReadingSource {
       """
   }
 
-  /// The readings of some series with an instant between two parameters.
+  /// The readings of some series that lie within the parameters.
   static func source(_ filter: ItemFilter, _ ids: String) -> String {
     """
     series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-      WHERE s.id IN (\(ids)) AND \(OrderedReading.instant) >= ?1 AND \(OrderedReading.instant) < ?2
-        AND \(filter.readingCondition)
+      WHERE s.id IN (\(ids)) AND \(OrderedReading.isWithin) AND \(filter.readingCondition)
     """
   }
 }
