@@ -97,4 +97,23 @@ import Testing
       #expect(String(decoding: line, as: UTF8.self) == object + "\n")
     }
   }
+
+  /// Equal texts of other bytes: of two lengths, of one length, and one that is equal to ASCII.
+  @Test(arguments: [("e\u{301}", "\u{E9}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("K", "\u{212A}")])
+  func devicesThatOnlyLookAlikeKeepTheirBytes(_ one: String, _ other: String) {
+    #expect(one == other)
+    for form in [GlucoportWriter.Form.ndjson, .csv(isSpreadsheetSafe: false)] {
+      var writer = GlucoportWriter(form)
+      for serial in [one, other, one, other] {
+        let reading = GlucoportReading(
+          device: Device(vendor: "T", model: "M", serial: serial, format: "test"), kind: .cbg,
+          deviceTime: DeviceTime(seconds: 0), placement: Placement(utcOffset: 0, source: .stated),
+          measurement: .low(below: nil, .millimolesPerLitre),
+          marks: [], isWithdrawn: false, positionKind: .time, position: 0, valueBucket: 0, occurrence: 0)
+        var line: [UInt8] = []
+        writer.append(.reading(reading), to: &line)
+        #expect(line.split(whereSeparator: { $0 < 0x30 }).contains { $0.elementsEqual(serial.utf8) })
+      }
+    }
+  }
 }

@@ -185,16 +185,26 @@ private struct DeviceTexts: Sendable {
     let bytes: [UInt8]
     /// The place behind it.
     let place: Int
+    /// Whether equal texts are the same bytes if they have the same length: others may be composed of other characters.
+    private let isASCII: Bool
+
+    init(_ device: Device, start: Int, bytes: ArraySlice<UInt8>, place: Int) {
+      (self.device, self.start, self.bytes, self.place) = (device, start, Array(bytes), place)
+      isASCII = [device.serial, device.model, device.vendor, device.format].allSatisfy { text in
+        text.utf8.allSatisfy { $0 < 0x80 }
+      }
+    }
 
     /// Whether the texts of a device are these, byte for byte: two that only look alike are two devices.
     func isOf(_ other: Device) -> Bool {
       guard device == other else { return false }
-      return Self.isEqual(device.serial, other.serial) && Self.isEqual(device.model, other.model)
-        && Self.isEqual(device.vendor, other.vendor) && Self.isEqual(device.format, other.format)
+      return isSame(device.serial, other.serial) && isSame(device.model, other.model)
+        && isSame(device.vendor, other.vendor) && isSame(device.format, other.format)
     }
 
-    private static func isEqual(_ one: String, _ other: String) -> Bool {
-      one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
+    /// Whether texts that look alike have the same bytes.
+    private func isSame(_ text: String, _ other: String) -> Bool {
+      isASCII ? text.utf8.count == other.utf8.count : text.utf8.elementsEqual(other.utf8)
     }
   }
 
@@ -211,7 +221,7 @@ private struct DeviceTexts: Sendable {
   }
 
   mutating func keep(_ device: Device, behind start: Int, _ bytes: ArraySlice<UInt8>, _ place: Int) {
-    let next = Known(device: device, start: start, bytes: Array(bytes), place: place)
+    let next = Known(device, start: start, bytes: bytes, place: place)
     if known.count < Self.maxCount {
       known.append(next)
     } else {
