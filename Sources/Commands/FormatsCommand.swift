@@ -22,12 +22,17 @@ struct FormatsCommand: ClassifiedCommand {
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
+  private var format: ExportFormatInfo? { ExportRegister.all.first { $0.id == name } }
+
+  func validate() throws {
+    if let name, format == nil {
+      throw ValidationError("Unknown format '\(name)'; 'glucoport formats' lists the formats.")
+    }
+  }
+
   func run() throws {
     let output = Output()
-    if let name {
-      guard let format = ExportRegister.all.first(where: { $0.id == name }) else {
-        throw Failure(.usage, "unknown format '\(name)'; 'glucoport formats' lists the formats")
-      }
+    if let format {
       try output.result(asJSON: json, FormatPageObject(format), orLines: FormatText.lines(format))
     } else {
       for format in ExportRegister.all {

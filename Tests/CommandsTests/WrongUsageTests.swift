@@ -65,7 +65,8 @@ import Testing
     ("import --rejects-append x.csv", "--rejects-append"), ("import --json --rejects - x.csv", "--rejects"),
     ("import", "Name a file, - for standard input, or --meter."), ("undo --json --quiet", "--quiet"),
     ("undo first", "number"), ("log --limit 0", "--limit"), ("log x", "number"),
-    ("meter info --driver x", "Unknown driver 'x'"), ("meter info --usb 1a79:6300", "--usb"),
+    ("formats none-such", "Unknown format 'none-such'"), ("meter info --driver x", "Unknown driver 'x'"),
+    ("meter info --usb 1a79:6300", "--usb"),
   ])
   func whatMovesDataNamesTheWrongPart(_ line: String, _ part: String) throws {
     try Self.expectRefused(line, part)

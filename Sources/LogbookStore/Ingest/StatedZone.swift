@@ -124,7 +124,8 @@ struct StatedZone {
     }
     return Failure(
       .configuration,
-      "\(input): times without an offset need a time zone, and this system has none or UTC; add --timezone, such as "
-        + "--timezone Europe/Madrid, or set the logbook's with 'glucoport config timezone Europe/Madrid'")
+      "\(input): times without an offset need a time zone, and that of the logbook was never given; add --timezone, "
+        + "such as --timezone Europe/Madrid, or set the logbook's with 'glucoport config timezone Europe/Madrid'"
+    )
   }
 }
