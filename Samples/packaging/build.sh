@@ -44,7 +44,8 @@ if [ -z "$program" ]; then
   chmod 755 "$made/link"
   # Paths, and what depends on them, stay out of program and symbols. All symbols that the program exported would be kept; so
   # would all public ones of its modules, as for programs that load them. In sections of their own, functions and tables that
-  # nothing calls are left out: a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient.
+  # nothing calls are left out: a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are
+  # made by functions and not by name, for which the runtime would search all conformances of the program at each start.
   options=(
     -c release --static-swift-stdlib --product glucoport --disable-local-rpath -Xswiftc "-ld-path=$made/link"
     -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
@@ -52,6 +53,7 @@ if [ -z "$program" ]; then
     -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
     -Xcc -ffunction-sections -Xcc -fdata-sections -Xswiftc -Xfrontend -Xswiftc -function-sections
     -Xswiftc -Xfrontend -Xswiftc -internalize-at-link
+    -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
     -Xlinker --no-export-dynamic -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
     -Xlinker -z -Xlinker pack-relative-relocs
   )
