@@ -117,7 +117,8 @@ func foldedHeader(_ text: String) -> String {
   return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
 }
 
-/// The same for printable ASCII without quotes, whose bytes show it; nil for any other text.
+/// The same for ASCII and the letters of Western Europe, whose bytes show it; nil for any other text, and where a line may have
+/// been swallowed.
 private func foldedPlainHeader(_ text: String) -> String? {
   var text = text
   return text.withUTF8 { bytes in
@@ -126,13 +127,22 @@ private func foldedPlainHeader(_ text: String) -> String? {
     var index = 0
     while index < bytes.count {
       let byte = bytes[index]
-      guard byte >= 0x20, byte < 0x7F, byte != 0x22 else { return nil }
-      if byte != 0x20 {
-        out.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
-      } else if let last = out.last, last != 0x20 {
-        out.append(byte)
-      }
       index += 1
+      switch byte {
+      case 0x09...0x0D, 0x20:
+        if byte == 0x0A, index < bytes.count, bytes[index] == 0x22 { return nil }
+        if let last = out.last, last != 0x20 { out.append(0x20) }
+      case 0x22: break
+      case 0x41...0x5A: out.append(byte | 0x20)
+      case 0xC3:
+        let letter = bytes[index]
+        index += 1
+        out.append(byte)
+        // The capitals are 32 before their small letters, but for the sign of multiplication and for ß.
+        out.append(letter < 0x9F && letter != 0x97 ? letter | 0x20 : letter)
+      case ..<0x80: out.append(byte)
+      default: return nil
+      }
     }
     if out.last == 0x20 { out.removeLast() }
     return String(decoding: out, as: UTF8.self)
