@@ -99,8 +99,8 @@ extension Store {
   }
 
   static func setting(_ setting: StoreSetting, _ database: Database) throws -> String? {
-    try String.fetchOne(
-      database, sql: "SELECT value FROM setting WHERE name = ?", arguments: [setting.rawValue])
+    let statement = try database.cachedStatement(sql: "SELECT value FROM setting WHERE name = ?")
+    return try String.fetchOne(statement, arguments: [setting.rawValue])
   }
 
   static func set(_ setting: StoreSetting, _ value: String, _ database: Database) throws {
