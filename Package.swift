@@ -264,6 +264,7 @@ let package = Package(
       dependencies: [
         "FormatConformance", "Formats", "Ingest", "Logbook", "LogbookStore", "Meters", "SeededRandom",
         .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: settings
     ),

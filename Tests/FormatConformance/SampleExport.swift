@@ -21,7 +21,8 @@ struct SampleExport {
   }
 
   static func all(of format: String, in folder: URL) throws -> [SampleExport] {
-    try paths(in: folder).filter { $0.hasPrefix("\(format)/") }.map { path in
+    try paths(in: folder.appending(path: format)).map { name in
+      let path = "\(format)/\(name)"
       let url = folder.appending(path: path)
       return try SampleExport(
         path: path, bytes: Array(Data(contentsOf: url)), options: Rendering.options(besides: url))

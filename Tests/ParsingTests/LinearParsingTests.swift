@@ -104,13 +104,7 @@ struct ParsedContent: CustomTestStringConvertible, Sendable {
   static func repeated(_ text: String, between start: String = "", _ end: String = "")
     -> @Sendable (Int) -> [UInt8]
   {
-    { count in
-      let unit = Array(text.utf8)
-      var bytes = Array(start.utf8)
-      bytes.reserveCapacity(bytes.count + count * unit.count + end.utf8.count)
-      for _ in 0..<count { bytes += unit }
-      return bytes + end.utf8
-    }
+    { count in Array((start + String(repeating: text, count: count) + end).utf8) }
   }
 }
 

@@ -92,20 +92,29 @@ struct SourceFile {
 }
 
 extension SourceFile {
+  private static let everything = Result { try readAll() }
+
   /// Every text file below a folder of the repository, or below its root, apart from what builds leave.
   static func all(in folder: String = "") throws -> [SourceFile] {
-    let start = folder.isEmpty ? root : root.appending(path: folder)
-    let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String } ?? []
-    return try paths.sorted().compactMap { path in
-      guard !path.hasPrefix(".build"), !path.contains("/.build/"), !path.hasPrefix(".git/"),
-        !path.hasPrefix(".swiftpm/")
-      else {
-        return nil
-      }
-      let file = start.appending(path: path)
-      guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { return nil }
-      guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else { return nil }
-      return SourceFile(folder.isEmpty ? path : "\(folder)/\(path)", text)
+    try everything.get().filter { folder.isEmpty || $0.path.hasPrefix("\(folder)/") }
+  }
+
+  private static func readAll() throws -> [SourceFile] {
+    guard let paths = FileManager.default.enumerator(atPath: root.path) else {
+      throw CocoaError(.fileReadNoSuchFile)
     }
+    var files: [SourceFile] = []
+    while let path = paths.nextObject() as? String {
+      if [".build", ".git", ".swiftpm"].contains((path as NSString).lastPathComponent) {
+        paths.skipDescendants()
+        continue
+      }
+      let file = root.appending(path: path)
+      guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true,
+        let text = String(data: try Data(contentsOf: file), encoding: .utf8)
+      else { continue }
+      files.append(SourceFile(path, text))
+    }
+    return files.sorted { $0.path < $1.path }
   }
 }
