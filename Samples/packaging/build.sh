@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds glucoport_VERSION_ARCH.deb and glucoport_VERSION_ARCH.tar.gz: program, manual pages, completions, units, rules of
 # udev, licences, bill of materials; and glucoport-dbgsym_VERSION_ARCH.deb, the debug symbols. Installs what is missing as
-# root; without, it says what to install. They name neither the time nor the folder of the build.
+# root; without, it says what to install. The same sources give the same bytes in every folder.
 #   Samples/packaging/build.sh [FOLDER]
 # The packages are written to FOLDER, by default to .build/packages. DEBFULLNAME and DEBEMAIL name who made them.
 # For tests: with GLUCOPORT_PROGRAM, that program is packed and none is built; with GLUCOPORT_COMPRESSION=none the .deb is
@@ -42,13 +42,22 @@ if [ -z "$program" ]; then
   [ -e "$standard" ] || { echo "Please install libstdc++.a: it is in Debian's libstdc++-12-dev" >&2; exit 69; }
   printf '#!/bin/sh\nexec "%s/bin/ld.lld" "%s/unicode-data.o" --as-needed "%s" "$@"\n' "$swift" "$made" "$standard" >"$made/link"
   chmod 755 "$made/link"
-  # Paths, and what depends on them, stay out of program and symbols. All symbols that the program exported would be kept; so
+  # The compiler takes folders out of the names of files, but counts their letters where it checks closures (with
+  # swift_isEscapingClosureAtFileLocation of Swift 6.3), as in GRDB: the folder of the build has as long a name everywhere.
+  padding=$((150 - $(printf %s "$made" | wc -c)))
+  if [ "$padding" -lt 1 ]; then echo "build.sh: in a folder with so long a name the packages get bytes of their own" >&2; fi
+  scratch=$made/$(printf '%*s' $((padding > 0 ? padding : 1)) '' | tr ' ' _)
+  # Paths, and what depends on them, stay out of program and symbols: no folder that is replaced is inside another one, since one
+  # compiler takes the first of two that fit and another the last. All symbols that the program exported would be kept; so
   # would all public ones of its modules, as for programs that load them. In sections of their own, functions and tables that
   # nothing calls are left out: a third of BoringSSL, and a fifth of a Swift package such as AsyncHTTPClient. Generic types are
   # made by functions and not by name, for which the runtime would search all conformances of the program at each start.
   options=(
+    --scratch-path "$scratch"
     -c release --static-swift-stdlib --product glucoport --disable-local-rpath -Xswiftc "-ld-path=$made/link"
-    -Xswiftc -file-prefix-map -Xswiftc "$PWD=." -Xcc "-ffile-prefix-map=$PWD=."
+    -Xswiftc -file-compilation-dir -Xswiftc . -Xcc -ffile-compilation-dir=.
+    -Xswiftc -file-prefix-map -Xswiftc "$scratch=.build" -Xswiftc -file-prefix-map -Xswiftc "$PWD/Sources=Sources"
+    -Xcc "-ffile-prefix-map=$scratch=.build" -Xcc "-ffile-prefix-map=$PWD/Sources=Sources"
     -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
     -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
     -Xcc -ffunction-sections -Xcc -fdata-sections -Xswiftc -Xfrontend -Xswiftc -function-sections
