@@ -10,6 +10,9 @@ import CExpat
 
 /// Finds the rows of XML that comes piece by piece (expat). Memory stays bounded: of elements that are no rows nothing is kept,
 /// nesting and rows have limits, and no entity but the five of XML itself is known.
+///
+/// Elements beside each other that are written plainly are taken without expat; see `PlainTags`. It reads the rest as if they
+/// were not there, which changes nothing of what it finds.
 package final class XMLScanner {
   static let deepestNesting = 64
   /// The longest tag or row, in bytes.
@@ -26,13 +29,19 @@ package final class XMLScanner {
 
   /// What changes while expat calls. It is behind a pointer, since Swift checks each access to a variable of a class, which costs
   /// more than the work itself.
-  private struct State {
+  struct State {
+    var plain: PlainShape
     var rows: [FoundRow] = []
     /// Where the row begins that is not complete; nil outside of rows.
     var openRow: Int64?
     /// Why the scanner itself ended the reading.
     var refusal: String?
     var fed: Int64 = 0
+    /// How much of that was not for expat, and how many lines end there.
+    var plainBytes: Int64 = 0
+    var plainLines: Int64 = 0
+    /// Where the last tag ends behind which rows can begin.
+    var boundary: Int64 = -1
     /// Where the first token begins that is not complete.
     var unread: Int64 = 0
     var depth = 0
@@ -64,6 +73,12 @@ package final class XMLScanner {
       (openValue, openField) = (0, 0)
     }
 
+    /// Begins the fields of a row behind those that are there.
+    mutating func openFields(_ count: Int) {
+      (openValue, openField) = (values.count, fields.count)
+      for _ in 0..<count { fields.append(XMLScanner.absent) }
+    }
+
     @inline(__always)
     mutating func store(_ value: UnsafePointer<CChar>, _ column: Int) {
       let (count, start) = (strlen(value), values.count)
@@ -71,6 +86,12 @@ package final class XMLScanner {
         values.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
       }
       fields[openField + column] = start..<(start + count)
+    }
+
+    mutating func store(_ attribute: PlainTags.Attribute, of tags: PlainTags) {
+      let start = values.count
+      tags.appendValue(of: attribute, to: &values)
+      fields[openField + attribute.column] = start..<values.count
     }
   }
 
@@ -93,17 +114,16 @@ package final class XMLScanner {
     func deallocate() { for name in [element, key, value] + columns { free(name) } }
   }
 
-  private let state: UnsafeMutablePointer<State>
+  let state: UnsafeMutablePointer<State>
   private let parser: XML_Parser
-  private let shape: ElementShape
-  private let path: [UnsafeMutablePointer<CChar>]
+  let shape: ElementShape
+  let path: [UnsafeMutablePointer<CChar>]
   private let pairs: PairNames?
   private static let absent = -1..<(-1)
-
   package init(_ shape: ElementShape) {
     self.shape = shape
     state = .allocate(capacity: 1)
-    state.initialize(to: State())
+    state.initialize(to: State(plain: PlainShape(shape)))
     path = shape.path.compactMap { strdup($0) }
     pairs = shape.pairs.flatMap(PairNames.init)
     // The text was decoded before, whatever its declaration says.
@@ -149,22 +169,49 @@ package final class XMLScanner {
   /// - Returns: why nothing more can be read; nil when all is well.
   package func feed(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
     state.pointee.forgetRows()
+    var place = 0
+    repeat {
+      let left = takePlainElements(of: bytes, from: place)
+      // Behind each tag, plain ones may go on.
+      place = bytes[left...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+      let slice = UnsafeBufferPointer(rebasing: bytes[left..<place])
+      let stop = parse(slice, isLast: isLast && place == bytes.count)
+      if let stop { return stop }
+    } while place < bytes.count
+    return nil
+  }
+
+  private func parse(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
     let status = bytes.withMemoryRebound(to: CChar.self) {
       XML_Parse(parser, $0.baseAddress, Int32($0.count), isLast ? 1 : 0)
     }
     state.pointee.fed += Int64(bytes.count)
-    let line = Int64(XML_GetCurrentLineNumber(parser))
     if let refusal = state.pointee.refusal { return (line, refusal) }
     guard status == XML_STATUS_OK else {
       let text = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "unknown"
       return (line, "the XML is truncated or damaged (\(text))")
     }
     // Expat knows no place while it waits for more of a token.
-    state.pointee.unread = max(state.pointee.unread, Int64(XML_GetCurrentByteIndex(parser)))
+    state.pointee.unread = max(state.pointee.unread, tagStart)
     if state.pointee.fed - state.pointee.unread > Int64(Self.longestItem) {
       return (line, "a tag of the XML is longer than 8 MiB")
     }
     return nil
+  }
+
+  /// The line that expat is in, from 1: of a tag while it calls, and of the end of its bytes when it has read them.
+  var line: Int64 { Int64(XML_GetCurrentLineNumber(parser)) + state.pointee.plainLines }
+
+  private var tagStart: Int64 { Int64(XML_GetCurrentByteIndex(parser)) + state.pointee.plainBytes }
+  private var tagEnd: Int64 { tagStart + Int64(XML_GetCurrentByteCount(parser)) }
+
+  /// Whether all that was fed ends with a tag behind which a row can begin.
+  var isBetweenRows: Bool { state.pointee.boundary == state.pointee.fed }
+
+  /// Called behind each tag.
+  private func noteBoundary() {
+    let depth = state.pointee.depth
+    if depth > 0, depth == path.count - 1, state.pointee.matched == depth { state.pointee.boundary = tagEnd }
   }
 
   fileprivate func start(
@@ -183,17 +230,14 @@ package final class XMLScanner {
       strcmp(name, path[state.pointee.depth - 1]) == 0
     else { return }
     state.pointee.matched = state.pointee.depth
-    if state.pointee.matched == path.count { startRow(attributes) }
+    if state.pointee.matched == path.count { startRow(attributes) } else { noteBoundary() }
   }
 
   private func startRow(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
-    let place = Int64(XML_GetCurrentByteIndex(parser))
-    state.pointee.openRow = place
-    state.pointee.openEnd = place + Int64(XML_GetCurrentByteCount(parser))
-    state.pointee.openLine = Int64(XML_GetCurrentLineNumber(parser))
-    state.pointee.openValue = state.pointee.values.count
-    state.pointee.openField = state.pointee.fields.count
-    for _ in 0..<shape.columnCount { state.pointee.fields.append(Self.absent) }
+    state.pointee.openRow = tagStart
+    state.pointee.openEnd = tagEnd
+    state.pointee.openLine = line
+    state.pointee.openFields(shape.columnCount)
     var index = 0
     // Nearly all rows have the same attributes in the same order.
     var expected = 0
@@ -246,7 +290,10 @@ package final class XMLScanner {
   }
 
   fileprivate func end() {
-    defer { state.pointee.depth -= 1 }
+    defer {
+      state.pointee.depth -= 1
+      noteBoundary()
+    }
     if state.pointee.matched == state.pointee.depth {
       if state.pointee.matched == path.count, let start = state.pointee.openRow { endRow(from: start) }
       state.pointee.matched -= 1
@@ -254,10 +301,9 @@ package final class XMLScanner {
   }
 
   private func endRow(from start: Int64) {
-    let end = Int64(XML_GetCurrentByteIndex(parser)) + Int64(XML_GetCurrentByteCount(parser))
     state.pointee.rows.append(
       FoundRow(
-        line: state.pointee.openLine, source: start..<max(end, state.pointee.openEnd),
+        line: state.pointee.openLine, source: start..<max(tagEnd, state.pointee.openEnd),
         firstField: state.pointee.openField))
     state.pointee.openRow = nil
   }

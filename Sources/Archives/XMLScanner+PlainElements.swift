@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names of an `ElementShape` as `PlainTags` meets them.
+struct PlainShape {
+  let row: [UInt8]
+  let pair: [UInt8]?
+  let keys: [[UInt8]]
+  var ofRows: AttributeNames
+  /// The columns are key and value.
+  var ofPairs: AttributeNames
+  var ofOthers = AttributeNames([])
+
+  init(_ shape: ElementShape) {
+    row = Array((shape.path.last ?? "").utf8)
+    pair = shape.pairs.map { Array($0.element.utf8) }
+    keys = shape.pairs?.names.map { Array($0.utf8) } ?? []
+    ofRows = AttributeNames(shape.attributes)
+    ofPairs = AttributeNames(shape.pairs.map { [$0.key, $0.value] } ?? [])
+  }
+}
+
+extension XMLScanner {
+  /// Takes what is plain of the elements beside the rows and of the rows themselves.
+  ///
+  /// - Returns: the first byte that is left for expat.
+  func takePlainElements(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    guard isBetweenRows else { return start }
+    var tags = PlainTags(bytes, from: start)
+    let (origin, line) = (state.pointee.fed - Int64(start), self.line)
+    var (end, lines) = (start, Int64(0))
+    while takePlainElement(&tags, origin, line) { (end, lines) = (tags.place, tags.lines) }
+    let taken = Int64(end - start)
+    state.pointee.fed += taken
+    state.pointee.plainBytes += taken
+    state.pointee.plainLines += lines
+    if taken > 0 { (state.pointee.boundary, state.pointee.unread) = (state.pointee.fed, state.pointee.fed) }
+    return end
+  }
+
+  /// - Parameter origin: where in the text the bytes begin.
+  /// - Parameter line: that of the first tag.
+  /// - Returns: false where the next element is not plain or not complete; nothing is kept of it.
+  private func takePlainElement(_ tags: inout PlainTags, _ origin: Int64, _ line: Int64) -> Bool {
+    tags.skipBlanks()
+    let (start, line) = (tags.place, line + tags.lines)
+    guard let name = tags.takeOpening() else { return false }
+    guard tags.hasBytes(of: name, state.pointee.plain.row) else {
+      guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofOthers) else { return false }
+      return isEmpty || takeContent(&tags, of: name, depth: path.count)
+    }
+    guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofRows) else { return false }
+    state.pointee.openFields(shape.columnCount)
+    for attribute in tags.attributes where attribute.column >= 0 { state.pointee.store(attribute, of: tags) }
+    guard isEmpty || takeContent(&tags, of: name, depth: path.count, isRow: true) else {
+      state.pointee.values.removeSubrange(state.pointee.openValue...)
+      state.pointee.fields.removeSubrange(state.pointee.openField...)
+      return false
+    }
+    state.pointee.rows.append(
+      FoundRow(
+        line: line, source: origin + Int64(start)..<origin + Int64(tags.place),
+        firstField: state.pointee.openField))
+    return true
+  }
+
+  /// Takes the elements inside of another one, and its end tag.
+  ///
+  /// - Parameter depth: that of the outer element, from 1.
+  private func takeContent(
+    _ tags: inout PlainTags, of outer: Range<Int>, depth: Int, isRow: Bool = false
+  ) -> Bool {
+    guard depth < Self.deepestNesting else { return false }
+    while true {
+      tags.skipBlanks()
+      if tags.isAtEndTag { return tags.takeEnd(of: outer) }
+      guard let name = tags.takeOpening() else { return false }
+      let isEmpty: Bool?
+      if isRow, let pair = state.pointee.plain.pair, tags.hasBytes(of: name, pair) {
+        isEmpty = tags.takeAttributes(&state.pointee.plain.ofPairs)
+        guard takePair(tags) else { return false }
+      } else {
+        isEmpty = tags.takeAttributes(&state.pointee.plain.ofOthers)
+      }
+      guard let isEmpty, isEmpty || takeContent(&tags, of: name, depth: depth + 1) else { return false }
+    }
+  }
+
+  private func takePair(_ tags: PlainTags) -> Bool {
+    guard let key = tags.attributes.first(where: { $0.column == 0 }),
+      var value = tags.attributes.first(where: { $0.column == 1 })
+    else { return true }
+    if key.hasReferences { return false }
+    if let column = state.pointee.plain.keys.firstIndex(where: { tags.hasBytes(of: key.value, $0) }) {
+      value.column = shape.attributes.count + column
+      state.pointee.store(value, of: tags)
+    }
+    return true
+  }
+}

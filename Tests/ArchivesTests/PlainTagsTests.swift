@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SeededRandom
+import Testing
+
+@testable import Archives
+
+/// Tags that are taken without expat mean what expat says of them: fed byte by byte, nothing but expat reads a text, since no
+/// element is ever complete.
+@Suite struct PlainTagsTests {
+  private static let shape = ElementShape(
+    path: ["Root", "Row"], attributes: ["a", "b"],
+    pairs: ElementShape.Pairs(element: "Entry", key: "key", value: "value", names: ["k"]))
+
+  /// All that a scanner says of a text: cells, lines and places of the rows, and why it ended.
+  private static func scan(_ bytes: [UInt8], piece: Int) -> [String] {
+    let scanner = XMLScanner(shape)
+    var said: [String] = []
+    for start in stride(from: 0, to: max(bytes.count, 1), by: piece) {
+      let end = min(start + piece, bytes.count)
+      let stop = bytes[start..<end].withUnsafeBufferPointer { scanner.feed($0, isLast: end == bytes.count) }
+      for row in scanner.rows {
+        let cells = scanner.withValues { values in
+          (0..<shape.columnCount).map { column in
+            scanner.value(row, column).map { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) } ?? "-"
+          }
+        }
+        said.append("\(row.line) \(row.source) \(cells.joined(separator: "|"))")
+      }
+      if let stop { return said + ["\(stop.line): \(stop.reason)"] }
+    }
+    return said
+  }
+
+  private static func expectTheSame(_ text: [UInt8], _ generator: inout SeededGenerator) {
+    let expected = scan(text, piece: 1)
+    for piece in [text.count, Int.random(in: 2...200, using: &generator)] {
+      let said = scan(text, piece: max(piece, 1))
+      #expect(said == expected, "\(piece): \(String(decoding: text, as: UTF8.self))")
+    }
+  }
+
+  // MARK: What is plain
+
+  /// The values of a tag's attributes a and b; nil where the tag is not taken.
+  private func values(_ tag: String) -> [String]? {
+    var names = AttributeNames(["a", "b"])
+    return Array(tag.utf8).withUnsafeBufferPointer { bytes in
+      var tags = PlainTags(bytes, from: 0)
+      guard tags.takeOpening() != nil, tags.takeAttributes(&names) != nil else { return nil }
+      var values = ["-", "-"]
+      for attribute in tags.attributes where attribute.column >= 0 {
+        var value: [UInt8] = []
+        tags.appendValue(of: attribute, to: &value)
+        values[attribute.column] = String(decoding: value, as: UTF8.self)
+      }
+      return values
+    }
+  }
+
+  @Test(arguments: [
+    (#"<Row a="1" b="2"/>"#, ["1", "2"]), (#"<Row b="2" c="3" a="1">"#, ["1", "2"]), ("<Row>", ["-", "-"]),
+    (#"<r-1.x_ a=""/>"#, ["", "-"]), ("<Row\n\ta=\"' > é 猫 😀\" />", ["' > é 猫 😀", "-"]),
+    (#"<Row a="mmol&lt;1&gt;/L" b="&quot;&amp;&apos;&amp;lt;"/>"#, ["mmol<1>/L", "\"&'&lt;"]),
+  ]) func aPlainTagIsTaken(_ tag: String, _ expected: [String]) {
+    #expect(values(tag) == expected)
+  }
+
+  @Test(arguments: [
+    "<Row a='1'/>", #"<Row a="1"b="2"/>"#, #"<Row a="1" a="2"/>"#, #"<Row a ="1"/>"#, #"<Row a= "1"/>"#,
+    #"<Row a="<"/>"#, #"<Row a="&#65;"/>"#, #"<Row a="&lol;"/>"#, #"<Row a="&lt"/>"#, "<Row a=\"1\n2\"/>",
+    "<Row\ra=\"1\"/>", "<Row a=\"\t\"/>", #"<Row a="1""#, #"<Row a="1"/"#, #"<Row a="1"/ >"#, "<Row a/>",
+    #"<é a="1"/>"#, #"<Row é="1"/>"#, #"<x:Row a="1"/>"#, #"<Row xml:space="1"/>"#, "<!-- -->", "</Row>",
+    "<?x?>",
+    "<1/>", "< Row/>", "Row", "<", "", "<Row a=\"\u{FFFF}\"/>", "<Row a=\"\u{0}\"/>",
+  ]) func whatIsNotPlainIsLeft(_ tag: String) {
+    #expect(values(tag) == nil)
+  }
+
+  /// How many bytes of a text expat was not given.
+  private func plainBytes(_ text: String) -> Int64 {
+    let scanner = XMLScanner(Self.shape)
+    _ = Array(text.utf8).withUnsafeBufferPointer { scanner.feed($0, isLast: true) }
+    return scanner.state.pointee.plainBytes
+  }
+
+  @Test func plainElementsAreTakenFromTheFirstToTheLast() {
+    let row = "\n <Row a=\"1\" b=\"2\">\n  <Entry key=\"k\" value=\"v\"/>\n </Row>"
+    let other = "<Other x=\"1\"><Inner y=\"é\"/></Other>"
+    let rows = String(repeating: row + other, count: 100)
+    #expect(plainBytes("<Root x='1'>\(rows)</Root>") == rows.utf8.count)
+    #expect(plainBytes("<Root><Row a='1'/>\(rows)<Row b='2'/>\(rows)</Root>") == 2 * rows.utf8.count)
+    #expect(plainBytes("<Other>\(rows)</Other>") == 0)
+    #expect(plainBytes("<Root><Group><![CDATA[</Group>]]>\(rows)</Group></Root>") == 0)
+  }
+
+  @Test func bytesThatAreNoTextAreLeft() {
+    for bytes: [UInt8] in [[0x80], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] {
+      let text = Array("<Root><Row a=\"1\"/><Row a=\"".utf8) + bytes + Array("\"/></Root>".utf8)
+      let said = Self.scan(text, piece: text.count)
+      #expect(said == Self.scan(text, piece: 1))
+      #expect(said.count == 2 && said.last?.contains("truncated or damaged") == true)
+    }
+  }
+
+  @Test func namesThatComeInAnotherOrderKeepTheirColumns() {
+    let rows = ["a b", "b a", "a c b", "c", "b c a", "a b c d"].map { names in
+      "<Row " + names.split(separator: " ").map { "\($0)=\"of \($0)\"" }.joined(separator: " ") + "/>"
+    }
+    let said = Self.scan(Array("<Root>\(rows.joined())</Root>".utf8), piece: 1000)
+    #expect(
+      said.map { $0.split(separator: " ", maxSplits: 2).last ?? "" } == [
+        "of a|of b|-", "of a|of b|-", "of a|of b|-", "-|-|-", "of a|of b|-", "of a|of b|-",
+      ])
+  }
+
+  // MARK: Whatever comes
+
+  private static let words = [
+    "1", "mg/dL", "é", "猫😀", "&amp;", "&lt;", "&quot;", "&#65;", "a > b", "it's", " ", "x\ny", "\u{F8FF}", "",
+  ]
+  private static let blanks = [" ", "  ", "\n", "\t", "\r\n", " \n "]
+
+  private static func attributes(_ names: [String], _ generator: inout SeededGenerator) -> String {
+    var text = ""
+    for name in names.shuffled(using: &generator) where Int.random(in: 0...3, using: &generator) > 0 {
+      let sign = Int.random(in: 0...9, using: &generator) == 0 ? "'" : "\""
+      let word = words.randomElement(using: &generator) ?? ""
+      let value = sign == "'" ? word.replacing("'", with: "") : word
+      text += "\(blanks.randomElement(using: &generator) ?? " ")\(name)=\(sign)\(value)\(sign)"
+    }
+    return text
+  }
+
+  private static func element(_ depth: Int, _ generator: inout SeededGenerator) -> String {
+    let (name, names) =
+      [
+        ("Row", ["a", "b", "c"]), ("Row", ["a", "b"]), ("Entry", ["key", "value"]), ("Other", ["a", "x"]),
+        ("é", ["a"]),
+      ].randomElement(using: &generator) ?? ("Row", [])
+    var text = "<\(name)"
+    if name == "Entry", Bool.random(using: &generator) {
+      text += " key=\"k\" value=\"\(words.randomElement(using: &generator) ?? "")\""
+    } else {
+      text += attributes(names, &generator)
+    }
+    if Bool.random(using: &generator) {
+      return text + ["/>", " />"][Int.random(in: 0...1, using: &generator)]
+    }
+    text += ">"
+    for _ in 0..<(depth > 3 ? 0 : Int.random(in: 0...3, using: &generator)) {
+      text += blanks.randomElement(using: &generator) ?? ""
+      text += Int.random(in: 0...11, using: &generator) == 0 ? "text <!-- <Row/> --><![CDATA[<Row/>]]>" : ""
+      text += element(depth + 1, &generator)
+    }
+    return text + "</\(name)>"
+  }
+
+  private static func document(_ generator: inout SeededGenerator) -> [UInt8] {
+    var text = "<?xml version=\"1.0\"?>\n<Root x='1'\ny='2'>"
+    for _ in 0..<Int.random(in: 1...12, using: &generator) {
+      text += element(1, &generator) + (blanks.randomElement(using: &generator) ?? "")
+    }
+    return Array((text + "</Root>\n").utf8)
+  }
+
+  @Test(arguments: UInt64(1)...40) func anElementIsReadAsExpatReadsIt(_ seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<10 { Self.expectTheSame(Self.document(&generator), &generator) }
+  }
+
+  @Test(arguments: UInt64(1)...40) func damageIsFoundWhereExpatFindsIt(_ seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let bytes = Array("<>&\"'/= \n\r\t;!?-[]a:\u{0}".utf8) + [0x80, 0xC3, 0xEF, 0xBF, 0xFF]
+    for _ in 0..<10 {
+      var text = Self.document(&generator)
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        let place = Int.random(in: 20..<text.count, using: &generator)
+        switch Int.random(in: 0...2, using: &generator) {
+        case 0: text[place] = bytes.randomElement(using: &generator) ?? 0
+        case 1: text.insert(bytes.randomElement(using: &generator) ?? 0, at: place)
+        default: text.remove(at: place)
+        }
+      }
+      Self.expectTheSame(text, &generator)
+    }
+  }
+}
