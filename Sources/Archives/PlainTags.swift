@@ -7,7 +7,7 @@
 /// more than twice as long for the same bytes.
 struct PlainTags {
   struct Attribute {
-    var column: Int
+    let column: Int
     let value: Range<Int>
     let hasReferences: Bool
   }
@@ -103,7 +103,7 @@ struct PlainTags {
         hasReferences = true
         guard let reference = reference(at: place) else { return false }
         place += reference.length
-      // Above U+F000 are two that no XML may have.
+      // From U+F000 on, there are two that no XML may have.
       case 0..<0x20, UInt8(ascii: "<"), 0xEF: return false
       case let byte:
         if byte >= 0x80 { isASCII = false }
@@ -141,7 +141,7 @@ struct PlainTags {
   }
 }
 
-/// The names of the attributes of the last tag, in their order: nearly always those of the next one, too.
+/// The names of attributes in the order in which tags had them: nearly always, the next tag has the same.
 struct AttributeNames {
   private let columns: [[UInt8]]
   private var met: [(name: [UInt8], column: Int)] = []
@@ -157,7 +157,7 @@ struct AttributeNames {
       if met[place].name.count == name.count, met[place].name.elementsEqual(name) { return met[place].column }
       met.removeSubrange(place...)
     }
-    if met.contains(where: { $0.name.elementsEqual(name) }) { return nil }
+    if met.contains(where: { $0.name.count == name.count && $0.name.elementsEqual(name) }) { return nil }
     met.append((Array(name), columns.firstIndex { $0.elementsEqual(name) } ?? -1))
     return met[place].column
   }

@@ -38,11 +38,11 @@ extension XMLScanner {
   }
 
   /// - Parameter origin: where in the text the bytes begin.
-  /// - Parameter line: that of the first tag.
+  /// - Parameter firstLine: that in which `tags` began.
   /// - Returns: false where the next element is not plain or not complete; nothing is kept of it.
-  private func takePlainElement(_ tags: inout PlainTags, _ origin: Int64, _ line: Int64) -> Bool {
+  private func takePlainElement(_ tags: inout PlainTags, _ origin: Int64, _ firstLine: Int64) -> Bool {
     tags.skipBlanks()
-    let (start, line) = (tags.place, line + tags.lines)
+    let (start, line) = (tags.place, firstLine + tags.lines)
     guard let name = tags.takeOpening() else { return false }
     guard tags.hasBytes(of: name, state.pointee.plain.row) else {
       guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofOthers) else { return false }
@@ -50,7 +50,9 @@ extension XMLScanner {
     }
     guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofRows) else { return false }
     state.pointee.openFields(shape.columnCount)
-    for attribute in tags.attributes where attribute.column >= 0 { state.pointee.store(attribute, of: tags) }
+    for attribute in tags.attributes where attribute.column >= 0 {
+      state.pointee.store(attribute, of: tags, in: attribute.column)
+    }
     guard isEmpty || takeContent(&tags, of: name, depth: path.count, isRow: true) else {
       state.pointee.values.removeSubrange(state.pointee.openValue...)
       state.pointee.fields.removeSubrange(state.pointee.openField...)
@@ -74,25 +76,28 @@ extension XMLScanner {
       tags.skipBlanks()
       if tags.isAtEndTag { return tags.takeEnd(of: outer) }
       guard let name = tags.takeOpening() else { return false }
-      let isEmpty: Bool?
+      let isEmpty: Bool
       if isRow, let pair = state.pointee.plain.pair, tags.hasBytes(of: name, pair) {
-        isEmpty = tags.takeAttributes(&state.pointee.plain.ofPairs)
-        guard takePair(tags) else { return false }
+        guard let ends = tags.takeAttributes(&state.pointee.plain.ofPairs), takePair(tags) else {
+          return false
+        }
+        isEmpty = ends
       } else {
-        isEmpty = tags.takeAttributes(&state.pointee.plain.ofOthers)
+        guard let ends = tags.takeAttributes(&state.pointee.plain.ofOthers) else { return false }
+        isEmpty = ends
       }
-      guard let isEmpty, isEmpty || takeContent(&tags, of: name, depth: depth + 1) else { return false }
+      guard isEmpty || takeContent(&tags, of: name, depth: depth + 1) else { return false }
     }
   }
 
   private func takePair(_ tags: PlainTags) -> Bool {
     guard let key = tags.attributes.first(where: { $0.column == 0 }),
-      var value = tags.attributes.first(where: { $0.column == 1 })
+      let value = tags.attributes.first(where: { $0.column == 1 }),
+      state.pointee.values.count - state.pointee.openValue < Self.longestItem
     else { return true }
     if key.hasReferences { return false }
     if let column = state.pointee.plain.keys.firstIndex(where: { tags.hasBytes(of: key.value, $0) }) {
-      value.column = shape.attributes.count + column
-      state.pointee.store(value, of: tags)
+      state.pointee.store(value, of: tags, in: shape.attributes.count + column)
     }
     return true
   }

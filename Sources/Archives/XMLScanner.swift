@@ -27,7 +27,7 @@ package final class XMLScanner {
     let firstField: Int
   }
 
-  /// What changes while expat calls. It is behind a pointer, since Swift checks each access to a variable of a class, which costs
+  /// What changes while a piece is read. It is behind a pointer, since Swift checks each access to a variable of a class, which costs
   /// more than the work itself.
   struct State {
     var plain: PlainShape
@@ -42,6 +42,11 @@ package final class XMLScanner {
     var plainLines: Int64 = 0
     /// Where the last tag ends behind which rows can begin.
     var boundary: Int64 = -1
+    /// Whether there is a document type, which can give attributes that no tag shows.
+    var hasDocumentType = false
+    /// Whether expat found a tag in the last bytes that it was given, and how many these are at least if it found none.
+    var hasFoundTag = true
+    var reach = 0
     /// Where the first token begins that is not complete.
     var unread: Int64 = 0
     var depth = 0
@@ -88,10 +93,10 @@ package final class XMLScanner {
       fields[openField + column] = start..<(start + count)
     }
 
-    mutating func store(_ attribute: PlainTags.Attribute, of tags: PlainTags) {
+    mutating func store(_ attribute: PlainTags.Attribute, of tags: PlainTags, in column: Int) {
       let start = values.count
       tags.appendValue(of: attribute, to: &values)
-      fields[openField + attribute.column] = start..<values.count
+      fields[openField + column] = start..<values.count
     }
   }
 
@@ -120,6 +125,7 @@ package final class XMLScanner {
   let path: [UnsafeMutablePointer<CChar>]
   private let pairs: PairNames?
   private static let absent = -1..<(-1)
+
   package init(_ shape: ElementShape) {
     self.shape = shape
     state = .allocate(capacity: 1)
@@ -131,6 +137,9 @@ package final class XMLScanner {
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
       parser, { scanner(of: $0)?.start($1, $2) }, { context, _ in scanner(of: context)?.end() })
+    XML_SetStartDoctypeDeclHandler(parser) { context, _, _, _, _ in
+      scanner(of: context)?.state.pointee.hasDocumentType = true
+    }
     XML_SetEntityDeclHandler(parser) { context, _, _, _, _, _, _, _, _ in
       scanner(of: context)?.refuse("the XML declares entities, which no export does")
     }
@@ -172,13 +181,24 @@ package final class XMLScanner {
     var place = 0
     repeat {
       let left = takePlainElements(of: bytes, from: place)
-      // Behind each tag, plain ones may go on.
-      place = bytes[left...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
+      place = endOfSlice(bytes, from: left)
       let slice = UnsafeBufferPointer(rebasing: bytes[left..<place])
-      let stop = parse(slice, isLast: isLast && place == bytes.count)
-      if let stop { return stop }
+      if let stop = parse(slice, isLast: isLast && place == bytes.count) { return stop }
     } while place < bytes.count
+    if state.pointee.fed - state.pointee.unread > Int64(Self.longestItem) {
+      return (line, "a tag of the XML is longer than 8 MiB")
+    }
     return nil
+  }
+
+  /// Behind each tag, plain elements may go on. What has no tag, as a long comment, is given in ever larger parts: what is not
+  /// complete, expat reads from its start again.
+  private func endOfSlice(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    state.pointee.reach =
+      state.pointee.hasFoundTag ? 0 : min(max(64, state.pointee.reach * 2), Self.longestItem)
+    state.pointee.hasFoundTag = false
+    let least = min(start + state.pointee.reach, bytes.count)
+    return bytes[least...].firstIndex(of: UInt8(ascii: ">")).map { $0 + 1 } ?? bytes.count
   }
 
   private func parse(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) -> (line: Int64, reason: String)? {
@@ -193,22 +213,21 @@ package final class XMLScanner {
     }
     // Expat knows no place while it waits for more of a token.
     state.pointee.unread = max(state.pointee.unread, tagStart)
-    if state.pointee.fed - state.pointee.unread > Int64(Self.longestItem) {
-      return (line, "a tag of the XML is longer than 8 MiB")
-    }
     return nil
   }
 
-  /// The line that expat is in, from 1: of a tag while it calls, and of the end of its bytes when it has read them.
+  /// The line that expat is in, from 1: of a tag while it calls; else of the first byte that it has not read, or of the damage.
   var line: Int64 { Int64(XML_GetCurrentLineNumber(parser)) + state.pointee.plainLines }
 
   private var tagStart: Int64 { Int64(XML_GetCurrentByteIndex(parser)) + state.pointee.plainBytes }
   private var tagEnd: Int64 { tagStart + Int64(XML_GetCurrentByteCount(parser)) }
 
   /// Whether all that was fed ends with a tag behind which a row can begin.
-  var isBetweenRows: Bool { state.pointee.boundary == state.pointee.fed }
+  var isBetweenRows: Bool {
+    state.pointee.boundary == state.pointee.fed && !state.pointee.hasDocumentType
+  }
 
-  /// Called behind each tag.
+  /// Called for each tag, when `depth` is that of what comes behind it.
   private func noteBoundary() {
     let depth = state.pointee.depth
     if depth > 0, depth == path.count - 1, state.pointee.matched == depth { state.pointee.boundary = tagEnd }
@@ -218,6 +237,7 @@ package final class XMLScanner {
     _ name: UnsafePointer<CChar>?, _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
   ) {
     state.pointee.depth += 1
+    state.pointee.hasFoundTag = true
     guard state.pointee.depth <= Self.deepestNesting else {
       return refuse("XML elements are nested deeper than \(Self.deepestNesting)")
     }
@@ -290,6 +310,7 @@ package final class XMLScanner {
   }
 
   fileprivate func end() {
+    state.pointee.hasFoundTag = true
     defer {
       state.pointee.depth -= 1
       noteBoundary()

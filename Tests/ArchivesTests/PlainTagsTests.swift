@@ -91,7 +91,50 @@ import Testing
     #expect(plainBytes("<Root x='1'>\(rows)</Root>") == rows.utf8.count)
     #expect(plainBytes("<Root><Row a='1'/>\(rows)<Row b='2'/>\(rows)</Root>") == 2 * rows.utf8.count)
     #expect(plainBytes("<Other>\(rows)</Other>") == 0)
+    #expect(plainBytes("<!DOCTYPE Root><Root>\(rows)</Root>") == 0)
     #expect(plainBytes("<Root><Group><![CDATA[</Group>]]>\(rows)</Group></Root>") == 0)
+  }
+
+  @Test func defaultsOfADocumentTypeHoldForPlainTags() {
+    let text =
+      "<!DOCTYPE Root [<!ATTLIST Row b CDATA \"mg\" a NMTOKEN #IMPLIED><!ATTLIST Entry key CDATA \"k\">]><Root>"
+      + "\n<Row a=\" 5 \"/>\n<Row><Entry value=\"7\"/></Row></Root>"
+    for piece in [1, 1000] {
+      #expect(
+        Self.scan(Array(text.utf8), piece: piece).map { $0.split(separator: " ").last } == [
+          "5|mg|-", "-|mg|7",
+        ])
+    }
+  }
+
+  @Test func rowsOfADeeperPathAreTheirParentsOnly() {
+    let scanner = XMLScanner(ElementShape(path: ["A", "B", "C"], attributes: ["x"]))
+    let text =
+      "<A><C x=\"1\"/><B><C x=\"2\"/><D><C x=\"3\"/></D></B><C x=\"4\"/><B><C x=\"5\"/></B><E><C x=\"6\"/></E></A>"
+    var values: [String] = []
+    for (piece, isLast) in [
+      (Array(text.utf8.prefix(20)), false), ([], false), (Array(text.utf8.dropFirst(20)), false), ([], true),
+    ] {
+      let stop = piece.withUnsafeBufferPointer { scanner.feed($0, isLast: isLast) }
+      #expect(stop == nil)
+      for row in scanner.rows {
+        values.append(
+          scanner.withValues { all in
+            scanner.value(row, 0).map { String(decoding: all[$0..<($0 + $1)], as: UTF8.self) } ?? "-"
+          })
+      }
+    }
+    #expect(values == ["2", "5"])
+  }
+
+  @Test func aTokenThatNearlyIsTooLongIsRead() {
+    let start =
+      Array("<Root><Row b=\"1\"/><!--".utf8) + [UInt8](repeating: 0x78, count: XMLScanner.longestItem - 50)
+    let scanner = XMLScanner(Self.shape)
+    #expect(start.withUnsafeBufferPointer { scanner.feed($0, isLast: false) } == nil)
+    let end = [UInt8](repeating: 0x79, count: 100) + Array(">-->\n<Row a=\"2\"/></Root>".utf8)
+    #expect(end.withUnsafeBufferPointer { scanner.feed($0, isLast: true) } == nil)
+    #expect(scanner.rows.count == 1)
   }
 
   @Test func bytesThatAreNoTextAreLeft() {

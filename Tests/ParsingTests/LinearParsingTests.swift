@@ -27,7 +27,7 @@ import Testing
 
   @Test(
     arguments: ParsedContent.json + ParsedContent.wire + ParsedContent.tables + ParsedContent.cells
-      + ParsedContent.withdrawals + ParsedContent.sheets + ParsedContent.resources)
+      + ParsedContent.withdrawals + ParsedContent.sheets + ParsedContent.elements + ParsedContent.resources)
   func twiceTheInputTakesTwiceTheWork(_ content: ParsedContent) throws {
     try Self.expectLinear(content)
   }
