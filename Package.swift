@@ -335,7 +335,7 @@ let package = Package(
         "TestArchives",
       ],
       swiftSettings: settings),
-    .testTarget(name: "TidyTests", swiftSettings: settings),
+    .testTarget(name: "TidyTests", swiftSettings: busy),
   ]
     + (fuzzed
       ? [

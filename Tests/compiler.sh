@@ -14,7 +14,8 @@ precompile() {
   local clang options text files
   clang=${CC:-$(swiftc -print-target-info | sed -n 's#.*"runtimeResourcePath": *"\(.*\)".*#\1/../../bin/clang#p')}
   options=(-O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer -DSWIFT_PACKAGE=1 -DDEBUG=1 -std=c++17 -x c++-header)
-  text=$(printf '#include <%s>\n' algorithm array atomic iterator memory string_view utility)
+  text=$(printf '#include <%s>\n' algorithm array atomic bitset iterator limits memory optional string string_view \
+    utility variant assert.h limits.h stdlib.h string.h sys/socket.h sys/time.h)
   files=$("$clang" "${options[@]}" -M - <<<"$text" | tr ' \\' '\n\n' | grep '^/' | sort -u) || return
   headers=$({ "$clang" --version && xargs cat <<<"$files"; } | sha256sum) || return
   headers=$PWD/.build/checks/headers-${headers:0:16}

@@ -3,10 +3,10 @@
 # What is run once for an issue and before a release, beside Tests/run.sh: many more seeds, large stores, reports in a
 # browser, and the meters at a real kernel. Takes hours. Needs root where packages are missing.
 #   Tests/long.sh
-# The number of seeds is set by GLUCOPORT_SCHEDULES and GLUCOPORT_FUZZ_ROUNDS, the first ones by GLUCOPORT_FIRST_SEED and
-# GLUCOPORT_FUZZ_SEED, the readings in a comparison by GLUCOPORT_VERIFY_READINGS, those of the upload to a site by
-# GLUCOPORT_SITE_READINGS, the bytes between two cuts of a site's answer by GLUCOPORT_SITE_CUTS, and the seconds that
-# libFuzzer gets for each kind of input by GLUCOPORT_FUZZ_SECONDS.
+# The number of seeds is set by GLUCOPORT_SCHEDULES, GLUCOPORT_FUZZ_ROUNDS and GLUCOPORT_MORE_SEEDS (how many times those of a
+# check), the first ones by GLUCOPORT_FIRST_SEED and GLUCOPORT_FUZZ_SEED, the readings in a comparison by
+# GLUCOPORT_VERIFY_READINGS, those of the upload to a site by GLUCOPORT_SITE_READINGS, the bytes between two cuts of a site's
+# answer by GLUCOPORT_SITE_CUTS, and the seconds that libFuzzer gets for each kind of input by GLUCOPORT_FUZZ_SECONDS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source Tests/phases.sh
@@ -43,6 +43,10 @@ GLUCOPORT_METER_PLUG=$(swift build --show-bin-path)/meter-plug Tests/fresh-root.
 
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
+
+phase "many seeds of the tests that make their own sequences"
+GLUCOPORT_MORE_SEEDS=${GLUCOPORT_MORE_SEEDS:-20} check \
+  --filter '\.(UndoSequenceTests|UndoTests|CircleTests|ZoneSyncTests|ListingOrderTests)/'
 
 phase "inputs of libFuzzer"
 Tests/fuzz.sh "${GLUCOPORT_FUZZ_SECONDS:-600}"

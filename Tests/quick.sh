@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For daily work: builds what has changed, then runs the tests that only compute. Those that try many seeds try fewer, and
-# the few that weigh much are left to Tests/run.sh, which is the whole check.
+# For daily work: builds what has changed, then runs the tests that only compute, in about a minute. Those that try many seeds
+# try fewer, and those that take seconds each are left to Tests/run.sh, which is the whole check. With options, every test
+# that they choose is run.
 #   Tests/quick.sh [OPTION of swift test]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,4 +15,10 @@ build
 memory_folder
 export GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-100}
 phase "tests that compute"
-check --skip "$waiting" --skip '\.(SimulationTests|VerifyTrafficTests|FaultTests|SendOrderTests)/' "$@"
+heavy='Attachment|BatchBorder|Circle|ConflictMatrix|Conformance|CutSample|DriverConformance|Embedded|EndlessRemote'
+heavy+='|Fault|ForeignProgram|GenericKind|HostileText|Interleaving|Interruption|LibreDamage|LinearParsing'
+heavy+='|ListingOrder|LookupCost|Overlap|RandomPicture|ReadAhead|Reexport|SampleImport|ScatteredImport|SendOrder'
+heavy+='|Simulation|SiteMove|SiteRemoval|SiteTraffic|SpreadsheetDamage|Undo|UndoSequence|VerifyTraffic|WaitingIngest'
+heavy+='|WithdrawnReadings|ZoneHistory|ZoneSync'
+[ $# -gt 0 ] || set -- --skip "[.]($heavy)(Tests|Conformance)/"
+check --skip "$waiting" "$@"

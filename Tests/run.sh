@@ -41,7 +41,7 @@ check --no-parallel --filter "$alone"
 # More, or others, with GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
 simulate=$(swift build --show-bin-path)/simulate steps=${GLUCOPORT_STEPS:-8}
-short=${GLUCOPORT_SCHEDULES:-1000} long=${GLUCOPORT_LONG_SCHEDULES:-80} site=${GLUCOPORT_SITE_SCHEDULES:-60}
+short=${GLUCOPORT_SCHEDULES:-600} long=${GLUCOPORT_LONG_SCHEDULES:-60} site=${GLUCOPORT_SITE_SCHEDULES:-60}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * 4000 + 1))}
 simulated="$work/schedules.log"
 (

@@ -69,10 +69,8 @@ import Testing
           -H 'Content-Type: application/json' "${@:2}"
       }
       rows() {
-        for i in $(seq 400); do
-          printf '%s[%d,%d,0,"%s","Z","stated",%d.5,"mg/dL"]' "$([ $i = 1 ] || echo ,)" $((1700000000 + i * 60)) 69 \
-            "$(date -u -d @$((1700000000 + i * 60)) +%Y-%m-%dT%H:%M:%S)" 123
-        done
+        seq -f @%.0f 1700000060 60 1700024000 |
+          date -u -f - '+[%s,69,0,"%Y-%m-%dT%H:%M:%S","Z","stated",123.5,"mg/dL"]' | paste -s -d ,
       }
       fill() {
         node=$(uuid) run=$(uuid)

@@ -101,17 +101,19 @@ final class ImportBench {
 
   /// Everything that an import may not change when it brings nothing.
   func content() throws -> [String] {
-    try rows("SELECT * FROM reading") + rows("SELECT * FROM record") + rows("SELECT * FROM series")
-      + rows("SELECT * FROM device")
+    try rows("SELECT * FROM reading", "SELECT * FROM record", "SELECT * FROM series", "SELECT * FROM device")
   }
 
   func number(_ sql: String) throws -> Int { Int(try rows(sql).first ?? "") ?? -1 }
 
-  func rows(_ sql: String) throws -> [String] {
+  /// The rows of queries, those of the first one first.
+  func rows(_ queries: String...) throws -> [String] {
     let queue = try DatabaseQueue(path: storePath)
     return try queue.read { database in
-      let kept = try database.makeStatement(sql: sql)
-      return try withExtendedLifetime(kept) { try Self.rows(kept.sqliteStatement, database) }
+      try queries.flatMap { sql in
+        let kept = try database.makeStatement(sql: sql)
+        return try withExtendedLifetime(kept) { try Self.rows(kept.sqliteStatement, database) }
+      }
     }
   }
 

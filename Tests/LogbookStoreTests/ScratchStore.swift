@@ -11,6 +11,8 @@ import Testing
 final class ScratchStore {
   let folder: URL
   var path: String { folder.appending(path: "logbook.db").path }
+  /// The connection of the queries below, with the number of its file: to open one parses the whole schema.
+  private var reader: (store: Store, file: Int)?
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "glucoport-store-\(UUID().uuidString)")
@@ -27,6 +29,16 @@ final class ScratchStore {
 
   func open(_ role: StoreRole = .importer, zone: String = "Europe/Madrid") throws -> Store {
     try Store.openOrCreate(path: path, role: role, zone: LogbookZone(name: zone))
+  }
+
+  /// A reader that stays open for as long as the file is the same.
+  private func reading() throws -> Store {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    let file = attributes?[.systemFileNumber] as? Int
+    if let reader, reader.file == file { return reader.store }
+    let store = try open(.reader)
+    reader = try (store, FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int ?? 0)
+    return store
   }
 
   /// Stores batches as one ingest and gives its counts.
@@ -50,7 +62,7 @@ final class ScratchStore {
 
   /// The rows of a query, each as its columns' texts.
   func rows(_ sql: String) throws -> [String] {
-    try open(.reader).queue.inDatabase { database in
+    try reading().queue.inDatabase { database in
       try Row.fetchAll(database, sql: sql).map { row in
         row.databaseValues.map { $0.isNull ? "NULL" : String.fromDatabaseValue($0) ?? "\($0)" }
           .joined(separator: " ")
@@ -59,7 +71,7 @@ final class ScratchStore {
   }
 
   func number(_ sql: String) throws -> Int {
-    try open(.reader).queue.inDatabase { try Int.fetchOne($0, sql: sql) ?? -1 }
+    try reading().queue.inDatabase { try Int.fetchOne($0, sql: sql) ?? -1 }
   }
 
   /// Runs a statement in a role; gives the message with which the store refuses it, or nil.
@@ -76,6 +88,7 @@ final class ScratchStore {
 
   /// Runs a statement that no rule of the schema holds back, as a damaged disk or another program might.
   func damage(_ sql: String) throws {
+    reader = nil
     let queue = try DatabaseQueue(path: path)
     try queue.inDatabase { database in
       let triggers = try String.fetchAll(
