@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For daily work: builds what has changed, then runs the tests that only compute, in about a minute. Those that try many seeds
+# For daily work: builds what has changed, then runs the tests that only compute, in a minute or two. Those that try many seeds
 # try fewer, and those that take seconds each are left to Tests/run.sh, which is the whole check. With options, every test
 # that they choose is run.
 #   Tests/quick.sh [OPTION of swift test]...
