@@ -23,11 +23,13 @@ enum LanguageRules {
     let texts = file.isSwift ? literals(of: file) : file.numbered.map { (line: $0.number, text: $0.line) }
     return texts.flatMap { line, text in
       let words = spaced(text)
-      return oldWords.filter { words.contains(spaced($0.word)) }.map {
-        "\(file.path):\(line): '\($0.word)'; write \($0.better)"
+      return zip(oldWords, spacedWords).filter { words.holds($1) }.map { old, _ in
+        "\(file.path):\(line): '\(old.word)'; write \(old.better)"
       }
     }
   }
+
+  private static let spacedWords = oldWords.map { spaced($0.word) }
 
   /// The words of a text in lower case, each between blanks, so that whole words can be found.
   private static func spaced(_ text: String) -> String {

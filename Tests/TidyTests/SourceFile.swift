@@ -2,6 +2,12 @@
 
 import Foundation
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// One text file of the repository.
 struct SourceFile {
   static let root = URL(filePath: #filePath)
@@ -9,10 +15,12 @@ struct SourceFile {
 
   /// The path below the root of the repository.
   let path: String
+  let text: String
   let lines: [String]
 
   init(_ path: String, _ text: String) {
     self.path = path
+    self.text = text
     lines = text.components(separatedBy: "\n")
   }
 
@@ -40,6 +48,11 @@ struct SourceFile {
 
   /// The lines with their numbers, from 1.
   var numbered: [(number: Int, line: String)] { lines.enumerated().map { ($0 + 1, $1) } }
+
+  /// The lines that hold a word, in their order.
+  func lines(holding word: String) -> [(number: Int, line: String)] {
+    text.holds(word) ? numbered.filter { $0.line.holds(word) } : []
+  }
 
   /// The functions and initialisers that have a body, with their lengths in lines.
   ///
@@ -117,4 +130,10 @@ extension SourceFile {
     }
     return files.sorted { $0.path < $1.path }
   }
+}
+
+extension String {
+  /// Whether this text, which has no byte 0, has those bytes somewhere: the rules ask it of each line for dozens of words, and
+  /// comparing letters takes a hundred times as long.
+  func holds(_ word: String) -> Bool { strstr(self, word) != nil }
 }

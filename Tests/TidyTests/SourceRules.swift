@@ -75,12 +75,11 @@ enum SourceRules {
 
   /// Calls and words that have no place in `Sources`.
   static func words(_ file: SourceFile) -> [String] {
-    let banned = ["try!", " as!", "fatalError(", "TODO", "FIXME"]
-    return file.numbered.flatMap { number, line in
-      var found = banned.filter(line.contains)
-      if file.name != "Output.swift", callsPrint(line) { found.append("print(") }
-      return found.map { "\(file.path):\(number): \($0)" }
+    let banned = ["try!", " as!", "fatalError(", "TODO", "FIXME"].flatMap { word in
+      file.lines(holding: word).map { "\(file.path):\($0.number): \(word)" }
     }
+    let prints = file.lines(holding: "print(").filter { file.name != "Output.swift" && callsPrint($0.line) }
+    return banned + prints.map { "\(file.path):\($0.number): print(" }
   }
 
   /// Whether the line calls a function of this very name, and none whose name ends like it.
@@ -105,12 +104,12 @@ enum SourceRules {
       "static var shared",
       "static let shared",
     ]
-    return file.numbered.flatMap { number, line in
-      let isComment = line.drop { $0 == " " }.hasPrefix("//")
-      let code =
-        isComment ? "" : line.replacing("addTask", with: "").replacing("makeFutureWithTask", with: "")
-      let others = unchecked.filter { $0.file != file.path && code.contains($0.word) }.map(\.word)
-      return (banned.filter(code.contains) + others).map { "\(file.path):\(number): \($0)" }
+    let others = unchecked.filter { $0.file != file.path }.map(\.word)
+    return (banned + others).flatMap { word in
+      file.lines(holding: word).filter { _, line in
+        !line.drop { $0 == " " }.hasPrefix("//")
+          && line.replacing("addTask", with: "").replacing("makeFutureWithTask", with: "").holds(word)
+      }.map { "\(file.path):\($0.number): \(word)" }
     }
   }
 
@@ -140,9 +139,9 @@ enum SourceRules {
   /// The calls of `pulling` in the files of the rooms above the store that may not make them.
   static func secondWaysIn(_ file: SourceFile) -> [String] {
     guard ["Sync", "Ingest", "Commands"].contains(file.room) else { return [] }
-    return file.numbered.flatMap { number, line in
-      pulling.filter { !$0.files.contains(file.name) && calls($0.call, line) }.map {
-        "\(file.path):\(number): \($0.call) is for \($0.files.sorted())"
+    return pulling.filter { !$0.files.contains(file.name) }.flatMap { way in
+      file.lines(holding: way.call).filter { calls(way.call, $0.line) }.map {
+        "\(file.path):\($0.number): \(way.call) is for \(way.files.sorted())"
       }
     }
   }
@@ -210,9 +209,8 @@ enum SourceRules {
 
   /// Paths of one machine.
   static func machinePaths(_ file: SourceFile) -> [String] {
-    let folders = ["root", "work"].map { "/\($0)/" }
-    return file.numbered.flatMap { number, line in
-      folders.filter(line.contains).map { "\(file.path):\(number): \($0)" }
+    ["root", "work"].map { "/\($0)/" }.flatMap { folder in
+      file.lines(holding: folder).map { "\(file.path):\($0.number): \(folder)" }
     }
   }
 
