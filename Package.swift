@@ -14,9 +14,9 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
   ] + warnings
 
-// Where the project is checked, the rooms in which tests spend the most time are optimised, with the assertions of a debug build:
-// compiling them takes a minute and a half of a processor longer, and the tests three less. Only where Tests/compiler.sh says so,
-// and never in a release: CI is set wherever somebody builds a program that depends on this package.
+// Where the project is checked, the targets in which tests spend the most time are optimised, with the assertions of a debug
+// build: compiling them takes a minute and a half of a processor longer, and the tests three less. Only where
+// Tests/compiler.sh says so, and never in a release: who builds a program that depends on this package may set CI, too.
 let busy: [SwiftSetting] =
   settings
   + (Context.environment["GLUCOPORT_CHECK"] == nil
@@ -78,7 +78,7 @@ let package = Package(
         "Logbook", "CBZip2", "CExpat", "CLZMA", "CZlib", "CZstd",
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
-      swiftSettings: settings),
+      swiftSettings: busy),
     .target(
       name: "Formats", dependencies: ["Archives", "Logbook", "Nightscout", "TemporaryFiles"],
       swiftSettings: busy),

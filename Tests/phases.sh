@@ -48,8 +48,8 @@ failed_tests() {
       name = $0; sub(/^[^ ]+ Test /, "", name); sub(/ (passed|failed) after .*/, "", name)
       sub(/ with [0-9]+ test cases?$/, "", name); begun[name]--
       if ($0 ~ / failed after /) print "failed: " name }
-    /^[^ ]+ Test run with / { ended = 1 }
-    END { if (!ended) for (name in begun) if (begun[name] > 0) print "did not end: " name }' "$@" | sort -u
+    /^[^ ]+ Test run with / { ended++ }
+    END { if (ended < ARGC - 1) for (name in begun) if (begun[name] > 0) print "did not end: " name }' "$@" | sort -u
 }
 
 finish() {
@@ -67,7 +67,7 @@ finish() {
   printf '%5d s in all\n' "$SECONDS"
   if [ "$status" -ne 0 ]; then
     printf '\n== FAILED in: %s\n' "$last"
-    [ ${#logs[@]} -eq 0 ] || failed_tests "${logs[@]:(-1)}"
+    [ ${#logs[@]} -eq 0 ] || failed_tests "${logs[@]}"
   else
     printf '\n== passed\n'
   fi
@@ -85,15 +85,46 @@ require() {
 source Tests/compiler.sh
 
 # build OPTION…: the debug build of everything, in which warnings are errors.
-build() { swift build --build-tests "${compiler[@]}" "$@"; }
+build() { swift build --build-tests --disable-xctest "${compiler[@]}" "$@"; }
 
-# check OPTION…: runs tests that are built. What failed is printed again, where it is found among a thousand others.
-check() {
-  local log="$work/tests-${#logs[@]}.log"
-  logs+=("$log")
-  swift test --skip-build --disable-xctest "${compiler[@]}" "$@" 2>&1 | tee "$log" && return
+# test_program: sets `tests` to the program of the tests that are built, with its first options. `swift test` would read the
+# descriptions of all packages again whenever any variable of the environment has changed, for some ten seconds.
+test_program() {
+  local folder
+  folder=$(swift build --show-bin-path)
+  tests=(env NO_COLOR=1 "$folder/glucoportPackageTests.xctest" --testing-library swift-testing)
+}
+
+# show_failures: prints again what failed, where it is found among a thousand others.
+show_failures() {
   printf '\n== failures\n'
-  grep -A 20 -E '✘ |^error: |Fatal error' "$log" | grep -vE '^◇ |^✔ ' || true
+  cat "${logs[@]}" | grep -A 20 -E '✘ |^error: |Fatal error' | grep -vE '^◇ |^✔ ' || true
+}
+
+# check OPTION…: runs tests that are built.
+check() {
+  local tests
+  test_program
+  logs=("$work/tests.log")
+  "${tests[@]}" "$@" 2>&1 | tee "${logs[0]}" && return
+  show_failures
+  return 1
+}
+
+# check_apart OPTION…: the same in two programs, of which one prints when both have ended. In a single one, tests that run side
+# by side wait for each other's memory and for what Swift knows of types: two processors do a fifth more than one does.
+check_apart() {
+  local tests width=$((($(nproc) + 1) / 2)) half='LogbookStoreTests\.|SyncTests\.' status=0
+  test_program
+  tests+=(--experimental-maximum-parallelization-width "$width")
+  logs=("$work/tests.log" "$work/tests-of-stores.log")
+  "${tests[@]}" --filter "$half" "$@" >"${logs[1]}" 2>&1 & background+=($!)
+  "${tests[@]}" --skip "$half" "$@" 2>&1 | tee "${logs[0]}" || status=1
+  wait "${background[-1]}" || status=1
+  unset 'background[-1]'
+  cat "${logs[1]}"
+  [ "$status" -ne 0 ] || return 0
+  show_failures
   return 1
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# For daily work: builds what has changed, then runs the tests that only compute, in a minute or two. Those that try many seeds
+# For daily work: builds what has changed, then runs the tests that only compute, in a minute. Those that try many seeds
 # try fewer, and those that take seconds each are left to Tests/run.sh, which is the whole check. With options, every test
 # that they choose is run.
 #   Tests/quick.sh [OPTION of swift test]...
@@ -20,5 +20,8 @@ heavy+='|Fault|ForeignProgram|GenericKind|HostileText|Interleaving|Interruption|
 heavy+='|ListingOrder|LookupCost|Overlap|RandomPicture|ReadAhead|Reexport|SampleImport|ScatteredImport|SendOrder'
 heavy+='|Simulation|SiteMove|SiteRemoval|SiteTraffic|SpreadsheetDamage|Undo|UndoSequence|VerifyTraffic|WaitingIngest'
 heavy+='|WithdrawnReadings|ZoneHistory|ZoneSync'
-[ $# -gt 0 ] || set -- --skip "[.]($heavy)(Tests|Conformance)/"
-check --skip "$waiting" "$@"
+if [ $# -gt 0 ]; then
+  check --skip "$waiting" "$@"
+else
+  check_apart --skip "$waiting" --skip "[.]($heavy)(Tests|Conformance)/"
+fi

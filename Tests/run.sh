@@ -55,7 +55,7 @@ simulated="$work/schedules.log"
 background+=("$simulation")
 
 phase "tests that compute, side by side"
-check --skip "$waiting" --skip "$alone"
+check_apart --skip "$waiting" --skip "$alone"
 
 # Tests of servers and of whole programs wait for others with a limit; side by side with hundreds that only compute,
 # a small machine would let them wait too long. A few at a time find the machine idle more often than not.

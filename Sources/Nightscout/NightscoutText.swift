@@ -16,8 +16,11 @@ package enum NightscoutText {
 
   /// The text without blanks at its ends.
   static func trimmed(_ text: String) -> String {
-    let scalars = text.unicodeScalars.drop(while: isBlank).reversed().drop(while: isBlank)
-    return String(String.UnicodeScalarView(scalars.reversed()))
+    let scalars = text.unicodeScalars
+    guard let first = scalars.firstIndex(where: { !isBlank($0) }),
+      let last = scalars.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(scalars[first...last])
   }
 
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {

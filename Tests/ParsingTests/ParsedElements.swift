@@ -23,7 +23,10 @@ extension ParsedContent {
       "ends of tags in a plain value", 20_000, repeated(">", between: "<Root><Row a=\"", "\"/></Root>")),
     elements("ends of tags in a text", 20_000, repeated(" >", between: "<Root>", "</Root>")),
     elements("ends of tags in characters", 20_000, repeated(">", between: "<Root><![CDATA[", "]]></Root>")),
-    elements("references", 40_000, repeated("&amp;", between: "<Root><Row a=\"", "\"/></Root>")),
+    elements("references", 5000, repeated("&amp;", between: "<Root><Row a=\"", "\"/></Root>")),
+    // Longer than a piece, so that expat reads them.
+    elements(
+      "references in several pieces", 100_000, repeated("&amp;", between: "<Root><Row a=\"", "\"/></Root>")),
   ]
 
   private static func elements(_ name: String, _ size: Int, _ make: @escaping @Sendable (Int) -> [UInt8])
