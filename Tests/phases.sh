@@ -40,16 +40,17 @@ phase() {
 
 # failed_tests LOG…: the tests that failed, and those that did not end, as after a trap.
 failed_tests() {
+  local log
   # Not every awk knows that a sign of several bytes is one, so that the first word is whatever has no blank.
-  awk '
+  for log in "$@"; do awk '
     / started\.$/ && /^[^ ]+ Test / && !/^[^ ]+ Test (run|case) / {
       name = $0; sub(/^[^ ]+ Test /, "", name); sub(/ started\.$/, "", name); begun[name]++ }
     /^[^ ]+ Test .* (passed|failed) after / && !/^[^ ]+ Test run / {
       name = $0; sub(/^[^ ]+ Test /, "", name); sub(/ (passed|failed) after .*/, "", name)
       sub(/ with [0-9]+ test cases?$/, "", name); begun[name]--
       if ($0 ~ / failed after /) print "failed: " name }
-    /^[^ ]+ Test run with / { ended++ }
-    END { if (ended < ARGC - 1) for (name in begun) if (begun[name] > 0) print "did not end: " name }' "$@" | sort -u
+    /^[^ ]+ Test run with / { ended = 1 }
+    END { if (!ended) for (name in begun) if (begun[name] > 0) print "did not end: " name }' "$log"; done | sort -u
 }
 
 finish() {
@@ -107,6 +108,8 @@ check() {
   test_program
   logs=("$work/tests.log")
   "${tests[@]}" "$@" 2>&1 | tee "${logs[0]}" && return
+  # EX_UNAVAILABLE, with which the program says that it found none.
+  if [ $? -eq 69 ]; then echo "no test is chosen by: $*"; fi
   show_failures
   return 1
 }

@@ -3,9 +3,22 @@
 # For daily work: builds what has changed, then runs the tests that only compute, in a minute. Those that try many seeds
 # try fewer, and those that take seconds each are left to Tests/run.sh, which is the whole check. With options, every test
 # that they choose is run.
-#   Tests/quick.sh [OPTION of swift test]...
+#   Tests/quick.sh [--filter REGEX | --skip REGEX | --no-parallel]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# The program of the tests leaves out what it does not know, and would run all of them.
+options=("$@")
+while [ ${#options[@]} -gt 0 ]; do
+  case ${options[0]} in
+    --filter | --skip) values=1 ;;
+    --no-parallel) values=0 ;;
+    *) values=${#options[@]} ;;
+  esac
+  [ ${#options[@]} -gt "$values" ] || { sed -n 's/^#   //p' Tests/quick.sh >&2; exit 64; }
+  options=("${options[@]:1 + values}")
+done
+
 source Tests/phases.sh
 
 require swift "install Swift 6.2 or newer, see https://www.swift.org/install/linux"
@@ -21,7 +34,7 @@ heavy+='|ListingOrder|LookupCost|Overlap|RandomPicture|ReadAhead|Reexport|Sample
 heavy+='|Simulation|SiteMove|SiteRemoval|SiteTraffic|SpreadsheetDamage|Undo|UndoSequence|VerifyTraffic|WaitingIngest'
 heavy+='|WithdrawnReadings|ZoneHistory|ZoneSync'
 if [ $# -gt 0 ]; then
-  check --skip "$waiting" "$@"
+  check "$@"
 else
   check_apart --skip "$waiting" --skip "[.]($heavy)(Tests|Conformance)/"
 fi

@@ -39,7 +39,7 @@ import Testing
 
   /// The suite itself is able to fail.
   @Test func quadraticWorkIsFound() throws {
-    let quadratic = ParsedContent("quadratic", 200) {
+    let quadratic = ParsedContent("quadratic", 400) {
       [UInt8](repeating: 1, count: $0)
     } _: { bytes in
       var sum = 0
@@ -60,23 +60,26 @@ import Testing
     #expect(best <= maxRatio, "\(content)")
   }
 
-  /// What a doubling of the input multiplies the work with, on average, as soon as that is small enough.
+  /// What a doubling of the input multiplies the work with, on average over several that end with twice the content's size, as
+  /// soon as that is small enough.
   private static func growth(_ content: ParsedContent, doublings: Int, enough: Double) throws -> Double {
     let factor = 1 << doublings
-    let inputs = [content.make(content.size), content.make(factor * content.size)]
+    let inputs = [2 * content.size / factor, 2 * content.size].map(content.make)
     #expect(
-      Double(inputs[1].count) <= 1.025 * Double(factor * inputs[0].count),
+      Double(inputs[1].count) <= 1.05 * Double(factor * inputs[0].count),
       "\(content) is no input \(factor) times as long")
+    // What takes less than the clock's steps says nothing.
+    let least = 0.001 * pow(maxRatio, Double(1 - doublings))
     var best = [Double.infinity, Double.infinity]
     for _ in 1...maxRounds {
       // The longer input meets the cold caches, so that what is small enough in the first round is so.
       for (index, input) in inputs.enumerated().reversed() {
         best[index] = min(best[index], try seconds(content, input))
       }
-      // What takes less than the clock's steps says nothing; no cache makes the difference in what takes seconds.
-      if best[1] <= max(best[0], 0.001) * pow(enough, Double(doublings)) || best[1] > 2 { break }
+      // No cache makes the difference in what takes seconds.
+      if best[1] <= max(best[0], least) * pow(enough, Double(doublings)) || best[1] > 2 { break }
     }
-    return pow(best[1] / max(best[0], 0.001), 1 / Double(doublings))
+    return pow(best[1] / max(best[0], least), 1 / Double(doublings))
   }
 
   private static func seconds(_ content: ParsedContent, _ input: [UInt8]) throws -> Double {

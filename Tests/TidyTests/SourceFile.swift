@@ -15,13 +15,15 @@ struct SourceFile {
 
   /// The path below the root of the repository.
   let path: String
+  /// Where it has a byte 0, there is a blank.
   let text: String
   let lines: [String]
 
   init(_ path: String, _ text: String) {
     self.path = path
-    self.text = text
-    lines = text.components(separatedBy: "\n")
+    self.text =
+      text.utf8.contains(0) ? String(decoding: text.utf8.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self) : text
+    lines = self.text.components(separatedBy: "\n")
   }
 
   var name: String { (path as NSString).lastPathComponent }
