@@ -83,8 +83,8 @@ package struct Glucoport: ParsableCommand {
 
   /// Ends the process with a message where the system gives it too few threads or files to work: the runtime would wait for
   /// ever, or trap.
-  package static func requireThreads() {
-    guard let reason = SpareThreads.fault(threads: SpareThreads.ofProgram) else { return }
+  package static func requireResources() {
+    guard let reason = SpareResources.ofProgram.fault() else { return }
     Output().message("glucoport: \(reason)")
     exit(withError: ExitCode(ExitStatus.temporary.rawValue))
   }

@@ -134,8 +134,8 @@ struct ServeCommand: AsyncParsableCommand, ClassifiedCommand {
   }
 
   func run() async throws {
-    if let fault = SpareThreads.fault(threads: SpareThreads.ofServer) { throw Failure(.temporary, fault) }
     let settings = try settings()
+    if let fault = SpareResources.ofServer(settings).fault() { throw Failure(.temporary, fault) }
     let storage = try EmbeddedStorage(folder: dataOptions.path)
     do {
       try await LogbookServer(storage, settings).run { urls in Self.show(urls.map { "listening on \($0)" }) }

@@ -13,6 +13,8 @@ struct DatabaseFile: Sendable {
   /// How long a connection waits for another process: `serve token` writes beside a running server.
   private static let busyTimeoutSeconds = 5.0
   private static let maxReaders = 3
+  /// How many files are open for one: each connection has the database and its log, and they share their memory.
+  static let maxFiles = 2 * (maxReaders + 1) + 1
 
   /// Opens the file, or creates it.
   ///

@@ -30,6 +30,12 @@ package final class EmbeddedStorage: ServerStorage {
     self.quota = quota
   }
 
+  /// How many files are open at most: the lock, the logins, the logbooks that were used last, and for each request that is
+  /// worked on a logbook that others have displaced.
+  package static func maxFiles(requests: Int) -> Int {
+    1 + DatabaseFile.maxFiles * (1 + OpenLogbooks.maxOpen + requests)
+  }
+
   /// What the logbook of a login offers to it.
   package func logbook(for login: Login) -> any LogbookService {
     EmbeddedLogbook(

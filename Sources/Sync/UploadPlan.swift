@@ -58,7 +58,7 @@ package struct UploadPlan: Sendable {
 
   /// Goes on to the next step.
   ///
-  /// - Throws: `UploadPlanError` for an event that the current step cannot have; debug builds stop at once.
+  /// - Throws: `UploadPlanError` for an event that the current step cannot have; builds with assertions stop at once.
   package mutating func note(_ event: UploadEvent) throws(UploadPlanError) {
     guard let next = state(after: event) else {
       let error = UploadPlanError(step: current, event: event)

@@ -7,5 +7,5 @@ Glucoport.showVersionAlone()
 // Before there are threads, which might read the environment at the same time.
 Glucoport.muteRuntime()
 // Before the first `await`: without a thread nobody would go on behind it.
-Glucoport.requireThreads()
+Glucoport.requireResources()
 await Glucoport.main()

@@ -62,7 +62,7 @@ enum PackagedSystemUnits {
       # Requests that run are finished first.
       TimeoutStopSec=90
       MemoryMax=512M
-      TasksMax=64
+      TasksMax=512
       LimitNOFILE=4096
       PrivateDevices=yes
       PrivateUsers=yes

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogbookServer
+import ServerStore
+
+#if canImport(Glibc)
+  import Glibc
+
+  private let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+#elseif canImport(Musl)
+  import Musl
+
+  private let openFiles = RLIMIT_NOFILE
+#endif
+
+/// Threads that run and files that are open at once, beside those that are open already: what the runtime needs and does not
+/// ask for politely.
+struct SpareResources {
+  /// The queue's own thread, two that work, two for the network, and one that reads ahead. An upload has 17 files open, and an
+  /// import from a simulated meter 27.
+  static let ofProgram = SpareResources(threads: 6, files: 64)
+
+  /// Those of a server: for each processor a thread that waits for the network, with three files, and one that resolves names;
+  /// a file for each connection and each socket that it listens on, and those of its storage.
+  static func ofServer(_ settings: ServerSettings) -> SpareResources {
+    let sockets = settings.addresses.count + settings.systemSockets.count
+    return SpareResources(
+      threads: ofProgram.threads + 2 * Host.processors,
+      files: ofProgram.files + 3 * Host.processors + settings.maxConnections + sockets
+        + EmbeddedStorage.maxFiles(requests: settings.maxRequests))
+  }
+
+  let threads: Int
+  let files: Int
+
+  /// Why this process cannot have them; nil where it can. A limit that it may raise itself is raised.
+  func fault() -> String? { filesFault() ?? threadsFault() }
+
+  /// No file is opened to try it: each second libdispatch opens one for each of its threads that work, to see what they do, and
+  /// traps where it cannot (`_dispatch_workq_count_runnable_workers` of its workqueue.c, in Swift 6.3).
+  private func filesFault() -> String? {
+    var limit = rlimit()
+    guard getrlimit(openFiles, &limit) == 0 else { return nil }
+    let spare = Self.closedDescriptors(below: limit.rlim_cur, atMost: files)
+    guard spare < files else { return nil }
+    let missing = rlim_t(files - spare)
+    if limit.rlim_max - limit.rlim_cur >= missing {
+      limit.rlim_cur += missing
+      if setrlimit(openFiles, &limit) == 0 { return nil }
+    }
+    return "only \(spare) more files can be open at once, and \(files) are needed; allow more (ulimit -n)"
+  }
+
+  private static func closedDescriptors(below limit: rlim_t, atMost count: Int) -> Int {
+    var closed = 0
+    for descriptor in 0..<Int32(clamping: limit) where fcntl(descriptor, F_GETFD) < 0 {
+      closed += 1
+      if closed == count { break }
+    }
+    return closed
+  }
+
+  /// They are started and wait for the end of a pipe.
+  private func threadsFault() -> String? {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { return "cannot open a pipe: \(String(cString: strerror(errno)))" }
+    var running: [pthread_t] = []
+    var reason: Int32 = 0
+    for _ in 0..<threads where reason == 0 {
+      var thread = pthread_t()
+      let end = UnsafeMutableRawPointer(bitPattern: Int(ends[0]) + 1)
+      reason = pthread_create(
+        &thread, nil,
+        { end in
+          var byte: UInt8 = 0
+          let descriptor = Int32(Int(bitPattern: end) - 1)
+          while read(descriptor, &byte, 1) < 0, errno == EINTR {}
+          return nil
+        }, end)
+      if reason == 0 { running.append(thread) }
+    }
+    close(ends[1])
+    for thread in running { pthread_join(thread, nil) }
+    close(ends[0])
+    return reason == 0
+      ? nil
+      : "cannot start a thread: \(String(cString: strerror(reason))); allow more processes (ulimit -u) or memory (ulimit -v)"
+  }
+}
