@@ -336,7 +336,7 @@ struct AccuChekGuideTests {
   }
 
   /// Glucose, and then meal marks that end in another way than is known.
-  @Test(arguments: [
+  private static let spoiltMealMarks: [(String, [Transcript.Step])] = [
     ("a refusal", HexSession.steps("< E700000E000C0014 03000006 000900000000")),
     ("no such segment", transfer(3, id: 0x14, result: 1)), ("a busy meter", transfer(3, id: 0x14, result: 2)),
     (
@@ -350,7 +350,9 @@ struct AccuChekGuideTests {
     ),
     ("a message of no known type", HexSession.steps("< E80000020000")), ("silence", HexSession.steps("!")),
     ("an abort", HexSession.steps("< E60000020000")),
-  ])
+  ]
+
+  @Test(arguments: spoiltMealMarks)
   func mealMarksThatCannotBeReadCostNoGlucose(what: String, steps: [Transcript.Step]) throws {
     let asked = Self.transfer(3, id: 0x14).prefix(1)
     let came = steps.filter { if case .receive = $0.exchange { true } else { false } }
