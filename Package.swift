@@ -16,11 +16,12 @@ let settings: [SwiftSetting] =
 
 // Where the project is checked, the targets in which tests spend the most time are optimised, with the assertions of a debug
 // build: compiling them takes a minute and a half of a processor longer, and the tests three less. Only where
-// Tests/compiler.sh says so, and never in a release: who builds a program that depends on this package may set CI, too.
+// Tests/compiler.sh says so: who builds a program that depends on this package may set CI, too. It compiles with -Onone,
+// and of two such options only the frontend takes this one.
 let busy: [SwiftSetting] =
   settings
   + (Context.environment["GLUCOPORT_CHECK"] == nil
-    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))])
+    ? [] : [.unsafeFlags(["-Xfrontend", "-O", "-assert-config", "Debug"])])
 
 // Only for who writes the documentation of the libraries: GLUCOPORT_DOCUMENTATION=1 swift package generate-documentation.
 let documentation: [Package.Dependency] =

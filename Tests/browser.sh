@@ -5,10 +5,10 @@
 # same for a page of `glucoport serve --pages`.
 # Then damages a page in many ways, each of which must be found. Needs root where packages are missing.
 #   Tests/browser.sh [PROGRAM [FOLDER]]
-# By default the program is the debug build. With FOLDER, such as Samples/report, it writes the screenshots there.
+# By default the program is that of the checks. With FOLDER, such as Samples/report, it writes the screenshots there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-program=$(realpath "${1:-.build/debug/glucoport}")
+program=$(realpath "${1:-.build/checks/release/glucoport}")
 folder=${2:-}
 Tests/install-packages.sh chromium python3 poppler-utils
 

@@ -39,7 +39,7 @@ rm -rf .build/packages/long
 Tests/reproducible.sh '' .build/packages/long
 
 phase "packages in a fresh Debian root"
-GLUCOPORT_METER_PLUG=$(swift build --show-bin-path)/meter-plug Tests/fresh-root.sh .build/packages/long
+GLUCOPORT_METER_PLUG=$(built meter-plug) Tests/fresh-root.sh .build/packages/long
 
 phase "many damaged exports"
 GLUCOPORT_FUZZ_ROUNDS=${GLUCOPORT_FUZZ_ROUNDS:-20000} check --filter '\.MutationTests/'
@@ -61,7 +61,7 @@ GLUCOPORT_EACH_REQUEST=1 check --filter '\.SiteMoveTests/'
 GLUCOPORT_SLOW_SITE=1 check --filter '\.SlowSiteTests/'
 
 phase "reports in a browser"
-Tests/browser.sh "$(swift build --show-bin-path)/glucoport"
+Tests/browser.sh "$(built glucoport)"
 
 phase "meters at a real kernel's USB stack"
 Tests/usb-guest.sh

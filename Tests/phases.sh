@@ -4,7 +4,8 @@
 # simulation. Every check runs without a person: no standard input, and an exit status other than 0 when anything fails.
 
 exec </dev/null
-work=.build/checks
+source Tests/compiler.sh
+work=$build_folder
 mkdir -p "$work"
 export CI=true
 
@@ -83,17 +84,13 @@ require() {
   command -v "$1" >/dev/null || { echo "$1 is missing: $2" >&2; exit 69; }
 }
 
-source Tests/compiler.sh
-
-# build OPTION…: the debug build of everything, in which warnings are errors.
-build() { swift build --build-tests --disable-xctest "${compiler[@]}" "$@"; }
+# build OPTION…: builds everything; warnings are errors.
+build() { compile --build-tests --disable-xctest "$@"; }
 
 # test_program: sets `tests` to the program of the tests that are built, with its first options. `swift test` would read the
 # descriptions of all packages again whenever any variable of the environment has changed, for some ten seconds.
 test_program() {
-  local folder
-  folder=$(swift build --show-bin-path)
-  tests=(env NO_COLOR=1 "$folder/glucoportPackageTests.xctest" --testing-library swift-testing)
+  tests=(env NO_COLOR=1 "$(built glucoportPackageTests.xctest)" --testing-library swift-testing)
 }
 
 # show_failures: prints again what failed, where it is found among a thousand others.
@@ -114,18 +111,31 @@ check() {
   return 1
 }
 
-# check_apart OPTION…: the same in two programs, of which one prints when both have ended. In a single one, tests that run side
-# by side wait for each other's memory and for what Swift knows of types: two processors do a fifth more than one does.
+# ended: waits for the first of `background` that ends, and gives its status.
+ended() {
+  local process which status=0 others=()
+  wait -n -p which "${background[@]}" || status=$?
+  for process in "${background[@]}"; do [ "$process" = "$which" ] || others+=("$process"); done
+  background=("${others[@]}")
+  return "$status"
+}
+
+# check_apart OPTION…: the same in several programs, as many at a time as there are processors, the longest first. In a single
+# one, tests that run side by side wait for each other's memory and for what Swift knows of types: two processors do a fifth
+# more than one does. Prints when all have ended.
 check_apart() {
-  local tests width=$((($(nproc) + 1) / 2)) half='LogbookStoreTests\.|SyncTests\.' status=0
+  local tests groups=('SyncTests\.' 'LogbookStoreTests\.' 'FormatsTests\.' '(Ingest|Parsing)Tests\.') all choice status=0
+  all=$(IFS='|'; echo "${groups[*]}")
   test_program
-  tests+=(--experimental-maximum-parallelization-width "$width")
-  logs=("$work/tests.log" "$work/tests-of-stores.log")
-  "${tests[@]}" --filter "$half" "$@" >"${logs[1]}" 2>&1 & background+=($!)
-  "${tests[@]}" --skip "$half" "$@" 2>&1 | tee "${logs[0]}" || status=1
-  wait "${background[-1]}" || status=1
-  unset 'background[-1]'
-  cat "${logs[1]}"
+  tests+=(--experimental-maximum-parallelization-width 1)
+  logs=()
+  for choice in "--skip $all" "${groups[@]/#/--filter }"; do
+    if [ ${#background[@]} -ge "$(nproc)" ]; then ended || status=1; fi
+    logs+=("$work/tests-${#logs[@]}.log")
+    "${tests[@]}" "${choice%% *}" "${choice#* }" "$@" >"${logs[-1]}" 2>&1 & background+=($!)
+  done
+  while [ ${#background[@]} -gt 0 ]; do ended || status=1; done
+  cat "${logs[@]}"
   [ "$status" -ne 0 ] || return 0
   show_failures
   return 1

@@ -20,8 +20,8 @@ Tests/install-packages.sh debootstrap e2fsprogs kmod
 unpack_kernel
 plug=${GLUCOPORT_USB_GUEST:-}
 if [ -z "$plug" ]; then
-  swift build "${compiler[@]}" --product usb-guest
-  plug=$(swift build "${compiler[@]}" --show-bin-path)/usb-guest
+  compile --product usb-guest
+  plug=$(built usb-guest)
 fi
 
 work=$PWD/.build/plug-in

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compares `glucoport stats` with the published figures of the example data of iglu (five subjects, Dexcom G4). The data is
 # not part of this project: the first argument is its CSV with the columns id, time and gl, such as
-# tests/data/example_data_5_subject.csv of iglu_python. The second is the program; by default the debug build.
+# tests/data/example_data_5_subject.csv of iglu_python. The second is the program; by default that of the checks.
 set -euo pipefail
 data=${1:?the CSV with the columns id, time and gl}
-program=$(realpath "${2:-$(dirname "$0")/../.build/debug/glucoport}")
+program=$(realpath "${2:-$(dirname "$0")/../.build/checks/release/glucoport}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -14,7 +14,7 @@ Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzs
 swift --version
 
 # Other packages come from afar while this machine has other work. What fails here is said by the build.
-swift package resolve >/dev/null 2>&1 & resolution=$!
+swift package --scratch-path "$build_folder" resolve >/dev/null 2>&1 & resolution=$!
 background=("$resolution")
 
 phase "format and manual pages"
@@ -28,7 +28,7 @@ background=()
 build
 
 phase "units and packages"
-Tests/packaging.sh "$(swift build --show-bin-path)/glucoport"
+Tests/packaging.sh "$(built glucoport)"
 
 memory_folder
 alone='\.(CrashTests|UploadKillTests)/'
@@ -36,11 +36,14 @@ alone='\.(CrashTests|UploadKillTests)/'
 phase "tests that kill programs, one after the other"
 check --no-parallel --filter "$alone"
 
-# Seeded schedules take what the tests below leave of the machine. Many short ones and some long ones with a server of
-# ours, then some with a Nightscout site. Each commit has seeds of its own, so that together they try far more than one.
-# More, or others, with GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and
+phase "tests that compute, side by side"
+check_apart --skip "$waiting" --skip "$alone"
+
+# Seeded schedules take what the tests below leave of the machine while they wait. Many short ones and some long ones with a
+# server of ours, then some with a Nightscout site. Each commit has seeds of its own, so that together they try far more than
+# one. More, or others, with GLUCOPORT_SCHEDULES, GLUCOPORT_LONG_SCHEDULES, GLUCOPORT_SITE_SCHEDULES, GLUCOPORT_FIRST_SEED and
 # GLUCOPORT_STEPS. A seed that breaks a rule is printed with all that happened, and replays: simulate [site] 1 SEED STEPS.
-simulate=$(swift build --show-bin-path)/simulate steps=${GLUCOPORT_STEPS:-8}
+simulate=$(built simulate) steps=${GLUCOPORT_STEPS:-8}
 short=${GLUCOPORT_SCHEDULES:-600} long=${GLUCOPORT_LONG_SCHEDULES:-60} site=${GLUCOPORT_SITE_SCHEDULES:-60}
 first=${GLUCOPORT_FIRST_SEED:-$(($(commits) * 4000 + 1))}
 simulated="$work/schedules.log"
@@ -53,9 +56,6 @@ simulated="$work/schedules.log"
   schedules "$simulate" "$site" "$first" "$steps" site
 ) >"$simulated" 2>&1 & simulation=$!
 background+=("$simulation")
-
-phase "tests that compute, side by side"
-check_apart --skip "$waiting" --skip "$alone"
 
 # Tests of servers and of whole programs wait for others with a limit; side by side with hundreds that only compute,
 # a small machine would let them wait too long. A few at a time find the machine idle more often than not.

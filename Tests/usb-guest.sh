@@ -12,13 +12,12 @@ source Tests/guest-kernel.sh
 unpack_kernel
 work=.build/usb-guest
 mkdir -p "$work"
-swift build "${compiler[@]}" --product glucoport
-swift build "${compiler[@]}" --product usb-guest
-products=$(swift build "${compiler[@]}" --show-bin-path)
+compile --product glucoport
+compile --product usb-guest
 
 root=$work/root
 rm -rf "$root"
-add_programs "$root" "$products/glucoport" "$products/usb-guest"
+add_programs "$root" "$(built glucoport)" "$(built usb-guest)"
 cat >"$root/init" <<'INIT'
 #!/bin/busybox sh
 /bin/busybox mkdir -p /usr/bin /usr/sbin /sbin

@@ -141,7 +141,7 @@ else
 fi
 
 # dpkg-shlibdeps finds the packages of the libraries; where it is not there, these are Debian's names of them. A test does
-# without it: a debug program loads all of Swift, whose libraries it would read for seconds.
+# without it: a program that is not linked statically loads all of Swift, whose libraries it would read for seconds.
 libraries="libc6 (>= 2.36), libsqlite3-0 (>= 3.38), libusb-1.0-0, libbz2-1.0, libexpat1, liblzma5, libzstd1, zlib1g"
 if [ -z "${GLUCOPORT_COMPRESSION:-}" ] && command -v dpkg-shlibdeps >/dev/null; then
   mkdir -p "$work/debian"

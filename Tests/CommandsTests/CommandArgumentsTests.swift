@@ -63,6 +63,45 @@ import Testing
     #expect(NearestWord.distance("", "abc") == 3 && NearestWord.distance("abc", "") == 3)
     #expect(NearestWord.distance("abcd", "abdc") == 1 && NearestWord.distance("same", "same") == 0)
   }
+
+  /// A command as `--experimental-dump-help` has it.
+  private struct Declaration: Decodable {
+    struct Name: Decodable, Hashable { let kind, name: String }
+
+    struct Argument: Decodable {
+      let kind: String
+      let names: [Name]?
+      let isRepeating: Bool
+      let isOptional: Bool
+      let defaultValue: String?
+    }
+
+    let commandName: String
+    let arguments: [Argument]?
+    let subcommands: [Declaration]?
+
+    var all: [Declaration] { [self] + (subcommands ?? []).flatMap(\.all) }
+  }
+
+  private struct Help: Decodable { let command: Declaration }
+
+  /// The parser examines this itself, in debug builds alone, which those of a check are not.
+  @Test func noDeclarationContradictsItself() async throws {
+    let help = try await Program().run("--experimental-dump-help")
+    let commands = try JSONDecoder().decode(Help.self, from: Data(help.output.utf8)).command.all
+    #expect(commands.count > 50)
+    for command in commands {
+      let arguments = command.arguments ?? []
+      let names = arguments.flatMap { $0.names ?? [] }
+      #expect(Set(names).count == names.count, "a name twice in \(command.commandName)")
+      let positional = arguments.filter { $0.kind == "positional" }
+      #expect(
+        !positional.dropLast().contains { $0.isRepeating },
+        "an argument of \(command.commandName) behind one that takes all")
+      let flags = arguments.filter { $0.kind == "flag" && $0.isOptional && $0.defaultValue == "true" }
+      #expect(flags.isEmpty, "a flag of \(command.commandName) that changes nothing")
+    }
+  }
 }
 
 /// Names of files in bytes that are no UTF-8, as old disks and archives have them.

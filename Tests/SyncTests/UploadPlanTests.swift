@@ -247,18 +247,26 @@ import Testing
     }
   }
 
-  #if DEBUG
-    @Test func debugBuildsStopAtAnEventThatCannotBe() async {
-      await #expect(processExitsWith: .failure) {
-        var plan = UploadPlan(UploadOptions())
-        do {
-          try plan.note(.rolledBack)
-        } catch {
-          // As release builds do; it would end this process with success.
-        }
+  private static var hasAssertions: Bool {
+    var has = false
+    assert(
+      {
+        has = true
+        return true
+      }())
+    return has
+  }
+
+  @Test(.enabled(if: hasAssertions)) func assertionsStopAtAnEventThatCannotBe() async {
+    await #expect(processExitsWith: .failure) {
+      var plan = UploadPlan(UploadOptions())
+      do {
+        try plan.note(.rolledBack)
+      } catch {
+        // As builds without assertions do; it would end this process with success.
       }
     }
-  #endif
+  }
 
   @Test func anEventThatCannotBeIsToldAsABug() {
     let error = UploadPlanError(step: .begin, event: .rolledBack)
