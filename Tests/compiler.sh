@@ -36,4 +36,7 @@ if precompile 2>/dev/null; then compiler+=(-Xcxx -include-pch -Xcxx "$headers.pc
 compile() { GLUCOPORT_CHECK=1 swift build "${compiler[@]}" "$@"; }
 
 # built PRODUCT: the path of a program that is built.
-built() { echo "$(compile --show-bin-path)/$1"; }
+built() {
+  local folder
+  folder=$(compile --show-bin-path) && echo "$folder/$1"
+}
