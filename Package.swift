@@ -277,16 +277,40 @@ let package = Package(
         "Doctor", "Logbook", "LogbookStore", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),
+    // The built program in a folder of its own, exports for it to import, and its store as SQLite sees it.
+    .target(
+      name: "TestProgram",
+      dependencies: [
+        "Logbook", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "Subprocess", package: "swift-subprocess"),
+      ],
+      path: "Tests/TestProgram", swiftSettings: settings),
     .testTarget(
       name: "CommandsTests",
       dependencies: [
-        "glucoport", "embedding", "Commands", "Doctor", "Logbook", "LogbookAPI", "LogbookStore", "Formats",
-        "Meters", "Report",
-        "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestArchives", "TestServers", "USBTransport",
+        "glucoport", "embedding", "Commands", "Doctor", "Formats", "Logbook", "LogbookStore", "Meters",
+        "Report", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "Sync", "TestProgram", "USBTransport",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: settings
+    ),
+    // The program from outside, and with a server of ours or a site beside it. They do not depend on glucoport, so that they
+    // need not wait for Commands; CommandsTests does, so that a build of the tests builds it.
+    .testTarget(
+      name: "ProgramTests",
+      dependencies: [
+        "Logbook", "Meters", "SeededRandom", "SimulatedMeters", "SimulatedUSB", "TestArchives", "TestProgram",
         .product(name: "Subprocess", package: "swift-subprocess"),
       ],
       exclude: ["Stats"],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "ProgramRemoteTests",
+      dependencies: [
+        "Logbook", "LogbookAPI", "TestProgram", "TestServers", .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: settings
     ),
     // Device models, as the USB bus sees them: for tests of the drivers and of the whole program.

@@ -9,8 +9,9 @@ work=$build_folder
 mkdir -p "$work"
 export CI=true
 
-# Tests that wait for servers and for whole programs; all others only compute.
-waiting='CommandsTests\.|LogbookServerTests\.|RemotesTests\.|TestServersTests\.|USBTransportTests\.'
+# Targets whose tests wait for servers and for whole programs; all others only compute. Anchored, since files, too, have a
+# name that ends with "Tests.".
+waiting='^(Commands|Program|ProgramRemote|LogbookServer|Remotes|TestServers|USBTransport)Tests\.'
 
 phase='' phase_began=0 phase_used=0 phase_times=() background=() scratch='' logs=()
 
@@ -124,7 +125,7 @@ ended() {
 # one, tests that run side by side wait for each other's memory and for what Swift knows of types: two processors do a fifth
 # more than one does. Prints when all have ended.
 check_apart() {
-  local tests groups=('SyncTests\.' 'LogbookStoreTests\.' 'FormatsTests\.' '(Ingest|Parsing)Tests\.') all choice status=0
+  local tests groups=('^SyncTests\.' '^LogbookStoreTests\.' '^FormatsTests\.' '^(Ingest|Parsing)Tests\.') all choice status=0
   all=$(IFS='|'; echo "${groups[*]}")
   test_program
   tests+=(--experimental-maximum-parallelization-width 1)

@@ -4,6 +4,7 @@ import Foundation
 import Logbook
 import SimulatedMeters
 import SimulatedUSB
+import TestProgram
 import Testing
 
 @testable import Commands

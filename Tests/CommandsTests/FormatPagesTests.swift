@@ -4,6 +4,7 @@ import Formats
 import Foundation
 import Logbook
 import Meters
+import TestProgram
 import Testing
 
 @testable import Commands

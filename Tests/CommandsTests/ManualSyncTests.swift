@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestProgram
 import Testing
 
 /// What the commands about a remote print as JSON, beside glucoport-json(5).

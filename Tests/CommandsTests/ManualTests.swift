@@ -7,6 +7,7 @@ import GRDB
 import Logbook
 import LogbookStore
 import Meters
+import TestProgram
 import Testing
 
 @testable import Commands

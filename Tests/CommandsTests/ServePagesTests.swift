@@ -3,6 +3,7 @@
 import Foundation
 import Logbook
 import Report
+import TestProgram
 import Testing
 
 @testable import Commands
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test func namesAndNotesOfOthersAreOnlyTextOnAPage() async throws {
-    var rows = StatsRows()
+    var rows = ReadingRows()
     rows.add(.smbg, "123", at: "2026-03-01T07:10", serial: "\"<script>alert(1)</script>\"\"'&\u{202E}\"")
     let outcome = try await script(
       """

@@ -2,6 +2,7 @@
 
 import Foundation
 import Logbook
+import TestProgram
 import Testing
 
 @testable import Commands

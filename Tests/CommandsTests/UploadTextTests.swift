@@ -3,6 +3,7 @@
 import Foundation
 import Logbook
 import Sync
+import TestProgram
 import Testing
 
 @testable import Commands

@@ -3,6 +3,7 @@
 import Foundation
 import Logbook
 import LogbookStore
+import TestProgram
 import Testing
 
 @testable import Commands

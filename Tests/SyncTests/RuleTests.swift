@@ -91,7 +91,7 @@ import Testing
       ("LogbookStoreTests/RecordEditorTests", "eachEditRaisesTheVersionByExactlyOne")),
     Rule(
       "An edit that a command reported is stored and pending, even if the command is killed right then.",
-      ("CommandsTests/RecordTests", "anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce")),
+      ("ProgramTests/RecordTests", "anEditThatWasToldIsThereAndPendingThoughItsCommandIsKilledAtOnce")),
     Rule("Sync never writes the version.", ("LogbookStoreTests/RecordRulesTests", "syncNeverWritesVersion")),
     Rule(
       "Only sync marks readings as uploaded.",
@@ -222,7 +222,7 @@ import Testing
       ("SyncTests/HistoryTests", "anotherLogbookUnderAKnownAddressIsRefused")),
     Rule(
       "One upload at a time holds a store, and never holds an edit.",
-      ("CommandsTests/UploadTests", "oneUploadAtATimeHoldsAStoreAndNeverAnEdit")),
+      ("ProgramRemoteTests/UploadTests", "oneUploadAtATimeHoldsAStoreAndNeverAnEdit")),
     Rule(
       "A step goes on only from an event that it can have.",
       ("SyncTests/UploadPlanTests", "noStepGoesOnFromAnEventThatItCannotHave")),
@@ -326,8 +326,8 @@ import Testing
       ("SyncTests/WithdrawalTests", "verifyFetchesAWithdrawalBeforeItsReadingsComeBack")),
     Rule(
       "No round trip through an export revives what is withdrawn.",
-      ("CommandsTests/UndoTests", "aRoundTripRevivesNothing"),
-      ("CommandsTests/WithdrawnTests", "itIsHiddenInAnotherStoreBecauseItsWithdrawalTravels")),
+      ("ProgramRemoteTests/UndoTests", "aRoundTripRevivesNothing"),
+      ("ProgramRemoteTests/WithdrawnTests", "itIsHiddenInAnotherStoreBecauseItsWithdrawalTravels")),
     Rule(
       "A site shows nothing that is hidden, and no store takes that for a deletion.",
       ("SyncTests/WithdrawalTests", "aSiteLosesWhatIsWithdrawnAndGetsItBack"),
@@ -414,7 +414,7 @@ import Testing
       ("ServerStoreTests/ForeignProgramTests", "aReadingIsNeverReplacedAlsoBehindALargeUpload")),
     Rule(
       "A damaged file of one logbook stops no other, and its damage is never read as data.",
-      ("CommandsTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookStopsNoOther"),
+      ("ProgramRemoteTests/DamagedServerFileTests", "aDamagedFileOfOneLogbookStopsNoOther"),
       ("ServerStoreTests/DamagedFileTests", "whatIsNoNumberIsNeverReadAsZero"),
       ("ServerStoreTests/DamagedFileTests", "aNumberThatNoCountingReachesIsDamage")),
   ]

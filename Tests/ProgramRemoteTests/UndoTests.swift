@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Undoing imports at the command line.
+@Suite(.timeLimit(.minutes(10)))
+struct UndoTests {
+  private static let rows = "time,glucose\n2026-03-01T08:00:00,12.4\n2026-03-01T08:05:00,15.6\n"
+
+  /// A store with an import in the wrong unit, which is the second one.
+  private func program() async throws -> Program {
+    let program = try Program()
+    try program.write(Self.rows, to: "rows.csv")
+    let other = "time,glucose (mg/dL)\n2026-02-01T08:00:00,110\n"
+    for arguments in [
+      ["-", "--timezone", "Europe/Madrid"], [program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg"],
+    ] {
+      let imported = try await program.run(arguments: ["import"] + arguments, input: Array(other.utf8))
+      #expect(imported.status == 0, "\(imported.errors)")
+    }
+    return program
+  }
+
+  private func values(_ program: Program) async throws -> [Double] {
+    try await program.run("list", "--format", "ndjson").objects().compactMap {
+      ($0["value"] as? NSNumber)?.doubleValue
+    }
+  }
+
+  @Test func aWrongUnitIsCuredByUndoAndImport() async throws {
+    let program = try await program()
+    #expect(try await values(program) == [110, 12.4, 15.6])
+    let preview = try await program.run("undo", "--dry-run")
+    #expect(
+      preview.output
+        == "import 2: would be undone\n  2 readings would be hidden, 0 of them uploaded\n  preview: nothing was changed\n",
+      "\(preview.errors)")
+    #expect(try await values(program) == [110, 12.4, 15.6])
+    let undone = try await program.run("undo", "2")
+    #expect(
+      undone.status == 0
+        && undone.output == "import 2: undone\n  2 readings hidden, 0 of them uploaded\n")
+    #expect(try await values(program) == [110])
+    #expect(try await program.run("log").output.contains("rejected 0 · undone\n"))
+    #expect(try await program.run("status").output.contains("withdrawn: 2 readings and 0 records\n"))
+
+    let right = try await program.run(
+      "import", program.path("rows.csv"), "--unit", "mmol/L", "--kind", "smbg")
+    #expect(right.status == 0 && right.output.contains("new 2"), "\(right.output)")
+    #expect(try await program.run("list").output.matches(of: /mmol\/L/).count == 2)
+  }
+
+  @Test func aPersonIsAskedAboutWhatWouldBeUndone() async throws {
+    let program = try await program()
+    let asked = try await program.shell("echo n | script -qec 'glucoport undo' /dev/null")
+    #expect(asked.output.contains("import 2: would be undone"), "\(asked)")
+    #expect(asked.output.contains("2 readings would be hidden"))
+    #expect(!asked.output.contains("preview") && asked.output.contains("nothing was undone"))
+    #expect(try await values(program) == [110, 12.4, 15.6])
+  }
+
+  @Test func anImportThatBroughtNothingAndOneThatOthersBroughtAreReported() async throws {
+    let program = try await program()
+    try program.write(Self.rows + "\n", to: "copy.csv")
+    let copy = ["import", program.path("copy.csv"), "--unit", "mg/dL", "--kind", "smbg"]
+    #expect(try await program.run(arguments: copy).output.contains("new 0 · known 2"))
+    let undone = try await program.run("undo", "3")
+    #expect(
+      undone.status == 0
+        && undone.output.hasSuffix("  other imports brought the same, or it is hidden already\n"), "\(undone)"
+    )
+    try program.write("time,glucose (mg/dL)\nno time,no value\n", to: "nothing.csv")
+    _ = try await program.run("import", program.path("nothing.csv"), "--kind", "smbg")
+    let nothing = try await program.run("undo", "4")
+    #expect(nothing.status == 0, "\(nothing)")
+    #expect(nothing.output == "import 4: it brought nothing, so there is nothing to undo\n")
+    #expect(try await values(program) == [110, 12.4, 15.6])
+  }
+
+  @Test func statusNamesPendingZonesAndUndos() async throws {
+    let program = try await program()
+    #expect(try await program.run("undo", "2", "--quiet").status == 0)
+    let status = try await program.run("status").output
+    #expect(status.contains("0 records, 0 pending\n"), "\(status)")
+    #expect(status.contains("undos and hidden items: 1 pending\n"), "\(status)")
+    #expect(try await program.run("record", "add", "note", "x", "--quiet").status == 0)
+    #expect(try await program.run("status").output.contains("1 record, 1 pending\n"))
+  }
+
+  @Test func aChangeThatIsTooLargeToUndoIsNamedAndThePartialUndoEndsWithThree() async throws {
+    let program = try Program()
+    let long = String(repeating: "x", count: 120_000)
+    func diary(_ carbs: Int) -> String {
+      """
+      {"item":"record","guid":"00000000-0000-4000-8000-000000000001","kind":"food","device_time":"2026-03-01T08:00:00",\
+      "utc_offset":"+01:00","offset_source":"stated","entry_guid":null,"deleted":false,"edited_at":null,"fields":{"carbs":\(carbs),"text":"\(long)"}}
+
+      """
+    }
+    try program.write(diary(10), to: "one.ndjson")
+    try program.write(diary(20), to: "two.ndjson")
+    let outcome = try await program.shell(
+      """
+      touch -d 2026-03-02 one.ndjson; touch -d 2026-03-03 two.ndjson
+      glucoport import one.ndjson --timezone Europe/Madrid --quiet || exit; glucoport import two.ndjson --quiet || exit
+      glucoport undo 2 --dry-run; echo $?; glucoport undo 2 --json | jq -c '[.large_records, .changed_records]'
+      """)
+    #expect(outcome.output.contains("1 record keeps the content of the import"), "\(outcome)")
+    #expect(outcome.output.contains("00000000-0000-4000-8000-000000000001"))
+    #expect(outcome.output.contains("\n3\n"))
+    #expect(outcome.output.hasSuffix("[[\"00000000-0000-4000-8000-000000000001\"],0]\n"))
+  }
+
+  @Test func theSameFileStaysHiddenUntilAgain() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    let arguments = ["import", program.path("rows.csv"), "--unit", "mg/dL", "--kind", "smbg"]
+    let same = try await program.run(arguments: arguments)
+    #expect(same.output.contains("new 0 · known 2 · withdrawn 2"), "\(same.output)")
+    #expect(same.output.contains("--again"))
+    #expect(try await values(program) == [110])
+    let again = try await program.run(arguments: arguments + ["--again", "--json"]).objects().first
+    #expect(again?["withdrawn"] as? Int == 0 && again?["restored"] as? Int == 2)
+    #expect(try await values(program) == [110, 12.4, 15.6])
+    #expect(try await program.run("log", "--json").objects().allSatisfy { $0["undone"] as? Bool == false })
+  }
+
+  @Test func anUndoIsUndoneByTheSameCommand() async throws {
+    let program = try await program()
+    let first = try await program.run("undo", "2", "--json").objects().first
+    #expect(first?["undone"] as? Bool == true && first?["readings"] as? Int == 2)
+    let second = try await program.run("undo", "2", "--json").objects().first
+    #expect(second?["undone"] as? Bool == false && second?["readings"] as? Int == 2)
+    #expect(try await values(program) == [110, 12.4, 15.6])
+  }
+
+  @Test func withoutANumberAndATerminalNothingIsUndone() async throws {
+    let program = try await program()
+    let refused = try await program.run("undo")
+    #expect(refused.status == 64 && refused.output == "" && refused.errors.contains("--yes"))
+    #expect(try await values(program).count == 3)
+    #expect(try await program.run("undo", "--yes").status == 0)
+    #expect(try await values(program) == [110])
+    #expect(try await program.run("undo", "--yes").status == 0)
+    #expect(try await values(program) == [])
+    let none = try await program.run("undo", "--yes")
+    #expect(none.status == 66, "\(none.errors)")
+    #expect(try await program.run("undo", "9").status == 66)
+  }
+
+  @Test func aRoundTripRevivesNothing() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    for form in ["csv", "ndjson"] {
+      for options in [[], ["--withdrawn"]] {
+        let export = try await program.run(arguments: ["export", "--format", form] + options)
+        let other = try Program()
+        let copy = try await other.run("import", "-", "--timezone", "Europe/Madrid", input: export.output)
+        #expect(copy.status == 0, "\(copy.errors)")
+        #expect(try await values(other) == [110])
+        #expect(try StoreFile(other.store).count("reading") == (options.isEmpty ? 1 : 3))
+      }
+    }
+  }
+
+  @Test func readingsOfADeviceAreHiddenAndShownAgain() async throws {
+    let program = try await program()
+    let devices = try await program.run("list", "--format", "ndjson").objects()
+    let model = try #require(devices.last?["model"] as? String)
+    let hidden = try await program.run("reading", "hide", "--device", model, "--since", "2026-03-01T08:05")
+    #expect(hidden.status == 0 && hidden.output.hasPrefix("hidden: 1 reading of "), "\(hidden.errors)")
+    #expect(try await values(program) == [110, 12.4])
+    #expect(try await program.run("list", "--withdrawn").output.contains("withdrawn"))
+    let restored = try await program.run("reading", "restore", "--device", model)
+    #expect(restored.output.hasPrefix("restored: 1 reading of "), "\(restored.errors)")
+    #expect(try await program.run("reading", "restore", "--device", model).status == 66)
+    #expect(try await program.run("reading", "hide", "--device", "nobody's").status == 66)
+  }
+
+  @Test(arguments: [
+    ["hide"], ["hide", "r1.smbg.time1.1.0", "--device", "x"], ["hide", "r1.smbg.time1.1.0", "--since", "1d"],
+    ["restore"], ["hide", "--device", "x", "--since", "soon"],
+  ])
+  func wrongArgumentsAreUsageErrors(_ arguments: [String]) async throws {
+    let program = try Program()
+    #expect(try await program.run(arguments: ["reading"] + arguments).status == 64)
+  }
+
+  @Test func aRecordIsHiddenAndShownAgain() async throws {
+    let program = try await program()
+    let added = try await program.run("record", "add", "note", "typed twice", "--json").objects().first
+    let guid = try #require(added?["guid"] as? String)
+    #expect(try await program.run("record", "hide", guid).output == "hidden: \(guid)\n")
+    #expect(try await program.run("record", "list").output == "")
+    #expect(try await program.run("record", "list", "--withdrawn").output.contains("(withdrawn)"))
+    #expect(try await program.run("show", guid, "--json").objects().first?["withdrawn"] as? Bool == true)
+    #expect(try await program.run("record", "hide", guid).output.hasPrefix("unchanged"))
+    #expect(try await program.run("record", "restore", guid).output == "restored: \(guid)\n")
+    #expect(try await program.run("record", "list").output.contains("typed twice"))
+  }
+
+  @Test func aWithdrawalIsNoRecordThatPeopleEdit() async throws {
+    let program = try await program()
+    _ = try await program.run("undo", "2", "--quiet")
+    let all = try await program.run("export", "--format", "ndjson").objects()
+    let guid = try #require(all.first { $0["kind"] as? String == "withdrawal" }?["guid"] as? String)
+    for arguments in [["delete", guid, "--yes"], ["edit", guid, "--note", "x"], ["hide", guid]] {
+      #expect(try await program.run(arguments: ["record"] + arguments).status == 64, "\(arguments)")
+    }
+    #expect(try await program.run("record", "list").output == "")
+    #expect(try await values(program) == [110])
+  }
+
+  /// Dates of which both orders are valid, with values that are so in both units.
+  private static let ambiguous =
+    "time,glucose,other\n03/04/2026 08:00:00,12.4,5.5\n05/04/2026 09:00:00,15.6,7.5\n"
+
+  @Test(arguments: [
+    (["--unit", "mmol/L", "--date-order", "dmy"], [12.4, 15.6]),
+    (["--unit", "mg/dL", "--date-order", "mdy"], [12.4, 15.6]),
+    (["--unit", "mg/dL", "--date-order", "dmy", "--kind", "cbg"], [12.4, 15.6]),
+    (["--unit", "mmol/L", "--date-order", "dmy", "--map", "time=time,value=other"], [5.5, 7.5]),
+  ])
+  func anotherUnitDateOrderKindOrColumnIsStoredAfterTheUndo(
+    _ options: [String], _ expected: [Double]
+  ) async throws {
+    let program = try Program()
+    try program.write(Self.ambiguous, to: "diary.csv")
+    let start = ["import", program.path("diary.csv"), "--timezone", "Europe/Madrid"]
+    func imported(_ options: [String]) async throws -> String {
+      let kind = options.contains("--kind") ? [] : ["--kind", "smbg"]
+      let outcome = try await program.run(arguments: start + kind + options)
+      #expect(outcome.status == 0, "\(outcome)")
+      return outcome.output
+    }
+    #expect(try await imported(["--unit", "mg/dL", "--date-order", "dmy"]).contains("new 2 "))
+    #expect(try await program.run("undo", "1", "--quiet").status == 0)
+    #expect(try await values(program) == [])
+    #expect(try await imported(options).contains("new 2 · known 0 "))
+    #expect(try await values(program) == expected)
+    #expect(try await imported(options).contains("new 0 · known 2 "))
+    #expect(try await values(program) == expected)
+    #expect(try StoreFile(program.store).count("readings WHERE withdrawn") == 2)
+  }
+
+  @Test func somebodyElsesDataLeavesPermanentlyByTheCommandsOfTheManual() async throws {
+    let page = try String(contentsOfFile: Samples.path("../man/glucoport-undo.1"), encoding: .utf8)
+    let example = try #require(
+      page.components(separatedBy: ".Bd -literal -offset indent\n").first { $0.contains("remote purge") })
+    let commands = example.components(separatedBy: "\n.Ed")[0].split(separator: "\n").map { $0.dropFirst(2) }
+    #expect(commands.count == 6)
+    let program = try Program()
+    let moved = try await program.shell(
+      ServerScript.clients + """
+        serve
+        connect a; connect b; row a 07:10 123; row b 08:00 99; of b record add note hers --quiet
+        upload a --quiet; upload b --quiet; upload a --quiet
+        of b undo 1 --quiet; of b upload --quiet
+        export GLUCOPORT_STORE=a.db
+        \(commands.joined(separator: " || exit\n")) || exit
+        ls served/logbooks; stop >/dev/null
+        """)
+    #expect(moved.status == 0, "\(moved)")
+    #expect(moved.output.contains("the logbook and this store were removed\n"), "\(moved)")
+    #expect(try StoreFile(program.path("a.db")).count("reading") == 1)
+    #expect(try StoreFile(program.path("a.db")).count("reading WHERE value = 123") == 1)
+    #expect(try StoreFile(program.path("a.db")).count("record WHERE kind = 'withdrawal'") == 0)
+    #expect(try StoreFile(program.path("a.db")).count("record WHERE kind = 'note'") == 1)
+    #expect(!FileManager.default.fileExists(atPath: program.path("all.ndjson")))
+  }
+}

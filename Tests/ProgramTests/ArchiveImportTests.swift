@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestArchives
+import TestProgram
+import Testing
+
+/// `glucoport import` of ZIP archives and of folders.
+@Suite(.timeLimit(.minutes(10)))
+struct ArchiveImportTests {
+  private static let first = "time,glucose (mg/dL)\n2026-03-01T08:00:00,110\n2026-03-02T12:05:00,112\n"
+  private static let second = "time,glucose (mg/dL)\n2026-03-02T12:05:00,112\n2026-03-05T08:05:00,98secret\n"
+
+  private func archive(_ program: Program, _ members: [(String, String)]) throws -> String {
+    let path = program.path("export.zip")
+    try Data(ZipWriter.archive(members)).write(to: URL(filePath: path))
+    return path
+  }
+
+  @Test func everyExportOfAnArchiveIsImportedAndTheRestIsNamed() async throws {
+    let program = try Program()
+    let path = try archive(program, [("b.csv", Self.first), ("notes.txt", "hello\n"), ("c.csv", Self.first)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("\(path):b.csv: ") && outcome.output.contains("\(path):c.csv: "))
+    #expect(outcome.output.contains("new 2 · known 0") && outcome.output.contains("new 0 · known 2"))
+    #expect(outcome.errors.hasPrefix("\(path):notes.txt: not imported: "), "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 2)
+  }
+
+  @Test func rejectedRowsOfAMemberAreNamedByIt() async throws {
+    let program = try Program()
+    let path = try archive(program, [("a.csv", Self.second)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 3)
+    #expect(outcome.errors.hasPrefix("\(path):a.csv:3: "), "\(outcome.errors)")
+  }
+
+  @Test func anArchiveWithoutExportsEndsWithStatus65() async throws {
+    let program = try Program()
+    let path = try archive(program, [("notes.txt", "hello\n")])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 65)
+    #expect(outcome.errors.contains("no member of this archive is an export"))
+    #expect(!FileManager.default.fileExists(atPath: program.path("data")))
+  }
+
+  @Test func oneMemberIsImportedByItsName() async throws {
+    let program = try Program()
+    let path = try archive(program, [("a.csv", Self.first), ("b.csv", Self.second)])
+    let outcome = try await program.run("import", "\(path):a.csv")
+    #expect(outcome.status == 0 && !outcome.output.contains("b.csv"))
+    #expect(try await program.run("import", "\(path):c.csv").status == 66)
+    #expect(try await program.run("import", "\(program.path("none.zip")):c.csv").status == 66)
+  }
+
+  @Test func anArchiveOnStandardInputIsImported() async throws {
+    let program = try Program()
+    let bytes = try ZipWriter.archive([("a.csv", Self.first)])
+    let outcome = try await program.run("import", "-", input: bytes)
+    #expect(outcome.status == 0 && outcome.output.contains("-:a.csv: "), "\(outcome)")
+  }
+
+  // MARK: Spreadsheets
+
+  private func spreadsheet(_ program: Program, _ sheets: [(String, String)]) throws -> String {
+    let path = program.path("diary.xlsx")
+    var writer = SpreadsheetWriter([])
+    writer.sheets = sheets.flatMap { SpreadsheetWriter(csv: $0.1, sheet: $0.0).sheets }
+    try Data(writer.xlsx()).write(to: URL(filePath: path))
+    return path
+  }
+
+  @Test func everySheetThatIsAnExportIsImported() async throws {
+    let program = try Program()
+    let path = try spreadsheet(
+      program, [("March", Self.second), ("Notes", "hello\n"), ("Again", Self.first)])
+    let outcome = try await program.run("import", path)
+    #expect(outcome.status == 3)
+    #expect(outcome.output.contains("\(path):March: ") && outcome.output.contains("\(path):Again: "))
+    #expect(outcome.errors.contains("\(path):March:3: "), "\(outcome.errors)")
+    #expect(outcome.errors.contains("\(path):Notes: not imported: "), "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 2)
+    let again = try await program.run("import", "\(path):Again")
+    #expect(again.status == 0 && again.output.contains("new 0 · known 2"), "\(again)")
+  }
+
+  @Test func aSpreadsheetWithoutExportsEndsWithStatus65() async throws {
+    let program = try Program()
+    for sheets in [[("A", "hello\n")], [("A", "hello\n"), ("B", "Date,Amount\n2026-05-01,7\n")]] {
+      let outcome = try await program.run("import", try spreadsheet(program, sheets))
+      #expect(outcome.status == 65)
+      #expect(
+        outcome.errors.contains(sheets.count > 1 ? "no sheet of this spreadsheet" : ":A: unknown format"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: program.path("data")))
+  }
+
+  // MARK: Folders
+
+  private func folder(_ program: Program) throws -> String {
+    let folder = program.path("downloads")
+    let deep = folder + "/2025/deep"
+    try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+    _ = try program.write(Self.first, to: "downloads/b.csv")
+    _ = try program.write(Self.second, to: "downloads/2025/a.csv")
+    _ = try program.write("hello\n", to: "downloads/2025/letter.txt")
+    _ = try program.write("hello again\n", to: "downloads/letter.txt")
+    _ = try program.write("", to: "downloads/.hidden.csv")
+    _ = try program.write(
+      Self.first.replacing("2026-03-01", with: "2026-04-01"), to: "downloads/2025/deep/c.csv")
+    return folder
+  }
+
+  @Test func everyExportBelowAFolderIsImportedWithOneSummary() async throws {
+    let program = try Program()
+    let folder = try folder(program)
+    let outcome = try await program.run("import", folder)
+    #expect(outcome.status == 3)
+    #expect(
+      outcome.output.hasPrefix("\(folder): 3 exports (generic 3), 2 other files\n"), "\(outcome.output)")
+    #expect(outcome.output.contains("  not read: 2 files: "))
+    #expect(outcome.errors.hasPrefix("\(folder)/2025/a.csv:3: "), "\(outcome.errors)")
+    #expect(try StoreFile(program.store).count("reading") == 3)
+    let again = try await program.run("import", folder)
+    #expect(again.output.contains("new 0 · known 5"), "\(again.output)")
+  }
+
+  @Test func theDepthLimitsHowFarAFolderIsSearched() async throws {
+    let program = try Program()
+    let folder = try folder(program)
+    let one = try await program.run("import", "--depth", "1", "--dry-run", folder)
+    #expect(one.status == 0 && one.output.hasPrefix("\(folder): 1 export (generic 1), 1 other file\n"))
+    let two = try await program.run("import", "--depth", "2", "--dry-run", folder)
+    #expect(two.output.hasPrefix("\(folder): 2 exports"))
+    #expect(try await program.run("import", "--depth", "0", folder).status == 64)
+  }
+
+  @Test func aFolderWithoutExportsIsNoFailure() async throws {
+    let program = try Program()
+    _ = try program.write("hello\n", to: "letter.txt")
+    let empty = program.path("empty")
+    try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: true)
+    let outcome = try await program.run("import", empty)
+    #expect(outcome.status == 0 && outcome.output == "\(empty): 0 exports\n", "\(outcome)")
+  }
+}

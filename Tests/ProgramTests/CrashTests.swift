@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SeededRandom
+import Subprocess
+import TestProgram
+import Testing
+
+/// Processes that are killed, run side by side, or run out of space.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct CrashTests {
+  /// More than two commits of an import.
+  private static let rows = 110_000
+
+  @Test func importsKilledAtAnyMomentAndRepeatedLeaveWhatAnUninterruptedOneLeaves() async throws {
+    let seed: UInt64 = 20_261_121
+    var random = SeededGenerator(seed: seed)
+    let reference = try Program()
+    let bytes = GeneratedExport.csv(rows: Self.rows)
+    let export = try reference.write(bytes, to: "all.csv")
+    let whole = try await reference.run("import", export)
+    #expect(whole.status == 0)
+    let expected = try StoreFile(reference.store).readings()
+    #expect(expected.count == Self.rows)
+
+    for round in 1...3 {
+      let program = try Program()
+      let threshold = Int.random(in: 1...1_500_000, using: &random)
+      let isInWrite = try await Self.killInWrite(program, export, logBytes: threshold)
+      #expect(isInWrite, "seed \(seed), round \(round)")
+      #expect(try StoreFile(program.store).integrity() == "ok", "seed \(seed), round \(round)")
+      for _ in 1...4 {
+        let length = Int.random(in: 0...bytes.count, using: &random)
+        let (outcome, _) = try await program.run("import", "-") { process in
+          _ = try await process.standardInputWriter.write(Array(bytes.prefix(length)))
+          try process.send(signal: .kill)
+        }
+        #expect(outcome.status == 128 + 9)
+        guard FileManager.default.fileExists(atPath: program.store) else { continue }
+        #expect(try StoreFile(program.store).integrity() == "ok", "seed \(seed), round \(round)")
+      }
+      let rerun = try await program.run("import", export, "--quiet")
+      #expect(rerun.status == 0, "\(rerun.errors)")
+      let store = try StoreFile(program.store)
+      #expect(try store.readings() == expected, "seed \(seed), round \(round)")
+      #expect(try store.counters() == StoreFile(reference.store).counters())
+      let zone = try await program.run("config", "timezone")
+      #expect(zone.status == 0, "\(zone.errors)")
+    }
+  }
+
+  /// Kills an import of a new store once its write-ahead log holds this many bytes; whether that was in mid-work.
+  private static func killInWrite(_ program: Program, _ export: String, logBytes: Int) async throws -> Bool {
+    let (outcome, hasGrown) = try await program.run("import", export) { process in
+      let hasGrown = try await eventually(within: .seconds(60)) {
+        var status = stat()
+        return stat(program.store + "-wal", &status) == 0 && Int(status.st_size) >= logBytes
+      }
+      try process.send(signal: .kill)
+      return hasGrown
+    }
+    return hasGrown && outcome.status == 128 + 9
+  }
+
+  @Test func aStoreThatACrashLeftEmptyIsCompletedByTheNextImport() async throws {
+    let program = try Program()
+    try program.write([], to: "new.db")
+    let outcome = try await program.run(
+      "import", "-", "--store", program.path("new.db"), "--timezone", "Europe/Madrid",
+      input: GeneratedExport.csv(rows: 3))
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let zone = try await program.run("config", "timezone", "--store", program.path("new.db"))
+    #expect(zone.output == "timezone Europe/Madrid\n", "\(zone.errors)")
+  }
+
+  @Test(arguments: [false, true])
+  func twoImportsAndAReaderAtOnceAllSucceed(storeIsThere: Bool) async throws {
+    let program = try Program()
+    if storeIsThere {
+      _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 10))
+    }
+    let first = try program.write(GeneratedExport.csv(rows: 60_000), to: "first.csv")
+    let second = try program.write(GeneratedExport.csv(rows: 60_000, from: 30_000), to: "second.csv")
+    async let one = program.run("import", first)
+    async let other = program.run("import", second)
+    var reads = 0
+    let hasBegun = try await eventually(within: .seconds(60)) {
+      try await program.run("status").status == 0
+    }
+    #expect(hasBegun)
+    let hasAll = try await eventually(within: .seconds(120)) {
+      let reader = try await program.run("status", "--json")
+      #expect(reader.status == 0, "\(reader.errors)")
+      reads += 1
+      return try reader.objects().first?["readings"] as? Int == 90_000
+    }
+    let outcomes = try await [one, other]
+    for outcome in outcomes { #expect(outcome.status == 0, "\(outcome.errors)") }
+    #expect(hasAll)
+    #expect(reads > 1)
+    #expect(try StoreFile(program.store).count("reading") == 90_000)
+    #expect(try StoreFile(program.store).integrity() == "ok")
+  }
+
+  /// The limits, in KiB, are met while the schema is written, in the first batch, and at a later commit.
+  @Test(arguments: [0, 20, 300, 1500, 4000])
+  func aFullDiskIsReportedAndLeavesAStoreThatTakesTheImportLater(limit: Int) async throws {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: Self.rows), to: "all.csv")
+    let full = try await program.shell("ulimit -f \(limit); exec glucoport import all.csv")
+    #expect(full.status == 74, "\(full.errors)")
+    #expect(full.errors.hasPrefix("glucoport: \(program.store): "), "\(full.errors)")
+    #expect(full.errors.contains("disk"), "\(full.errors)")
+    #expect(full.errors.split(separator: "\n").count == 1, "\(full.errors)")
+    #expect(try StoreFile(program.store).integrity() == "ok")
+
+    let rerun = try await program.run("import", program.path("all.csv"))
+    #expect(rerun.status == 0, "\(rerun.errors)")
+    #expect(try StoreFile(program.store).count("reading") == Self.rows)
+    let status = try await program.run("status", "--json")
+    #expect(try status.objects().first?["readings"] as? Int == Self.rows)
+  }
+
+  @Test func aFullDiskKeepsWhatTheStoreHeld() async throws {
+    let program = try Program()
+    _ = try await program.run("import", "-", input: GeneratedExport.csv(rows: 5))
+    let before = try StoreFile(program.store).readings()
+    try program.write(GeneratedExport.csv(rows: 40_000, from: 100), to: "more.csv")
+    let full = try await program.shell("ulimit -f 300; exec glucoport import more.csv")
+    #expect(full.status == 74, "\(full.errors)")
+    #expect(try StoreFile(program.store).readings() == before)
+    let status = try await program.run("status")
+    #expect(status.status == 0)
+  }
+}

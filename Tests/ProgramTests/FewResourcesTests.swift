@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestProgram
+import Testing
+
+/// A process that may open few files or start few threads says so, and neither traps nor waits for ever.
+@Suite struct FewResourcesTests {
+  private static let commands = ["list", "status", "import rows.csv", "formats", "export", "upload"]
+  /// A signal of a trap, and the end of the time that a run has.
+  private static let failures: [Int32] = [124, 128 + SIGILL, 128 + SIGTRAP, 128 + SIGSEGV, 128 + SIGABRT]
+
+  private func program() async throws -> Program {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: 3), to: "rows.csv")
+    #expect(try await program.run("import", program.path("rows.csv"), "--quiet").status == 0)
+    return program
+  }
+
+  /// Three are open already.
+  @Test(arguments: [4, 7, 12, 66]) func fewDescriptorsAreReported(_ count: Int) async throws {
+    let program = try await program()
+    for command in Self.commands {
+      let outcome = try await program.shell("exec prlimit --nofile=\(count) timeout 60 glucoport \(command)")
+      #expect(outcome.status == 75, "\(command) with \(count): \(outcome)")
+      #expect(outcome.errors.contains("only \(count - 3) more files can be"), "\(command): \(outcome)")
+    }
+  }
+
+  /// Of these descriptors, 4 to 9 are the shell's, and the program inherits them.
+  @Test func descriptorsThatAreInheritedAreNoSpareOnes() async throws {
+    let program = try await program()
+    let open = "exec 4<.; for n in 5 6 7 8 9; do eval \"exec $n<&4\"; done; "
+    let few = try await program.shell(open + "exec prlimit --nofile=72 timeout 60 glucoport list")
+    #expect(few.status == 75 && few.errors.contains("only 63 more files"), "\(few)")
+    let enough = try await program.shell(open + "exec prlimit --nofile=73 timeout 60 glucoport list")
+    #expect(enough.status == 0, "\(enough)")
+  }
+
+  @Test func enoughDescriptorsAreEnough() async throws {
+    let program = try await program()
+    for command in Self.commands {
+      let outcome = try await program.shell("exec prlimit --nofile=67 timeout 60 glucoport \(command)")
+      // No server is set.
+      #expect(outcome.status == (command == "upload" ? 78 : 0), "\(command): \(outcome)")
+    }
+  }
+
+  @Test func aLimitThatMayBeRaisedIsRaised() async throws {
+    let program = try await program()
+    let outcome = try await program.shell("exec prlimit --nofile=7:67 timeout 60 glucoport list")
+    #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+    let few = try await program.shell("exec prlimit --nofile=7:66 timeout 60 glucoport list")
+    #expect(few.status == 75, "\(few)")
+  }
+
+  @Test func aServerWithoutRoomForItsConnectionsIsRefused() async throws {
+    let program = try await program()
+    let outcome = try await program.shell("exec prlimit --nofile=512 timeout 60 glucoport serve")
+    #expect(outcome.status == 75 && outcome.errors.contains("allow more (ulimit -n)"), "\(outcome)")
+  }
+
+  /// Root has no limit of processes, so that another user is needed.
+  @Test(.enabled(if: geteuid() == 0), arguments: 1...6) func fewThreadsAreReported(_ count: Int) async throws
+  {
+    let program = try await program()
+    #expect(try await program.shell("chmod -R a+rX .").status == 0)
+    let outcome = try await program.shell(
+      """
+      exec prlimit --nproc=\(count) setpriv --reuid=\(60_000 + getpid() % 4000) --clear-groups \
+        timeout 60 glucoport formats
+      """)
+    #expect(!Self.failures.contains(outcome.status), "\(outcome)")
+    #expect(outcome.status == 0 || !outcome.errors.isEmpty, "\(outcome)")
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestProgram
+import Testing
+
+/// Reading a store where nothing can be written, as on read-only media.
+@Suite struct FrozenStoreTests {
+  private static let setUp =
+    "glucoport import rows.csv --store kept/a.db --quiet && glucoport record add note x --store kept/a.db --quiet && "
+
+  private func program(_ prepare: String) async throws -> Program {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: 3), to: "rows.csv")
+    let made = try await program.shell(Self.setUp + prepare)
+    #expect(made.status == 0, "\(made)")
+    return program
+  }
+
+  private static let readers = [
+    "list", "status", "export", "log", "config", "stats", "show 1", "queue list", "conflict list",
+    "record list",
+  ]
+
+  private static func arguments(_ command: String, _ program: Program) -> [String] {
+    command.split(separator: " ").map(String.init) + ["--store", program.path("kept/a.db")]
+  }
+
+  @Test func aStoreInAFolderThatCannotBeWrittenIsRead() async throws {
+    let program = try await program("cp -r kept other && chmod 500 kept")
+    for command in Self.readers {
+      let arguments = Self.arguments(command, program)
+      let outcome = try await program.runUnprivileged(arguments: arguments)
+      let same = try await program.run(
+        arguments: arguments.map { $0.replacing("/kept/", with: "/other/") })
+      #expect(outcome.status == same.status, "\(command): \(outcome)")
+      #expect(
+        outcome.output.replacing("/kept/", with: "/other/") == same.output, "\(command)")
+      let line =
+        "glucoport: \(program.path("kept/a.db")): the folder cannot be written; reading without a lock\n"
+      #expect(outcome.errors == line + same.errors.replacing("/other/", with: "/kept/"), "\(command)")
+      #expect(!same.errors.contains("without a lock"))
+    }
+    #expect(try await program.shell("ls kept; chmod 700 kept").output == "a.db\n")
+  }
+
+  @Test func nothingIsChangedThere() async throws {
+    let program = try await program("chmod 500 kept")
+    for command in ["config unit mmol/L", "record add note y", "import rows.csv"] {
+      let words = command.replacing("rows.csv", with: program.path("rows.csv"))
+      let outcome = try await program.runUnprivileged(arguments: Self.arguments(words, program))
+      #expect([73, 77].contains(outcome.status), "\(command): \(outcome)")
+    }
+    #expect(try await program.shell("chmod 700 kept").status == 0)
+  }
+
+  /// What the log holds is part of the store: without it the answer would be an old one.
+  @Test func aStoreWithChangesInItsLogIsRefused() async throws {
+    let program = try await program("printf x >kept/a.db-wal && chmod 500 kept")
+    for command in ["list", "status", "export"] {
+      let outcome = try await program.runUnprivileged(arguments: Self.arguments(command, program))
+      #expect(outcome.status == 77, "\(command): \(outcome)")
+      #expect(outcome.errors.contains("its last changes are in") && outcome.errors.contains("a.db-wal"))
+    }
+    #expect(try await program.shell("chmod 700 kept").status == 0)
+  }
+
+  @Test func aLinkToAStoreIsReadWhereTheStoreIs() async throws {
+    let program = try await program(
+      "mkdir here && ln -s ../kept/a.db here/a.db && mv kept 'kept %?#' && "
+        + "ln -sfn '../kept %?#/a.db' here/a.db && chmod 500 'kept %?#'")
+    let outcome = try await program.runUnprivileged("list", "--store", program.path("here/a.db"))
+    #expect(outcome.status == 0 && outcome.output.split(separator: "\n").count == 4, "\(outcome)")
+    #expect(outcome.errors.contains("without a lock"))
+    #expect(try await program.shell("chmod 700 'kept %?#'").status == 0)
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// A person's own tables at the command line: what is refused, what a refusal suggests, and whose rows are taken.
+@Suite(.timeLimit(.minutes(10)))
+struct GenericImportTests {
+  private static let boluses = "Id,time,value, With meal\n1,2026-05-01 07:00,4.7,1\n2,2026-05-01 12:00,16,0\n"
+  private static let persons =
+    "userID,time,glucose\nA1,2026-05-01 07:00,101\nB2,2026-05-01 07:00,201\nA1,2026-05-01 12:00,104\n"
+
+  @Test func aTableThatDoesNotSayGlucoseEndsWithStatus65AndCreatesNothing() async throws {
+    let program = try Program()
+    let outcome = try await program.run("import", "-", input: Self.boluses)
+    #expect(outcome.status == 65 && outcome.output == "")
+    #expect(!FileManager.default.fileExists(atPath: program.path("data")))
+  }
+
+  @Test func theCommandOfARefusalImportsWhenItIsPasted() async throws {
+    let program = try Program()
+    let path = try program.write(Self.boluses, to: "it's a file.csv")
+    let store = program.path("my store.db")
+    let refused = try await program.run("import", "--store", store, path)
+    #expect(refused.status == 65)
+    let command = try #require(
+      refused.errors.split(separator: "\n").last { $0.hasPrefix("  glucoport import ") })
+    let pasted = try await program.shell(String(command))
+    #expect(pasted.status == 0, "\(pasted.errors)")
+    #expect(pasted.output.contains("new 2"))
+    #expect(try StoreFile(store).count("reading") == 2)
+  }
+
+  @Test func oneOfSeveralPersonsIsPickedAndTheOthersAreCounted() async throws {
+    let program = try Program()
+    let refused = try await program.run("import", "-", input: Self.persons)
+    #expect(refused.status == 65)
+    #expect(refused.errors.contains("'userID'") && refused.errors.contains("--where userID=A1"))
+    let outcome = try await program.run("import", "-", "--where", "userID=A1", input: Self.persons)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("not imported: row with another 'userID' 1"))
+    #expect(try StoreFile(program.store).count("reading") == 2)
+  }
+
+  /// The rows of a second person may come later, when those of the first are stored already.
+  @Test func aLivePipeOfATableWithPersonsIsRefusedUntilOneIsPicked() async throws {
+    let program = try Program()
+    let script = """
+      mkfifo live && exec 3<>live
+      printf 'userID,time,glucose mg/dL\\nA1,2026-05-01 10:00,100\\n' >&3
+      """
+    let outcome = try await program.shell("\(script)\nglucoport import - <live")
+    #expect(outcome.status == 65)
+    #expect(outcome.errors.contains("--where"), "\(outcome.errors)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+
+  @Test func theKindCanBeGivenAndIsPrinted() async throws {
+    let program = try Program()
+    let rows = "time,glucose mg/dL\n2026-05-01 07:00,101\n2026-05-01 12:00,104\n"
+    let inferred = try await program.run("import", "-", "--dry-run", input: rows)
+    #expect(inferred.output.contains("kind smbg (inferred)"))
+    let outcome = try await program.run("import", "-", "--kind", "scan", input: rows)
+    #expect(outcome.output.contains("kind scan (given)"))
+    let items = try await program.run("list", "--format", "ndjson").objects()
+    #expect(items.map { $0["kind"] as? String } == ["scan", "scan"])
+  }
+
+  @Test func theSameSensorFileThroughAFileAndAPipeIsStoredOnce() async throws {
+    let program = try Program()
+    let rows = GeneratedExport.csv(rows: 4000)
+    let path = try program.write(rows, to: "rows.csv")
+    _ = try await program.run("import", path)
+    let again = try await program.run("import", "-", "--json", input: rows)
+    #expect(try again.objects().first?["known"] as? Int == 4000)
+    let part = try await program.run("import", "-", "--json", input: GeneratedExport.csv(rows: 30, from: 700))
+    #expect(try part.objects().first?["known"] as? Int == 30)
+  }
+}

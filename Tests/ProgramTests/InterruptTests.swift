@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Subprocess
+import TestProgram
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Imports of files and pipes that a signal ends.
+@Suite(.timeLimit(.minutes(10))) struct InterruptTests {
+  /// The number of readings in the sentence that a signal leaves.
+  private static func reported(_ outcome: Program.Outcome) throws -> Int {
+    let match = try #require(
+      try /interrupted; stored ([0-9,]+) readings?; import it again for the rest/.firstMatch(
+        in: outcome.errors), "\(outcome)")
+    return try #require(Int(match.1.replacing(",", with: "")))
+  }
+
+  @Test(arguments: [(Signal.interrupt, Int32(130)), (.terminate, 143)])
+  func whatALivePipeStoredBeforeASignalIsReported(_ signal: Signal, _ status: Int32) async throws {
+    let program = try Program()
+    let (outcome, _) = try await program.run("import", "-") { process in
+      _ = try await process.standardInputWriter.write(GeneratedExport.csv(rows: 50))
+      _ = try await eventually(within: .seconds(60)) {
+        guard FileManager.default.fileExists(atPath: program.store) else { return false }
+        return try await program.run("list", "--format", "ndjson").output.split(separator: "\n").count == 50
+      }
+      try process.send(signal: signal)
+      // The pipe stays open until then: its end, seen before the signal, would end the import as any other.
+      _ = try await eventually(within: .seconds(60)) {
+        try await program.run("log").output.contains("failed")
+      }
+    }
+    #expect(outcome.status == status && outcome.output == "", "\(outcome)")
+    #expect(try Self.reported(outcome) == 50)
+    #expect(try StoreFile(program.store).count("reading") == 50)
+  }
+
+  @Test func ofAFileWholeBatchesAreStoredAndTheSameImportAgainStoresTheRest() async throws {
+    let program = try Program()
+    let rows = 600_000
+    try program.write(GeneratedExport.csv(rows: rows), to: "rows.csv")
+    try program.write(GeneratedExport.csv(rows: 3), to: "more.csv")
+    let outcome = try await program.shell(
+      """
+      glucoport import rows.csv more.csv &
+      for _ in $(seq 2000); do [ -s data/glucoport/logbook.db-wal ] && break; sleep 0.01; done
+      kill -INT $!; wait $!
+      """)
+    #expect(outcome.status == 130 && outcome.output == "", "\(outcome)")
+    let count = try #require(try StoreFile(program.store).count("reading"))
+    #expect(count < rows)
+    if count > 0 { #expect(try Self.reported(outcome) == count) }
+    #expect(try StoreFile(program.store).integrity() == "ok")
+    let again = try await program.run("import", program.path("rows.csv"), "--json")
+    let object = try #require(try again.objects().first)
+    #expect(object["known"] as? Int == count && object["new"] as? Int == rows - count)
+  }
+
+  @Test(arguments: ["--strict", "--dry-run"])
+  func allOrNothingStaysNothing(_ option: String) async throws {
+    let program = try Program()
+    try program.write(GeneratedExport.csv(rows: 600_000), to: "rows.csv")
+    _ = try await program.run("record", "add", "note", "there is a store")
+    let outcome = try await program.shell(
+      """
+      glucoport import rows.csv \(option) &
+      for _ in $(seq 2000); do ls -l /proc/$!/fd 2>/dev/null | grep -q rows.csv && break; sleep 0.01; done
+      sleep 0.3; kill -TERM $!; wait $!
+      """)
+    #expect(outcome.status == 143, "\(outcome)")
+    #expect(outcome.errors.contains("rows.csv: interrupted"), "\(outcome)")
+    #expect(!outcome.errors.contains("are stored"), "\(outcome)")
+    #expect(try StoreFile(program.store).count("reading") == 0)
+  }
+
+  @Test func whoWaitsForTheFirstByteOfAPipeEndsAtOnce() async throws {
+    let program = try Program()
+    let outcome = try await program.shell(
+      """
+      mkfifo silent; exec 3<>silent
+      glucoport import - <silent &
+      for _ in $(seq 2000); do grep -q 'SigCgt:.*[2367abef]$' /proc/$!/status && break; sleep 0.01; done
+      kill -INT $!; wait $!
+      """)
+    #expect(outcome.status == 130 && outcome.seconds < 60, "\(outcome)")
+    #expect(outcome.errors == "glucoport: -: interrupted; nothing was stored\n")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+  }
+}

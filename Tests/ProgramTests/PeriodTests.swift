@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import TestProgram
+import Testing
+
+/// The period of `stats`, `report` and `day` with the built program, where nobody states both ends.
+@Suite(.timeLimit(.minutes(10)))
+struct PeriodTests {
+  private func add(_ record: String..., to program: Program) async throws {
+    let added = try await program.run(arguments: ["record", "add"] + record + ["--quiet"])
+    #expect(added.status == 0, "\(added.errors)")
+  }
+
+  private func figures(_ program: Program, _ arguments: String...) async throws -> [String: any Sendable] {
+    let outcome = try await program.run(arguments: ["stats", "--json"] + arguments)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return try #require(try outcome.objects().first)
+  }
+
+  /// The units of insulin of the whole period.
+  private func insulin(_ figures: [String: any Sendable]) -> Int? {
+    let total = figures["total"] as? [String: any Sendable]
+    let insulin = (total?["insulin"] as? [String: any Sendable])?["all"] as? [String: any Sendable]
+    return insulin?["total"] as? Int
+  }
+
+  // MARK: - The end
+
+  @Test func thePeriodEndsWithTheNewestItemThatIsShown() async throws {
+    let program = try await ReadingRows.sticks()
+    #expect(try await figures(program)["until"] as? String == "2026-03-03T08:00:01Z")
+    try await add("insulin", "4", "--at", "2026-03-05T08:00", to: program)
+    try await add("note", "a walk", "--at", "2026-03-07T08:00", to: program)
+    let all = try await figures(program, "--last", "4d")
+    #expect(all["since"] as? String == "2026-03-02T00:00:00Z")
+    #expect(all["until"] as? String == "2026-03-05T08:00:01Z" && insulin(all) == 4)
+    // A record has no device.
+    let device = try await figures(program, "--device", "A-1")
+    #expect(device["until"] as? String == "2026-03-02T08:00:01Z" && insulin(device) == 0)
+    // A report shows the note, which has no figure.
+    let page = try await program.run("report", "-o", "-").output
+    #expect(page.contains("2026-02-22 – 2026-03-07") && page.contains("Note a walk"))
+    let open = try await program.run("report", "--since", "2026-03-02", "-o", "-").output
+    #expect(open.contains("2026-03-02 – 2026-03-07") && open.contains("Note a walk"))
+  }
+
+  @Test func anItemOfTheFarFutureIsNotTheEnd() async throws {
+    let program = try await ReadingRows.sticks()
+    try await add("insulin", "4", "--at", "2099-01-01T08:00", "--force", to: program)
+    var rows = ReadingRows()
+    rows.add(.smbg, "300", at: "2099-01-02T08:00", serial: "A-1")
+    try program.write(rows.csv, to: "future.csv")
+    let imported = try await program.run("import", "--quiet", program.path("future.csv"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    for arguments in [[], ["--since", "2026-03-01"]] {
+      let outcome = try await program.run(arguments: ["stats", "--json"] + arguments)
+      let figures = try #require(try outcome.objects().first)
+      #expect(figures["until"] as? String == "2026-03-03T08:00:01Z" && insulin(figures) == 0, "\(arguments)")
+    }
+    #expect(try await program.run("day").output.hasPrefix("Tuesday 2026-03-03 · "))
+    // It is there for those who ask for its day.
+    #expect(try await program.run("day", "2099-01-01", "--plain").output.contains("08:00 insulin 4 U."))
+  }
+
+  /// The clock of a meter or of another computer may be some minutes ahead of this one.
+  @Test func whatIsMinutesAheadIsShown() async throws {
+    let program = try await ReadingRows.sticks()
+    let soon = Int64(Date().timeIntervalSince1970) + 600
+    func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
+    try await add("insulin", "4", "--at", time(soon), to: program)
+    for arguments in [
+      ["--last", "1d"], ["--since", "1d"], ["--since", "1d", "--until", time(soon + 3600)],
+    ] {
+      let outcome = try await program.run(arguments: ["stats", "--json"] + arguments)
+      let figures = try #require(try outcome.objects().first)
+      #expect(insulin(figures) == 4 && figures["until"] as? String == time(soon + 1), "\(arguments)")
+    }
+    let before = try await figures(program, "--since", "1d", "--until", time(soon))
+    #expect(insulin(before) == 0)
+    for arguments in [[], [time(soon)]] {
+      #expect(
+        try await program.run(arguments: ["day", "--plain"] + arguments).output.contains("insulin 4 U."),
+        "\(arguments)")
+    }
+  }
+
+  /// A meter at the time of Greenwich showed the evening of the day before.
+  @Test func theLastDayIsThatOfTheLogbooksClock() async throws {
+    let program = try Program()
+    var rows = ReadingRows()
+    rows.add(.smbg, "100", at: "2026-03-02T23:30")
+    try program.write(rows.csv, to: "rows.csv")
+    let imported = try await program.run(
+      "import", "--quiet", "--timezone", "Europe/Madrid", program.path("rows.csv"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    let stats = try await program.run("stats").output
+    #expect(stats.hasPrefix("2026-02-18 … 2026-03-03 · 14 days · zone Europe/Madrid"), "\(stats)")
+    #expect(
+      try await program.run("stats", "--last", "1d").output.hasPrefix("2026-03-03 … 2026-03-03 · 1 day "))
+    #expect(try await program.run("day").output.hasPrefix("Tuesday 2026-03-03 · "))
+  }
+
+  // MARK: - The beginning
+
+  @Test func aPeriodFromTheYearOneIsThatOfTheData() async throws {
+    let program = try await ReadingRows.sticks()
+    for since in ["0001-01-01", "36525d", "2025-03-01"] {
+      let table = try await program.run("stats", "--since", since, "--by", "day").output
+      #expect(table.hasPrefix("2026-03-02 … 2026-03-03 · 2 days · "), "\(since)")
+      #expect(table.contains("\n2026-03-02 ") && !table.contains("\n2026-03-01 "))
+      let page = try await program.run("report", "--since", since, "-o", "-").output
+      #expect(page.contains("2026-03-02 – 2026-03-03") && page.contains("<dd>2</dd>"), "\(since)")
+    }
+    // Less than a year without anything is a part of the period.
+    let year = try await program.run("stats", "--since", "2025-03-02").output
+    #expect(year.hasPrefix("2025-03-02 … 2026-03-03 · 367 days · "))
+  }
+
+  // MARK: - Without readings
+
+  @Test func aStoreOfRecordsAloneHasItsFiguresAndItsDay() async throws {
+    let program = try Program()
+    #expect(try await program.run("config", "timezone", "UTC").status == 0)
+    try await add("insulin", "4", "--at", "2026-03-02T08:00", to: program)
+    try await add("food", "45", "g", "--at", "2026-03-02T08:00", to: program)
+    let stats = try await program.run("stats").output
+    #expect(stats.hasPrefix("2026-02-17 … 2026-03-02 · 14 days · zone UTC"))
+    #expect(stats.contains("\nInsulin: 4.0 U, ") && stats.contains("\nCarbohydrates: 45.0 g, "))
+    let day = try await program.run("day").output
+    #expect(day.hasPrefix("Monday 2026-03-02 · ") && day.contains("\nno readings\n"))
+    #expect(day.contains("Insulin 4 U") && day.contains("Carbohydrates 45 g"))
+    let page = try await program.run("report", "-o", "-")
+    #expect(page.status == 0 && page.output.contains("Food 45 g · Insulin 4 U"), "\(page.errors)")
+    // No reading has no device.
+    #expect(try await program.run("stats", "--by", "device").output == stats)
+    // Of a note there is no figure, but a day.
+    let notes = try Program()
+    #expect(try await notes.run("config", "timezone", "UTC").status == 0)
+    try await add("note", "a walk", "--at", "2026-03-02T08:00", to: notes)
+    #expect(try await notes.run("stats").output == "no readings\n")
+    #expect(try await notes.run("day", "--plain").output.contains("08:00 note a walk.\n"))
+  }
+
+  /// Another program's export states any number; each command that looks has to survive it.
+  @Test(arguments: [
+    "{\"rate\":1,\"minutes\":-1e300,\"subtype\":\"basal\"}",
+    "{\"rate\":1e300,\"minutes\":1e300,\"subtype\":\"basal\"}", "{\"units\":1e300}", "{\"units\":-1e300}",
+    "{\"units\":1,\"extended\":1e19,\"minutes\":1e19}",
+  ])
+  func aNumberThatNoAmountIsBreaksNothing(_ fields: String) async throws {
+    let program = try await ReadingRows.sticks()
+    let record =
+      "{\"item\":\"record\",\"kind\":\"insulin\",\"time\":\"2026-03-03T09:00:00Z\",\"device_time\":\"2026-03-03T09:00:00\",\"utc_offset\":\"Z\",\"offset_source\":\"stated\",\"guid\":\"9d9cf28c-37f7-4c53-9302-e6a9c2c67df0\",\"entry_guid\":null,\"fields\":\(fields),\"deleted\":false}\n"
+    try program.write(record, to: "record.ndjson")
+    let imported = try await program.run("import", "--quiet", program.path("record.ndjson"))
+    #expect(imported.status == 0, "\(imported.errors)")
+    for arguments in [
+      ["stats"], ["stats", "--json"], ["stats", "--by", "day"], ["day"], ["day", "--plain"],
+      ["report", "-o", "-"], ["list", "--plot"],
+    ] {
+      let outcome = try await program.run(arguments: arguments)
+      #expect(outcome.status == 0 && outcome.errors == "", "\(arguments): \(outcome.errors)")
+    }
+    #expect(insulin(try await figures(program)) == (fields.contains("\"units\":1,") ? 1 : 0))
+  }
+}
