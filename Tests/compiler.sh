@@ -12,28 +12,15 @@ compiler=(
   -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -whole-module-optimization
   -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -index-ignore-system-modules -Xswiftc -no-emit-module-separately-wmo
 )
-# Most of what a file of BoringSSL takes is reading the headers of C++, and there are hundreds of such files: these headers are
-# compiled once. Another compiler, or another byte in one of them, makes another file. Without a compiler that can do it, all
-# goes on without. The options are those of the build; the compiler refuses the file under others.
-precompile() {
-  local clang options text files
-  clang=${CC:-$(swiftc -print-target-info | sed -n 's#.*"runtimeResourcePath": *"\(.*\)".*#\1/../../bin/clang#p')}
-  options=(-O0 -g0 -fPIC -fblocks -fno-omit-frame-pointer -DSWIFT_PACKAGE=1 -std=c++17 -x c++-header)
-  text=$(printf '#include <%s>\n' algorithm array atomic bitset iterator limits memory optional string string_view \
-    utility variant assert.h limits.h stdlib.h string.h sys/socket.h sys/time.h)
-  files=$("$clang" "${options[@]}" -M - <<<"$text" | tr ' \\' '\n\n' | grep '^/' | sort -u) || return
-  headers=$({ "$clang" --version && xargs cat <<<"$files"; } | sha256sum) || return
-  headers=$PWD/$build_folder/headers-${headers:0:16}
-  if [ ! -e "$headers.h" ] || [ ! -e "$headers.pch" ]; then
-    mkdir -p "$build_folder" && echo "$text" >"$headers.h" || return
-    "$clang" "${options[@]}" -fpch-instantiate-templates -fpch-validate-input-files-content "$headers.h" -o "$headers.pch"
-  fi
-}
-if precompile 2>/dev/null; then compiler+=(-Xcxx -include-pch -Xcxx "$headers.pch"); fi
+# Only builds of the checks have these variables, so that Package.swift optimises what tests run through most, and C++ is
+# compiled as Tests/clang.sh does unless somebody has chosen a compiler. All commands of SwiftPM get the same ones: when one
+# is new, it reads the descriptions of all packages again.
+for_checks=(env GLUCOPORT_CHECK=1)
+clang=$(swiftc -print-target-info 2>/dev/null | sed -n 's#.*"runtimeResourcePath": *"\(.*\)".*#\1/../../bin/clang#p') || true
+if [ -z "${CC:-}" ] && [ -x "$clang" ]; then for_checks+=(GLUCOPORT_CLANG="$clang" CC="$PWD/Tests/clang.sh"); fi
 
-# compile OPTION…: 'swift build' in that way, in which Package.swift optimises what tests run through most. The variable is
-# for these builds alone: those of packages must not have it.
-compile() { GLUCOPORT_CHECK=1 swift build "${compiler[@]}" "$@"; }
+# compile OPTION…: 'swift build' in that way.
+compile() { "${for_checks[@]}" swift build "${compiler[@]}" "$@"; }
 
 # built PRODUCT: the path of a program that is built.
 built() {

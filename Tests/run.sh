@@ -14,7 +14,7 @@ Tests/install-packages.sh libsqlite3-dev zlib1g-dev liblzma-dev libbz2-dev libzs
 swift --version
 
 # Other packages come from afar while this machine has other work. What fails here is said by the build.
-swift package --scratch-path "$build_folder" resolve >/dev/null 2>&1 & resolution=$!
+"${for_checks[@]}" swift package --scratch-path "$build_folder" resolve >/dev/null 2>&1 & resolution=$!
 background=("$resolution")
 
 phase "format and manual pages"
