@@ -9,11 +9,12 @@ work=$build_folder
 mkdir -p "$work"
 export CI=true
 
-# Targets whose tests wait for servers and for whole programs; all others only compute. Anchored, since files, too, have a
-# name that ends with "Tests.".
+# Targets whose tests wait for servers and for whole programs; all others only compute. `filling` is the group of these, if
+# any, that the caller runs by itself. Anchored, since files, too, have a name that ends with "Tests.".
 waiting='^(Commands|Program|ProgramRemote|LogbookServer|Remotes|TestServers|USBTransport)Tests\.'
+filling=''
 
-phase='' phase_began=0 phase_used=0 phase_times=() background=() scratch='' logs=()
+phase='' phase_began=0 phase_used=0 phase_times=() background=() apart=() scratch='' logs=()
 
 # used: sets `seconds_used` to the processor time of all that has ended, in tenths of a second.
 used() {
@@ -58,7 +59,7 @@ failed_tests() {
 finish() {
   local status=$? last=$phase process
   trap - EXIT
-  for process in "${background[@]}"; do
+  for process in "${background[@]}" "${apart[@]}"; do
     kill "$process" 2>/dev/null || true
     wait "$process" 2>/dev/null || true
   done
@@ -112,30 +113,31 @@ check() {
   return 1
 }
 
-# ended: waits for the first of `background` that ends, and gives its status.
+# ended: waits for the first of `apart` that ends, and gives its status.
 ended() {
   local process which status=0 others=()
-  wait -n -p which "${background[@]}" || status=$?
-  for process in "${background[@]}"; do [ "$process" = "$which" ] || others+=("$process"); done
-  background=("${others[@]}")
+  wait -n -p which "${apart[@]}" || status=$?
+  for process in "${apart[@]}"; do [ "$process" = "$which" ] || others+=("$process"); done
+  apart=("${others[@]}")
   return "$status"
 }
 
-# check_apart OPTION…: the same in several programs, as many at a time as there are processors, the longest first. In a single
-# one, tests that run side by side wait for each other's memory and for what Swift knows of types: two processors do a fifth
-# more than one does. Prints when all have ended.
+# check_apart OPTION…: the same in several programs, as many at a time as there are processors, the longest first, and
+# without the group that is `filling`. In a single one, tests that run side by side wait for each other's memory and for what
+# Swift knows of types: two processors do a fifth more than one does. Prints when all have ended.
 check_apart() {
-  local tests groups=('^SyncTests\.' '^LogbookStoreTests\.' '^FormatsTests\.' '^(Ingest|Parsing)Tests\.') all choice status=0
-  all=$(IFS='|'; echo "${groups[*]}")
+  local groups=('^SyncTests\.' '^LogbookStoreTests\.' '^FormatsTests\.' '^(Ingest|Parsing)Tests\.')
+  local choices=("--skip $(IFS='|'; echo "${groups[*]}")") tests group choice status=0
+  for group in "${groups[@]}"; do [ "$group" = "$filling" ] || choices+=("--filter $group"); done
   test_program
   tests+=(--experimental-maximum-parallelization-width 1)
   logs=()
-  for choice in "--skip $all" "${groups[@]/#/--filter }"; do
-    if [ ${#background[@]} -ge "$(nproc)" ]; then ended || status=1; fi
+  for choice in "${choices[@]}"; do
+    if [ ${#apart[@]} -ge "$(nproc)" ]; then ended || status=1; fi
     logs+=("$work/tests-${#logs[@]}.log")
-    "${tests[@]}" "${choice%% *}" "${choice#* }" "$@" >"${logs[-1]}" 2>&1 & background+=($!)
+    "${tests[@]}" "${choice%% *}" "${choice#* }" "$@" >"${logs[-1]}" 2>&1 & apart+=($!)
   done
-  while [ ${#background[@]} -gt 0 ]; do ended || status=1; done
+  while [ ${#apart[@]} -gt 0 ]; do ended || status=1; done
   cat "${logs[@]}"
   [ "$status" -ne 0 ] || return 0
   show_failures
