@@ -33,7 +33,7 @@ extension Bodies {
         return true
       }
       guard let path, let expiresAt, isPagePath(path) else {
-        throw reader.error("the path of a page and its end are expected")
+        throw reader.error("the link has no valid path, or no time until which it is valid")
       }
       return PageLink(path: path, expiresAt: expiresAt)
     }

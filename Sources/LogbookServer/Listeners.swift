@@ -97,7 +97,9 @@ extension Listeners {
       descriptor = socket.descriptor
     }
     let channel = channel(at: place)
-    let connections = try await Self.failing(address) {
+    let connections = try await Self.failing(
+      address, option: place == .metrics ? "--metrics-listen" : "--listen"
+    ) {
       try await bind(
         address, descriptor, channel, isEncrypted: certificate != nil && address.takesTLS(at: place))
     }
@@ -186,16 +188,16 @@ extension Listeners {
   private func removeUnixSockets() { for socket in unixSockets { socket.remove() } }
 
   private static func failing<Value>(
-    _ address: ListeningAddress, _ work: () async throws -> Value
+    _ address: ListeningAddress, option: String, _ work: () async throws -> Value
   ) async throws -> Value {
     do {
       return try await work()
     } catch let error as IOError {
       let reason = String(cString: strerror(error.errnoCode))
-      let advice = error.errnoCode == EADDRINUSE ? "; choose another port with --listen" : ""
+      let advice = error.errnoCode == EADDRINUSE ? "; choose another port with \(option)" : ""
       throw Failure(.unavailable, "cannot listen on \(address.text): \(reason)\(advice)")
     } catch is SocketAddressError.UnknownHost {
-      throw Failure(.unavailable, "cannot listen on \(address.text): unknown host name; check --listen")
+      throw Failure(.unavailable, "cannot listen on \(address.text): unknown host name; check \(option)")
     }
   }
 }

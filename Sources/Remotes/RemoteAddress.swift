@@ -29,11 +29,15 @@ package struct RemoteAddress: Hashable, Sendable {
   /// - Throws: `Failure` of category `configuration`. Its message repeats nothing of a text that may hold a secret.
   package init(_ text: String, allowsPlainHTTP: Bool) throws(Failure) {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-      scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty,
-      (1...65535).contains(parts.port ?? 443)
+      scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty
     else {
       throw Failure(
-        .configuration, "the address of a remote must be a URL such as https://host.example/prefix")
+        .configuration,
+        "the address of a remote must be a URL with https:// in front, such as https://host.example or https://host.example/prefix"
+      )
+    }
+    guard (1...65535).contains(parts.port ?? 443) else {
+      throw Failure(.configuration, "the port of a remote's address must be 1 to 65535")
     }
     guard parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil else {
       throw Failure(

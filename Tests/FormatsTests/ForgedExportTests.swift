@@ -20,7 +20,7 @@ import Testing
   @Test func anEntryIsNotReadWithTheUnitOfAnotherMeter() throws {
     let (one, other) = (Self.meter("1", "mg/dL", "104"), Self.meter("2", "mmol/L", "12"))
     let failure = #expect(throws: Failure.self) { _ = try TextExport(Self.pix(one + other)) }
-    #expect(failure?.message.contains("several meters") == true)
+    #expect(failure?.message.contains(": the entries are of several meters;") == true, "\(failure as Any)")
     #expect(failure?.category == .badInput)
     #expect(try TextExport(Self.pix(one)).devices.map(\.serial) == ["1"])
     #expect(try TextExport(Self.pix(other)).readings.map(\.measurement.unit) == [.millimolesPerLitre])

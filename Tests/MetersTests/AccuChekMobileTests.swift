@@ -159,7 +159,7 @@ struct AccuChekMobileTests {
     #expect {
       try AccuChekMobileDriver().read(meter)
     } throws: { error in
-      (error as? Failure)?.category == .protocolViolation && "\(error)".contains("column")
+      (error as? Failure)?.category == .protocolViolation && "\(error)".contains("A.CSV: it")
     }
   }
 

@@ -34,6 +34,20 @@ import Testing
 
     """
 
+  @Test(arguments: ["--listen", "--metrics-listen"])
+  func anAddressThatIsTakenIsToldWithItsOption(_ option: String) async throws {
+    let outcome = try await Program().shell(
+      Self.prelude + """
+        serve; address=${url#http://}
+        free=$([ \(option) = --listen ] || echo --listen 127.0.0.1:0)
+        glucoport serve --data other $free \(option) $address >/dev/null 2>errors; echo $?
+        sed "s/$address/ADDRESS/" errors; stop
+        """)
+    let told =
+      "glucoport: cannot listen on ADDRESS: Address already in use; choose another port with \(option)"
+    #expect(outcome.output == "69\n\(told)\nended with 0\n", "\(outcome)")
+  }
+
   @Test func aServerListensOnEveryAddressThatItIsGiven() async throws {
     let program = try Program()
     let outcome = try await program.shell(

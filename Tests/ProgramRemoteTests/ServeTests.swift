@@ -275,7 +275,8 @@ import Testing
         stop
         """)
     #expect(outcome.output == "69\n69\n78\n0\n0\n1\n66\nended with 0\n", "\(outcome)")
-    #expect(outcome.errors.contains("a certificate that this system trusts"), "\(outcome.errors)")
-    #expect(outcome.errors.contains("--ca-file"), "\(outcome.errors)")
+    #expect(
+      outcome.errors.contains("of this host that this system trusts, or --ca-file;"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("that the CA file of the remote trusts;"), "\(outcome.errors)")
   }
 }

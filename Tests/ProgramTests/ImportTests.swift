@@ -148,7 +148,9 @@ struct ImportTests {
     let program = try Program()
     let outcome = try await program.shell("glucoport import - <&-")
     #expect(outcome.status == 66 && outcome.output.isEmpty)
-    #expect(outcome.errors == "glucoport: -: cannot be read: standard input is closed\n")
+    #expect(
+      outcome.errors
+        == "glucoport: -: cannot be read: standard input is closed; pipe an export into it, or name a file\n")
     #expect(!FileManager.default.fileExists(atPath: program.store))
   }
 

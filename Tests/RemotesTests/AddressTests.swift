@@ -44,5 +44,6 @@ import Testing
     let failure = #expect(throws: Failure.self) { try RemoteAddress(text, allowsPlainHTTP: true) }
     #expect(failure?.category == .configuration)
     #expect(failure?.message.contains("s3cret") == false)
+    #expect(failure?.message.contains("the port") == (text == "https://host:99999"))
   }
 }

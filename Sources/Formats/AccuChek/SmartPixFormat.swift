@@ -46,7 +46,7 @@ struct SmartPixFormat: ExportFormat {
   /// - Throws: `Failure` of category `badInput` where the meter's unit is not known, and for several meters.
   init(_ found: Recognition<Found>, head: InputHead, options: ExportOptions) throws {
     guard !found.header.isOfSeveral else {
-      throw Failure(.badInput, "the entries are of several meters; export each meter separately")
+      throw Failure(.badInput, "the entries are of several meters; export each meter to its own file")
     }
     guard let unit = found.header.unit ?? options.unit else {
       throw Failure(.badInput, "the unit of the meter is neither mg/dL nor mmol/L; use --unit")

@@ -72,7 +72,11 @@ final class FileSource: InputSource {
       throw Failure(.missingInput, "\(name): Is a directory; name the files in it")
     }
     // Where the shell closed standard input, its number goes to something of the runtime that is no file.
-    guard type != 0 else { throw Failure(.missingInput, "\(name): cannot be read: standard input is closed") }
+    guard type != 0 else {
+      throw Failure(
+        .missingInput,
+        "\(name): cannot be read: standard input is closed; pipe an export into it, or name a file")
+    }
     isRegularFile = type == S_IFREG
     size = isRegularFile ? Int64(status.st_size) : nil
     modifiedAt = given ?? (isRegularFile ? Int64(status.st_mtim.tv_sec) : nil)

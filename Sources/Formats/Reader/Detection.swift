@@ -17,14 +17,14 @@ enum Detection {
   ) throws -> Found {
     let head = input.head
     if !options.columns.isEmpty {
-      return try reader(GenericFormat.self, try namedColumns(of: input, options: options), head, options)
+      return try reader(GenericFormat.self, try namedColumns(of: input, options: options), input, options)
     }
     if let wanted = options.format { return try parser(wanted, for: input, options: options, among: formats) }
     if let refusal = Signature.refusal(of: head) {
       throw UnrecognisedInput(name: input.source.name, reason: refusal)
     }
     for type in formats {
-      if let found = try recognised(by: type, head, options) { return found }
+      if let found = try recognised(by: type, input, options) { return found }
     }
     let advice = "unknown format; 'glucoport formats' lists the formats"
     let reason = GenericFormat.explain(head, options: options) ?? advice
@@ -38,35 +38,44 @@ enum Detection {
     guard let type = formats.first(where: { $0.id == wanted }) else {
       throw Failure(.usage, "unknown format '\(wanted)'; 'glucoport formats' lists the formats")
     }
-    if GenericFormat.isEmptyList(input.head), let found = try emptyList(of: type, input.head, options) {
+    if GenericFormat.isEmptyList(input.head), let found = try emptyList(of: type, input, options) {
       return found
     }
     try refuseRows(of: type, options: options)
-    if let found = try recognised(by: type, input.head, options) { return found }
+    if let found = try recognised(by: type, input, options) { return found }
     let reason = wanted == GenericFormat.id ? GenericFormat.explain(input.head, options: options) : nil
     throw UnrecognisedInput(name: input.source.name, reason: reason ?? "the input is not \(type.title)")
   }
 
   private static func recognised<Format: ExportFormat>(
-    by type: Format.Type, _ head: InputHead, _ options: ExportOptions
+    by type: Format.Type, _ input: Input, _ options: ExportOptions
   ) throws -> Found? {
-    guard let found = type.recognise(head, options: options) else { return nil }
-    let result = try reader(type, found, head, options)
+    guard let found = type.recognise(input.head, options: options) else { return nil }
+    let result = try reader(type, found, input, options)
     try refuseRows(of: type, options: options)
     return result
   }
 
   private static func emptyList<Format: ExportFormat>(
-    of type: Format.Type, _ head: InputHead, _ options: ExportOptions
+    of type: Format.Type, _ input: Input, _ options: ExportOptions
   ) throws -> Found? {
     guard let header = type.emptyList else { return nil }
-    return try reader(type, Recognition(layout: .objects(columns: []), header: header), head, options)
+    return try reader(type, Recognition(layout: .objects(columns: []), header: header), input, options)
   }
 
   private static func reader<Format: ExportFormat>(
-    _ type: Format.Type, _ found: Recognition<Format.Header>, _ head: InputHead, _ options: ExportOptions
+    _ type: Format.Type, _ found: Recognition<Format.Header>, _ input: Input, _ options: ExportOptions
   ) throws -> Found {
-    (try type.init(found, head: head, options: options), found.layout)
+    (try naming(input) { try type.init(found, head: input.head, options: options) }, found.layout)
+  }
+
+  /// What is wrong with an input is told with its name.
+  private static func naming<Value>(_ input: Input, _ work: () throws -> Value) throws -> Value {
+    do {
+      return try work()
+    } catch let failure as Failure where failure.category == .badInput {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
   }
 
   /// - Throws: `Failure` of category `usage` for `--where` with a format that cannot leave rows out.
@@ -83,11 +92,7 @@ enum Detection {
     if let wanted = options.format, wanted != GenericFormat.id {
       throw Failure(.usage, "--map is only for the format \(GenericFormat.id), not for '\(wanted)'")
     }
-    do {
-      return try GenericFormat.recogniseNamed(input.head, options: options)
-    } catch let failure as Failure where failure.category == .badInput {
-      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
-    }
+    return try naming(input) { try GenericFormat.recogniseNamed(input.head, options: options) }
   }
 }
 

@@ -31,7 +31,7 @@ struct AccuChekColumns: Hashable {
     let form = try Self.form(of: names.count)
     // A known name at another place means that the number does not say the order.
     guard zip(columns, form).allSatisfy({ $0 == nil || $0 == $1 }) else {
-      throw MalformedReport("the columns of the report are in an unknown order")
+      throw MalformedReport("its columns are in an unknown order")
     }
     self.init(form)
   }
@@ -63,7 +63,7 @@ extension AccuChekColumns {
     case 12: return front + [.fasting, .bedtime, .controlTest]
     default:
       throw MalformedReport(
-        "the report has \(count) columns with unknown names; known reports have 10 or 12")
+        "it has \(count) columns with unknown names; known reports have 10 or 12")
     }
   }
 

@@ -76,7 +76,7 @@ extension AccuChekMobileDriver {
           guard files <= Self.maxReports else {
             throw Failure(.protocolViolation, "\(Self.doing): too many reports")
           }
-          let report = try Self.report(in: try volume.read(file))
+          let report = try Self.report(file.name, try volume.read(file))
           if let known = newest?.report.madeAt, report.madeAt ?? known <= known { continue }
           newest = (model.longName ?? model.name, report)
         }
@@ -92,11 +92,11 @@ extension AccuChekMobileDriver {
 }
 
 extension AccuChekMobileDriver {
-  private static func report(in bytes: [UInt8]) throws -> AccuChekReport {
+  private static func report(_ name: String, _ bytes: [UInt8]) throws -> AccuChekReport {
     do {
       return try AccuChekReport(parsing: bytes)
     } catch {
-      throw Failure(.protocolViolation, "\(doing): \(error.reason)")
+      throw Failure(.protocolViolation, "\(doing): \(name): \(error.reason)")
     }
   }
 }

@@ -28,10 +28,10 @@ struct AccuChekReport {
   init(parsing bytes: [UInt8]) throws(MalformedReport) {
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-    guard lines.count >= 3 else { throw MalformedReport("the report has too few lines") }
+    guard lines.count >= 3 else { throw MalformedReport("it has fewer than three lines") }
     let head = Self.fields(lines[1])
     guard head.count >= 3, !head[0].isEmpty else {
-      throw MalformedReport("the report's second line has no serial number")
+      throw MalformedReport("its second line does not hold serial number, date and time")
     }
     serial = head[0]
     madeAt = Self.time(head[1], head[2])

@@ -57,9 +57,12 @@ extension PooledHTTPTransport {
   }
 
   private var tlsReason: String {
-    "cannot establish an encrypted connection: the server needs TLS 1.2 or newer on this port, and a certificate that this system trusts; "
-      + (hasCertificate
-        ? "it may not accept the client certificate" : "it may need a client certificate, too")
+    let trust =
+      hasAuthorities ? "that the CA file of the remote trusts" : "that this system trusts, or --ca-file"
+    let client =
+      hasCertificate ? "it may have rejected the client certificate" : "it may ask for a client certificate"
+    return
+      "cannot establish an encrypted connection: the server must offer TLS 1.2 or newer on this port, and a certificate of this host \(trust); \(client)"
   }
 
   private var proxyName: String { proxy.map { "\($0)" } ?? "" }

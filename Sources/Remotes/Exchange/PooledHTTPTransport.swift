@@ -20,6 +20,8 @@ struct PooledHTTPTransport: HTTPTransport {
   let proxy: RemoteProxy?
   /// Whether this computer shows a certificate; for messages.
   let hasCertificate: Bool
+  /// Whether only a file of the person says whom to trust; for messages.
+  let hasAuthorities: Bool
   private let client: HTTPClient
   private let limits: ExchangeLimits
   private let agent: String
@@ -41,6 +43,7 @@ struct PooledHTTPTransport: HTTPTransport {
           try await body(
             PooledHTTPTransport(
               address: login.address, proxy: login.proxy, hasCertificate: login.clientCertificate != nil,
+              hasAuthorities: login.authorities != nil,
               client: $0, limits: limits, agent: login.agent, traffic: login.traffic, lastEnd: login.end))
         })
     } catch {
