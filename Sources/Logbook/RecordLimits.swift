@@ -15,7 +15,7 @@ package enum RecordLimits {
   /// The most bytes that one byte of a text takes in JSON, as `\u0001`.
   fileprivate static let maxEscapedBytes = 6
   /// The bytes of a state without its fields, at most.
-  fileprivate static let maxFrameBytes = 512
+  fileprivate static let maxFrameBytes = 512 + Provenance.maxJSONBytes
 }
 
 extension RecordFields {

@@ -4,12 +4,14 @@ extension RecordState {
   /// The most bytes of a state in canonical JSON, so that every page of a server can hold one and goes on.
   package static let maxBytes = 2 << 20
 
-  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text.
+  /// Canonical JSON with the member names of glucoport-protocol(7): equal states are equal text. A provenance that is not
+  /// known has no member.
   package var json: String {
     "{\"kind\":\"\(kind.rawValue)\",\"entry_guid\":\(entryGuid.map(jsonText) ?? "null")"
       + ",\"device_time\":\"\(deviceTime.text)\",\"utc_offset\":\(offsetJSON)"
       + ",\"offset_source\":\"\(offsetSource.name)\",\"fields\":\(fields.json),\"deleted\":\(isDeleted)"
-      + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")}"
+      + ",\"edited_at\":\(editedAt.map { "\"\(DeviceTime(seconds: $0).text)Z\"" } ?? "null")"
+      + (provenance.map { ",\"provenance\":\($0.json)}" } ?? "}")
   }
 
   /// `json` without what an agreement leaves out: states that agree are equal text.
@@ -39,6 +41,7 @@ extension RecordState {
     var fields: RecordFields?
     var isDeleted: Bool?
     var editedAt: Int64?
+    var provenance: Provenance?
     try scanner.object { (name, scanner) throws(JSONError) in
       switch name {
       case "kind": kind = try scanner.recordKind()
@@ -49,6 +52,7 @@ extension RecordState {
       case "fields": fields = try RecordFields(&scanner)
       case "deleted": isDeleted = try scanner.flag()
       case "edited_at": editedAt = scanner.passes(word: "null") ? nil : try scanner.instant()
+      case "provenance": provenance = scanner.passes(word: "null") ? nil : try Provenance(&scanner)
       default: return false
       }
       return true
@@ -63,7 +67,7 @@ extension RecordState {
     guard !isDeleted || fields.values.isEmpty else { throw scanner.error("a tombstone with fields") }
     self.init(
       kind: kind, entryGuid: entry, deviceTime: time, placement: placement, fields: fields,
-      isDeleted: isDeleted, editedAt: editedAt)
+      isDeleted: isDeleted, editedAt: editedAt, provenance: provenance)
   }
 }
 

@@ -18,11 +18,14 @@ package struct RecordState: Sendable {
   /// When it was last edited, in UTC seconds by the clock of the editing host; nil when nobody knows. It is what
   /// `conflict resolve --keep newer` compares, and decides nothing else: a clock may be wrong.
   package var editedAt: Int64?
+  /// Where the record came from; nil when nobody knows. No edit changes it.
+  package var provenance: Provenance?
 
   /// A state of these parts.
   package init(
     kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
-    fields: RecordFields, isDeleted: Bool, editedAt: Int64? = nil
+    fields: RecordFields, isDeleted: Bool, editedAt: Int64? = nil,
+    provenance: Provenance? = nil
   ) {
     self.kind = kind
     self.entryGuid = entryGuid
@@ -31,6 +34,19 @@ package struct RecordState: Sendable {
     self.fields = fields
     self.isDeleted = isDeleted
     self.editedAt = editedAt
+    self.provenance = provenance
+  }
+
+  /// Whether it knows where the record came from, and the other state does not.
+  package func teachesProvenance(to other: RecordState) -> Bool {
+    provenance != nil && other.provenance == nil
+  }
+
+  /// The state with a provenance, where it has none itself.
+  package func learning(_ provenance: Provenance?) -> RecordState {
+    var state = self
+    state.provenance = self.provenance ?? provenance
+    return state
   }
 
   /// SHA-256 of `json` in hexadecimal.
@@ -45,8 +61,8 @@ package struct RecordState: Sendable {
   /// The offset that the content states, in seconds east of Greenwich; nil where the zones of the logbook decide.
   package var statedOffset: Int32? { placement.source.isDerived ? nil : placement.utcOffset }
 
-  /// Whether both say the same of what people edit. A derived offset is each node's own matter, and when an edit was
-  /// made is no part of what it says.
+  /// Whether both say the same of what people edit. A derived offset is each node's own matter; when an edit was made and
+  /// where the record came from is no part of what it says.
   package func agrees(with other: RecordState) -> Bool {
     kind == other.kind && entryGuid == other.entryGuid && deviceTime == other.deviceTime
       && statedOffset == other.statedOffset && fields.json == other.fields.json
@@ -55,9 +71,9 @@ package struct RecordState: Sendable {
 }
 
 extension RecordState: Hashable {
-  /// Whether both say the same at the same time of editing.
+  /// Whether both say the same at the same time of editing, of a record from the same place.
   package static func == (left: Self, right: Self) -> Bool {
-    left.agrees(with: right) && left.editedAt == right.editedAt
+    left.agrees(with: right) && left.editedAt == right.editedAt && left.provenance == right.provenance
   }
 
   /// What both of two equal states have.

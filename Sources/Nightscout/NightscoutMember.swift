@@ -23,7 +23,7 @@
     "insulin", "carbs", "protein", "fat", "notes", "duration",
     "absolute", "rate", "percent", "relative", "enteredinsulin", "splitExt",
     "glucose", "glucoseType", "units", "isBasalInsulin", "durationInMilliseconds",
-    "app", "subject",
+    "app", "subject", "enteredBy",
   ]
 }
 
@@ -94,4 +94,6 @@ extension NightscoutMember {
   package static var app: Self { Self(31) }
   /// The login that wrote it; only API v3 notes it.
   package static var subject: Self { Self(32) }
+  /// The person or program that entered a treatment.
+  package static var enteredBy: Self { Self(33) }
 }

@@ -56,7 +56,8 @@ extension NightscoutTreatment {
     foreign.records = content.records.map { kind, fields in
       let state = RecordState(
         kind: kind, entryGuid: nil, deviceTime: shown.deviceTime, placement: zone.place(shown),
-        fields: RecordFields(fields), isDeleted: false, editedAt: document.modified.map { $0 / 1000 })
+        fields: RecordFields(fields), isDeleted: false, editedAt: document.modified.map { $0 / 1000 },
+        provenance: Provenance(format: "nightscout", source: source(of: document)))
       return NightscoutRecord(
         guid: guid(document.identifier, kind), state: state, isOwn: false, identifier: document.identifier)
     }
@@ -67,6 +68,13 @@ extension NightscoutTreatment {
       )
     }
     return foreign
+  }
+
+  /// The program that another program's treatment names as its writer, which API v1 keeps with signs of HTML replaced; empty
+  /// where it names none.
+  package static func source(of document: some NightscoutFields) -> String {
+    let names = [document[.enteredBy], document[.app]].map { NightscoutText.unescaped($0.plainText) }
+    return names.first { !NightscoutText.trimmed($0).isEmpty } ?? ""
   }
 
   /// The id that an import of the site's export gives a record of a treatment.

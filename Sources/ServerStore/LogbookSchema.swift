@@ -8,7 +8,7 @@ import SQLiteRows
 /// moves to a new one with each change. Numbers are given in the transaction that writes, by its only writer.
 enum LogbookSchema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5542, version: 4, name: "file of a server",
+    applicationID: 0x474C_5542, version: 5, name: "file of a server",
     statements: [tables, rules, contents, LastingSchema.statements])
 
   private static let tables = """
@@ -88,6 +88,11 @@ enum LogbookSchema {
     BEGIN SELECT RAISE(ABORT, 'readings are immutable'); END;
 
     \(SharedSchema.recordStays)
+    CREATE TRIGGER record_provenance_stays BEFORE UPDATE ON record
+    WHEN json_extract(OLD.state, '$.provenance') IS NOT NULL
+      AND json_extract(NEW.state, '$.provenance') IS NOT json_extract(OLD.state, '$.provenance')
+    BEGIN SELECT RAISE(ABORT, 'the provenance of a record never changes'); END;
+
     CREATE TRIGGER record_change_moves_it BEFORE UPDATE ON record
     WHEN NEW.seq <= OLD.seq OR NEW.revision = OLD.revision
     BEGIN SELECT RAISE(ABORT, 'a change of a record moves it to a new place'); END;

@@ -43,7 +43,7 @@ extension RecordStorage {
     if let revision = try earlierAnswer(to: change), Self.isCurrent(revision, of: change, current) {
       return .accepted(revision: revision)
     }
-    guard let current else { return try store(change, isKnown: false) }
+    guard let current else { return try store(change, change.state, isKnown: false) }
     guard change.state.kind == current.state.kind else {
       return .refused(reason: "the record is of kind \(current.state.kind), and a kind never changes")
     }
@@ -51,10 +51,22 @@ extension RecordStorage {
     // time, and comes second, meets it.
     let isDecided = change.state.isDeleted && change.base == current.revision
     if change.state.agrees(with: current.state), !isDecided {
+      // The client learns from the answer where the record came from. One that asks again on this revision knows.
+      if current.state.teachesProvenance(to: change.state), change.base != current.revision {
+        return try conflict(change, current)
+      }
+      if change.state.teachesProvenance(to: current.state), !change.state.isDeleted {
+        return try store(change, current.state.learning(change.state.provenance), isKnown: true)
+      }
       try keepAnswer(to: change, current.revision)
       return .accepted(revision: current.revision)
     }
-    if change.base == current.revision { return try store(change, isKnown: true) }
+    if change.base == current.revision {
+      // The first provenance stays, whatever another program sends.
+      var state = change.state
+      state.provenance = current.state.provenance ?? state.provenance
+      return try store(change, state, isKnown: true)
+    }
     return try conflict(change, current)
   }
 
@@ -80,7 +92,9 @@ extension RecordStorage {
     return Current(revision: try stored[1], state: try RecordState(json: stored[2]))
   }
 
-  private mutating func store(_ change: RecordChange, isKnown: Bool) throws -> RecordVerdict {
+  private mutating func store(
+    _ change: RecordChange, _ state: RecordState, isKnown: Bool
+  ) throws -> RecordVerdict {
     last += 1
     try positions.beginEpoch(at: last, tag: tag)
     let revision = "\(last).\(tag)"
@@ -89,7 +103,7 @@ extension RecordStorage {
       ? "UPDATE record SET seq = ?2, revision = ?3, state = ?5, node = ?6 WHERE guid = ?1"
       : "INSERT INTO record (guid, seq, revision, kind, state, node) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
     try database.cachedStatement(sql: sql).execute(
-      arguments: [change.guid, last, revision, change.state.kind.rawValue, change.state.json, node])
+      arguments: [change.guid, last, revision, state.kind.rawValue, state.json, node])
     try keepAnswer(to: change, revision)
     return .accepted(revision: revision)
   }

@@ -19,6 +19,19 @@ package enum Merge: Hashable, Sendable {
   package static func of(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool = false
   ) -> Merge {
+    let merge = ofContents(local: local, remote: remote, base: base, isImportedOnly: isImportedOnly)
+    switch merge {
+    case .takesRemote where !remote.isDeleted && local.teachesProvenance(to: remote):
+      return .yields(remote.learning(local.provenance))
+    case .yields(let state): return .yields(state.learning(local.provenance).learning(remote.provenance))
+    case .takesRemote, .conflict: return merge
+    }
+  }
+
+  /// The merge of what people edit. Where a record came from is never in conflict: who knows it tells the other.
+  private static func ofContents(
+    local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
+  ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
     if local.kind == .withdrawal, !local.isDeleted, !remote.isDeleted {
       return merged(withdrawals: local, remote, base)

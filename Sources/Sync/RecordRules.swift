@@ -88,7 +88,11 @@ package enum RecordRules {
     if record.isConflicted { return action(for: incoming, onConflicted: record) }
     guard record.isPending else { return .adopt(incoming) }
     guard isHeldBack || record.isQuarantined else { return .rollBack }
-    if record.state.agrees(with: incoming.state), record.sentVersion == nil { return .adopt(incoming) }
+    if record.state.agrees(with: incoming.state), record.sentVersion == nil,
+      !record.state.teachesProvenance(to: incoming.state)
+    {
+      return .adopt(incoming)
+    }
     let merge = Merge.of(local: record.state, remote: incoming.state, base: record.base)
     // What merges needs no person: when the record is sent, the remote answers with this state, and they are merged.
     return merge == .conflict ? .markConflicted(incoming) : .leave

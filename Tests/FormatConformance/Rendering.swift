@@ -109,11 +109,13 @@ package enum Rendering {
       #""fields":\#(record.fields.json)"#,
     ]
     if !record.owner.isEmpty { members.append(#""owner":\#(jsonText(record.owner))"#) }
+    if !record.source.isEmpty { members.append(#""source":\#(jsonText(record.source))"#) }
     if !record.sourceID.isEmpty { members.append(#""source_id":\#(jsonText(record.sourceID))"#) }
     if !record.entrySourceID.isEmpty {
       members.append(#""entry_source_id":\#(jsonText(record.entrySourceID))"#)
     }
     if let guid = record.guid { members.append(#""guid":\#(jsonText(guid))"#) }
+    if let provenance = record.provenance { members.append(#""provenance":\#(provenance.json)"#) }
     if record.deleted { members.append(#""deleted":true"#) }
     return #"{"line":\#(record.line),"# + members.joined(separator: ",") + "}"
   }

@@ -38,7 +38,8 @@ import Testing
       GlucoportColumns.names == [
         "item", "kind", "time", "device_time", "utc_offset", "offset_source", "value", "unit", "value_mgdl",
         "value_mmoll", "range", "threshold", "marks", "withdrawn", "vendor", "model", "serial", "format",
-        "position_kind", "position", "value_bucket", "occurrence", "guid", "entry_guid", "fields", "deleted",
+        "position_kind", "position", "value_bucket", "occurrence", "guid", "entry_guid", "fields",
+        "provenance", "deleted",
       ])
     let onRequest = GlucoportColumn.allCases.filter(\.isOnRequest).map(\.name)
     #expect(onRequest == ["value_mgdl", "value_mmoll"])

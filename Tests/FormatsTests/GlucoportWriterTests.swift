@@ -60,7 +60,9 @@ import Testing
     GlucoportRecord(
       guid: "g\(number)", kind: .note, entryGuid: number % 2 == 0 ? nil : "e\(number)",
       deviceTime: DeviceTime(seconds: 1_761_440_000 + Int64(number)), placement: placement(&random),
-      fields: #"{"text":\#(jsonText(text(&random)))}"#, isDeleted: number % 3 == 0)
+      fields: #"{"text":\#(jsonText(text(&random)))}"#,
+      provenance: number % 4 == 0 ? nil : Provenance(format: "test", source: text(&random)),
+      isDeleted: number % 3 == 0)
   }
 
   private static func cell(_ text: String) -> String {

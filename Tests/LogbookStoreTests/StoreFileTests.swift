@@ -163,6 +163,7 @@ import Testing
       try scratch.rows("SELECT name FROM pragma_table_info('records')") == [
         "guid", "kind", "entry_guid", "time", "device_time", "utc_offset", "subtype", "fields",
         "withdrawn", "deleted", "version", "version_synced", "ingest",
+        "provenance_format", "provenance_source",
       ])
   }
 

@@ -56,13 +56,15 @@ import Testing
 
   /// The frame around the fields never takes a state over its own limit.
   @Test func fieldsWithoutAFaultMakeAStateThatGoesUp() throws {
-    let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 530) / 6)
+    let escapes = String(repeating: "\u{1}", count: (RecordState.maxBytes - 946) / 6)
     let fields = RecordFields(["text": .text(escapes)])
     let state = RecordState(
       kind: try #require(RecordKind(rawValue: String(repeating: "k", count: 32))),
       entryGuid: "30000000-0000-4000-8000-000000000001", deviceTime: DeviceTime(seconds: 0),
       placement: Placement(utcOffset: -3723, source: .zoneOverlap), fields: fields, isDeleted: false,
-      editedAt: 1_800_000_000)
+      editedAt: 1_800_000_000,
+      provenance: Provenance(
+        format: String(repeating: "\"", count: 64), source: String(repeating: "\"", count: 128)))
     #expect(fields.fault == nil && state.json.utf8.count <= RecordState.maxBytes)
     let change = RecordChange(
       guid: "30000000-0000-4000-8000-000000000002", node: "30000000-0000-4000-8000-000000000003", version: 1,

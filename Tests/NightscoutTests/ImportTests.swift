@@ -27,7 +27,8 @@ import Testing
     }
 
     mutating func add(_ guid: String, _ state: RecordState) {
-      records.append("\(guid) \(state.contentJSON) \(state.placement.source)")
+      let provenance = state.provenance?.json ?? ""
+      records.append("\(guid) \(state.contentJSON) \(state.placement.source) \(provenance)")
     }
   }
 
@@ -56,7 +57,9 @@ import Testing
     for record in batch.records {
       let state = RecordState(
         kind: record.kind, entryGuid: record.entryGuid, deviceTime: record.deviceTime,
-        placement: record.placement, fields: record.fields, isDeleted: record.deleted)
+        placement: record.placement, fields: record.fields, isDeleted: record.deleted,
+        provenance: record.guid == nil
+          ? Provenance(format: "nightscout", source: record.source) : record.provenance)
       taken.add(record.guid ?? Digest.uuid(of: ["record", "nightscout", record.sourceID]), state)
     }
     taken.refusals = batch.rejections.count

@@ -52,7 +52,8 @@ package enum Sample {
     RecordState(
       kind: kind, entryGuid: nil, deviceTime: DeviceTime(seconds: 1_700_000_000),
       placement: Placement(utcOffset: 3600, source: .stated),
-      fields: isDeleted ? RecordFields() : RecordFields(["text": .text(text)]), isDeleted: isDeleted)
+      fields: isDeleted ? RecordFields() : RecordFields(["text": .text(text)]), isDeleted: isDeleted,
+      provenance: Provenance(format: "test", source: "a < \"b\" & c"))
   }
 
   /// Stands for the client that pushes.

@@ -30,12 +30,14 @@ extension World {
     let made = Int64.random(in: max(1, exportTime - 2)...exportTime, using: &random)
     var batch = IngestBatch()
     for id in 0..<3 where random.once(in: 2) {
-      batch.records.append(
-        ImportedRecord(
-          kind: .food, at: DeviceTime(seconds: 1_700_000_000),
-          placement: Placement(utcOffset: 3600, source: .zone),
-          fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
-          sourceID: "s\(id)", line: 1))
+      var row = ImportedRecord(
+        kind: .food, at: DeviceTime(seconds: 1_700_000_000),
+        placement: Placement(utcOffset: 3600, source: .zone),
+        fields: RecordFields(["carbs": .number(Double(made)), "text": .text("row\(id)")]),
+        sourceID: "s\(id)", source: "app \(id)", line: 1)
+      // A store may have a row from an export that did not say where it came from.
+      if random.once(in: 3) { row.guid = Digest.uuid(of: ["record", "sim", "s\(id)"]) }
+      batch.records.append(row)
     }
     say("\(node.name) imports an export of \(made)")
     try ingest(batch, node, generatedAt: made)

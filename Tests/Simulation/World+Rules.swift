@@ -215,6 +215,10 @@ extension World {
         guard let mine = records[record.guid], agree(mine.state, record.state), !mine.isPending else {
           throw Broken("\(node.name): \(record.guid) is not what the server has")
         }
+        // What is deleted is told nothing more.
+        guard mine.state.isDeleted || mine.state.provenance == record.state.provenance else {
+          throw Broken("\(node.name): \(record.guid) does not come from where the server says")
+        }
       }
     }
     try compareVisible()

@@ -124,13 +124,15 @@ extension SimulatedNode {
   }
 
   /// An export of a diary with one row, which has an id there.
-  func importDiary(carbs: Double, generatedAt: Int64) throws {
+  func importDiary(
+    carbs: Double, generatedAt: Int64, _ change: (inout ImportedRecord) -> Void = { _ in }
+  ) throws {
     var batch = IngestBatch()
-    batch.records = [
-      ImportedRecord(
-        kind: .food, at: DeviceTime(seconds: 1000), placement: Placement(utcOffset: 3600, source: .zone),
-        fields: RecordFields(["carbs": .number(carbs)]), sourceID: "row", line: 1)
-    ]
+    var row = ImportedRecord(
+      kind: .food, at: DeviceTime(seconds: 1000), placement: Placement(utcOffset: 3600, source: .zone),
+      fields: RecordFields(["carbs": .number(carbs)]), sourceID: "row", line: 1)
+    change(&row)
+    batch.records = [row]
     try ingest(batch, generatedAt: generatedAt)
   }
 

@@ -28,6 +28,7 @@ extension GlucoportRecord {
   fileprivate init(_ record: StoredRecord) {
     self.init(
       guid: record.guid, kind: record.kind, entryGuid: record.entryGuid, deviceTime: record.deviceTime,
-      placement: record.placement, fields: record.fields, isDeleted: record.isDeleted)
+      placement: record.placement, fields: record.fields, provenance: record.provenance,
+      isDeleted: record.isDeleted)
   }
 }

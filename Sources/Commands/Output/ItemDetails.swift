@@ -35,7 +35,11 @@ struct ItemDetails {
 
   /// What people read otherwise than programs do: numbers as the meter shows them, and a mark only where there is one.
   private func shown(_ column: GlucoportColumn, of item: StoredItem) -> String? {
-    guard case .reading(let reading) = item else { return nil }
+    let reading: StoredReading
+    switch item {
+    case .reading(let item): reading = item
+    case .record(let record): return column == .provenance ? shown(record.provenance) : nil
+    }
     switch (column, reading.measurement) {
     case (.withdrawn, _): return reading.isWithdrawn ? "yes" : ""
     case (.value, .value(let quantity)): return quantity.displayed(in: quantity.unit)
@@ -47,6 +51,10 @@ struct ItemDetails {
 }
 
 extension ItemDetails {
+  private func shown(_ provenance: Provenance?) -> String? {
+    provenance.map { $0.source.isEmpty ? $0.format : "\($0.format), \($0.source)" }
+  }
+
   private func object(_ reading: StoredReading) throws -> ReadingObject {
     let state = try reading.syncState(store.activity())
     return ReadingObject(

@@ -179,7 +179,7 @@ extension AppleHealthFormat {
     }
     let source = row[Name.source].text
     out.add(
-      kind, at: shown, owner: source, sourceID: "\(utc) \(row[Name.value].text) \(source)", line: row.line,
-      fields)
+      kind, at: shown, owner: source, source: source, sourceID: "\(utc) \(row[Name.value].text) \(source)",
+      line: row.line, fields)
   }
 }

@@ -37,7 +37,8 @@ package enum GlucoportColumns {
 package enum GlucoportColumn: Int, CaseIterable, Sendable {
   case item, kind, time, deviceTime, utcOffset, offsetSource, value, unit, valueMgdl, valueMmoll, range,
     threshold, marks, withdrawn, vendor, model
-  case serial, format, positionKind, position, valueBucket, occurrence, guid, entryGuid, fields, deleted
+  case serial, format, positionKind, position, valueBucket, occurrence, guid, entryGuid, fields, provenance,
+    deleted
 
   /// The column's name in the header of the CSV, and the key in NDJSON.
   package var name: String {

@@ -28,6 +28,9 @@ extension GlucoportIdentity {
         Reason(text: "the fields are not a JSON object of numbers, texts, flags and lists of words"))
     }
     if let fault = fields.fault { return .failure(Reason(text: fault)) }
+    guard let provenance = provenance(of: row) else {
+      return .failure(Reason(text: "the provenance is not a JSON object of a format and a source"))
+    }
     let deleted = field(.deleted, of: row)
     guard deleted.isEmpty || Self.flag(deleted) != nil else {
       return .failure(Reason(text: "'deleted' is neither true nor false"))
@@ -35,12 +38,24 @@ extension GlucoportIdentity {
     var record = ImportedRecord(kind: kind, at: time, placement: placement, fields: fields, line: row.line)
     record.guid = guid.text
     record.entryGuid = entry.isEmpty ? nil : entry.text
+    record.provenance = provenance
     record.deleted = Self.flag(deleted) ?? false
     // A tombstone has no fields any more.
     if !record.deleted || !fields.values.isEmpty, let fault = kind.details?.fault(in: fields) {
       return .failure(Reason(text: fault))
     }
     return .success(record)
+  }
+
+  /// Where the record came from, and nil in the inner optional where nobody knew; nil for what says neither.
+  private func provenance(of row: Row) -> Provenance?? {
+    let field = field(.provenance, of: row)
+    if field.isEmpty { return .some(nil) }
+    do throws(JSONError) {
+      return .some(try Provenance(json: String(decoding: field.bytes, as: UTF8.self)))
+    } catch {
+      return nil
+    }
   }
 
   static func flag(_ field: Field) -> Bool? {

@@ -67,13 +67,15 @@ package struct GlucoportRecord: Sendable {
   package let placement: Placement
   /// The fields as canonical JSON.
   package let fields: String
+  /// Where it came from; nil where nobody knows.
+  package let provenance: Provenance?
   /// Whether it is a tombstone.
   package let isDeleted: Bool
 
   /// A record with all that an export states of it.
   package init(
     guid: String, kind: RecordKind, entryGuid: String?, deviceTime: DeviceTime, placement: Placement,
-    fields: String, isDeleted: Bool
+    fields: String, provenance: Provenance?, isDeleted: Bool
   ) {
     self.guid = guid
     self.kind = kind
@@ -81,6 +83,7 @@ package struct GlucoportRecord: Sendable {
     self.deviceTime = deviceTime
     self.placement = placement
     self.fields = fields
+    self.provenance = provenance
     self.isDeleted = isDeleted
   }
 }

@@ -82,6 +82,7 @@ extension GlucoportRecord {
     sink.text(.guid, guid)
     if let entryGuid { sink.text(.entryGuid, entryGuid) } else { sink.null(.entryGuid) }
     sink.literal(.fields, fields)
+    sink.literal(.provenance, provenance?.json)
     sink.literal(.deleted, isDeleted ? "true" : "false")
   }
 }

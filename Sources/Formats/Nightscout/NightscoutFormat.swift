@@ -193,10 +193,11 @@ extension NightscoutFormat {
     guard let instant = document.treatmentInstant else { return out.reject(row, NightscoutRefusal.noDate) }
     let content = NightscoutTreatment.content(of: document, unit: unit)
     let time = shown(instant, document)
-    let source = sourceID(document)
+    let id = sourceID(document)
+    let source = NightscoutTreatment.source(of: document)
     for (kind, fields) in content.records where !parts.contains(where: { $0.state.kind == kind }) {
       out.add(
-        kind, at: time, owner: document[.device].text, sourceID: "\(source)/\(kind.rawValue)",
+        kind, at: time, owner: document[.device].text, source: source, sourceID: "\(id)/\(kind.rawValue)",
         line: row.line, byClock: instant.isWallClock, fields)
     }
     if let (measurement, marks) = content.glucose {
@@ -213,6 +214,7 @@ extension NightscoutFormat {
       kind: state.kind, at: state.deviceTime, placement: state.placement, fields: state.fields,
       line: document.row.line)
     (record.guid, record.entryGuid, record.deleted) = (part.guid, state.entryGuid, state.isDeleted)
+    record.provenance = state.provenance
     return record
   }
 

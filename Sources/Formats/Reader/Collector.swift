@@ -100,14 +100,17 @@ struct Collector {
   }
 
   /// Adds a record of this kind with these fields at a shown time.
+  ///
+  /// - Parameter source: the program or device that the input names as its writer; see `Provenance.source`.
   mutating func add(
-    _ kind: RecordKind, at time: ShownTime, owner: String, sourceID: String = "", line: Int64,
+    _ kind: RecordKind, at time: ShownTime, owner: String, source: String = "", sourceID: String = "",
+    line: Int64,
     byClock: Bool = false, _ fields: [String: FieldValue]
   ) {
     add(
       ImportedRecord(
         kind: kind, at: time.deviceTime, placement: place(time), fields: RecordFields(fields),
-        sourceID: sourceID, owner: owner, line: line), byClock: byClock)
+        sourceID: sourceID, owner: owner, source: source, line: line), byClock: byClock)
   }
 
   /// Refuses a row, with the reason in words that hold none of its values.

@@ -19,10 +19,11 @@ extension TidepoolFormat {
       }
       let text = ([fields["text"].map(Self.text) ?? ""] + notes(row)).filter { !$0.isEmpty }
       if !text.isEmpty { fields["text"] = .text(text.joined(separator: "\n")) }
+      let device = row[columns[Name.deviceId]].text
       if !row[columns[Name.location]].isEmpty { out.skip("location") }
       out.add(
-        kind, at: shown, owner: row[columns[Name.deviceId]].text, sourceID: row[columns[Name.id]].text,
-        line: row.line, fields)
+        kind, at: shown, owner: device, source: device, sourceID: row[columns[Name.id]].text, line: row.line,
+        fields)
     case .skipped(let name):
       addNotes(row, into: &out)
       out.skip(String(name.prefix(40)))
@@ -35,10 +36,11 @@ extension TidepoolFormat {
     if row[columns[Name.notes]].isEmpty { return }
     let text = notes(row).joined(separator: "\n")
     guard !text.isEmpty, let (_, shown) = moment(row) else { return }
-    let id = row[columns[Name.id]].text
+    let (id, device) = (row[columns[Name.id]].text, row[columns[Name.deviceId]].text)
     out.add(
-      .note, at: shown, owner: row[columns[Name.deviceId]].text, sourceID: id.isEmpty ? "" : id + "/note",
-      line: row.line, ["text": .text(text)])
+      .note, at: shown, owner: device, source: device, sourceID: id.isEmpty ? "" : id + "/note",
+      line: row.line,
+      ["text": .text(text)])
   }
 
   private func notes(_ row: Row) -> [String] { NestedText.texts(in: row[columns[Name.notes]]) }

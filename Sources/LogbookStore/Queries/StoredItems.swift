@@ -101,6 +101,8 @@ package struct StoredRecord: Sendable {
   package let refusal: String?
   /// Whether a withdrawal hides it or its entry.
   package let isWithdrawn: Bool
+  /// Where it came from; nil where nobody knows.
+  package let provenance: Provenance?
   let queueCode: QueueCode
 
   /// The instant in UTC seconds.
@@ -109,7 +111,8 @@ package struct StoredRecord: Sendable {
   static let columns = """
     guid, kind, entry_guid, device_time, utc_offset, offset_source, fields,
     \(StoredField.text("subtype")), deleted, version, version_synced, ingest,
-    CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql), \(Withdrawn.record)
+    CASE WHEN \(RecordCondition.isRefused) THEN quarantine END, \(QueueCode.sql), \(Withdrawn.record),
+    provenance_format, provenance_source
     """
 
   init(_ row: Row) throws {
@@ -128,6 +131,7 @@ package struct StoredRecord: Sendable {
     refusal = try row[12]
     queueCode = QueueCode(try row[13])
     isWithdrawn = try row[14]
+    provenance = try RecordColumns.provenance(row, from: 15)
   }
 
   /// The base zone of a store in which no record states it yet.
@@ -138,6 +142,7 @@ package struct StoredRecord: Sendable {
     (version, versionSynced, ingest, refusal) = (1, 0, nil, nil)
     queueCode = QueueCode(0)
     isWithdrawn = false
+    provenance = state.provenance
   }
 }
 

@@ -153,7 +153,7 @@ extension RecordEditor {
   static func insert(_ state: RecordState, _ guid: String, _ database: Database) throws {
     try database.executeCached(
       sql: RecordColumns.insertion(),
-      arguments: try RecordColumns.arguments(state, RecordPlacer(database)) + [
+      arguments: try RecordColumns.insertionArguments(state, RecordPlacer(database)) + [
         "guid": guid, "kind": state.kind.rawValue,
       ])
   }
@@ -189,7 +189,7 @@ extension RecordEditor {
     }
     if let entry = draft.entryGuid { try Self.requireEntry(entry, for: guid, database) }
     try Self.requireLimits(draft, guid)
-    try Self.insert(draft.state(editedAt: now), guid, database)
+    try Self.insert(draft.state(editedAt: now).learning(.typed), guid, database)
     return try Self.require(guid, database)
   }
 

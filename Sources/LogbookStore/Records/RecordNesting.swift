@@ -43,7 +43,7 @@ extension SyncTransaction {
     state.entryGuid = nil
     try database.executeCached(
       sql: RecordColumns.insertion(with: ["version", "version_synced", "conflict", "conflict_revision"]),
-      arguments: try RecordColumns.arguments(state, placer) + [
+      arguments: try RecordColumns.insertionArguments(state, placer) + [
         "guid": remote.guid, "kind": state.kind.rawValue, "version": 1, "version_synced": 1,
         "conflict": remote.state.json, "conflict_revision": remote.revision,
       ])

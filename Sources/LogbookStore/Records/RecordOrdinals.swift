@@ -40,7 +40,7 @@ final class RecordOrdinals {
     CREATE INDEX temp.record_ordinal_unclaimed ON record_ordinal(base) WHERE given IS NULL;
     CREATE TEMP TABLE open_row
       (base TEXT, content TEXT, texts TEXT, kind TEXT, entry_guid TEXT, device_time INTEGER, utc_offset INTEGER,
-       offset_source INTEGER, fields TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
+       offset_source INTEGER, fields TEXT, provenance_format TEXT, provenance_source TEXT, PRIMARY KEY (base, content)) WITHOUT ROWID;
     """
 
   /// Finds the record of a row, and takes it for this row.
@@ -64,10 +64,11 @@ final class RecordOrdinals {
   /// Keeps an open row until the input has ended; false when an equal one is held already.
   func keep(_ row: RecordRow, _ key: RowKey) throws -> Bool {
     let statement = try database.cachedStatement(
-      sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      sql: "INSERT INTO temp.open_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
     try statement.execute(arguments: [
       key.base, row.content.text, "[" + key.texts.map(jsonText).joined(separator: ",") + "]", row.kind,
       row.entryGuid, row.content.deviceTime, row.utcOffset, row.offsetSource, row.content.fields,
+      row.provenance?.format, row.provenance?.source,
     ])
     return database.changesCount > 0
   }

@@ -10,6 +10,8 @@ struct RecordRow {
   let content: RecordContent
   let utcOffset: Int
   let offsetSource: Int
+  /// Nil where nobody knows, and for what states something about other records.
+  let provenance: Provenance?
 
   /// - Parameter placement: what places the time of the record in this store.
   init(_ record: ImportedRecord, format: String, _ placement: Placement) {
@@ -20,10 +22,14 @@ struct RecordRow {
     content = RecordContent(record, placement)
     utcOffset = Int(placement.utcOffset)
     offsetSource = Int(placement.source.rawValue)
+    let isOwn = record.guid != nil
+    provenance = isOwn ? record.provenance : Provenance(format: format, source: record.source)
   }
 
   /// A row that is held in a table with these columns.
   init(_ row: Row) {
+    let format: String? = row["provenance_format"]
+    provenance = format.map { Provenance(format: $0, source: row["provenance_source"]) }
     kind = row["kind"]
     entryGuid = row["entry_guid"]
     utcOffset = row["utc_offset"]

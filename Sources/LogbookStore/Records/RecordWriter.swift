@@ -126,7 +126,7 @@ extension RecordWriter {
   private func settle(_ row: RecordRow, guid: String, _ outcome: inout Outcome) throws {
     let select = try database.cachedStatement(
       sql: """
-        SELECT guid, fields, device_time, deleted, imported, utc_offset, offset_source FROM record WHERE guid = ?
+        SELECT guid, fields, device_time, deleted, imported, utc_offset, offset_source, provenance_format FROM record WHERE guid = ?
         """)
     guard let found = try Row.fetchOne(select, arguments: [guid]).map({ StoredRow($0, of: "record") }) else {
       if guid == LogbookZones.baseGuid {
@@ -151,6 +151,9 @@ extension RecordWriter {
     let stored = RecordContent(
       fields: try found[1], deviceTime: try found[2], utcOffset: try found[5], offsetSource: try found[6],
       isDeleted: try found[3])
+    if row.provenance != nil, try found[7] as String? == nil, !stored.isDeleted {
+      try learn(row.provenance, of: guid)
+    }
     if row.content.isSaid(by: stored) {
       outcome.known += 1
       try database.executeCached(
@@ -167,12 +170,20 @@ extension RecordWriter {
     let statement = try database.cachedStatement(
       sql: """
         INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted, imported,
-          ingest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          ingest, provenance_format, provenance_source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     try statement.execute(arguments: [
       guid, row.kind, row.entryGuid, row.content.deviceTime, row.utcOffset, row.offsetSource,
-      row.content.fields, row.content.isDeleted, row.content.text, ingest,
+      row.content.fields, row.content.isDeleted, row.content.text, ingest, row.provenance?.format,
+      row.provenance?.source,
     ])
+  }
+
+  /// Notes where a record came from that is in the store without that. It is an edit, so that others learn it, too.
+  private func learn(_ provenance: Provenance?, of guid: String) throws {
+    try database.executeCached(
+      sql: "UPDATE record SET \(RecordColumns.provenanceLearned), version = version + 1 WHERE guid = :guid",
+      arguments: RecordColumns.arguments(provenance) + ["guid": guid])
   }
 
   /// Keeps a change until the input has ended. Of several different rows under one id the first is taken.

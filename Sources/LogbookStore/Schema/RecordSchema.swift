@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
 import SQLiteRows
 
 /// Records, and what an edit and a write by sync may do to them.
@@ -27,11 +28,16 @@ enum RecordSchema {
       base TEXT,
       imported TEXT,
       ingest INTEGER REFERENCES ingest(id),
+      -- Where the record came from: the id of a format, a driver or a kind of remote, and the program or device within it;
+      -- NULL while nobody knows.
+      provenance_format TEXT CHECK (length(provenance_format) BETWEEN 1 AND \(Provenance.maxFormatBytes)),
+      provenance_source TEXT CHECK (length(provenance_source) <= \(Provenance.maxSourceBytes)),
       conflict TEXT,
       conflict_revision TEXT,
       quarantine TEXT,
       -- A record is quarantined only while this is its version: an edit releases it.
       quarantined_version INTEGER,
+      CHECK ((provenance_format IS NULL) = (provenance_source IS NULL)),
       CHECK (version_synced <= version),
       CHECK (sent_version IS NULL OR sent_version <= version),
       CHECK ((conflict IS NULL) = (conflict_revision IS NULL)),
@@ -52,6 +58,11 @@ enum RecordSchema {
     CREATE TRIGGER record_version_rises_by_one BEFORE UPDATE OF version ON record
     WHEN NEW.version NOT IN (OLD.version, OLD.version + 1)
     BEGIN SELECT RAISE(ABORT, 'a version rises by exactly one'); END;
+
+    CREATE TRIGGER record_provenance_stays BEFORE UPDATE ON record
+    WHEN OLD.provenance_format IS NOT NULL AND (
+      NEW.provenance_format IS NOT OLD.provenance_format OR NEW.provenance_source IS NOT OLD.provenance_source)
+    BEGIN SELECT RAISE(ABORT, 'the provenance of a record never changes'); END;
 
     -- An edit raises the version and leaves every column of sync alone.
     CREATE TRIGGER record_edit_leaves_sync_alone BEFORE UPDATE ON record

@@ -9,10 +9,11 @@ enum Roles {
     switch role {
     case .reader: try database.execute(sql: "PRAGMA query_only = ON")
     case .importer: try database.execute(sql: writesLocally)
-    case .editor: try database.execute(sql: storesNoReading + writesLocally)
+    case .editor: try database.execute(sql: storesNoReading + leavesProvenanceAlone + writesLocally)
     case .resolver:
       try database.execute(
-        sql: storesNoReading + leavesReadingSyncAlone + leavesBlobSyncAlone + takesRemoteSideAsBase
+        sql: storesNoReading + leavesProvenanceAlone + leavesReadingSyncAlone + leavesBlobSyncAlone
+          + takesRemoteSideAsBase
           + editsRecords
           + leavesRemoteAlone)
     case .sync: try database.execute(sql: leavesVersionAlone + followsUploads)
@@ -51,6 +52,15 @@ enum Roles {
 
     """
 
+  /// Only an import or a remote can know where a record came from that is in the store without that.
+  private static let leavesProvenanceAlone = """
+    CREATE TEMP TRIGGER role_leaves_provenance_alone
+    BEFORE UPDATE OF \(RecordColumns.provenance.joined(separator: ", ")) ON main.record
+    WHEN \(changes(RecordColumns.provenance))
+    BEGIN SELECT RAISE(ABORT, 'only imports and sync learn where a record came from'); END;
+
+    """
+
   private static let leavesReadingSyncAlone = """
     CREATE TEMP TRIGGER role_leaves_uploaded_alone BEFORE UPDATE OF uploaded ON main.reading
     BEGIN SELECT RAISE(ABORT, 'only sync writes uploaded'); END;
@@ -70,7 +80,7 @@ enum Roles {
   ]
 
   private static let keptByResolution =
-    RecordColumns.content + [
+    RecordColumns.content + RecordColumns.provenance + [
       "version", "version_synced", "quarantine", "quarantined_version",
     ]
 
@@ -107,7 +117,7 @@ enum Roles {
     -- The schema lets a pull change the content of a synced record; an edit of one raises its version.
     CREATE TEMP TRIGGER role_edits_raise_version BEFORE UPDATE ON main.record
     WHEN NEW.version = OLD.version AND (
-      \(changes(["fields", "deleted", "entry_guid", "device_time", "edited_at"]))
+      \(changes(["fields", "deleted", "entry_guid", "device_time", "edited_at"] + RecordColumns.provenance))
       OR ((\(changes(["utc_offset", "offset_source"])))
         AND (OLD.offset_source = 0 OR NEW.offset_source = 0)))
     BEGIN SELECT RAISE(ABORT, 'a change of a record raises its version'); END;

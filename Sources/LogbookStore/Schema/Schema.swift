@@ -5,7 +5,7 @@ import SQLiteRows
 /// The schema of a store. Its number rises with every released change.
 enum Schema {
   static let schema = FileSchema(
-    applicationID: 0x474C_5543, version: 9, name: "store",
+    applicationID: 0x474C_5543, version: 10, name: "store",
     statements: [
       tables, ReadingSchema.statements, RecordSchema.statements, ContentSchema.statements,
       SameReadingSchema.statements, WithdrawalSchema.statements, QueueSchema.statements,

@@ -36,7 +36,8 @@ enum ViewSchema {
       strftime('%Y-%m-%dT%H:%M:%S', device_time, 'unixepoch') AS device_time,
       \(offset("utc_offset")) AS utc_offset,
       json_extract(fields, '$.subtype') AS subtype,
-      fields, \(Withdrawn.record) AS withdrawn, deleted, version, version_synced, ingest
+      fields, \(Withdrawn.record) AS withdrawn, deleted, version, version_synced, ingest,
+      provenance_format, provenance_source
     FROM record
     WHERE kind IN ('insulin', 'food', 'exercise', 'note', 'annotation', 'attachment');
     """

@@ -41,7 +41,8 @@ package struct SyncRecord: Hashable, Sendable {
     record.conflict_revision, coalesce(record.quarantined_version = record.version, 0),
     -- What an import wrote is as old as the export, or else as the import.
     coalesce(record.edited_at, CASE WHEN record.imported = \(RecordContent.sql) THEN
-      (SELECT coalesce(ingest.generated_at, ingest.started_at) FROM ingest WHERE ingest.id = record.ingest) END)
+      (SELECT coalesce(ingest.generated_at, ingest.started_at) FROM ingest WHERE ingest.id = record.ingest) END),
+    record.provenance_format, record.provenance_source
     """
 
   init(_ row: Row) throws {
@@ -51,7 +52,7 @@ package struct SyncRecord: Hashable, Sendable {
       kind: try row.code(1), entryGuid: try row[2], deviceTime: DeviceTime(seconds: try row[3]),
       placement: Placement(utcOffset: try row[4], source: try row.code(5)),
       fields: try RecordFields(stored: try row[6], of: try row[0]), isDeleted: try row[7],
-      editedAt: try row[17])
+      editedAt: try row[17], provenance: try RecordColumns.provenance(row, from: 18))
     version = try row[8]
     versionSynced = try row[9]
     sentVersion = try row[10]

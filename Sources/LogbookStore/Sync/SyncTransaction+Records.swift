@@ -152,10 +152,13 @@ extension SyncTransaction {
   package func markConflicted(_ remote: RemoteRecord, isAnswered: Bool) throws {
     try database.executeCached(
       sql: """
-        UPDATE record SET conflict = ?, conflict_revision = ?
+        UPDATE record SET conflict = :conflict, conflict_revision = :revision, \(RecordColumns.provenanceLearned)
           \(isAnswered ? ", sent_version = NULL, sent = NULL" : "")
-        WHERE guid = ?
-        """, arguments: [remote.state.json, remote.revision, remote.guid])
+        WHERE guid = :guid
+        """,
+      arguments: RecordColumns.arguments(remote.state.provenance) + [
+        "conflict": remote.state.json, "revision": remote.revision, "guid": remote.guid,
+      ])
   }
 
   /// Keeps the remote's words: this version is not sent again before it is edited, or retried on command.
@@ -167,9 +170,10 @@ extension SyncTransaction {
         """, arguments: [String(reason.prefix(1000)), guid])
   }
 
-  /// Where both sides say the same, only the time of the edit is taken over.
+  /// Where both sides say the same, only the time of the edit is taken over, and where the record came from.
   private static func assignments(of state: RecordState, over record: SyncRecord) -> String {
-    record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments
+    RecordColumns.provenanceLearned + ", "
+      + (record.state.agrees(with: state) ? "edited_at = :edited_at" : RecordColumns.assignments)
   }
 
   private func arguments(
@@ -178,13 +182,15 @@ extension SyncTransaction {
     let content: StatementArguments =
       try record.state.agrees(with: state)
       ? ["edited_at": state.editedAt] : RecordColumns.arguments(state, placer)
-    return content + ["base": remote.state.json, "revision": remote.revision, "guid": remote.guid]
+    return content + RecordColumns.arguments(remote.state.provenance) + [
+      "base": remote.state.json, "revision": remote.revision, "guid": remote.guid,
+    ]
   }
 
   private func insert(_ remote: RemoteRecord) throws {
     try database.executeCached(
       sql: RecordColumns.insertion(with: ["version", "version_synced", "revision", "base"]),
-      arguments: try RecordColumns.arguments(remote.state, placer) + [
+      arguments: try RecordColumns.insertionArguments(remote.state, placer) + [
         "guid": remote.guid, "kind": remote.state.kind.rawValue, "version": 1, "version_synced": 1,
         "revision": remote.revision, "base": remote.state.json,
       ])

@@ -79,7 +79,10 @@ extension NightscoutRemote {
     guard let mine = records.first(where: { $0.guid == change.guid }) ?? moving(change, document) else {
       return conflict(with: change)
     }
-    if mine.state.agrees(with: change.state) { return .accepted(revision: mine.revision) }
+    let isLearned = !mine.state.teachesProvenance(to: change.state) || change.base == mine.revision
+    if mine.state.agrees(with: change.state), isLearned, !change.state.teachesProvenance(to: mine.state) {
+      return .accepted(revision: mine.revision)
+    }
     guard change.base == mine.revision else {
       return .conflict(revision: mine.revision, state: mine.state, isBaseKnown: change.base != nil)
     }

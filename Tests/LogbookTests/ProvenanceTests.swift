@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@Suite struct ProvenanceTests {
+  private static let state = RecordState(
+    kind: .food, entryGuid: nil, deviceTime: DeviceTime(seconds: 1000),
+    placement: Placement(utcOffset: 3600, source: .stated), fields: RecordFields(["carbs": .number(30)]),
+    isDeleted: false)
+  private static let origin = Provenance(format: "apple-health", source: "Anna’s \"iPhone\" \\ ümlaut")
+
+  private func known(_ provenance: Provenance? = origin) -> RecordState { Self.state.learning(provenance) }
+
+  @Test(arguments: [
+    ("John’s iPhone", "John’s iPhone"), (" a b\t", "a b"), ("a\u{0}b\u{1B}[31m\u{7F}\u{85}c", "ab[31mc"),
+    ("", ""),
+    (" \u{A0} ", ""),
+    (String(repeating: "x", count: 129), String(repeating: "x", count: 128)),
+    // Not half a character, and no blank at the end.
+    (String(repeating: "x", count: 127) + "é", String(repeating: "x", count: 127)),
+    (String(repeating: "x", count: 127) + " yyy", String(repeating: "x", count: 127)),
+  ])
+  func aSourceIsBounded(_ text: String, _ bounded: String) {
+    let source = Provenance(format: "test", source: text).source
+    #expect(source == bounded && source.utf8.count <= Provenance.maxSourceBytes)
+    #expect(Provenance(format: "test", source: source).source.utf8.elementsEqual(source.utf8))
+  }
+
+  @Test func itIsReadBackFromItsJSON() throws {
+    for provenance in [Self.origin, .typed, Provenance(format: "contour")] {
+      #expect(try Provenance(json: provenance.json) == provenance)
+    }
+    #expect(Self.origin.json == #"{"format":"apple-health","source":"Anna’s \"iPhone\" \\ ümlaut"}"#)
+    #expect(try Provenance(json: #"{ "x" : [1], "format" : "contour" }"#) == Provenance(format: "contour"))
+  }
+
+  @Test(arguments: [
+    "", "null", "[]", "{}", #"{"source":"a"}"#, #"{"format":""}"#, #"{"format":1}"#,
+    #"{"format":"a","source":null}"#,
+    #"{"format":"a","source":"b\u0007"}"#, #"{"format":"a","source":" b"}"#, #"{"format":"a\n"}"#,
+    #"{"format":"a","source":"\#(String(repeating: "x", count: 129))"}"#,
+    #"{"format":"\#(String(repeating: "x", count: 65))"}"#,
+  ])
+  func whatIsNoneIsRefused(_ text: String) {
+    #expect(throws: JSONError.self) { try Provenance(json: text) }
+  }
+
+  @Test func aStateCarriesItAndOneWithoutHasNoMember() throws {
+    let known = known()
+    #expect(known.json.hasSuffix(#","edited_at":null,"provenance":\#(Self.origin.json)}"#))
+    #expect(try RecordState(json: known.json) == known)
+    #expect(try RecordState(json: known.json).provenance == Self.origin)
+    #expect(!Self.state.json.contains("provenance"))
+    let unknown = Self.state.json.replacing(
+      #""edited_at":null}"#, with: #""edited_at":null,"provenance":null}"#)
+    #expect(unknown != Self.state.json)
+    #expect(try RecordState(json: unknown).provenance == nil)
+    #expect(throws: JSONError.self) {
+      try RecordState(json: known.json.replacing("apple-health", with: #"a\u0000"#))
+    }
+  }
+
+  @Test func itBelongsToTheDigestOfAChangeAndNotToWhatPeopleEdit() {
+    let other = known(Provenance(format: "apple-health", source: "Anna’s iPad"))
+    #expect(known().digest != Self.state.digest && known().digest != other.digest)
+    #expect(known() != Self.state && known() != other)
+    #expect(known().agrees(with: Self.state) && known().agrees(with: other))
+    #expect(known().contentJSON == Self.state.contentJSON)
+  }
+
+  @Test func theFirstOneStays() {
+    #expect(known().learning(.typed).provenance == Self.origin)
+    #expect(known().learning(nil).provenance == Self.origin)
+    #expect(known().teachesProvenance(to: Self.state))
+    #expect(!Self.state.teachesProvenance(to: known()) && !known().teachesProvenance(to: known(.typed)))
+  }
+
+  /// A record at the limit of its fields still fits into a page with the longest provenance.
+  @Test func theLargestRecordFitsWithTheLongestOne() throws {
+    let long = Provenance(
+      format: String(repeating: "\"", count: 64), source: String(repeating: "\\", count: 128))
+    let text = String(repeating: "x", count: RecordLimits.maxTextBytes - 600)
+    func fields(_ more: Int) -> RecordFields {
+      RecordFields(["a": .text(text), "b": .text(text + String(repeating: "x", count: more))])
+    }
+    // The largest that is taken, by halves.
+    var (taken, refused) = (0, 600)
+    while refused - taken > 1 {
+      let middle = (taken + refused) / 2
+      if fields(middle).fault == nil { taken = middle } else { refused = middle }
+    }
+    var state = known(long)
+    (state.fields, state.editedAt) = (fields(taken), 1_800_000_000)
+    state.entryGuid = "00000000-0000-4000-8000-000000000001"
+    #expect(taken > 0 && refused < 600)
+    #expect(state.json.utf8.count <= RecordLimits.maxStateBytes)
+  }
+}
