@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Formats
 import Logbook
 import LogbookStore
 import Report
@@ -25,6 +26,19 @@ struct LookOptions: ParsableArguments {
     try TargetsArgument.validate(targets)
   }
 
+  /// Says on standard error what the period of figures leaves unsaid.
+  ///
+  /// - Parameter command: shows the day of a reading, or the last days with readings; these options are added to it.
+  func note(
+    _ query: StatsQuery, _ view: StatsView, _ output: Output, endsWithReadings: Bool = false,
+    _ command: (DeviceTime) -> [String]
+  ) throws {
+    let options = device.map { ["--device", $0] } ?? []
+    let note = try PeriodNote(query: query, view: view).text(
+      { (command($0) + options).map(\.shellWord).joined(separator: " ") }, endsWithReadings: endsWithReadings)
+    if let note { output.message("glucoport: \(note)") }
+  }
+
   /// A query with these options, and the unit that a person chose; nil for that of the first reading.
   func query(_ store: Store) throws -> (query: StatsQuery, unit: GlucoseUnit?) {
     let display = try values.unit ?? store.displayUnit()
@@ -47,7 +61,7 @@ struct PeriodOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The last days with readings or records: 14d, 4w, 36h. Default: 14d.", valueName: "span"),
+      "The last days with readings: 14d, 4w, 36h. Default: 14d.", valueName: "span"),
     transform: SpanArgument.parse)
   var last: SpanArgument?
 
@@ -56,6 +70,9 @@ struct PeriodOptions: ParsableArguments {
       throw ValidationError("Use --last, or --since and --until.")
     }
   }
+
+  /// Whether the period is the last days with readings.
+  var endsWithReadings: Bool { !range.isGiven }
 
   /// Sets the period of a query.
   func apply(to query: inout StatsQuery) throws {

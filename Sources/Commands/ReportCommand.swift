@@ -8,6 +8,22 @@ import Report
 /// The forms in which `report` writes its page.
 enum ReportForm: String, ExpressibleByArgument, CaseIterable {
   case html, pdf
+
+  /// The form that the end of a file's name states; nil for any other end.
+  init?(nameOf path: String) {
+    switch path.split(separator: "/").last?.split(separator: ".").dropFirst().last?.lowercased() {
+    case "html"?, "htm"?, "xhtml"?: self = .html
+    case "pdf"?: self = .pdf
+    default: return nil
+    }
+  }
+
+  var title: String {
+    switch self {
+    case .html: "an HTML"
+    case .pdf: "a PDF"
+    }
+  }
 }
 
 /// `glucoport report`: a page with figures and pictures of a period, in one HTML file.
@@ -49,8 +65,16 @@ struct ReportCommand: ClassifiedCommand {
   @Flag(help: "Replace an existing file.")
   var force = false
 
+  @Flag(help: "Print nothing on success.")
+  var quiet = false
+
   func validate() throws {
     if target.path == "" { throw ValidationError("--output needs the name of a file.") }
+    if let named = ReportForm(nameOf: target.path), named != format {
+      throw ValidationError(
+        "'\(PathText.shown(target.path))' is the name of \(named.title) file, and this report is \(format.title) file: add --format \(named.rawValue), or use another name."
+      )
+    }
     if texts == nil {
       throw ValidationError(
         "Unknown language '\(language)'; use \(alternatives(PageTexts.all.map(\.code))).")
@@ -61,7 +85,8 @@ struct ReportCommand: ClassifiedCommand {
     let output = Output()
     // Whether a PDF can be made is known before the store is read.
     let printer = format == .pdf ? try PagePrinter() : nil
-    let html = try html()
+    let store = try storeOptions.open(.reader)
+    let (html, summary) = try html(store, output)
     let page = try printer?.pdf(of: html) ?? Array(html.utf8)
     if target.path == "-" {
       output.write(page)
@@ -71,12 +96,16 @@ struct ReportCommand: ClassifiedCommand {
       }
     }
     try output.finish()
+    if !quiet {
+      let name = target.path == "-" ? "standard output" : displayed(target.path)
+      output.message("glucoport: wrote the report to \(name): \(summary)")
+    }
   }
 
   private var texts: PageTexts? { PageTexts.all.first { $0.code == language } }
 
-  private func html() throws -> String {
-    let store = try storeOptions.open(.reader)
+  /// The page, and its period with the number of its readings.
+  private func html(_ store: Store, _ output: Output) throws -> (page: String, summary: String) {
     var (query, unit) = try look.query(store)
     query.options.grouping = .day
     query.options.hasProfile = true
@@ -84,13 +113,19 @@ struct ReportCommand: ClassifiedCommand {
     try period.apply(to: &query)
     try query.gatherLastDays(ReportContents.maxDays)
     let view = try query.view(unit: unit)
-    guard let period = view.result.period else {
-      throw Failure(
-        .missingInput, "\(displayed(store.path)): no readings and no records; there is nothing to report")
+    try look.note(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
+      storeOptions.words("report") + ["--last", "14d", "--output", target.path]
     }
-    let dates = [period.start, period.end - 1].map { String(view.shown($0).text.prefix(10)) }
+    guard let shown = view.result.period else {
+      let place = period.endsWithReadings ? "" : " in this period"
+      throw Failure(
+        .missingInput,
+        "\(displayed(store.path)): no readings and no records\(place); there is nothing to report")
+    }
+    let dates = [shown.start, shown.end - 1].map { String(view.shown($0).text.prefix(10)) }
     let contents = ReportContents(
       view, dates: (dates[0], dates[1]), device: look.device, isAnonymised: anonymise)
-    return try ReportPage(contents, texts ?? .english).html()
+    let summary = "\(dates[0]) to \(dates[1]), \(counted(PeriodNote.readings(view), "reading"))"
+    return (try ReportPage(contents, texts ?? .english).html(), summary)
   }
 }

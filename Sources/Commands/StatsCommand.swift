@@ -66,6 +66,9 @@ struct StatsCommand: ClassifiedCommand {
       try output.result(asJSON: json, StatsObject(view), orLines: StatsText(view).lines)
     }
     if plot { for line in StatsPicture(view).lines(picture) { output.line(line) } }
+    try look.note(query, view, output, endsWithReadings: period.endsWithReadings) { _ in
+      storeOptions.words("stats") + ["--last", "14d"]
+    }
     try output.finish()
   }
 }

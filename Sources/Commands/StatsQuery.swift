@@ -65,10 +65,11 @@ struct StatsQuery {
     options.until = try end.map(possibleEnd)
   }
 
-  /// The span that ends with the newest item that is shown: so a store that is fed once a month has figures, and the same
-  /// store always the same.
+  /// The span that ends with the newest reading that is shown, and the records of its day: a store that is fed once a month
+  /// has figures, and a record typed today does not push the readings out of them. Without readings, the newest record.
   mutating func setPeriod(_ span: SpanArgument) throws {
-    guard let newest = try newestInstant() else { return }
+    guard let last = try newestReading() ?? newestInstant() else { return }
+    let newest = try newestInstant(before: endOfDay(last)) ?? last
     options.since = span.start(before: newest, zone)
     options.until = newest + 1
   }
@@ -81,7 +82,7 @@ struct StatsQuery {
       shown = DeviceTime(seconds: newest + Int64(zone.offset(atUTC: newest)))
     }
     guard let seconds = shown?.seconds else { return false }
-    let midnight = (seconds >= 0 ? seconds : seconds - 86399) / 86400 * 86400
+    let midnight = Self.midnight(seconds)
     let (start, end) = (instant(midnight), instant(midnight + 86400))
     (options.since, options.until) = (start, start < now ? try possibleEnd(end) : end)
     gatherDays(of: Period(start: start, end: end))
@@ -98,13 +99,24 @@ struct StatsQuery {
   mutating func gatherLastDays(_ count: Int) throws {
     // The clock of a device may have shown the day before, or the one behind.
     options.maxGroups = count + 2
-    // A note has no figures, but the period of a page holds it.
-    if options.until == nil { options.until = try newestInstant().map { $0 + 1 } }
+    // A note has no figures, but the period of a page holds it. Nothing is as late as a beginning after all of them.
+    if options.until == nil, let newest = try newestInstant(), newest >= options.since ?? newest {
+      options.until = newest + 1
+    }
     guard let end = options.until else { return }
-    let shown = end - 1 + Int64(zone.offset(atUTC: end - 1))
-    let midnight = (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
+    let midnight = Self.midnight(end - 1 + Int64(zone.offset(atUTC: end - 1)))
     let start = max(instant(midnight - Int64(count - 1) * 86400), options.since ?? Int64.min)
     gatherDays(of: Period(start: start, end: end))
+  }
+
+  /// The shown time at which the day of a shown time begins.
+  private static func midnight(_ shown: Int64) -> Int64 {
+    (shown >= 0 ? shown : shown - 86399) / 86400 * 86400
+  }
+
+  /// The instant at which the day of an instant ends on the clock of the logbook.
+  private func endOfDay(_ time: Int64) -> Int64 {
+    instant(Self.midnight(time + Int64(zone.offset(atUTC: time))) + 86400)
   }
 
   private func instant(_ shown: Int64) -> Int64 {
@@ -119,10 +131,20 @@ struct StatsQuery {
     return min(end, max(now, try newestInstant().map { $0 + 1 } ?? now))
   }
 
-  /// When the newest reading or record that is shown was. Those of a clock that is further ahead than any time zone are not
-  /// shown, and so do not move the present.
-  private func newestInstant() throws -> Int64? {
+  /// When the newest reading that is shown was.
+  func newestReading() throws -> Int64? { try newestInstant { $0.recordKinds = [] } }
+
+  /// When the newest reading or record that is shown was, at all or before an instant. Those of a clock that is further ahead
+  /// than any time zone are not shown, and so do not move the present.
+  func newestInstant(before end: Int64? = nil) throws -> Int64? {
+    try newestInstant { filter in
+      filter.until = [filter.until, end].compactMap { $0 }.min()
+    }
+  }
+
+  private func newestInstant(_ narrow: (inout ItemFilter) -> Void) throws -> Int64? {
     var filter = try shownItems
+    narrow(&filter)
     filter.newest = 1
     var found: Int64?
     try store.forEachItem(filter) { item in

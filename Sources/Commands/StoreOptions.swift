@@ -24,6 +24,11 @@ struct StoreOptions: ParsableArguments {
     }
   }
 
+  /// The words of a command with the store that this one names, as a hint shows it.
+  func words(_ command: String...) -> [String] {
+    ["glucoport"] + command + (store.map { ["--store", $0.path] } ?? [])
+  }
+
   private var named: String? {
     store?.path ?? Host.environment("GLUCOPORT_STORE") ?? Host.dataFolder.map { $0 + "/logbook.db" }
   }

@@ -28,22 +28,79 @@ struct PeriodTests {
 
   // MARK: - The end
 
-  @Test func thePeriodEndsWithTheNewestItemThatIsShown() async throws {
+  @Test func thePeriodEndsWithTheDayOfTheNewestReading() async throws {
     let program = try await ReadingRows.sticks()
     #expect(try await figures(program)["until"] as? String == "2026-03-03T08:00:01Z")
-    try await add("insulin", "4", "--at", "2026-03-05T08:00", to: program)
+    try await add("insulin", "4", "--at", "2026-03-03T20:00", to: program)
+    try await add("insulin", "9", "--at", "2026-03-05T08:00", to: program)
     try await add("note", "a walk", "--at", "2026-03-07T08:00", to: program)
-    let all = try await figures(program, "--last", "4d")
+    let all = try await figures(program, "--last", "2d")
     #expect(all["since"] as? String == "2026-03-02T00:00:00Z")
-    #expect(all["until"] as? String == "2026-03-05T08:00:01Z" && insulin(all) == 4)
+    #expect(all["until"] as? String == "2026-03-03T20:00:01Z" && insulin(all) == 4)
     // A record has no device.
     let device = try await figures(program, "--device", "A-1")
     #expect(device["until"] as? String == "2026-03-02T08:00:01Z" && insulin(device) == 0)
-    // A report shows the note, which has no figure.
     let page = try await program.run("report", "-o", "-").output
-    #expect(page.contains("2026-02-22 – 2026-03-07") && page.contains("Note a walk"))
+    #expect(page.contains("2026-02-18 – 2026-03-03") && !page.contains("Note a walk"))
     let open = try await program.run("report", "--since", "2026-03-02", "-o", "-").output
     #expect(open.contains("2026-03-02 – 2026-03-07") && open.contains("Note a walk"))
+  }
+
+  @Test func recordsThatAreNewerThanThePeriodAreNamed() async throws {
+    let program = try await ReadingRows.sticks()
+    #expect(try await program.run("stats").errors == "")
+    try await add("insulin", "9", "--at", "2026-03-05T08:00", to: program)
+    let words =
+      "glucoport: the figures end with the newest reading, 2026-03-03 08:00; records up to 2026-03-05 08:00 are newer and not in them; to add them: --since 2026-02-18\n"
+    #expect(try await program.run("stats").errors == words)
+    #expect(try await program.run("stats", "--json").errors == words)
+    #expect(try await program.run("report", "-o", "-", "--quiet").errors == words)
+    let open = try await program.run("stats", "--since", "2026-02-18")
+    #expect(open.errors == "" && open.output.contains("Insulin: 9.0 U"), "\(open)")
+  }
+
+  @Test func aPeriodWithoutReadingsSaysWhenTheNewestIs() async throws {
+    let program = try await ReadingRows.sticks()
+    let newest = "the newest reading is of 2026-03-03 08:00; to see it: "
+    for arguments in [["stats"], ["stats", "--json"], ["stats", "--by", "day", "--format", "csv"]] {
+      let stats = try await program.run(
+        arguments: arguments + ["--since", "2026-04-01", "--until", "2026-04-15"])
+      #expect(
+        stats.status == 0
+          && stats.errors
+            == "glucoport: no readings from 2026-04-01 to 2026-04-14; \(newest)'glucoport stats --last 14d'\n",
+        "\(stats)")
+    }
+    let store = ["--store", program.store]
+    let day = try await program.run(
+      arguments: ["day", "2026-03-10", "--device", "B 2"] + store)
+    #expect(day.status == 66, "\(day)")
+    let ofDevice = try await program.run(arguments: ["day", "2026-03-10", "--device", "A-1"] + store)
+    #expect(
+      ofDevice.errors
+        == "glucoport: no readings on 2026-03-10; the newest reading is of 2026-03-02 08:00; to see it: 'glucoport day --store \(program.store) 2026-03-02 --device A-1'\n",
+      "\(ofDevice)")
+    let page = try await program.run("report", "--since", "2026-04-01", "--until", "2026-04-15", "-o", "-")
+    #expect(
+      page.status == 0 && page.errors.contains("\(newest)'glucoport report --last 14d --output -'\n")
+        && page.errors.contains("2026-04-01 to 2026-04-14, 0 readings\n"), "\(page.errors)")
+    // An open period that begins after everything.
+    let late = try await program.run("stats", "--since", "2026-04-01")
+    #expect(
+      late.output == "no readings\n"
+        && late.errors == "glucoport: no readings in this period; \(newest)'glucoport stats --last 14d'\n",
+      "\(late)")
+    let none = try await program.run("report", "--since", "2026-04-01", "-o", "-")
+    #expect(
+      none.status == 66 && none.errors.contains("\(newest)'glucoport report --last 14d --output -'\n")
+        && none.errors.contains("no readings and no records in this period; there is nothing"), "\(none)")
+    // A day without readings is the newest item's day, too.
+    try await add("note", "a walk", "--at", "2026-03-07T08:00", to: program)
+    let last = try await program.run("day")
+    #expect(
+      last.output.hasPrefix("Saturday 2026-03-07 · ")
+        && last.errors.contains("no readings on 2026-03-07; \(newest)'glucoport day 2026-03-03'"), "\(last)")
+    #expect(try await program.run("day", "2026-03-03").errors == "")
   }
 
   @Test func anItemOfTheFarFutureIsNotTheEnd() async throws {
@@ -70,9 +127,7 @@ struct PeriodTests {
     let soon = Int64(Date().timeIntervalSince1970) + 600
     func time(_ seconds: Int64) -> String { DeviceTime(seconds: seconds).text + "Z" }
     try await add("insulin", "4", "--at", time(soon), to: program)
-    for arguments in [
-      ["--last", "1d"], ["--since", "1d"], ["--since", "1d", "--until", time(soon + 3600)],
-    ] {
+    for arguments in [["--since", "1d"], ["--since", "1d", "--until", time(soon + 3600)]] {
       let outcome = try await program.run(arguments: ["stats", "--json"] + arguments)
       let figures = try #require(try outcome.objects().first)
       #expect(insulin(figures) == 4 && figures["until"] as? String == time(soon + 1), "\(arguments)")
@@ -158,7 +213,7 @@ struct PeriodTests {
     #expect(imported.status == 0, "\(imported.errors)")
     for arguments in [
       ["stats"], ["stats", "--json"], ["stats", "--by", "day"], ["day"], ["day", "--plain"],
-      ["report", "-o", "-"], ["list", "--plot"],
+      ["report", "-o", "-", "--quiet"], ["list", "--plot"],
     ] {
       let outcome = try await program.run(arguments: arguments)
       #expect(outcome.status == 0 && outcome.errors == "", "\(arguments): \(outcome.errors)")
