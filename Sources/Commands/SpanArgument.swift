@@ -22,6 +22,9 @@ struct SpanArgument {
   private let number: Int64
   private let unit: Unit
 
+  /// Its length, a day taken as 24 hours.
+  var seconds: Int64 { number * unit.seconds }
+
   static let fortnight = SpanArgument(number: 14, unit: .days)
 
   private init(number: Int64, unit: Unit) { (self.number, self.unit) = (number, unit) }

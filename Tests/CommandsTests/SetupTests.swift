@@ -27,6 +27,12 @@ import Testing
       $0.text.contains("\nOnFailure=glucoport-notify@%n.service\n")
     }
     #expect(notifying.map(\.name) == ["glucoport-check.service", "glucoport-meter.service"])
+    // A meter that is there and cannot be read (69) is a failure.
+    let meter = PackagedUserUnits.files.first { $0.name == "glucoport-meter.service" }
+    #expect(meter?.text.contains("\nSuccessExitStatus=75\n") == true)
+    #expect(PackagedSystemUnits.files.allSatisfy { !$0.text.contains("SuccessExitStatus=69") })
+    let check = PackagedUserUnits.files.first { $0.name == "glucoport-check.service" }
+    #expect(check?.text.contains(" status --check --max-age 36h --max-reading-age 7d --quiet\n") == true)
   }
 
   @Test func everyCommandOfAUnitIsOneThatTheProgramAccepts() {

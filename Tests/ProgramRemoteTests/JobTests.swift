@@ -295,7 +295,8 @@ import Testing
     let outcome = try await clockScript(
       "read_at 18:33:00; check --ignore clocks; cat found; glucoport status --ignore clock; echo $?")
     #expect(outcome.output.hasPrefix("64 ") && outcome.output.hasSuffix("\n64\n"), "\(outcome)")
-    for word in ["conflicts", "refused", "unsendable", "downloads", "clock", "upload", "overdue"] {
+    for word in ["conflicts", "refused", "unsendable", "downloads", "clock", "readings", "upload", "overdue"]
+    {
       #expect(outcome.output.contains("'\(word)'") || outcome.output.contains(word), "\(word)")
     }
   }

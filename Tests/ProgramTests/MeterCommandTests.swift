@@ -141,6 +141,20 @@ import Testing
     #expect(hasNoStore)
   }
 
+  /// A job that starts when a meter is plugged in: the person who pulls it out again knows, and needs no notification.
+  @Test func aJobWhoseMeterIsUnpluggedAgainEndsAsTemporary() async throws {
+    try plug(try meter(), fault: Fault(.unplug, at: 12))
+    let outcome = try await run("import", "--meter", "--if-present", "--quiet")
+    #expect(outcome.status == 75 && outcome.errors.contains("plug the meter in and retry"), "\(outcome)")
+    #expect(hasNoStore)
+  }
+
+  @Test func aJobWhoseMeterCannotBeReadNeedsAPerson() async throws {
+    try plug(try meter(), fault: Fault(.silence, at: 6))
+    let silent = try await run("import", "--meter", "--if-present", "--quiet")
+    #expect(silent.status == 76 && hasNoStore, "\(silent)")
+  }
+
   @Test func aMeterThatTheKernelResetsIsReadAgain() async throws {
     let server = try plug(try meter(), fault: Fault(.reset, at: 12))
     let outcome = try await run("import", "--meter", "--timezone", "UTC", "--json")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Logbook
 import TestProgram
 import Testing
 
@@ -195,6 +196,32 @@ import Testing
         $0.contains("1 content of an attachment is not on the remote")
       }
         == 2, "\(outcome)")
+  }
+
+  // MARK: - Readings that no longer come
+
+  @Test func readingsThatAreTooOldAreReportedWhereThatIsAsked() async throws {
+    let program = try Program()
+    #expect(try await program.run("config", "timezone", "UTC").status == 0)
+    let check = ["status", "--check", "--quiet"]
+    // A logbook without any reading is new, or one of records.
+    #expect(try await program.run(arguments: check + ["--max-reading-age", "7d"]).status == 0)
+    let time = DeviceTime(seconds: Int64(Date().timeIntervalSince1970) - 8 * 86400 - 600)
+    var rows = ReadingRows()
+    rows.add(.smbg, "100", at: time.text)
+    try program.write(rows.csv, to: "rows.csv")
+    #expect(try await program.run("import", "--quiet", program.path("rows.csv")).status == 0)
+    #expect(try await program.run("record", "add", "note", "today", "--quiet").status == 0)
+    #expect(try await program.run(arguments: check).status == 0)
+    #expect(try await program.run(arguments: check + ["--max-reading-age", "9d"]).status == 0)
+    let stale = try await program.run(arguments: check + ["--max-reading-age", "7d"])
+    #expect(
+      stale.status == 3
+        && stale.errors.contains("readings: the newest reading is 8 days old, of \(time.text)Z; import newer"),
+      "\(stale)")
+    let hours = try await program.run(
+      arguments: check + ["--max-reading-age", "36h", "--ignore", "readings"])
+    #expect(hours.status == 0 && hours.errors == "", "\(hours)")
   }
 
   // MARK: - A remote that never worked

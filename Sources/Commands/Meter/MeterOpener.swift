@@ -56,11 +56,29 @@ struct MeterOpener {
     return result
   }
 
-  /// The same; nil where the meter is not plugged in.
+  /// The same for jobs that start when a meter is plugged in; nil where none is plugged in.
+  ///
+  /// - Throws: also `Failure` of category `temporary` where the meter has been unplugged again: the work is done when it is
+  ///   back. A meter that is there and cannot be read needs a person, and stays `unavailable`.
   func performIfPresent<Result>(
     _ work: (PluggedMeter, MeterConnection) throws -> Result
   ) throws -> Result? {
-    try perform(meant(bus.devices(), allowsObstacle: false), { $1 }, work)
+    let meters = try meant(bus.devices(), allowsObstacle: false)
+    var last: MeterConnection?
+    do {
+      return try perform(meters, { $1 }) { meter, connection in
+        last = connection
+        return try work(meter, connection)
+      }
+    } catch let failure as Failure where failure.category == .unavailable {
+      guard try last?.wasUnplugged == true || areGone(meters) else { throw failure }
+      throw Failure(.temporary, failure.message)
+    }
+  }
+
+  private func areGone(_ meters: [PluggedMeter]) throws -> Bool {
+    let ports = Set(try bus.devices().map(\.port))
+    return !meters.contains { ports.contains($0.device.port) }
   }
 }
 

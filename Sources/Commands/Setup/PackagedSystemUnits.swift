@@ -19,7 +19,8 @@ enum PackagedSystemUnits {
       Environment=GLUCOPORT_STORE=/var/lib/glucoport-import/logbook.db
       ExecStart=/usr/bin/glucoport import --meter --if-present --quiet
       ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
-      SuccessExitStatus=69 75
+      # A meter that was unplugged again, and a store that another program writes.
+      SuccessExitStatus=75
       TimeoutStartSec=20min
       User=glucoport
       SupplementaryGroups=plugdev

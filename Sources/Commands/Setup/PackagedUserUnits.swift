@@ -16,7 +16,7 @@ enum PackagedUserUnits {
 
       [Service]
       Type=oneshot
-      ExecStart=/usr/bin/glucoport status --check --max-age 36h --quiet
+      ExecStart=/usr/bin/glucoport status --check --max-age 36h --max-reading-age 7d --quiet
       \#(confinement)
       RestrictAddressFamilies=AF_UNIX
 
@@ -57,8 +57,9 @@ enum PackagedUserUnits {
       ExecStart=/usr/bin/glucoport import --meter --if-present --quiet
       # The readings are stored, also if this fails: the timer tries again.
       ExecStartPost=-/usr/bin/glucoport upload --unattended --quiet --lock-wait 60s --max-time 10m
-      # A meter that was unplugged again, and a store that another program writes: neither is a fault.
-      SuccessExitStatus=69 75
+      # A meter that was unplugged again, and a store that another program writes: neither is a fault. A meter that does not
+      # answer, that another program uses or that is mounted as a disk ends with 69, which is one.
+      SuccessExitStatus=75
       TimeoutStartSec=20min
       \#(confinement)
       # libusb hears of devices by netlink.

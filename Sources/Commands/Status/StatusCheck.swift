@@ -9,7 +9,7 @@ import LogbookStore
 struct StatusFinding {
   /// The sorts of findings, by the words that `--ignore` takes.
   enum Word: String, CaseIterable, ExpressibleByArgument {
-    case conflicts, refused, unsendable, downloads, clock, upload, overdue
+    case conflicts, refused, unsendable, downloads, clock, readings, upload, overdue
   }
 
   let word: Word
@@ -33,6 +33,8 @@ struct StatusCheck {
   /// The zone of the logbook.
   let zone: LogbookZone
   let maxAge: Int64?
+  /// When the newest reading was, and how many seconds ago it may be; nil where that is not looked at.
+  let newestReading: (time: Int64, maxAge: Int64)?
   /// What is not looked at.
   let ignored: Set<StatusFinding.Word>
   let now: Int64
@@ -67,6 +69,7 @@ struct StatusCheck {
     }
     if contents.absent > 0 { find(.downloads, .partial, AttachmentText.absent(contents.absent)) }
     for clock in clocks { wrong(clock).map { find(.clock, .partial, $0) } }
+    if let message = stale { find(.readings, .partial, message) }
     if let failure = sync.remote?.lastingFailure {
       find(
         .upload, ExitStatus(failure.category),
@@ -84,6 +87,16 @@ struct StatusCheck {
     let side = judgement.difference > 0 ? "ahead of" : "behind"
     return
       "\(displayed(deviceName(clock.meter))) was \(ClockJudgement.words(abs(judgement.difference))) \(side) the local time in \(judgement.zone) when it was read at \(instant(clock.comparison.host)); set its clock and read it again"
+  }
+
+  /// That no reading came for longer than it may take.
+  private var stale: String? {
+    guard let (time, maxAge) = newestReading, isOver(time, maxAge) else { return nil }
+    let age = now - time
+    let words =
+      age < 2 * 86400 ? counted(Int(age / 3600), "hour") : counted(Int(age / 86400), "day")
+    return
+      "the newest reading is \(words) old, of \(instant(time)); import newer ones, or see 'glucoport log' for the last imports"
   }
 
   /// What was not in step for longer than it may.

@@ -11,7 +11,7 @@ struct StatusCommand: ClassifiedCommand {
     commandName: "status", abstract: "Show what the store holds and what is pending.",
     discussion: helpText(
       examples: "glucoport status",
-      "glucoport status --check --max-age 36h --quiet"))
+      "glucoport status --check --max-age 36h --max-reading-age 7d --quiet"))
 
   @OptionGroup var storeOptions: StoreOptions
 
@@ -31,6 +31,12 @@ struct StatusCommand: ClassifiedCommand {
   var maxAge: DurationArgument?
 
   @Option(
+    help: ArgumentHelp(
+      "With --check: report when the newest reading is older than this: 7d, 4w, 36h.", valueName: "span"),
+    transform: SpanArgument.parse)
+  var maxReadingAge: SpanArgument?
+
+  @Option(
     parsing: .singleValue,
     help: ArgumentHelp(
       "With --check: do not report this finding. May be repeated.", valueName: "word"))
@@ -45,8 +51,8 @@ struct StatusCommand: ClassifiedCommand {
   var quiet = false
 
   func validate() throws {
-    if !check, maxAge != nil || quiet || !ignore.isEmpty || format != nil {
-      throw ValidationError("--max-age, --ignore, --format and --quiet need --check.")
+    if !check, maxAge != nil || maxReadingAge != nil || quiet || !ignore.isEmpty || format != nil {
+      throw ValidationError("--max-age, --max-reading-age, --ignore, --format and --quiet need --check.")
     }
     if format != nil, json || quiet { throw ValidationError("Use --format without --json and --quiet.") }
     if json, quiet { throw ValidationError("Use only one of --json and --quiet.") }
@@ -64,10 +70,16 @@ struct StatusCommand: ClassifiedCommand {
     let contents = try store.attachmentBacklog()
     let sync = try store.syncOverview(overview, pendingContents: contents.pending(for: store.remote()))
     let now = Host.now()
+    let zone = try store.timezone()
+    let newest = try maxReadingAge.flatMap { span in
+      try StatsQuery(store: store, device: nil, zone: zone, now: now).newestReading()
+        .map { (time: $0, maxAge: span.seconds) }
+    }
     let findings = StatusCheck(
       overview: overview, sync: sync, contents: contents, unsendable: try store.unsendableRecords(),
       clocks: try store.meterClocks(now: now),
-      zone: try store.timezone(), maxAge: maxAge.map { Int64($0.seconds) }, ignored: Set(ignore), now: now
+      zone: zone, maxAge: maxAge.map { Int64($0.seconds) }, newestReading: newest, ignored: Set(ignore),
+      now: now
     ).findings
     let text = StatusText(
       path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)

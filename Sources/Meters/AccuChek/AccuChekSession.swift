@@ -163,7 +163,7 @@ extension AccuChekSession {
     case 0: return true
     case 3: return false
     case 2 where segment.content == .glucose:
-      throw Failure(.temporary, "\(doing): the meter is busy; try again in a minute")
+      throw Failure(.unavailable, "\(doing): the meter is busy; try again in a minute")
     default:
       throw Failure(
         .protocolViolation, "\(doing): the meter refused with result \(result); plug it in again and retry")
