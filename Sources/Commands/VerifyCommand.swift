@@ -21,7 +21,8 @@ struct VerifyCommand: AsyncParsableCommand, ClassifiedCommand {
 
   @OptionGroup var storeOptions: StoreOptions
 
-  @Flag(help: "Queue again what the remote lacks, and download what is missing here or different.")
+  @Flag(
+    help: "Queue again what the remote lacks or was changed here, and download what is missing or different.")
   var fix = false
 
   @Flag(help: "Print one JSON object.")

@@ -12,6 +12,8 @@ package struct FoundDifference: Hashable, Sendable {
     case missingHere = "missing-here"
     /// The remote has other content than both agreed on.
     case different
+    /// Another program changed the content here, and left the version as it was.
+    case altered
   }
 
   /// What differs. Nothing of its content is reported.

@@ -16,6 +16,8 @@ package struct UploadOptions: Hashable, Sendable {
   package var pulls = true
   /// Whether what others changed is due to be fetched, or only what is in the queue already.
   package var areChangesDue = true
+  /// Whether contents that the remote did not have are asked for again before their wait is over.
+  package var asksForAbsent = false
   /// Whether readings are fetched that were left out so far.
   package var fetchesHistory = false
   /// Whether the base zone is agreed on before anything is sent, where no remote had a say in it yet.

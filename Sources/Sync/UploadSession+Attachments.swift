@@ -123,10 +123,11 @@ extension UploadSession {
   func fetchAttachments() async throws -> UploadEvent {
     guard let remote = remote.attachments else { return .exhausted }
     let (now, run) = (environment.now(), run)
-    let setAside = attachments.setAside
+    let (setAside, asksForAbsent) = (attachments.setAside, plan.options.asksForAbsent)
     let wanted = try store.sync { store -> WantedContent?? in
       if try isOvertaken(store) { return .none }
-      return .some(try store.nextContentToFetch(besides: setAside, at: now))
+      return .some(
+        try store.nextContentToFetch(besides: setAside, at: now, includesPostponed: asksForAbsent))
     }
     guard let wanted else { return .overtaken }
     guard let wanted else {

@@ -4,8 +4,8 @@ import Logbook
 import LogbookStore
 
 extension VerifySession {
-  /// Makes up for the differences as far as this side can: queues again what the remote lacks, and takes what is
-  /// missing here or different, by the rules of a pull. What is edited here is never replaced.
+  /// Makes up for the differences as far as this side can: queues again what the remote lacks and what was
+  /// altered here, and takes what is missing here or different, by the rules of a pull. What is edited here is never replaced.
   ///
   /// Each transaction holds a batch, so that imports and edits go on meanwhile. A crash between two leaves the rest to
   /// the next comparison.
@@ -23,6 +23,9 @@ extension VerifySession {
     let isNew = !keepsTombstones
     for record in recordsMissingThere {
       summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid, asNew: isNew) ? 1 : 0 }
+    }
+    for record in recordsAltered {
+      summary.requeuedRecords += try store.sync { try $0.requeue(record: record.guid) ? 1 : 0 }
     }
     for incoming in Array(recordsMissingHere.values) + recordsDiffering.values { try take(incoming) }
     // Contents have no digests there by which to compare them: each is asked for once, and sent where it is missing.

@@ -32,6 +32,8 @@ package final class VerifySession {
   var recordsMissingHere: [String: RemoteRecord] = [:]
   /// Records of which the remote has other content.
   var recordsDiffering: [String: RemoteRecord] = [:]
+  /// Records that another program changed here without raising their version.
+  var recordsAltered: [SyncRecord] = []
 
   /// The most items of one request.
   static let maxItems = 10_000
@@ -89,6 +91,9 @@ package final class VerifySession {
     case .snapshot(let snapshots): try await compareAll(snapshots)
     }
     try await leaveOutUnpulled()
+    recordsAltered = try store.compare { try $0.alteredRecords() }
+    // Each record is one difference. What is altered is sent, so that the remote's other content becomes a conflict.
+    for record in recordsAltered { recordsDiffering[record.guid] = nil }
     reportDifferences()
   }
 }
@@ -257,6 +262,7 @@ extension VerifySession {
           kind: .missingHere, item: .reading(found.reading.kind, found.device, found.reading.deviceTime)))
     }
     for record in recordsMissingThere { note(record.guid, record.state, .missingThere) }
+    for record in recordsAltered { note(record.guid, record.state, .altered) }
     for (records, kind) in [
       (recordsMissingHere, FoundDifference.Kind.missingHere), (recordsDiffering, .different),
     ] {

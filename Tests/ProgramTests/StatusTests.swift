@@ -193,7 +193,7 @@ import Testing
     #expect(outcome.output == "75\n3\n0\n", "\(outcome)")
     #expect(
       outcome.errors.split(separator: "\n").count {
-        $0.contains("1 content of an attachment is not on the remote")
+        $0.contains("1 content of an attachment was not on the remote when asked for; upload from the store")
       }
         == 2, "\(outcome)")
   }

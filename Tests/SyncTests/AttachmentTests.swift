@@ -205,6 +205,10 @@ import Testing
     // It is not asked for again so soon, and is missing all the same.
     #expect(try await upload(scene.b).summary.absentAttachments == 1)
     #expect(await requests(scene.b) == ["changes"], "a minute later")
+    // But at once where a person says so, once in each run.
+    await scene.b.remote.forgetRequests()
+    #expect(try await upload(scene.b) { $0.asksForAbsent = true }.summary.absentAttachments == 1)
+    #expect(await requests(scene.b).filter { $0 == "fetch" }.count == 1)
     try await upload(scene.a)
     let fetched = try await upload(scene.b).summary
     #expect(fetched.pulledAttachments == 1 && fetched.absentAttachments == 0)

@@ -146,6 +146,38 @@ import Testing
     try await expectNoDifferences(scene.a)
   }
 
+  /// A program that opens the file and knows no versions: the schema takes such a change of a synced record for a pull.
+  @Test func aRecordThatAnotherProgramChangedHereIsNamedAndSent() async throws {
+    let scene = try await Scene()
+    let (changed, other) = (try await scene.sharedNote(), try await scene.sharedNote())
+    scene.a.reopen()
+    try DamagedFile.execute(
+      "UPDATE record SET fields = replace(fields, '\"a\":\"1\"', '\"a\":\"9\"') WHERE guid = '\(changed)'",
+      in: scene.a.path)
+    let found = try await verify(scene.a)
+    #expect(found.records == [.altered: 1] && guids(found, .altered) == [changed])
+    #expect(try !scene.a.record(changed).isPending, "nothing is written without being asked for")
+    let fixed = try await verify(scene.a, fix: true)
+    #expect(fixed.requeuedRecords == 1 && fixed.fetchedRecords == 0)
+    #expect(try await verify(scene.a) == VerifySummary(), "what is pending is no difference")
+    try await scene.upload(scene.a, scene.b)
+    #expect(try scene.b.text(changed, "a") == "9" && scene.b.text(other, "a") == "1")
+    try await expectNoDifferences(scene.a, scene.b)
+  }
+
+  /// What was changed on both sides is one difference, and the change here is never replaced by a download.
+  @Test func aRecordThatIsChangedOnBothSidesIsSent() async throws {
+    let scene = try await Scene()
+    let guid = try await scene.sharedNote()
+    scene.a.reopen()
+    try DamagedFile.execute(
+      "UPDATE record SET fields = replace(fields, '\"a\":\"1\"', '\"a\":\"9\"')", in: scene.a.path)
+    try damage("UPDATE record SET state = replace(state, '\"a\":\"1\"', '\"a\":\"7\"')", scene)
+    let fixed = try await verify(scene.a, fix: true)
+    #expect(fixed.records == [.altered: 1] && fixed.requeuedRecords == 1 && fixed.fetchedRecords == 0)
+    #expect(try scene.a.text(guid, "a") == "9" && scene.a.record(guid).isPending)
+  }
+
   @Test func anEditThatComesBetweenIsNeverOverwritten() async throws {
     let scene = try await Scene()
     let guid = try await scene.sharedNote()

@@ -42,8 +42,8 @@ enum AttachmentText {
 
   /// What is missing until another store sends it.
   static func absent(_ count: Int) -> String {
-    counted(count, "content of an attachment is", "contents of attachments are")
-      + " not on the remote; upload from the store in which \(count == 1 ? "it was" : "they were") attached"
+    counted(count, "content of an attachment was", "contents of attachments were")
+      + " not on the remote when asked for; upload from the store in which \(count == 1 ? "it was" : "they were") attached, then run 'glucoport upload --now' here"
   }
 
   private static func stateWords(_ attachment: StoredAttachment) -> String {

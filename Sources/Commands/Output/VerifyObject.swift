@@ -11,6 +11,7 @@ struct VerifyObject: Encodable {
   let missingHereReadings: Int
   let missingHereRecords: Int
   let differentRecords: Int
+  let alteredRecords: Int
   let notPulled: Int
   let requeuedReadings: Int
   let requeuedRecords: Int
@@ -25,6 +26,7 @@ struct VerifyObject: Encodable {
     missingHereReadings = summary.readings[.missingHere] ?? 0
     missingHereRecords = summary.records[.missingHere] ?? 0
     differentRecords = summary.records[.different] ?? 0
+    alteredRecords = summary.records[.altered] ?? 0
     notPulled = summary.notPulled
     requeuedReadings = summary.requeuedReadings
     requeuedRecords = summary.requeuedRecords

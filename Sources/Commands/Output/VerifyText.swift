@@ -57,6 +57,7 @@ enum VerifyText {
     case .missingThere: "missing on the remote"
     case .missingHere: "missing here"
     case .different: "different on the remote"
+    case .altered: "changed here by another program"
     }
   }
 

@@ -31,7 +31,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
   @Flag(help: "Show what is pending; send and change nothing.")
   var dryRun = false
 
-  @Flag(help: "Try at once, even if the next attempt is not due yet.")
+  @Flag(help: "Try at once, even if the next attempt is not due yet, also for attachments.")
   var now = false
 
   @Flag(
@@ -132,6 +132,7 @@ struct UploadCommand: AsyncParsableCommand, ClassifiedCommand {
     var options = UploadOptions()
     (options.pushes, options.pulls, options.fetchesHistory) = (!pullOnly, !pushOnly, all)
     options.zoneChoice = zone
+    options.asksForAbsent = now
     if unattended {
       let interval = PullInterval(seconds: try run.store.pullIntervalSeconds())
       options.areChangesDue = interval.isOver(since: run.setting.lastPull, now: Host.now())

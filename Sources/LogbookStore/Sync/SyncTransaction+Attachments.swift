@@ -97,8 +97,12 @@ extension SyncTransaction {
 
   /// The content to fetch next: the more urgent first, of equal ones the older.
   ///
-  /// - Parameter setAside: digests of contents that are not fetched in this run.
-  package func nextContentToFetch(besides setAside: Set<String>, at now: Int64) throws -> WantedContent? {
+  /// - Parameters:
+  ///   - setAside: digests of contents that are not fetched in this run.
+  ///   - includesPostponed: whether those count, too, whose wait is not over.
+  package func nextContentToFetch(
+    besides setAside: Set<String>, at now: Int64, includesPostponed: Bool = false
+  ) throws -> WantedContent? {
     let rows = try Row.fetchCursor(
       database.cachedStatement(
         sql: """
@@ -106,9 +110,9 @@ extension SyncTransaction {
           LEFT JOIN blob ON blob.digest = subject
           WHERE kind = 'attachment' AND download.refusal IS NULL
             -- A clock that was ahead put it off further than any wait: it is due.
-            AND (coalesce(not_before, 0) <= ?1 OR not_before > ?1 + \(Self.maxPostponementSeconds))
+            AND (?2 OR coalesce(not_before, 0) <= ?1 OR not_before > ?1 + \(Self.maxPostponementSeconds))
           ORDER BY priority, id
-          """), arguments: [now])
+          """), arguments: [now, includesPostponed])
     while let row = try rows.next() {
       let stored = StoredRow(row, of: "download")
       let digest: String = try stored[0]

@@ -96,6 +96,16 @@ extension SyncTransaction {
     return held
   }
 
+  /// The records whose content is not what both sides agreed on, although no version says so: another program changed them.
+  package func alteredRecords() throws -> [SyncRecord] {
+    var altered: [SyncRecord] = []
+    try forEachRecord(in: nil) { record in
+      guard record.isSettled, !record.isUnjoinedBase, let base = record.base else { return }
+      if !base.agrees(with: record.state) { altered.append(record) }
+    }
+    return altered.sorted { $0.guid < $1.guid }
+  }
+
   private func forEachRecord(in buckets: Set<Int>?, _ body: (SyncRecord) -> Void) throws {
     let rows = try Row.fetchCursor(
       database.cachedStatement(sql: "SELECT \(SyncRecord.columns) FROM record"))
