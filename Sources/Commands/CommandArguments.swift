@@ -12,8 +12,16 @@ struct CommandArguments {
   /// - Throws: `ValidationError`, or an error of the parser: help, the version, wrong usage.
   func parse() throws -> any ParsableCommand {
     try refuseUnknownCommand()
+    try refuseTypedReading()
+    try refuseNegativeNumber()
     try refuseJoinedOptions()
-    let command = try Glucoport.parseAsRoot(words)
+    let command: any ParsableCommand
+    do {
+      command = try Glucoport.parseAsRoot(words)
+    } catch {
+      if Glucoport.exitCode(for: error) == .validationFailure { try refuseUnknownOption() }
+      throw error
+    }
     if words.contains(where: PathText.isEscaped) { try refuseBytes(in: command) }
     return command
   }
@@ -28,12 +36,71 @@ extension CommandArguments {
       let names = commands.compactMap { $0.configuration.commandName }
       if names.isEmpty || word.hasPrefix("-") || (path.isEmpty && word == "help") { return }
       guard let found = commands.first(where: { $0.configuration.commandName == word }) else {
+        if path == "reading ", word == "add" { throw Self.typedReading }
         let advice =
           NearestWord.of(word, among: names).map { "did you mean '\(path)\($0)'?" }
           ?? "'glucoport help\(path.isEmpty ? "" : " " + path.dropLast())' lists the commands."
         throw ValidationError("Unknown command '\(path)\(word)'; \(advice)")
       }
       (commands, path) = (found.configuration.subcommands, path + word + " ")
+    }
+  }
+
+  /// How a reading is typed: there is no command of its own for it.
+  private static let typedReading = ValidationError(
+    """
+    A reading is imported, not added as a record. To type one, in mg/dL or mmol/L:
+    printf 'time,glucose (mmol/L)\\n2026-05-06T18:30,6.1\\n' | glucoport import --kind smbg --device typed -
+    """)
+
+  /// The parser lists the kinds of records, and says nothing of readings.
+  private func refuseTypedReading() throws {
+    guard words.starts(with: ["record", "add"]), words.count > 2 else { return }
+    let readings =
+      ["glucose", "reading", "bg", "blood-glucose", "ketones"] + ReadingKind.allCases.map(\.name)
+    if readings.contains(words[2].lowercased()) { throw Self.typedReading }
+  }
+
+  /// The parser takes a negative number for an unknown option. No option and no amount is one.
+  private func refuseNegativeNumber() throws {
+    let words = words.prefix { $0 != "--" }
+    guard let place = words.indices.first(where: { Self.isNegativeNumber(words[$0]) }) else { return }
+    let (word, before) = (words[place], place > 0 ? words[place - 1] : "")
+    let subject = before.hasPrefix("--") ? "\(before): " : ""
+    throw ValidationError(
+      "\(subject)'\(word)' is negative; write a positive number. If it is a text, write '--' before it."
+    )
+  }
+
+  /// A number with a minus sign and perhaps a unit: '-4', '-4.5', '-3d'.
+  private static func isNegativeNumber(_ word: String) -> Bool {
+    guard word.first == "-" else { return false }
+    let number = word.dropFirst().prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
+    let unit = word.dropFirst(1 + number.count)
+    return number.first?.isNumber == true && number.last?.isNumber == true && unit.count <= 4
+      && unit.allSatisfy { $0.isLetter || $0 == "/" }
+  }
+
+  /// The parser looks for unknown options after the command has validated the others, whose values it then takes for files.
+  private func refuseUnknownOption() throws {
+    var (command, path): (any ParsableCommand.Type, [String]) = (Glucoport.self, [])
+    for word in words {
+      let next = command.configuration.subcommands.first { $0.configuration.commandName == word }
+      guard let next else { break }
+      (command, path) = (next, path + [word])
+    }
+    let help = Glucoport.helpMessage(for: command, columns: 10_000)
+    let known = Set(help.split { !($0.isLetter || $0 == "-") }.filter { $0.hasPrefix("--") }.map(String.init))
+    for word in words.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
+      let name = String(word.prefix { $0 != "=" })
+      if known.contains(name) { continue }
+      let near =
+        NearestWord.of(name, among: known.sorted())
+        ?? known.sorted().first { $0.hasSuffix(name.dropFirst(2)) }
+      let advice =
+        near.map { "did you mean '\($0)'?" }
+        ?? "'glucoport help \(path.joined(separator: " "))' lists the options."
+      throw ValidationError("Unknown option '\(name)'; \(advice)")
     }
   }
 
@@ -54,33 +121,5 @@ extension CommandArguments {
       throw ValidationError("'\(text)' is not valid UTF-8; set the terminal and the locale to UTF-8.")
     }
     for child in Mirror(reflecting: value).children { try refuseBytes(in: child.value) }
-  }
-}
-
-/// The word that was probably meant.
-enum NearestWord {
-  /// The nearest of these words; nil where none is near. A word that is the beginning of one of them is near.
-  static func of(_ word: String, among words: [String]) -> String? {
-    let nearest = words.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
-    if let nearest, nearest.distance <= (max(word.count, nearest.name.count) + 1) / 3 { return nearest.name }
-    return word.count > 1 ? words.first { $0.hasPrefix(word) } : nil
-  }
-
-  /// How many letters have to be put in, taken out, exchanged for another or with their neighbour.
-  static func distance(_ first: String, _ second: String) -> Int {
-    let (from, to) = (Array(first), Array(second))
-    var rows = [Array(0...to.count)]
-    for i in from.indices {
-      var row = [i + 1]
-      for j in to.indices {
-        var best = min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (from[i] == to[j] ? 0 : 1))
-        if i > 0, j > 0, from[i] == to[j - 1], from[i - 1] == to[j] {
-          best = min(best, rows[i - 1][j - 1] + 1)
-        }
-        row.append(best)
-      }
-      rows.append(row)
-    }
-    return rows[from.count][to.count]
   }
 }

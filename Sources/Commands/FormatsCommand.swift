@@ -25,9 +25,7 @@ struct FormatsCommand: ClassifiedCommand {
   private var format: ExportFormatInfo? { ExportRegister.all.first { $0.id == name } }
 
   func validate() throws {
-    if let name, format == nil {
-      throw ValidationError("Unknown format '\(name)'; 'glucoport formats' lists the formats.")
-    }
+    if let name, format == nil { throw FormatName.unknown(name) }
   }
 
   func run() throws {
@@ -50,4 +48,27 @@ private struct FormatObject: Encodable {
   let id: String
   let title: String
   let summary: String
+}
+
+/// The name of a format as people type it.
+enum FormatName {
+  /// The refusal of a name, with the formats that were probably meant.
+  static func unknown(_ name: String) -> ValidationError {
+    let near = near(name)
+    let advice = near.isEmpty ? "" : "did you mean \(alternatives(near))? "
+    return ValidationError("Unknown format '\(name)'; \(advice)'glucoport formats' lists the formats.")
+  }
+
+  /// Formats with this id in other letters, else with this word in their id or title, else with the nearest id.
+  private static func near(_ name: String) -> [String] {
+    let meant = name.lowercased().replacing(" ", with: "-")
+    let all = ExportRegister.all
+    if all.contains(where: { $0.id == meant }) { return [meant] }
+    let part = meant.replacing("-", with: " ")
+    let parts = all.filter { format in
+      [format.id, format.title].contains { $0.lowercased().replacing("-", with: " ").contains(part) }
+    }
+    if part.count > 2, !parts.isEmpty, parts.count <= 4 { return parts.map(\.id) }
+    return NearestWord.of(meant, among: all.map(\.id)).map { [$0] } ?? []
+  }
 }

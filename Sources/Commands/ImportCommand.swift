@@ -122,7 +122,7 @@ struct ImportCommand: ClassifiedCommand {
       throw ValidationError("--date-order is dmy or mdy.")
     }
     if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
-      throw ValidationError("Unknown format '\(format)'; 'glucoport formats' lists the formats.")
+      throw FormatName.unknown(format)
     }
     if let kind, !["smbg", "cbg", "scan"].contains(kind) {
       throw ValidationError("--kind is smbg, cbg or scan.")

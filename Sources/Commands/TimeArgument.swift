@@ -27,6 +27,7 @@ struct TimeArgument {
   static func parse(_ text: String) throws -> TimeArgument {
     let form = try span(text) ?? day(text) ?? stated(text) ?? shown(text)
     if let form { return TimeArgument(form: form) }
+    if let fault = TimeFault.sentence(text) { throw ValidationError(fault) }
     throw ValidationError(
       "a time is written as 2026-05-06, 2026-05-06T18:30, 18:30, yesterday, 14d or 36h, in the years 1 to 9999."
     )

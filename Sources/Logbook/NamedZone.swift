@@ -11,7 +11,9 @@ package struct NamedZone: Sendable {
   /// - Throws: `Failure` of category `configuration` when no zone has this name.
   package init(_ name: String) throws(Failure) {
     guard let zone = Self(known: name) else {
-      throw Failure(.configuration, "'\(name)' is not a time zone; use an IANA name such as Europe/Madrid")
+      let advice =
+        Self.nearest(to: name).map { "did you mean \($0)?" } ?? "use an IANA name such as Europe/Madrid"
+      throw Failure(.configuration, "'\(name)' is not a time zone; \(advice)")
     }
     self = zone
   }
@@ -25,6 +27,24 @@ package struct NamedZone: Sendable {
 
   /// Greenwich, which every system knows.
   package static let utc = NamedZone(name: "UTC", zone: .gmt)
+
+  /// The name of a zone that a person probably means: by its city, in other letters, or with a slip of the finger.
+  private static func nearest(to text: String) -> String? {
+    // Asking for the nearest name compares the text with all of them, letter by letter.
+    guard text.count <= 64 else { return nil }
+    let meant = text.lowercased().replacing(" ", with: "_")
+    let names = TimeZone.knownTimeZoneIdentifiers.filter { $0.contains("/") }.sorted()
+    func first(where isMeant: (String) -> Bool) -> String? { names.first { isMeant($0.lowercased()) } }
+    if let name = first(where: { $0 == meant || $0.hasSuffix("/" + meant) }) { return name }
+    if meant.contains("/") {
+      let near = NearestWord.of(meant, among: names.map { $0.lowercased() })
+      return near.flatMap { near in first { $0 == near } }
+    }
+    // Short words are abbreviations, such as CET, and near to some city by chance.
+    guard meant.count > 4 else { return nil }
+    let cities = names.compactMap { $0.split(separator: "/").last?.lowercased() }
+    return NearestWord.of(meant, among: cities).flatMap { near in first { $0.hasSuffix("/" + near) } }
+  }
 
   private init(name: String, zone: TimeZone) {
     self.name = name

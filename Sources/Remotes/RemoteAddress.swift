@@ -31,10 +31,9 @@ package struct RemoteAddress: Hashable, Sendable {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       scheme == "https" || scheme == "http", let host = parts.host?.lowercased(), !host.isEmpty
     else {
+      let example = Self.isHostName(text) ? text : "host.example/prefix"
       throw Failure(
-        .configuration,
-        "the address of a remote must be a URL with https:// in front, such as https://host.example or https://host.example/prefix"
-      )
+        .configuration, "the address of a remote must begin with https://, such as https://\(example)")
     }
     guard (1...65535).contains(parts.port ?? 443) else {
       throw Failure(.configuration, "the port of a remote's address must be 1 to 65535")
@@ -59,6 +58,16 @@ package struct RemoteAddress: Hashable, Sendable {
     let path = parts.percentEncodedPath
     let end = path.lastIndex { $0 != "/" }
     self.text = "\(scheme)://\(self.host)\(end.map { path[...$0] } ?? "")"
+  }
+
+  /// Whether a text is surely the name of a host, and no secret: in small letters, with a dot.
+  private static func isHostName(_ text: String) -> Bool {
+    let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+    let isPlain = text.utf8.allSatisfy {
+      (0x61...0x7A).contains($0) || (0x2D...0x39).contains($0) && $0 != 0x2F
+    }
+    return isPlain && text.utf8.count <= 64 && labels.count > 1 && labels.allSatisfy { !$0.isEmpty }
+      && labels.last.map { $0.count > 1 && $0.allSatisfy(\.isLetter) } ?? false
   }
 
   /// Whether this machine itself is meant: 127.0.0.0/8, ::1 or localhost.

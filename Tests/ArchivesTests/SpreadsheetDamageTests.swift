@@ -100,6 +100,10 @@ import Testing
     ] {
       #expect(refusal(sheet: rows)?.contains("out of order") == true, "\(rows)")
     }
+    let nested = refusal(sheet: #"<row r="3"><c><v>1</v><c><v>2</v></c></c></row>"#)
+    #expect(
+      nested?.contains("row 3: a cell begins inside another cell; open the workbook") == true,
+      "\(nested ?? "")")
     #expect(refusal(sheet: #"<row><c t="s"><v>-1</v></c></row>"#)?.contains("not there") == true)
     #expect(refusal(sheet: #"<row><c t="s"><v>7</v></c></row>"#)?.contains("not there") == true)
   }

@@ -47,6 +47,24 @@ import Testing
     #expect(throws: Failure.self) { try fields(.attachment, "4") }
   }
 
+  @Test(arguments: [
+    (RecordKind.insulin, ["4.5", "rapid"], "'rapid' is a subtype of insulin; write --subtype rapid"),
+    (.insulin, ["rapid", "4.5"], "'rapid' is a subtype of insulin; write --subtype rapid"),
+    (
+      .food, ["soup", "45", "g"],
+      "'soup' is not a unit of food, which has g, servings or kcal; for a text write --note soup"
+    ),
+    (
+      .food, ["45", "g", "it's"],
+      #"'it's' is not a unit of food, which has g, servings or kcal; for a text write --note 'it'\''s'"#
+    ),
+  ])
+  func aWordThatIsNoUnitIsShownItsPlace(_ kind: RecordKind, _ words: [String], _ message: String) {
+    var changes = FieldChanges(kind)
+    let failure = #expect(throws: Failure.self) { try changes.set(words: words) }
+    #expect(failure?.message == message && failure?.category == .usage)
+  }
+
   @Test func eachFieldIsSetByNameAndTakenAwayByNothing() throws {
     var changes = FieldChanges(.note)
     try changes.set("tags=b,a,b")

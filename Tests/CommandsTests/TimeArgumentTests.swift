@@ -61,12 +61,37 @@ import Testing
   @Test(arguments: [
     "", "soon", "25:00", "18:60", "18", "1:2:3:4", "tomorrow", "yesterday  18:30", "yesterday soon", "-1d",
     "3w",
-    "2026-02-30", "2026-05-06Z", "2026-05-06+02:00", "2026-05-06T18:30:00+25:00", "2026-05-06T18:30:00.5Z",
+    "2026-05-06Z", "2026-05-06+02:00", "2026-05-06T18:30:00+25:00", "2026-05-06T18:30:00.5Z",
     "18:30Z", "d", "+14d", "１４d", "0000-12-31", "10000-01-01",
   ])
   func anythingElseIsNoTime(_ text: String) {
     let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
     #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true)
+  }
+
+  @Test(arguments: [
+    ("2026-02-30", "there is no day 2026-02-30: that month has 28 days."),
+    ("2024-02-30T08:00", "there is no day 2024-02-30: that month has 29 days."),
+    ("2026-13-01", "there is no day 2026-13-01: months are 01 to 12, after the year."),
+    ("06.05.2026", "a date is written with the year first: 2026-05-06."),
+    ("6.5.2026 18:30", "a date is written with the year first: 2026-05-06."),
+    ("31.02.2026", "there is no day 2026-02-31: that month has 28 days."),
+    ("2026/05/06", "a date is written with the year first: 2026-05-06."),
+    ("13/05/2026", "a date is written with the year first: 2026-05-13."),
+    ("05/13/2026", "a date is written with the year first: 2026-05-13."),
+    ("06/05/2026", "a date is written with the year first: YYYY-MM-DD."),
+    ("8.05", "a time of day is written with a colon: 8:05."),
+    ("yesterday 18.30", "a time of day is written with a colon: 18:30."),
+  ])
+  func whatIsNearlyATimeHasItsForm(_ text: String, _ message: String) {
+    let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
+    #expect(error?.message == message)
+  }
+
+  @Test(arguments: ["8.5", "24.00", "8.60", "8.05.06", "1.2.3", "06.05.26", "2026-2-", "a-b-c", "..", "/"])
+  func whatMayMeanAnythingHasTheGeneralRule(_ text: String) {
+    let error = #expect(throws: ValidationError.self) { try TimeArgument.parse(text) }
+    #expect(error?.message.hasPrefix("a time is written as 2026-05-06, ") == true, "\(text)")
   }
 
   @Test(arguments: [

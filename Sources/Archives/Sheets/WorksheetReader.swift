@@ -49,7 +49,9 @@ final class WorksheetReader: XMLPart {
       return
     }
     if isInCell, name.isLocally("c") || name.isLocally("row") {
-      fail("cells of row \(row) contain others")
+      fail(
+        "row \(row): a cell begins inside another cell; open the workbook in a spreadsheet program, save it again and import that file"
+      )
     } else if name.isLocally("c") {
       startCell(attributes)
     } else if name.isLocally("v") {

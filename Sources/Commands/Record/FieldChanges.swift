@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Formats
 import Logbook
 
 /// What the command line says of a record's fields: the value of each that it names; none takes the field away.
@@ -74,9 +75,17 @@ struct FieldChanges {
       field.units.map { (field: field, word: $0.word, factor: $0.factor) }
     }
     guard let unit = word.isEmpty ? units.first : units.first(where: { $0.word == word }) else {
-      let words = units.map(\.word).joined(separator: ", ")
-      throw Failure(.usage, "'\(displayed(word))' is not a unit of \(kind.rawValue); use \(words)")
+      throw Failure(.usage, refusal(ofUnit: word, units: units.map(\.word)))
     }
     return unit
+  }
+
+  /// What a word that is no unit was probably meant to be.
+  private func refusal(ofUnit word: String, units: [String]) -> String {
+    if kind.details?.subtypes.contains(word) == true {
+      return "'\(word)' is a subtype of \(kind.rawValue); write --subtype \(word)"
+    }
+    return
+      "'\(displayed(word))' is not a unit of \(kind.rawValue), which has \(alternatives(units)); for a text write --note \(word.shellWord)"
   }
 }

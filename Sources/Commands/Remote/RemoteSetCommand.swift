@@ -67,6 +67,12 @@ struct RemoteSetCommand: AsyncParsableCommand, ClassifiedCommand {
 
   func validate() throws {
     guard (tokenFile == nil) != (tokenCommand == nil) else {
+      // A wrong address is named before the token is asked for, which a person may have to create first.
+      do throws(Failure) {
+        _ = try RemoteAddress(url, allowsPlainHTTP: insecureHttp)
+      } catch {
+        throw ValidationError(error.message)
+      }
       throw ValidationError("Use one of --token-file and --token-command.")
     }
     guard (clientCert == nil) == (clientKey == nil) else {

@@ -15,6 +15,9 @@ struct TranscriptLine {
   /// The longest session, a day.
   static let maxMilliseconds = 86_400_000
 
+  /// The most characters of a word that a message repeats.
+  private static let maxShown = 40
+
   private var words: ArraySlice<Substring>
 
   init(_ text: Substring) { words = text.split(separator: " ", omittingEmptySubsequences: false)[...] }
@@ -24,8 +27,12 @@ struct TranscriptLine {
     let milliseconds = try number(upTo: Self.maxMilliseconds, "milliseconds")
     let exchange = try exchange()
     let result = try result()
-    guard words.isEmpty else { throw Refusal("there is more after the end of the exchange") }
-    return Transcript.Step(milliseconds: milliseconds, exchange: exchange, result: result)
+    guard let more = words.first else {
+      return Transcript.Step(milliseconds: milliseconds, exchange: exchange, result: result)
+    }
+    throw Refusal(
+      "'\(more.prefix(Self.maxShown))' follows the result of the exchange; write one exchange on each line, as in glucoport-transcript(5)"
+    )
   }
 
   private mutating func exchange() throws(Refusal) -> LinkOperation {
@@ -109,8 +116,10 @@ struct TranscriptLine {
     case UInt8(ascii: "e"): parity = .even
     default: throw Refusal("the parity of the line is n, o or e")
     }
-    let flow = try word("none or rtscts")
-    guard flow == "none" || flow == "rtscts" else { throw Refusal("none or rtscts is expected") }
+    let flow = try word("the flow control of the line, none or rtscts,")
+    guard flow == "none" || flow == "rtscts" else {
+      throw Refusal("the flow control of the line is none or rtscts, not '\(flow.prefix(Self.maxShown))'")
+    }
     return LineSettings(
       baud: baud, parity: parity, dataBits: data, stopBits: stop, hasHardwareFlowControl: flow == "rtscts")
   }
