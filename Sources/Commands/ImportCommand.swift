@@ -136,7 +136,7 @@ struct ImportCommand: ClassifiedCommand {
     let output = Output()
     if meter || transcript != nil { return try importMeter(output) }
     let places = try ImportPaths(paths.map(\.path), depth: depth)
-    let rejectsFile = try makeRejectsFile(output)
+    let rejectsFile = try makeRejectsFile(places, output)
     let target = try ImportTarget(self, output)
     SignalFlag.watch(endsOnSecond: true)
     let run = ImportRun(self, target, rejectsFile, output)
@@ -153,12 +153,15 @@ struct ImportCommand: ClassifiedCommand {
   }
 
   /// The file of `--rejects`; none for a dry run, which writes to no file at all.
-  private func makeRejectsFile(_ output: Output) throws -> RejectsFile? {
+  private func makeRejectsFile(_ places: ImportPaths, _ output: Output) throws -> RejectsFile? {
     guard let rejects else { return nil }
     if rejects.path == RejectsFile.standardOutput { return RejectsFile(output) }
     if dryRun { return nil }
-    return try RejectsFile(
-      path: rejects.path, appends: rejectsAppend, apartFrom: paths.map(\.path) + [try storeOptions.path])
+    let remote = try storeOptions.existing()?.remote()
+    let protected = ProtectedFiles(
+      store: try storeOptions.path, remote: remote,
+      inputs: places.places.map { ExportInputs.file(of: $0.path) })
+    return try RejectsFile(path: rejects.path, appends: rejectsAppend, apartFrom: protected)
   }
 
   /// Standard input for one reader, which closes it.

@@ -55,7 +55,8 @@ final class ImportRun {
       inputs =
         try place.path == "-"
         ? ExportInputs(descriptor: command.standardInput, name: "-", isInterrupted: interrupted)
-        : ExportInputs(path: place.path, passesOver: place.folder != nil)
+        : ExportInputs(
+          path: place.path, passesOver: place.folder != nil, isInterrupted: interrupted)
       return nil
     }
     guard let inputs else { return }

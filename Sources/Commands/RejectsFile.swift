@@ -31,18 +31,18 @@ final class RejectsFile {
   ///
   /// - Parameters:
   ///   - appends: whether rows are added to what is in the file.
-  ///   - others: files that this one must not be: the inputs and the store.
+  ///   - protected: files that this one must not be.
   /// - Throws: `Failure` of category `cannotCreate`, also for a file with content that is not to be appended to; `usage`
-  ///   for one of the others.
-  init(path: String, appends: Bool, apartFrom others: [String]) throws {
-    try Self.refuse(path, among: others)
+  ///   for a protected one.
+  init(path: String, appends: Bool, apartFrom protected: ProtectedFiles) throws {
+    try protected.refuse(path)
     let flags = O_CREAT | O_APPEND | O_CLOEXEC | (appends ? O_RDWR : O_WRONLY)
     let descriptor = open(PathText.bytes(path), flags, 0o600)
     guard descriptor >= 0 else { throw Self.cannotCreate(path, String(cString: strerror(errno))) }
     let lastLine: LastLine
     do {
       // Again, since the opening may have made the very file that is to become the store.
-      try Self.refuse(path, among: others)
+      try protected.refuse(path)
       lastLine = try Self.prepare(descriptor, path, appends: appends)
     } catch {
       Glibc.close(descriptor)
@@ -105,21 +105,6 @@ extension RejectsFile {
       throw cannotCreate(path, String(cString: strerror(errno)))
     }
     return last == 0x0A ? .ended : .open
-  }
-
-  private static func refuse(_ path: String, among others: [String]) throws {
-    guard others.contains(where: { isSameFile(path, $0) }) else { return }
-    throw Failure(
-      .usage, "\(path): the rejected rows would overwrite this file; choose another one with --rejects")
-  }
-
-  private static func isSameFile(_ path: String, _ other: String) -> Bool {
-    var first = stat()
-    var second = stat()
-    guard stat(PathText.bytes(path), &first) == 0, stat(PathText.bytes(other), &second) == 0 else {
-      return false
-    }
-    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
   private static func cannotCreate(_ path: String, _ reason: String) -> Failure {

@@ -86,12 +86,15 @@ struct ReportCommand: ClassifiedCommand {
     // Whether a PDF can be made is known before the store is read.
     let printer = format == .pdf ? try PagePrinter() : nil
     let store = try storeOptions.open(.reader)
+    // Refused before the page is made, too.
+    let protected = ProtectedFiles(store: store.path, remote: try store.remote())
+    if target.path != "-" { try protected.refuse(target.path) }
     let (html, summary) = try html(store, output)
     let page = try printer?.pdf(of: html) ?? Array(html.utf8)
     if target.path == "-" {
       output.write(page)
     } else {
-      try SavedFile(path: target.path, replaces: force).write { sink in
+      try SavedFile(path: target.path, replaces: force, protected: protected).write { sink in
         try page.withUnsafeBytes { try sink($0) }
       }
     }

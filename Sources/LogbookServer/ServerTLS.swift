@@ -39,8 +39,8 @@ extension ServerTLS {
   func context() throws(Failure) -> NIOSSLContext {
     try checkKeyFile()
     do {
-      let chain = try NIOSSLCertificate.fromPEMFile(certificateFile)
-      let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
+      let chain = try NIOSSLCertificate.fromPEMBytes(PEMFile.bytes(certificateFile))
+      let key = try NIOSSLPrivateKey(bytes: PEMFile.bytes(keyFile), format: .pem)
       try checkNames(chain)
       var configuration = TLSConfiguration.makeServerConfiguration(
         certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -66,11 +66,12 @@ extension ServerTLS {
 
   private func clientAuthorities() throws(Failure) -> [NIOSSLCertificate]? {
     guard let path = clientAuthoritiesFile else { return nil }
+    let bytes = try PEMFile.bytes(path)
     do {
-      let certificates = try NIOSSLCertificate.fromPEMFile(path)
+      let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
       if !certificates.isEmpty { return certificates }
     } catch {
-      // Whether it cannot be read or holds none: the sentence below is for both.
+      // Whether it is damaged or holds none: the sentence below is for both.
     }
     throw Failure(.configuration, "\(path): cannot read a PEM certificate from this file; check --client-ca")
   }

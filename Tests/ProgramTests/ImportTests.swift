@@ -415,7 +415,7 @@ struct ImportTests {
     let file = program.path("new.db")
     let outcome = try await program.run("import", "-", "--store", file, "--rejects", file, input: Self.bad)
     #expect(
-      outcome.status == 64 && outcome.errors.contains("choose another one with --rejects"), "\(outcome)")
+      outcome.status == 64 && outcome.errors.contains("choose another file for the output"), "\(outcome)")
   }
 
   @Test func aUnitThatNothingTellsIsAskedFor() async throws {

@@ -25,7 +25,10 @@ struct AttachmentSaving {
     if target == "-" {
       try write(attachment, of: store) { output.bytes($0) }
     } else {
-      try SavedFile(path: target, replaces: replaces).write { sink in try write(attachment, of: store, sink) }
+      let protected = ProtectedFiles(store: store.path, remote: try store.remote())
+      try SavedFile(path: target, replaces: replaces, protected: protected).write { sink in
+        try write(attachment, of: store, sink)
+      }
     }
   }
 

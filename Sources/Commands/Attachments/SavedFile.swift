@@ -13,12 +13,15 @@ struct SavedFile {
   let path: String
   /// Whether an existing file is replaced.
   let replaces: Bool
+  /// What is not replaced in any case.
+  let protected: ProtectedFiles
 
   /// Writes what the closure gives.
   ///
   /// - Throws: `Failure`: `cannotCreate`, also where a file exists that is not to be replaced; `inputOutput`; and what
   ///   the closure throws.
   func write(_ fill: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
+    try protected.refuse(path)
     var status = stat()
     if !replaces, lstat(PathText.bytes(path), &status) == 0 { throw existing }
     var template = PathText.bytes(path + ".XXXXXX")
@@ -44,6 +47,8 @@ extension SavedFile {
 
   /// Gives the whole file its name. A link does not replace what came there meanwhile.
   private func place(_ temporary: [CChar]) throws {
+    // Filling it takes a while, in which a store may have been created there.
+    try protected.refuse(path)
     if replaces {
       guard rename(temporary, PathText.bytes(path)) == 0 else {
         throw failure(.cannotCreate, "cannot be created")

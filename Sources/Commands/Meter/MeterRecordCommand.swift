@@ -32,6 +32,7 @@ struct MeterRecordCommand: ClassifiedCommand {
   func run() throws {
     Host.keepFilesPrivate()
     let output = Output()
+    try ProtectedFiles(store: nil).refuse(file.path)
     let recording = TranscriptRecording(to: file.path, isAnonymous: anonymise)
     let progress = ProgressMeter(output, isQuiet: quiet)
     let result = Result {

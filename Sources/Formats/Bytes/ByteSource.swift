@@ -50,13 +50,26 @@ final class FileSource: InputSource {
   /// What `peek` took from a pipe.
   private var ahead: [UInt8] = []
 
-  /// Opens a file.
+  /// Opens a file. A named pipe is opened without waiting for its writer, which `read` waits for: so `isInterrupted` can
+  /// end the wait.
   ///
   /// - Throws: `Failure` of category `missingInput`, `permission` or `inputOutput`.
-  convenience init(path: String) throws {
-    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC)
+  convenience init(path: String, isInterrupted: @escaping @Sendable () -> Bool = { false }) throws {
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw Self.failure("open", PathText.shown(path), errno) }
+    // Without a writer, a read would return the end at once; `poll` reports nothing until a writer came.
+    if !Self.isNamedPipe(descriptor) { _ = fcntl(descriptor, F_SETFL, 0) }
     try self.init(descriptor: descriptor, name: PathText.shown(path))
+    self.isInterrupted = isInterrupted
+  }
+
+  /// Whether this is a pipe with a name. The pipes of a shell's process substitution always had a writer.
+  private static func isNamedPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return false }
+    var name = [CChar](repeating: 0, count: 5)
+    let count = readlink("/proc/self/fd/\(descriptor)", &name, name.count)
+    return count != 5 || name.map(UInt8.init(bitPattern:)) != Array("pipe:".utf8)
   }
 
   /// Takes over an open descriptor and closes it when it goes.
@@ -139,6 +152,7 @@ final class FileSource: InputSource {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count > 0 { return .bytes(count) }
       if count == 0 { return .end }
+      if errno == EAGAIN { return .paused }
       if errno != EINTR { throw Self.failure("read", name, errno) }
     }
   }

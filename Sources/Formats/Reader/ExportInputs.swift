@@ -44,16 +44,25 @@ package struct ExportInputs {
   private let content: Content
   private let passesOver: Bool
 
+  /// The file that a path names: the archive of a member, the workbook of a sheet.
+  package static func file(of path: String) -> String { memberPath(path)?.0 ?? path }
+
   /// Opens a file, or one member of an archive or one sheet by a path such as `archive.zip:member.csv` or `file.xlsx:Sheet`.
   ///
-  /// - Parameter passesOver: whether a file that is no export is passed over, as a member of an archive is.
+  /// - Parameters:
+  ///   - passesOver: whether a file that is no export is passed over, as a member of an archive is.
+  ///   - isInterrupted: ends the wait for the writer of a named pipe.
   /// - Throws: `Failure`: the file cannot be read, or is a damaged archive.
-  package init(path: String, passesOver: Bool = false) throws {
+  package init(
+    path: String, passesOver: Bool = false, isInterrupted: @escaping @Sendable () -> Bool = { false }
+  ) throws {
     guard let (archive, member) = Self.memberPath(path) else {
-      try self.init(FileSource(path: path), only: nil, passesOver: passesOver)
+      try self.init(
+        FileSource(path: path, isInterrupted: isInterrupted), only: nil, passesOver: passesOver)
       return
     }
-    try self.init(FileSource(path: archive), only: member, passesOver: false)
+    try self.init(
+      FileSource(path: archive, isInterrupted: isInterrupted), only: member, passesOver: false)
   }
 
   /// Takes over an open descriptor, such as standard input. An archive that comes through a pipe is kept in a file that

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The files that no output of a command replaces or extends, also with `--force`: stores and other SQLite databases with
+/// the files beside them, the inputs of the command, and what the login to the remote needs.
+struct ProtectedFiles {
+  /// What each file is, in the words of a message.
+  private var files: [(path: String, what: String)] = []
+
+  /// Files beside a database that SQLite, or an upload, opens by their names.
+  private static let companions = ["-wal", "-shm", "-journal", "-upload"]
+  /// How every SQLite database begins.
+  private static let databaseHeader = Array("SQLite format 3\0".utf8)
+
+  /// - Parameters:
+  ///   - store: the path of the store; nil for none.
+  ///   - remote: the remote of the store, whose files of token and certificates are protected.
+  ///   - inputs: files that the command reads; `-` is standard input.
+  init(store: String?, remote: RemoteSetting? = nil, inputs: [String] = []) {
+    if let store { files.append((store, "the store")) }
+    files += inputs.map { ($0, "an input of this command") }
+    guard let access = remote?.access else { return }
+    if case .file(let path) = access.token { files.append((path, "the token of the remote")) }
+    let certificates = [
+      access.authorities, access.clientCertificate?.certificateFile, access.clientCertificate?.keyFile,
+    ]
+    files += certificates.compactMap { $0 }.map { ($0, "a certificate or key of the remote") }
+  }
+
+  /// Refuses a file for output.
+  ///
+  /// - Throws: `Failure` of category `usage`; also for a file that cannot be read, since it may be a database.
+  func refuse(_ path: String) throws(Failure) {
+    guard let what = try protection(of: path) else { return }
+    throw Failure(.usage, "\(displayed(path)): this is \(what); choose another file for the output")
+  }
+
+  private func protection(of path: String) throws(Failure) -> String? {
+    if let status = Self.status(path) {
+      for (other, what) in files where Self.isSame(status, as: other) { return what }
+      if try Self.isDatabase(path, status) { return "an SQLite database" }
+    }
+    for suffix in Self.companions where path.hasSuffix(suffix) {
+      let database = String(path.dropLast(suffix.count))
+      guard let status = Self.status(database) else { continue }
+      let isStore = files.contains { $0.what == "the store" && Self.isSame(status, as: $0.path) }
+      let isDatabase = try Self.isDatabase(database, status)
+      if isStore || isDatabase { return "a file that belongs to the database \(displayed(database))" }
+    }
+    return nil
+  }
+
+  /// What the path, or the link at it, leads to; nil where nothing is there.
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return stat(PathText.bytes(path), &status) == 0 ? status : nil
+  }
+
+  private static func isSame(_ status: stat, as other: String) -> Bool {
+    var found = stat()
+    guard other == "-" ? fstat(STDIN_FILENO, &found) == 0 : stat(PathText.bytes(other), &found) == 0 else {
+      return false
+    }
+    return found.st_dev == status.st_dev && found.st_ino == status.st_ino
+  }
+
+  private static func isDatabase(_ path: String, _ status: stat) throws(Failure) -> Bool {
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_size >= databaseHeader.count else { return false }
+    let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw Failure(
+        .usage,
+        "\(displayed(path)): cannot see whether this is a database: \(String(cString: strerror(errno))); choose another file for the output"
+      )
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: databaseHeader.count)
+    return pread(descriptor, &bytes, bytes.count, 0) == bytes.count && bytes == databaseHeader
+  }
+}

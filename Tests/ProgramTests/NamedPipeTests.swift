@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Named pipes as inputs of the built program, and in place of a key.
+@Suite(.timeLimit(.minutes(10)))
+struct NamedPipeTests {
+  private static let rows = "time,glucose (mmol/L)\\n2026-05-06 10:00,5.5\\n2026-05-06 10:05,5.6\\n"
+
+  /// A script with `begin`, which starts an import and waits until it has opened the pipe.
+  private func run(_ script: String) async throws -> Program.Outcome {
+    try await Program().shell(
+      """
+      mkfifo pipe; export GLUCOPORT_TIMEZONE=UTC
+      begin() {
+        glucoport import "$@" pipe & import=$!
+        until ls -l /proc/$import/fd 2>/dev/null | grep -q '/pipe$'; do :; done
+      }
+      \(script)
+      """)
+  }
+
+  @Test(arguments: [("TERM", Int32(143)), ("INT", 130)])
+  func aSignalEndsTheWaitForAWriter(_ signal: String, _ status: Int32) async throws {
+    let outcome = try await run("set -m; begin; kill -\(signal) $import; wait $import")
+    #expect(outcome.status == status && outcome.errors.contains("pipe: interrupted; nothing was stored"))
+  }
+
+  @Test func aWriterThatComesLaterIsReadToItsEnd() async throws {
+    let outcome = try await run(
+      """
+      begin --quiet; printf '\(Self.rows)' >pipe; wait $import; echo $?
+      begin; { printf '\(Self.rows)'; printf '2026-05-06 10:10,5.7\\n'; } >pipe; wait $import; echo $?
+      """)
+    #expect(outcome.output.hasPrefix("0\n") && outcome.output.contains("new 1 · known 2"), "\(outcome)")
+  }
+
+  @Test func aWriterThatWritesNothingEndsTheInput() async throws {
+    let outcome = try await run("begin --quiet; : >pipe; wait $import; echo $?")
+    #expect(outcome.output == "65\n", "\(outcome)")
+  }
+
+  @Test func processSubstitutionIsRead() async throws {
+    let outcome = try await run(
+      """
+      glucoport import --json <(printf '\(Self.rows)') | grep -o '"new":[0-9]*' | head -1
+      glucoport import --quiet <(true); echo $?
+      """)
+    #expect(outcome.output == "\"new\":2\n65\n", "\(outcome)")
+  }
+
+  @Test func aKeyOrACertificateMustBeARegularFile() async throws {
+    let outcome = try await run(
+      """
+      chmod 600 pipe; (umask 077; : >file)
+      glucoport serve --data served --listen '[::1]:0' --tls-cert pipe --tls-key file; echo $?
+      openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=localhost 2>/dev/null
+      glucoport serve --data served --listen '[::1]:0' --tls-cert cert --tls-key pipe; echo $?
+      """)
+    #expect(outcome.output == "78\n78\n", "\(outcome)")
+    #expect(
+      outcome.errors.split(separator: "\n").count {
+        $0.contains("pipe: a certificate or key must be a regular file")
+      } == 2, "\(outcome)")
+  }
+}

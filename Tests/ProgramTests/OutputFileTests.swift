@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestProgram
+import Testing
+
+/// Files that no output of the built program replaces or extends, also with `--force`.
+@Suite(.timeLimit(.minutes(10)))
+struct OutputFileTests {
+  private func expectRefused(
+    _ program: Program, _ arguments: String..., file: String, _ words: String
+  ) async throws {
+    let before = FileManager.default.contents(atPath: program.path(file))
+    let outcome = try await program.shell((["glucoport"] + arguments + [file]).joined(separator: " "))
+    #expect(
+      outcome.status == 64 && outcome.errors.contains("\(file): this is \(words); choose another file"),
+      "\(file): \(outcome)")
+    #expect(FileManager.default.contents(atPath: program.path(file)) == before, "\(file)")
+  }
+
+  @Test func aReportNeverReplacesADatabase() async throws {
+    let program = try await ReadingRows.sticks()
+    let made = try await program.shell(
+      """
+      ln -s data/glucoport/logbook.db link; ln data/glucoport/logbook.db hard; cp data/glucoport/logbook.db copy.db
+      sqlite3 other.db 'CREATE TABLE t (a)'
+      """)
+    #expect(made.status == 0, "\(made)")
+    let store = "data/glucoport/logbook.db"
+    for file in [store, "link", "hard"] {
+      try await expectRefused(program, "report", "--force", "-o", file: file, "the store")
+    }
+    for file in ["other.db", "copy.db"] {
+      try await expectRefused(program, "report", "--force", "-o", file: file, "an SQLite database")
+    }
+    for (database, suffix) in [
+      (store, "-wal"), (store, "-shm"), (store, "-upload"), ("other.db", "-wal"), ("other.db", "-journal"),
+    ] {
+      try await expectRefused(
+        program, "report", "--force", "-o", file: database + suffix,
+        "a file that belongs to the database \(database)")
+    }
+    #expect(try await program.run("status").output.contains("\n2 readings, "))
+    // What is no database is replaced where that is asked for.
+    try program.write("SQLite format 3", to: "old.html")
+    let page = try await program.run("report", "--force", "-o", program.path("old.html"), "--quiet")
+    #expect(page.status == 0 && page.errors == "", "\(page)")
+  }
+
+  @Test func theTokenOfTheRemoteIsNotReplaced() async throws {
+    let program = try await ReadingRows.sticks()
+    let token = try program.write("secret\n", to: "token")
+    try StoreFile(program.store).execute(
+      """
+      INSERT INTO remote (id, node, run, run_id, kind, url, token_file, logbook, logbook_name)
+      VALUES (1, 'n', 1, 'r', 'glucoport', 'https://sync.example.org', '\(token)', 'l', 'l')
+      """)
+    try await expectRefused(program, "report", "--force", "-o", file: "token", "the token of the remote")
+    try program.write("time,glucose (mmol/L)\n", to: "empty.csv")
+    try await expectRefused(
+      program, "import", "empty.csv", "--rejects-append", "--rejects", file: "token",
+      "the token of the remote")
+  }
+
+  @Test func rejectedRowsNeverGoIntoAnInputOrADatabase() async throws {
+    let program = try Program()
+    let bad = "time,glucose (mmol/L)\n2026-05-06 10:00,5.5\n2026-05-06 10:05,x\n"
+    let made = try await program.shell(
+      "mkdir folder; sqlite3 other.db 'CREATE TABLE t (a)'; printf '\(bad)' >a.csv; cp a.csv folder/b.csv")
+    #expect(made.status == 0, "\(made)")
+    let append = ["--rejects-append", "--rejects"]
+    for (input, file) in [("a.csv", "a.csv"), ("folder", "folder/b.csv"), ("- <a.csv", "a.csv")] {
+      let before = FileManager.default.contents(atPath: program.path(file))
+      let outcome = try await program.shell(
+        "glucoport import \(append.joined(separator: " ")) \(file) \(input)")
+      #expect(
+        outcome.status == 64 && outcome.errors.contains("\(file): this is an input of this command; choose"),
+        "\(input): \(outcome)")
+      #expect(FileManager.default.contents(atPath: program.path(file)) == before)
+    }
+    try await expectRefused(
+      program, "import", "a.csv", "--rejects-append", "--rejects", file: "other.db", "an SQLite database")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+    let recorded = try await program.shell("glucoport meter record other.db-wal")
+    #expect(recorded.status == 64 && recorded.errors.contains("belongs to the database other.db"))
+  }
+}
