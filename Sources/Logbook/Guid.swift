@@ -12,6 +12,11 @@ package enum Guid {
         }
       }
   }
+
+  /// Whether an id follows from what it names, as those of imports and of readings do, rather than from chance.
+  package static func isDerived(_ text: String) -> Bool {
+    !isValid(text) || text.utf8.dropFirst(14).first == UInt8(ascii: "8")
+  }
 }
 
 extension JSONScanner {

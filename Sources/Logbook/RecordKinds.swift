@@ -20,11 +20,13 @@ extension RecordKind {
   public static let zone = RecordKind(known: "zone")
   /// That an import, a device's readings, a reading or a record was a mistake, or was none.
   public static let withdrawal = RecordKind(known: "withdrawal")
+  /// Which of the items that two sources state count.
+  public static let count = RecordKind(known: "count")
 }
 
 extension RecordKindDescription {
   /// The descriptions, in the order in which people see the kinds.
-  public static let all = [insulin, food, exercise, note, annotation, attachment, zone, withdrawal]
+  public static let all = [insulin, food, exercise, note, annotation, attachment, zone, withdrawal, count]
 
   private static let text = RecordField("text", .text, treatment: "notes")
 
@@ -111,4 +113,14 @@ extension RecordKindDescription {
       RecordField("hidden", .flag, isSettable: false),
       RecordField("subtype", .text, isSettable: false),
     ])
+
+  /// `CountDecision` reads and writes its fields.
+  private static let count = RecordKindDescription(
+    .count, .statement, treatment: "Counting",
+    fields: [
+      RecordField("choice", .choice(CountDecision.Choice.allCases.map(\.rawValue)), isSettable: false)
+    ]
+      + ["subtype", "first", "second", "kind", "since", "until", "source"].map { name in
+        RecordField(name, .text, isSettable: false)
+      })
 }

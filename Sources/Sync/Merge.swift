@@ -33,8 +33,8 @@ package enum Merge: Hashable, Sendable {
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {
     if local.agrees(with: remote) { return .takesRemote }
-    if local.kind == .withdrawal, !local.isDeleted, !remote.isDeleted {
-      return merged(withdrawals: local, remote, base)
+    if [.withdrawal, .count].contains(local.kind), !local.isDeleted, !remote.isDeleted {
+      return merged(statements: local, remote, base)
     }
     guard let base else {
       return remote.isDeleted && isImportedOnly ? .takesRemote : .conflict
@@ -49,12 +49,15 @@ package enum Merge: Hashable, Sendable {
     return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
   }
 
-  /// Withdrawals always merge, so that every store hides the same.
+  /// Withdrawals always merge, so that every store hides the same, and so do decisions on what counts.
   private static func merged(
-    withdrawals local: RecordState, _ remote: RecordState, _ base: RecordState?
+    statements local: RecordState, _ remote: RecordState, _ base: RecordState?
   ) -> Merge {
     var merged = remote
-    merged.fields = Withdrawal.merged(local.fields, remote.fields, base: base?.fields)
+    merged.fields =
+      local.kind == .count
+      ? CountDecision.merged(local.fields, remote.fields, base: base?.fields)
+      : Withdrawal.merged(local.fields, remote.fields, base: base?.fields)
     merged.editedAt = [local.editedAt, remote.editedAt].compactMap(\.self).max()
     return merged.agrees(with: remote) ? .takesRemote : .yields(merged)
   }

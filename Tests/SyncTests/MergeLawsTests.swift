@@ -159,6 +159,22 @@ import Testing
     #expect(Merge.of(local: edited, remote: gone, base: base) == .conflict)
   }
 
+  // MARK: Decisions on what counts
+
+  @Test func decisionsOnWhatCountsNeverNeedAPerson() {
+    func state(_ choice: CountDecision.Choice) -> RecordState {
+      CountDecision(.items("a", "b"), choice).state(editedAt: nil)
+    }
+    let (once, both, rule) = (state(.once), state(.both), state(.rule))
+    #expect(Merge.of(local: both, remote: rule, base: rule) == .yields(both))
+    #expect(Merge.of(local: rule, remote: both, base: rule) == .takesRemote)
+    #expect(Merge.of(local: both, remote: both, base: nil) == .takesRemote)
+    for base in [rule, nil] {
+      #expect(Merge.of(local: once, remote: both, base: base) == .yields(rule))
+      #expect(Merge.of(local: both, remote: once, base: base) == .yields(rule))
+    }
+  }
+
   // MARK: The base zone
 
   @Test func aBaseZoneIsOneStatement() {

@@ -56,6 +56,7 @@ struct StatusText {
     switch RecordKind(rawValue: kind) {
     case .zone?: "time zones"
     case .withdrawal?: "undos and hidden items"
+    case .count?: "decisions on what counts"
     default: "records of the unknown kind \(displayed(kind))"
     }
   }

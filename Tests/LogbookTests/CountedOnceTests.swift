@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Logbook
+
+struct CountedOnceTests {
+  typealias Sample = CountingSample
+
+  // MARK: - One fact
+
+  @Test func aDoseOfTwoSourcesCountsOnce() {
+    #expect(count(Sample.dose(4.5, at: 0, Sample.diary), Sample.dose(4.5, at: 0, Sample.phone)) == 1)
+    #expect(count(Sample.meal(45, at: 20, Sample.diary), Sample.meal(45.4, at: 0, Sample.phone)) == 1)
+  }
+
+  @Test(arguments: [0, 1, 30, 59] as [Int64])
+  func minutesThatWereCutOrRoundedAreWithinTheWindow(seconds: Int64) {
+    #expect(count(Sample.dose(2, at: seconds, Sample.diary), Sample.dose(2, at: 0, Sample.phone)) == 1)
+  }
+
+  @Test(arguments: [60, 61, 300] as [Int64])
+  func aMinuteApartAreTwo(seconds: Int64) {
+    #expect(count(Sample.dose(2, at: seconds, Sample.diary), Sample.dose(2, at: 0, Sample.phone)) == 2)
+  }
+
+  @Test func equalShownTimesAreOneWhereAnOffsetIsWrong() {
+    let winter = Sample.dose(2, at: 0, Sample.diary, offset: 3600)
+    let phone = Sample.dose(2, at: 30, Sample.phone, offset: 7200)
+    #expect(count(winter, phone) == 1)
+    // Shown at 08:00 in places more than a day apart: no offset of a phone is so wrong.
+    let far = Sample.dose(2, at: 0, Sample.phone, offset: -86_000)
+    #expect(count(Sample.dose(2, at: 0, Sample.diary, offset: 14 * 3600), far) == 2)
+  }
+
+  @Test func aSourceNeverRepeatsItself() {
+    let twins = [
+      Sample.dose(2, at: 0, Sample.diary, id: "a"), Sample.dose(2, at: 0, Sample.diary, id: "b"),
+    ]
+    #expect(counted(twins).kept.count == 2)
+    let once = Sample.dose(2, at: 5, Sample.phone)
+    #expect(counted(twins + [once]).kept.count == 2)
+    let parts = Sample.dose(
+      2, at: 0, Sample.diary, fields: ["text": .text("extended"), "minutes": .number(60)])
+    #expect(count(twins[0], parts) == 2)
+  }
+
+  @Test func ofAFactCountsAsManyAsTheSourceWithTheMostOfThem() {
+    func doses(_ number: Int, _ source: CountingSource) -> [CountableItem?] {
+      (0..<number).map { Sample.dose(2, at: Int64($0), source, id: "\(source.text) \($0)") }
+    }
+    #expect(counted(doses(1, Sample.diary) + doses(1, Sample.phone) + doses(1, Sample.site)).kept.count == 1)
+    #expect(counted(doses(2, Sample.diary) + doses(1, Sample.phone)).kept.count == 2)
+    #expect(counted(doses(2, Sample.diary) + doses(3, Sample.phone) + doses(1, Sample.site)).kept.count == 3)
+  }
+
+  @Test func twoAppsOnOnePhoneAreTwoSources() {
+    let other = CountingSource(format: "apple-health", part: "mySugr")
+    #expect(count(Sample.dose(2, at: 0, Sample.phone), Sample.dose(2, at: 0, other)) == 1)
+  }
+
+  // MARK: - Amounts and kinds
+
+  @Test func otherAmountsAreOtherFacts() {
+    #expect(count(Sample.dose(5.5, at: 0, Sample.diary), Sample.dose(5, at: 0, Sample.phone)) == 2)
+    #expect(count(Sample.dose(5.51, at: 0, Sample.diary), Sample.dose(5.5, at: 0, Sample.phone)) == 2)
+    #expect(count(Sample.dose(5.503, at: 0, Sample.diary), Sample.dose(5.5, at: 0, Sample.phone)) == 1)
+    #expect(count(Sample.meal(63, at: 0, Sample.diary), Sample.meal(65, at: 0, Sample.phone)) == 2)
+    #expect(count(Sample.meal(45.5, at: 0, Sample.diary), Sample.meal(46, at: 0, Sample.phone)) == 1)
+  }
+
+  @Test func otherUsesOfInsulinAreOtherFacts() {
+    func pair(_ first: String, _ second: String) -> Int {
+      count(
+        Sample.dose(5, at: 0, Sample.diary, subtype: first),
+        Sample.dose(5, at: 0, Sample.phone, subtype: second))
+    }
+    #expect(pair("rapid", "long") == 2 && pair("mix", "rapid") == 2 && pair("long", "mix") == 2)
+    #expect(pair("", "long") == 1 && pair("rapid", "") == 1 && pair("long", "basal") == 1)
+  }
+
+  @Test func anUnknownUseFitsTheSameUseFirst() {
+    let known = [
+      Sample.dose(5, at: 0, Sample.diary, id: "bolus"),
+      Sample.dose(5, at: 0, Sample.diary, subtype: "", id: "unknown"),
+    ]
+    let copies = [
+      Sample.dose(5, at: 9, Sample.phone, subtype: "", id: "copy"),
+      Sample.dose(5, at: 10, Sample.phone, id: "b"),
+    ]
+    let result = counted(known + copies)
+    #expect(result.leftOut == ["copy": "unknown", "b": "bolus"])
+  }
+
+  @Test func basalRatesAndRecordsWithoutAnAmountAreNeverCompared() {
+    let rate = RecordFields(["subtype": .text("basal"), "rate": .number(0.8), "minutes": .number(30)])
+    #expect(Sample.record(.insulin, rate, at: 0, Sample.pump) == nil)
+    let temporary = RecordFields(["subtype": .text("basal"), "units": .number(1), "minutes": .number(30)])
+    #expect(Sample.record(.insulin, temporary, at: 0, Sample.pump) == nil)
+    #expect(Sample.record(.insulin, RecordFields(), at: 0, Sample.pump) == nil)
+    #expect(Sample.dose(0, at: 0, Sample.pump) == nil && Sample.meal(0, at: 0, Sample.pump) == nil)
+    let walk = RecordFields(["minutes": .number(30)])
+    #expect(Sample.record(.exercise, walk, at: 0, Sample.pump) == nil)
+    #expect(Sample.record(.note, RecordFields(["text": .text("5 U")]), at: 0, Sample.pump) == nil)
+  }
+
+  @Test func bothPartsOfACombinationBolusMustAgree() {
+    let whole = Sample.dose(3, at: 0, Sample.pump, fields: ["extended": .number(2)])
+    #expect(count(whole, Sample.dose(3, at: 0, Sample.site)) == 2)
+    #expect(count(whole, Sample.dose(3, at: 0, Sample.site, fields: ["extended": .number(2)])) == 1)
+  }
+
+  // MARK: - Finger sticks and ketones
+
+  @Test func aStickInTheOtherUnitIsTheSame() {
+    func pair(_ milligrams: Double, _ millimoles: Double) -> Int {
+      count(
+        Sample.stick(milligrams, at: 12, Sample.meter),
+        Sample.stick(millimoles, .millimolesPerLitre, at: 0, Sample.app))
+    }
+    #expect(pair(100, 5.6) == 1 && pair(101, 5.6) == 1)
+    #expect(pair(99, 5.6) == 2 && pair(102, 5.6) == 2)
+    #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(101, at: 0, Sample.app)) == 2)
+  }
+
+  @Test func sticksOfTwoMetersAreTwoMeasurements() {
+    #expect(count(Sample.stick(100, at: 0, Sample.meter), Sample.stick(100, at: 10, Sample.otherMeter)) == 2)
+    let linked = Sample.stick(100, at: 10, Sample.otherMeter, marks: .linked)
+    #expect(count(Sample.stick(100, at: 0, Sample.meter), linked) == 1)
+  }
+
+  @Test func onlyWhatHasAPartInFiguresIsCompared() {
+    let meter = Sample.meter
+    #expect(
+      Sample.stick(100, at: 0, meter, kind: .cbg) == nil
+        && Sample.stick(100, at: 0, meter, kind: .scan) == nil)
+    for mark in [ReadingMarks.controlSolution, .calibration, .doubtfulTime] {
+      #expect(Sample.stick(100, at: 0, meter, marks: mark) == nil)
+    }
+    let ketone = Sample.stick(0.6, .millimolesPerLitre, at: 0, meter, kind: .ketone)
+    #expect(count(ketone, Sample.stick(0.6, .millimolesPerLitre, at: 0, Sample.app)) == 2)
+    #expect(count(ketone, Sample.stick(0.6, .millimolesPerLitre, at: 0, Sample.app, kind: .ketone)) == 1)
+  }
+
+  // MARK: - Which one stays
+
+  @Test func theDeviceStaysThenTheAppThenTheCollectorThenWhatWasTyped() {
+    let typed = CountingSource(format: "glucoport")
+    let sources = [typed, Sample.site, Sample.diary, Sample.pump]
+    let ids = counted(sources.map { Sample.dose(2, at: 0, $0, id: $0.format) }).leftOut
+    #expect(ids == ["glucoport": "tandem", "nightscout": "tandem", "mysugr": "tandem"])
+    let sticks = counted([Sample.stick(100, at: 0, Sample.app), Sample.stick(100, at: 40, Sample.meter)])
+    #expect(sticks.kept.map(\.source.role) == [.memory])
+  }
+
+  @Test func ofEqualSourcesTheFullestStaysThenTheEarliestThenTheSmallestID() {
+    let other = CountingSource(format: "diabetes-m")
+    let full = Sample.dose(2, at: 9, other, id: "z", fields: ["text": .text("pizza")])
+    #expect(counted([Sample.dose(2, at: 0, Sample.diary, id: "a"), full]).leftOut == ["a": "z"])
+    #expect(
+      counted([Sample.dose(2, at: 0, Sample.diary, id: "z"), Sample.dose(2, at: 9, other, id: "a")]).leftOut
+        == ["a": "z"])
+    #expect(
+      counted([Sample.dose(2, at: 0, Sample.diary, id: "z"), Sample.dose(2, at: 0, other, id: "a")]).leftOut
+        == ["z": "a"])
+  }
+
+  @Test func theOneThatStaysNamesTheOthers() {
+    let result = counted([
+      Sample.dose(2, at: 0, Sample.diary, id: "a"), Sample.dose(2, at: 0, Sample.phone, id: "b"),
+    ])
+    #expect(result.verdicts["a"] == .counts(alsoIn: [Sample.phone]))
+    #expect(result.verdicts["b"] == .repeats("a", Sample.diary))
+  }
+
+  // MARK: - Unknown origin
+
+  @Test func recordsOfUnknownOriginMergeOnlyWithIdsOfAnotherMaking() {
+    let random = "0b8e5d0a-7c3b-4f43-9a53-2f6f7a1c9d10"
+    let derived = "0b8e5d0a-7c3b-8f43-9a53-2f6f7a1c9d10"
+    let imported = Sample.dose(2, at: 0, Sample.diary, id: "1b8e5d0a-7c3b-8f43-9a53-2f6f7a1c9d10")
+    #expect(count(Sample.dose(2, at: 0, .unknown, id: random), imported) == 1)
+    #expect(count(Sample.dose(2, at: 0, .unknown, id: derived), imported) == 2)
+    #expect(
+      count(Sample.dose(2, at: 0, .unknown, id: derived), Sample.dose(2, at: 0, .unknown, id: "x" + derived))
+        == 2)
+  }
+
+  @Test func aMinuteOfMillionsIsBounded() {
+    let items = (0..<3000).map { Sample.dose(2, at: 0, Sample.diary, id: "\($0)") }
+    let copies = (0..<3000).map { Sample.dose(2, at: 0, Sample.phone, id: "copy \($0)") }
+    // Beyond what a person can do in a minute nothing is left out; nothing is lost either.
+    #expect(counted(items + copies).kept.count >= 3000)
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SeededRandom
+import Testing
+
+@testable import Logbook
+
+/// What holds of counting once, whatever the items are.
+struct CountingPropertyTests {
+  typealias Sample = CountingSample
+  private static let day: Int64 = 86400
+
+  /// Ten days of one source: doses and meals of few amounts, so that many are equal.
+  private static func diary(
+    _ random: inout SeededGenerator, _ source: CountingSource, _ count: Int = 200, amounts: Int = 4
+  ) -> [CountableItem] {
+    (0..<count).compactMap { index in
+      let seconds = Int64.random(in: 0..<10 * day, using: &random)
+      let amount = Double(Int.random(in: 1...amounts, using: &random))
+      let id = "\(source.text) \(index)"
+      return index.isMultiple(of: 3)
+        ? Sample.meal(amount * 10, at: seconds, source, id: id)
+        : Sample.dose(amount, at: seconds, source, id: id)
+    }
+  }
+
+  /// The same items as another source states them, with times that are cut to minutes.
+  private static func copy(
+    of items: [CountableItem], _ source: CountingSource, everyMinute: Bool = true
+  ) -> [CountableItem] {
+    items.compactMap { item in
+      var seconds = item.shown - Sample.morning
+      if everyMinute { seconds -= (seconds % 60 + 60) % 60 }
+      let id = "\(source.text) \(item.id)"
+      switch item.amount {
+      case .insulin(let units, _): return Sample.dose(Double(units) / 10_000, at: seconds, source, id: id)
+      case .carbohydrates(let grams): return Sample.meal(Double(grams) / 1000, at: seconds, source, id: id)
+      case .measured: return nil
+      }
+    }
+  }
+
+  private static func total(_ items: [CountableItem]) -> Int64 {
+    items.reduce(0) { sum, item in
+      switch item.amount {
+      case .insulin(let units, let extended): sum + units + extended
+      case .carbohydrates(let grams): sum + grams
+      case .measured: sum
+      }
+    }
+  }
+
+  private static func days(_ items: [CountableItem]) -> [Int64: Int64] {
+    Dictionary(grouping: items) { $0.shown / day }.mapValues(total)
+  }
+
+  @Test(arguments: Seeds.first(20))
+  func aRenamedCopyWithCutMinutesChangesNoTotal(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let own = Self.diary(&random, Sample.diary)
+    let result = counted(own + Self.copy(of: own, Sample.phone))
+    #expect(result.leftOut.count == own.count, "seed \(seed)")
+    #expect(Self.total(result.kept) == Self.total(own), "seed \(seed)")
+    #expect(Set(result.kept.map(\.source)) == [Sample.diary], "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(10))
+  func aThirdCopyChangesNoTotal(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let own = Self.diary(&random, Sample.diary)
+    let copies = Self.copy(of: own, Sample.phone) + Self.copy(of: own, Sample.site, everyMinute: false)
+    let result = counted(own + copies)
+    #expect(Self.total(result.kept) == Self.total(own), "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(10))
+  func sourcesWithNothingEqualAddUp(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let own = Self.diary(&random, Sample.diary)
+    // Amounts that the other source never has.
+    let others = Self.diary(&random, Sample.pump).compactMap { item -> CountableItem? in
+      let seconds = item.shown - Sample.morning
+      return Sample.dose(Double(Self.total([item])) / 10_000 + 100.5, at: seconds, Sample.pump, id: item.id)
+    }
+    #expect(counted(own + others).leftOut.isEmpty, "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(20))
+  func theOrderOfItemsIsNoMatter(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var items = Self.diary(&random, Sample.diary, amounts: 2) + Self.diary(&random, Sample.pump, amounts: 2)
+    items += Self.copy(of: items, Sample.phone)
+    let expected = counted(items).leftOut
+    items.shuffle(using: &random)
+    #expect(counted(items).leftOut == expected, "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(20))
+  func aDaysTotalNeverDependsOnThePeriod(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    // Close together, so that many are near midnight.
+    let own = (0..<3000).compactMap { index in
+      Sample.dose(
+        1, at: Int64.random(in: 0..<6 * Self.day, using: &random),
+        index.isMultiple(of: 2) ? Sample.diary : Sample.phone, id: "\(index)")
+    }
+    let whole = Self.days(counted(own).kept)
+    let first = own.map(\.shown).min().map { $0 / Self.day } ?? 0
+    for day in first + 2...first + 4 {
+      let margin = CountingMargin.seconds
+      let part = own.filter {
+        $0.shown >= day * Self.day - margin && $0.shown < (day + 1) * Self.day + margin
+      }
+      let found = Self.days(counted(part).kept)[day]
+      #expect(found == whole[day], "seed \(seed), day \(day)")
+    }
+  }
+
+  @Test(arguments: Seeds.first(20))
+  func aTotalIsBetweenTheLargestSourceAndTheSum(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let first = Self.diary(&random, Sample.diary, 400, amounts: 2)
+    let second = Self.diary(&random, Sample.pump, 400, amounts: 2)
+    let both = Self.total(counted(first + second).kept)
+    #expect(both <= Self.total(first) + Self.total(second), "seed \(seed)")
+    #expect(both >= max(Self.total(first), Self.total(second)), "seed \(seed)")
+    // A further copy of what is there adds nothing.
+    let more = Self.total(
+      counted(first + second + Self.copy(of: second, Sample.site, everyMinute: false)).kept)
+    #expect(more <= both, "seed \(seed)")
+  }
+
+  @Test(arguments: Seeds.first(10))
+  func whatIsLeftOutRepeatsSomethingThatCounts(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var items = Self.diary(&random, Sample.diary, 400, amounts: 2)
+    items += Self.copy(of: items, Sample.phone) + Self.diary(&random, Sample.pump, 400, amounts: 2)
+    let byID = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0) })
+    let result = counted(items)
+    let kept = Set(result.kept.map(\.id))
+    for (id, other) in result.leftOut {
+      #expect(kept.contains(other) && !kept.contains(id), "seed \(seed)")
+      guard let item = byID[id], let original = byID[other] else { continue }
+      #expect(item.canRepeat(original), "seed \(seed)")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import Logbook
+
+/// Doses, meals and readings as two sources state them.
+enum CountingSample {
+  /// 2026-05-06T08:00:00.
+  static let morning: Int64 = 1_778_054_400
+  static let diary = CountingSource(format: "mysugr")
+  static let phone = CountingSource(format: "apple-health", part: "iPhone")
+  static let pump = CountingSource(format: "tandem")
+  static let site = CountingSource(format: "nightscout", part: "AAPS")
+
+  static func dose(
+    _ units: Double, at seconds: Int64, _ source: CountingSource, subtype: String = "rapid",
+    offset: Int32 = 0,
+    id: String? = nil, fields: [String: FieldValue] = [:]
+  ) -> CountableItem? {
+    var fields = RecordFields(fields)
+    fields["units"] = .number(units)
+    if !subtype.isEmpty { fields["subtype"] = .text(subtype) }
+    return record(.insulin, fields, at: seconds, source, offset: offset, id: id)
+  }
+
+  static func meal(
+    _ grams: Double, at seconds: Int64, _ source: CountingSource, id: String? = nil
+  ) -> CountableItem? {
+    record(.food, RecordFields(["carbs": .number(grams)]), at: seconds, source, id: id)
+  }
+
+  static func record(
+    _ kind: RecordKind, _ fields: RecordFields, at seconds: Int64, _ source: CountingSource,
+    offset: Int32 = 0,
+    id: String? = nil
+  ) -> CountableItem? {
+    CountableItem(
+      kind, fields, id: id ?? "\(source.text) \(kind) \(seconds) \(fields.json)",
+      deviceTime: DeviceTime(seconds: morning + seconds),
+      placement: Placement(utcOffset: offset, source: .stated),
+      source: source)
+  }
+
+  static func stick(
+    _ number: Double, _ unit: GlucoseUnit = .milligramsPerDecilitre, at seconds: Int64, _ device: Device,
+    kind: ReadingKind = .smbg, marks: ReadingMarks = []
+  ) -> CountableItem? {
+    CountableItem(
+      kind, .value(Quantity(number, unit)), marks: marks, id: "\(device) \(seconds) \(number)",
+      deviceTime: DeviceTime(seconds: morning + seconds), placement: Placement(utcOffset: 0, source: .stated),
+      source: CountingSource(device))
+  }
+
+  static let meter = Device(vendor: "Ascensia", model: "Contour Next", serial: "1", format: "contour")
+  static let otherMeter = Device(vendor: "LifeScan", model: "Verio", serial: "2", format: "onetouch-verio")
+  static let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
+}
+
+/// What becomes of items, by their ids.
+func counted(
+  _ items: [CountableItem?], _ rules: CountingRules = CountingRules()
+) -> (kept: [CountableItem], leftOut: [String: String], verdicts: [String: CountVerdict]) {
+  var counting = CountedOnce<Void>(rules)
+  var (kept, leftOut, verdicts): ([CountableItem], [String: String], [String: CountVerdict]) = ([], [:], [:])
+  func take() {
+    while let (_, item, verdict) = counting.next() {
+      guard let item else { continue }
+      verdicts[item.id] = verdict
+      switch verdict {
+      case .counts: kept.append(item)
+      case .repeats(let id, _): leftOut[item.id] = id
+      case .notChosen: leftOut[item.id] = ""
+      }
+    }
+  }
+  for item in items.compactMap(\.self).sorted(by: { $0.instant < $1.instant }) {
+    counting.add((), item, at: item.instant)
+    take()
+  }
+  counting.finish()
+  take()
+  return (kept, leftOut, verdicts)
+}
+
+/// How many items count.
+func count(_ items: CountableItem?..., by rules: CountingRules = CountingRules()) -> Int {
+  counted(items, rules).kept.count
+}
