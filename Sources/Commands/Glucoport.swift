@@ -37,7 +37,9 @@ package struct Glucoport: ParsableCommand {
         ]),
       CommandGroup(
         name: "Manage",
-        subcommands: [RecordCommand.self, ReadingCommand.self, ConfigCommand.self, SetupCommand.self]),
+        subcommands: [
+          RecordCommand.self, ReadingCommand.self, CountCommand.self, ConfigCommand.self, SetupCommand.self,
+        ]),
     ])
 
   /// The program without arguments, as the parser asks for it.

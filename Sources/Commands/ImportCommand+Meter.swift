@@ -50,7 +50,7 @@ extension ImportCommand {
     let report = ifPresent ? try opener.performIfPresent(storeContents) : try opener.perform(storeContents)
     progress.clear()
     guard let report else { return .done }
-    return try show(report, output)
+    return try show(report, in: target.store, output)
   }
 
   private func importTranscript(_ path: String, _ output: Output) throws -> ExitStatus {
@@ -61,7 +61,7 @@ extension ImportCommand {
     bytes.withUnsafeBytes { digest.update($0) }
     let source = MeterSource(name: PathText.shown(path), digest: digest.hexadecimal())
     let target = try ImportTarget(self, output)
-    return try show(store(driver, connection, source, target), output)
+    return try show(store(driver, connection, source, target), in: target.store, output)
   }
 
   private func store(

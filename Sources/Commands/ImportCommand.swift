@@ -188,16 +188,25 @@ struct ImportCommand: ClassifiedCommand {
   }
 
   /// Says what an input brought; returns its exit status.
-  func show(_ report: ImportReport, _ output: Output) throws -> ExitStatus {
+  func show(_ report: ImportReport, in store: () throws -> Store, _ output: Output) throws -> ExitStatus {
+    let doubles = try ImportDoubles(report.ingest, report.counts, store())
     if json {
-      try output.json(ImportObject(report, isDryRun: dryRun))
-    } else if !quiet {
+      try output.json(ImportObject(report, doubles, isDryRun: dryRun))
+    } else if quiet {
+      // What changes a total is said once even to a job, whose mail it reaches.
+      showDoubles(of: report, doubles, output)
+    } else {
       let isOnOutput = rejects?.path == RejectsFile.standardOutput
       let rejectsFile = dryRun || isOnOutput ? nil : rejects?.path
-      let lines = ImportSummary.lines(report, isDryRun: dryRun, rejectsFile: rejectsFile)
+      let lines = ImportSummary.lines(report, doubles, isDryRun: dryRun, rejectsFile: rejectsFile)
       for line in lines { show(line, output) }
     }
     return showTroubles(report, output)
+  }
+
+  /// Says on standard error what of an input another source states, too.
+  func showDoubles(of report: ImportReport, _ doubles: ImportDoubles, _ output: Output) {
+    for line in doubles.lines { output.message("\(displayed(report.source)): \(line)") }
   }
 
   /// Prints a line of a summary. Where standard output holds the rejected rows, it holds nothing else.

@@ -149,9 +149,11 @@ final class ImportRun {
       meter.clear()
       if let folder = place.folder, !command.json {
         tallies[folder]?.add(report)
+        command.showDoubles(
+          of: report, try ImportDoubles(report.ingest, report.counts, target.store()), output)
         return command.showTroubles(report, output)
       }
-      return try command.show(report, output)
+      return try command.show(report, in: target.store, output)
     }
   }
 }

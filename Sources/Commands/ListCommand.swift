@@ -26,6 +26,9 @@ struct ListCommand: ClassifiedCommand {
   @Flag(help: "Show one line for each day with readings.")
   var days = false
 
+  @Flag(help: "Show only what figures leave out because another source states it, too.")
+  var leftOut = false
+
   @Flag(help: "In a table, show a bar for each glucose value, and an arrow outside of 70-180 mg/dL.")
   var plot = false
 
@@ -33,6 +36,9 @@ struct ListCommand: ClassifiedCommand {
   var ascii = false
 
   func validate() throws {
+    if leftOut, days || plot || listing.format != .table {
+      throw ValidationError("--left-out is only for tables, without --days and --plot.")
+    }
     if plot, days || listing.format != .table { throw ValidationError("--plot is only for tables.") }
     if ascii, !plot { throw ValidationError("--ascii needs --plot.") }
     if days, listing.format == .csv { throw ValidationError("--days needs --format table or ndjson.") }
@@ -50,7 +56,9 @@ struct ListCommand: ClassifiedCommand {
     let output = Output()
     let store = try storeOptions.open(.reader)
     let filter = try items.filter(store)
-    if days {
+    if leftOut {
+      try listing.writeLeftOut(filter, of: store, unit: values.unit, output)
+    } else if days {
       try listing.writeDays(filter, of: store, output)
     } else {
       let bars = plot ? ListBars(isASCII: ascii) : nil

@@ -36,6 +36,19 @@ struct ListOptions: ParsableArguments {
     }
   }
 
+  /// Lists what figures leave out because another source states it, too.
+  func writeLeftOut(_ filter: ItemFilter, of store: Store, unit: GlucoseUnit?, _ output: Output) throws {
+    try LeftOutListing(store, table(of: store, unit: unit, bars: nil, output)).write(limited(filter), output)
+  }
+
+  private func table(
+    of store: Store, unit: GlucoseUnit?, bars: ListBars?, _ output: Output
+  ) throws -> TableWriter {
+    TableWriter(
+      output: output, unit: try unit ?? store.displayUnit(), isLong: long,
+      marksQueued: try store.remote() != nil, activity: try store.activity(), bars: bars)
+  }
+
   private func limited(_ filter: ItemFilter) -> ItemFilter {
     var filter = filter
     let isOpenTable = format == .table && filter.since == nil && filter.until == nil
@@ -53,10 +66,7 @@ struct ListOptions: ParsableArguments {
       switch format {
       case .csv: OwnFormatWriter(.csv(isSpreadsheetSafe: false), inBothUnits: inBothUnits, output)
       case .ndjson: OwnFormatWriter(.ndjson, inBothUnits: inBothUnits, output)
-      case .table:
-        TableWriter(
-          output: output, unit: try unit ?? store.displayUnit(), isLong: long,
-          marksQueued: try store.remote() != nil, activity: try store.activity(), bars: bars)
+      case .table: try table(of: store, unit: unit, bars: bars, output)
       }
     writer.begin()
     try store.forEachItem(filter) {

@@ -47,7 +47,9 @@ struct LogCommand: ClassifiedCommand {
       throw Failure(.missingInput, "no import has number \(number); 'glucoport log' lists the imports")
     }
     let rejections = try store.rejections(of: number)
+    let doubles = try ImportDoubles(number, ingest.readCounts(), store)
     try output.result(
-      asJSON: json, IngestDetailsObject(ingest, rejections), orLines: IngestText.details(ingest, rejections))
+      asJSON: json, IngestDetailsObject(ingest, rejections),
+      orLines: IngestText.details(ingest, rejections, doubles))
   }
 }

@@ -42,7 +42,7 @@ struct LookOptions: ParsableArguments {
   /// A query with these options, and the unit that a person chose; nil for that of the first reading.
   func query(_ store: Store) throws -> (query: StatsQuery, unit: GlucoseUnit?) {
     let display = try values.unit ?? store.displayUnit()
-    var query = StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
+    var query = try StatsQuery(store: store, device: device, zone: try store.timezone(), now: Host.now())
     if let device { try query.requireDevice(device) }
     query.options.targets = try TargetsArgument(targets)?.targets(in: display) ?? .standard
     return (query, display)

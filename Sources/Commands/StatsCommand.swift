@@ -10,6 +10,11 @@ enum StatsForm: String, ExpressibleByArgument, CaseIterable {
   case table, csv
 }
 
+/// What `stats` counts where two sources state the same.
+enum CountForm: String, ExpressibleByArgument, CaseIterable {
+  case once, all
+}
+
 extension Grouping: ExpressibleByArgument {}
 
 /// `glucoport stats`: figures of a period, and of its days, hours or devices.
@@ -35,6 +40,10 @@ struct StatsCommand: ClassifiedCommand {
       "One line for each: \(alternatives(Grouping.allCases.map(\.rawValue))).", valueName: "group"))
   var by: Grouping?
 
+  @Option(
+    help: ArgumentHelp("once, or all: count what two sources state twice, too.", valueName: "rule"))
+  var count = CountForm.once
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
@@ -57,6 +66,7 @@ struct StatsCommand: ClassifiedCommand {
     let store = try storeOptions.open(.reader)
     var (query, unit) = try look.query(store)
     query.options.grouping = by
+    if count == .all { query.rules = .all }
     query.options.hasProfile = plot
     try period.apply(to: &query)
     let view = try query.view(unit: unit)

@@ -15,6 +15,8 @@ struct StatsView {
   let devices: [Device]
   /// What each day holds, where that was asked for.
   var days: [DayCurve] = []
+  /// Whether what two sources state counts once.
+  var countsOnce = true
 
   /// The name of a group; nil for the whole period.
   func name(of group: GroupFigures) -> String? {
@@ -38,11 +40,14 @@ struct StatsQuery {
   var options = Statistics.Options()
   /// The kinds of records that are shown: those with figures, or all that a day has. A record has no device.
   var recordKinds: Set<RecordKind> = [.insulin, .food]
+  /// What people decided about counting once.
+  var rules: CountingRules
   /// Set where the readings and records of each day are wanted, too.
   private var days: DayTally?
 
-  init(store: Store, device: String?, zone: LogbookZone, now: Int64) {
+  init(store: Store, device: String?, zone: LogbookZone, now: Int64) throws {
     (self.store, self.device, self.zone, self.now) = (store, device, zone, now)
+    rules = try store.countingRules()
   }
 
   /// - Throws: `Failure` of category `missingInput` where the store has no readings of such a device.
@@ -92,7 +97,7 @@ struct StatsQuery {
   /// Asks for the readings and records of the days of a period.
   mutating func gatherDays(of period: Period) {
     var zone = zone
-    days = DayTally(period) { zone.place($0).utcOffset }
+    days = DayTally(period, sourceName: SourceTitle.text) { zone.place($0).utcOffset }
   }
 
   /// Asks for the last days of the period, at most so many, with their figures: up to its end, else up to the newest item.
@@ -164,16 +169,33 @@ struct StatsQuery {
     filter.since = options.since
     filter.until = options.until ?? filter.until
     filter.includesWithdrawn = true
-    var figures = FiguresAside(Statistics(options), days)
+    var options = options
+    options.rules = rules
+    var figures = FiguresAside(Statistics(options), days, rules)
     var devices = DeviceNumbers()
     var firstUnit: GlucoseUnit?
-    try store.forEachItem(filter) { item in
+    func take(_ item: StoredItem, isContext: Bool = false) {
       switch item {
       case .reading(let reading):
-        if firstUnit == nil, reading.kind != .ketone { firstUnit = reading.measurement.unit }
-        figures.add(.reading(GlucoseReading(reading, device: devices.number(of: reading))))
+        if firstUnit == nil, !isContext, reading.kind != .ketone { firstUnit = reading.measurement.unit }
+        let counted = CountableItem(reading)
+        if isContext, counted == nil { return }
+        // A device that only the context has is no device of the period.
+        let number = isContext ? 0 : devices.number(of: reading)
+        figures.add(.reading(GlucoseReading(reading, device: number), counted, isContext: isContext))
       case .record(let record):
-        if !record.isWithdrawn { figures.add(.record(record)) }
+        if !record.isWithdrawn { figures.add(.record(record, isContext: isContext)) }
+      }
+    }
+    if let since = filter.since {
+      try store.forEachItem(context(of: filter, from: since - CountingMargin.seconds, to: since)) {
+        take($0, isContext: true)
+      }
+    }
+    try store.forEachItem(filter) { take($0) }
+    if let until = options.until {
+      try store.forEachItem(context(of: filter, from: until, to: until + CountingMargin.seconds)) {
+        take($0, isContext: true)
       }
     }
     let (statistics, days) = figures.finish()
@@ -181,7 +203,17 @@ struct StatsQuery {
     return StatsView(
       result: statistics.finish { zone.place($0).utcOffset }, grouping: options.grouping,
       targets: options.targets, unit: unit ?? firstUnit ?? .milligramsPerDecilitre, zone: zone,
-      devices: devices.all, days: days?.finish() ?? [])
+      devices: devices.all, days: days?.finish() ?? [], countsOnce: rules.isOn)
+  }
+
+  /// What decides about the first and the last items of a period, and is no part of it.
+  private func context(of filter: ItemFilter, from since: Int64, to until: Int64) -> ItemFilter {
+    var context = filter
+    (context.since, context.until) = (since, until)
+    context.includesWithdrawn = false
+    context.readingKinds = [.smbg, .ketone]
+    context.recordKinds.formIntersection([.insulin, .food])
+    return context
   }
 
   /// What passes the items that are shown, but for those of the far future.
@@ -205,28 +237,61 @@ struct StatsQuery {
 /// Makes the figures of many items at once on a thread beside the one that reads the next ones from the store.
 private struct FiguresAside {
   enum Item {
+    /// A reading, with what counting once needs of it.
+    case reading(GlucoseReading, CountableItem?, isContext: Bool)
+    case record(StoredRecord, isContext: Bool)
+  }
+
+  /// What counting once decides about; nil for what is only there to decide about others.
+  private enum Figure {
     case reading(GlucoseReading)
-    case record(StoredRecord)
+    case record(RecordKind, RecordFields, DeviceTime, Placement)
   }
 
   private struct Work {
     var statistics: Statistics
     var days: DayTally?
+    var counting: CountedOnce<Figure?>
     var items: [Item] = []
 
     mutating func take() {
       for item in items {
         switch item {
-        case .reading(let reading):
-          statistics.add(reading)
-          days?.add(reading)
-        case .record(let record):
+        case .reading(let reading, let counted, let isContext):
+          if let counted {
+            counting.add(isContext ? nil : .reading(reading), counted, at: reading.instant)
+          } else {
+            statistics.add(reading)
+            days?.add(reading)
+          }
+        case .record(let record, let isContext):
           let fields = record.decodedFields()
-          statistics.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
-          days?.add(record.kind, fields, deviceTime: record.deviceTime, placement: record.placement)
+          let figure = Figure.record(record.kind, fields, record.deviceTime, record.placement)
+          counting.add(isContext ? nil : figure, CountableItem(record, fields), at: record.utc)
         }
+        takeDecided()
       }
       items.removeAll(keepingCapacity: true)
+    }
+
+    mutating func finish() {
+      take()
+      counting.finish()
+      takeDecided()
+    }
+
+    private mutating func takeDecided() {
+      while let (figure, item, verdict) = counting.next() {
+        switch figure {
+        case .reading(let reading)?:
+          statistics.add(reading, verdict, item)
+          days?.add(reading, verdict)
+        case .record(let kind, let fields, let time, let placement)?:
+          statistics.add(kind, fields, deviceTime: time, placement: placement, verdict, item)
+          days?.add(kind, fields, deviceTime: time, placement: placement, verdict)
+        case nil: continue
+        }
+      }
     }
   }
 
@@ -237,8 +302,9 @@ private struct FiguresAside {
   private let thread: SideThread<Work>
   private var items: [Item] = []
 
-  init(_ statistics: Statistics, _ days: DayTally?) {
-    thread = SideThread(Work(statistics: statistics, days: days), name: "figures")
+  init(_ statistics: Statistics, _ days: DayTally?, _ rules: CountingRules) {
+    thread = SideThread(
+      Work(statistics: statistics, days: days, counting: CountedOnce(rules)), name: "figures")
   }
 
   /// Takes the next item in the order of time.
@@ -253,7 +319,7 @@ private struct FiguresAside {
   consuming func finish() -> (Statistics, DayTally?) {
     thread.afterwards { work in
       work.items = items
-      work.take()
+      work.finish()
       return (work.statistics, work.days)
     }
   }
@@ -277,16 +343,5 @@ extension GlucoseReading {
     self.init(
       device: device, kind: reading.kind, deviceTime: reading.deviceTime, placement: reading.placement,
       reading.measurement, marks: reading.marks, isWithdrawn: reading.isWithdrawn)
-  }
-}
-
-extension StoredRecord {
-  /// The fields; none where another program wrote what glucoport cannot read.
-  fileprivate func decodedFields() -> RecordFields {
-    do {
-      return try RecordFields(json: fields)
-    } catch {
-      return RecordFields()
-    }
   }
 }

@@ -8,6 +8,8 @@ package struct ImportReport: Sendable {
   /// How many rejections a report names.
   static let maxRejections = 20
 
+  /// The number of the ingest.
+  package let ingest: Int64
   /// The path, `-`, or `meter`.
   package let source: String
   /// The id of the format or driver.

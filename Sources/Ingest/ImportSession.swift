@@ -49,7 +49,7 @@ package struct ImportSession {
       ahead.begin()
     }
     var rejections: [Rejection] = []
-    var outcome: (counts: IngestCounts, duplicates: [LikelyDuplicate])?
+    var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate])?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
@@ -58,7 +58,8 @@ package struct ImportSession {
     }
     let read = ahead.ingestor
     return ImportReport(
-      source: read.name, format: read.format, decisions: read.decisions, warnings: read.warnings,
+      ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
+      warnings: read.warnings,
       counts: outcome?.counts ?? IngestCounts(), end: read.end, rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
   }
@@ -104,7 +105,7 @@ extension ImportSession {
   /// Ends the ingest as the input ended.
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
-  ) throws -> (counts: IngestCounts, duplicates: [LikelyDuplicate]) {
+  ) throws -> (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate]) {
     if policy.isStrict, case .truncated(let line, let detail) = ingestor.end {
       let place = line > 0 ? ":\(line)" : ""
       throw Failure(.badInput, "\(ingestor.name)\(place): \(detail); nothing was stored")
@@ -117,7 +118,7 @@ extension ImportSession {
     try writer.finish(
       end: ingestor.end, digest: ingestor.inputDigest, generatedAt: ingestor.generatedAt, finishedAt: clock(),
       decisions: ingestor.decisions)
-    return (writer.counts, try writer.likelyDuplicates())
+    return (writer.ingestID, writer.counts, try writer.likelyDuplicates())
   }
 
   /// Whatever ends the work after a signal, the signal is the reason.

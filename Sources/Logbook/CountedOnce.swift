@@ -44,7 +44,7 @@ package struct CountedOnce<Payload> {
 
   /// A person or a pump has a handful in a minute. Beyond this, an input of millions in one minute is no longer compared.
   private static var maxFactsOfAMinute: Int { 128 }
-  /// So many items are held at most; a day of a life has hundreds.
+  /// The most items that are held; a day of a life has hundreds.
   private static var maxHeld: Int { 100_000 }
 
   private let rules: CountingRules

@@ -33,12 +33,16 @@ package struct CountingSource: Hashable, Sendable {
   /// The source of readings that a device took. One with a serial number has its own memory, unless a collector says so.
   package init(_ device: Device) {
     format = device.format
-    part = [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
+    // Without a serial number, the model names the app or the phone, as records of the same source do.
+    part =
+      device.serial.isEmpty
+      ? device.model
+      : [device.vendor, device.model, device.serial].filter { !$0.isEmpty }.joined(separator: " ")
     let role = Self.role(of: device.format)
     self.role = role == .app && !device.serial.isEmpty ? .memory : role
   }
 
-  /// The source of records without provenance. How their ids were made tells such records apart from others.
+  /// The source of records without provenance. The way in which an id was made distinguishes such records.
   package static let unknown = CountingSource(format: "")
 
   /// How messages and settings name it: `mysugr`, or `apple-health/Anna's iPhone`.

@@ -4,8 +4,9 @@ import Logbook
 
 /// An amount that is added up, with its mean over the days that have any.
 package struct DailyAmount: Sendable {
-  /// All of it.
-  package private(set) var total = 0.0
+  private(set) var total = 0.0
+  /// Whether two sources seem to state the same, so that a sum would count it twice.
+  private(set) var hasNoSum = false
   /// How many records have a part in it.
   package private(set) var records = 0
   private var days = DaySet()
@@ -13,12 +14,18 @@ package struct DailyAmount: Sendable {
   /// Calendar days that have any.
   package var daysWithAny: Int { days.count }
 
+  /// All of it; nil where two sources seem to state the same, so that no sum is one.
+  package var sum: Double? { hasNoSum ? nil : total }
+
   /// The mean over the days that have any.
   package var perDay: Metric {
-    days.count > 0 ? .value(total / Double(days.count)) : .absent(.noReadings)
+    if hasNoSum { return .absent(.severalSources) }
+    return days.count > 0 ? .value(total / Double(days.count)) : .absent(.noReadings)
   }
 
   init() {}
+
+  mutating func withholdSum() { hasNoSum = records > 0 }
 
   /// Adds an amount. A day with nothing but 0, such as a pump that was stopped, is no day that has any.
   mutating func add(_ amount: Double, day: Int) {
@@ -64,6 +71,15 @@ package struct DailyAmounts: Sendable {
     case "mix": mixed.add(units, day: dose.day)
     default: bolus.add(units, day: dose.day)
     }
+  }
+
+  /// Withholds the sums of what two sources seem to state both.
+  mutating func withholdSums(of kinds: Set<CountableItem.Kind>) {
+    if kinds.contains(.insulin) {
+      insulin.withholdSum()
+      bolus.withholdSum()
+    }
+    if kinds.contains(.food) { carbohydrates.withholdSum() }
   }
 
   mutating func add(food fields: RecordFields, day: Int) {

@@ -2,7 +2,7 @@
 
 import Logbook
 
-/// Why a reading has no part in any figure.
+/// Why a reading has no part in any figure. Records are left out for the last two reasons alone.
 package enum LeftOut: Int, CaseIterable, Sendable {
   /// The store says that it does not count.
   case withdrawn
@@ -19,6 +19,10 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   case repeated
   /// No number that a device can show.
   case unusable
+  /// Another source states it, too, and counts.
+  case doubled
+  /// A person chose another source for its kind and time.
+  case otherSource
 
   /// The name in tables and JSON.
   package var name: String {
@@ -31,6 +35,8 @@ package enum LeftOut: Int, CaseIterable, Sendable {
     case .overlapping: "overlapping"
     case .repeated: "repeated"
     case .unusable: "unusable"
+    case .doubled: "doubled"
+    case .otherSource: "other_source"
     }
   }
 
@@ -52,7 +58,7 @@ package enum LeftOut: Int, CaseIterable, Sendable {
   }
 }
 
-/// How many readings were left out, by reason.
+/// How many readings and records were left out, by reason.
 package struct LeftOutCounts: Sendable {
   private var counts = [Int](repeating: 0, count: LeftOut.allCases.count)
 

@@ -41,6 +41,8 @@ package enum Shortage: Hashable, Sendable {
   case meanOutsideFit
   /// The range is part of another one with these targets.
   case notSeparate
+  /// Two sources seem to state the same, and no person decided which one counts.
+  case severalSources
 
   /// The reason in words.
   package var text: String {
@@ -55,6 +57,7 @@ package enum Shortage: Hashable, Sendable {
     case .longPeriod(let days): "\(days) days; needs \(DataRules.maxDays) or fewer"
     case .meanOutsideFit: "the mean is outside 80–350 mg/dL"
     case .notSeparate: "not separate with these targets"
+    case .severalSources: "two sources differ"
     }
   }
 

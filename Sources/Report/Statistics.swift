@@ -56,6 +56,8 @@ package struct Statistics: Sendable {
     package var hasProfile = false
     /// How many groups have their figures at most: the last ones. Nil for all.
     package var maxGroups: Int?
+    /// What people decided about counting once.
+    package var rules = CountingRules()
 
     /// All that there is, with the standard targets.
     package init() {}
@@ -72,6 +74,9 @@ package struct Statistics: Sendable {
   private var deviceTrackers: [Int: EpisodeTracker] = [:]
   private var rate: BasalRate?
   private var profile: ProfileTally?
+  private(set) var doubled: [DoubledItems] = []
+  private(set) var insulinSources = SourceTally(.insulin)
+  private(set) var foodSources = SourceTally(.food)
   /// From the first sample of a sensor that is used to the end of the last.
   private(set) var sensorSpan: Period?
   /// From the first item that counts to the last.
@@ -86,8 +91,18 @@ package struct Statistics: Sendable {
   }
 
   /// Takes the next reading.
-  package mutating func add(_ reading: GlucoseReading) {
+  ///
+  /// - Parameter item: what counting once decided about it, and of which item.
+  package mutating func add(
+    _ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
+  ) {
     if let reason = LeftOut(reading) { return leaveOut(reading, reason) }
+    if let item, let reason = note(verdict, of: item) {
+      guard options.grouping == .device else { return leaveOut(reading, reason) }
+      // Grouped by device each meter has all its readings, whichever counts in the whole.
+      total.leftOut[reason] += 1
+      return addOwn(reading)
+    }
     switch reading.kind {
     case .ketone:
       let number = reading.measurement.quantity?.number
@@ -115,11 +130,22 @@ package struct Statistics: Sendable {
   }
 
   /// Takes the next record: insulin or food. Others have no figures.
+  ///
+  /// - Parameter item: what counting once decided about it, and of which item.
   package mutating func add(
-    _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement
+    _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
+    _ verdict: CountVerdict = .counts(alsoIn: []), _ item: CountableItem? = nil
   ) {
     let instant = deviceTime.seconds - Int64(placement.utcOffset)
     let day = Grouping.day(of: deviceTime)
+    if let item {
+      addToSource(item, fields, day: day, verdict)
+      if let reason = note(verdict, of: item) {
+        total.leftOut[reason] += 1
+        if let group = timeGroup(of: deviceTime) { groups[group].leftOut[reason] += 1 }
+        return
+      }
+    }
     let group = timeGroup(of: deviceTime)
     if kind == .insulin {
       note(instant)
@@ -147,6 +173,58 @@ package struct Statistics: Sendable {
     endEpisodes()
     endRate(until: nil)
     return result(offset: offset, profile: profile)
+  }
+}
+
+// MARK: - Counting once
+
+extension Statistics {
+  /// More pairs of sources than an honest logbook has.
+  private static let maxDoubled = 200
+
+  /// Notes what was decided about an item; the reason where it is left out.
+  private mutating func note(_ verdict: CountVerdict, of item: CountableItem) -> LeftOut? {
+    switch verdict {
+    case .counts: return nil
+    case .notChosen: return .otherSource
+    case .repeats(_, let source):
+      let index = doubled.firstIndex {
+        $0.kind == item.kind && $0.source == item.source && $0.counted == source
+      }
+      if let index {
+        doubled[index].items += 1
+      } else if doubled.count < Self.maxDoubled {
+        doubled.append(DoubledItems(kind: item.kind, source: item.source, counted: source, items: 1))
+      }
+      return .doubled
+    }
+  }
+
+  private mutating func addToSource(
+    _ item: CountableItem, _ fields: RecordFields, day: Int, _ verdict: CountVerdict
+  ) {
+    let isMatched: Bool
+    switch verdict {
+    case .counts(let others): isMatched = !others.isEmpty
+    case .repeats: isMatched = true
+    case .notChosen: return
+    }
+    if item.kind == .insulin, item.use != .basal {
+      let units = ["units", "extended"].compactMap(fields.amount).reduce(0, +)
+      insulinSources.add(units, item, day: day, isMatched: isMatched)
+    } else if item.kind == .food, let grams = fields.amount("carbs") {
+      foodSources.add(grams, item, day: day, isMatched: isMatched)
+    }
+  }
+
+  private mutating func addOwn(_ reading: GlucoseReading) {
+    let group = index(of: reading.device)
+    if reading.kind == .ketone {
+      groups[group].ketones.add(reading.measurement.quantity?.number)
+    } else if let level = GlucoseLevel(reading.measurement, of: reading.kind) {
+      let day = Grouping.day(of: reading.deviceTime)
+      groups[group].fingerSticks.add(level, day: day, options.targets)
+    }
   }
 }
 

@@ -30,6 +30,12 @@ package struct StatisticsResult: Sendable {
   package let groups: [GroupFigures]
   /// The profile by the time of day; nil where none was asked for.
   package let profile: Profile?
+  /// What was left out because another source states it, too.
+  package let doubled: [DoubledItems]
+  /// What each source states of bolus insulin; and of carbohydrates.
+  package let sources: (insulin: [SourceAmount], food: [SourceAmount])
+  /// The sources that seem to state the same in a way that no rule can match. There are no sums of what they state.
+  package let doubts: [SourceDoubt]
 }
 
 extension Statistics {
@@ -51,19 +57,23 @@ extension Statistics {
       sensorPeriod == period
       ? possible : PossibleTime(period ?? none, by: isVoid ? nil : grouping, offset: offset)
     let hasTimes = grouping != .device && grouping != .kind
+    let doubts = sourceDoubts
+    let doubtful = Set(doubts.map(\.kind))
     func figures(_ key: Int?, _ tally: GroupTally) -> GroupFigures {
       let (own, ownDays) =
         if let key, hasTimes {
           (possible.groups[key] ?? .init(), days.groups[key]?.days ?? 0)
         } else { (possible.total, days.total.days) }
       let isCalendar = grouping == .day || grouping == .week || grouping == .month
+      var amounts = tally.amounts
+      amounts.withholdSums(of: doubtful)
       return GroupFigures(
         key: key, days: ownDays,
         sensor: tally.sensor.figures(
           options.targets, own, of: key != nil && isCalendar ? own : possible.total,
           key == nil ? nil : grouping),
         fingerSticks: tally.fingerSticks.figures(options.targets, days: ownDays),
-        ketones: tally.ketones.figures, amounts: tally.amounts, leftOut: tally.leftOut)
+        ketones: tally.ketones.figures, amounts: amounts, leftOut: tally.leftOut)
     }
     let counted = groupIndices.filter { !hasTimes || !groups[$0.value].isEmpty }.keys
     let keys = Set(counted).union(days.groups.keys).sorted()
@@ -72,7 +82,14 @@ extension Statistics {
       groups: keys.suffix(options.maxGroups ?? keys.count).map { key in
         figures(key, groupIndices[key].map { groups[$0] } ?? GroupTally())
       },
-      profile: profile?.profile(offset: offset))
+      profile: profile?.profile(offset: offset), doubled: doubled,
+      sources: (insulinSources.amounts, foodSources.amounts), doubts: doubts)
+  }
+
+  /// The sources that seem to state the same in a way that no rule can match.
+  package var sourceDoubts: [SourceDoubt] {
+    // Where everything is asked for, the sum is what was asked for.
+    options.rules.isOn ? insulinSources.doubts(options.rules) + foodSources.doubts(options.rules) : []
   }
 
   /// The period that was asked for, else that of what there is.

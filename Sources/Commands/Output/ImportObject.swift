@@ -19,13 +19,14 @@ struct ImportObject: Encodable {
     let clock: ClockObject?
     let warnings: [String]
     let likelyDuplicates: [DuplicateObject]
+    let doubled: [DoubledObject]
   }
 
   private let head: Head
   private let counts: IngestCounts
   private let details: Details
 
-  init(_ report: ImportReport, isDryRun: Bool) {
+  init(_ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool) {
     head = Head(
       source: report.source, format: report.format, outcome: report.end == .whole ? "whole" : "truncated",
       dryRun: isDryRun)
@@ -35,7 +36,7 @@ struct ImportObject: Encodable {
         report.decisions.map { ($0.subject, DecisionObject(value: $0.value, basis: $0.basis.rawValue)) }),
       meter: report.meter.map { MeterObject($0.identity) },
       clock: report.meter?.clock.map { ClockObject($0) }, warnings: report.warnings,
-      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init))
+      likelyDuplicates: report.likelyDuplicates.map(DuplicateObject.init), doubled: doubles.objects)
   }
 
   func encode(to encoder: any Encoder) throws {

@@ -7,7 +7,9 @@ import LogbookStore
 
 /// What an import did, for people.
 enum ImportSummary {
-  static func lines(_ report: ImportReport, isDryRun: Bool, rejectsFile: String?) -> [String] {
+  static func lines(
+    _ report: ImportReport, _ doubles: ImportDoubles, isDryRun: Bool, rejectsFile: String?
+  ) -> [String] {
     let counts = report.counts
     var lines = [title(report)] + self.lines(counts)
     lines.append(decisions(report.decisions))
@@ -20,6 +22,7 @@ enum ImportSummary {
     lines += report.likelyDuplicates.map { duplicate in
       "likely the same readings: \(grouped(duplicate.readings)) of \(displayed(duplicate.device)) and \(displayed(duplicate.other))"
     }
+    lines += doubles.lines
     if counts.withdrawnReadings > 0 {
       lines.append("withdrawn readings stay hidden; to show those of an undone import again: --again")
     }

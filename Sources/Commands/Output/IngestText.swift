@@ -24,7 +24,9 @@ enum IngestText {
   }
 
   /// Everything that the store knows of an ingest: one line for each part, and for each rejection that was kept.
-  static func details(_ ingest: IngestEntry, _ rejections: [Rejection]) throws -> [String] {
+  static func details(
+    _ ingest: IngestEntry, _ rejections: [Rejection], _ doubles: ImportDoubles
+  ) throws -> [String] {
     let counts = try ingest.readCounts()
     var parts: [String] = []
     if let finished = ingest.finishedAt { parts.append("finished \(time(finished))") }
@@ -38,6 +40,7 @@ enum IngestText {
     if !decisions.isEmpty { parts.append(decisions) }
     if let notTaken = ImportSummary.notTaken(counts.notTaken) { parts.append(notTaken) }
     if let skipped = ImportSummary.skipped(counts) { parts.append(skipped) }
+    parts += doubles.lines
     parts += rejections.map { "line \($0.line): \(displayed($0.reason))" }
     let others = counts.rejected - rejections.count
     if others > 0 { parts.append("\(counted(others, "more rejection")), without their reasons") }

@@ -11,8 +11,10 @@ struct StatsObject: Encodable {
   let unit: String
   let targets: TargetsObject
   let by: String?
+  let counted: String
   let total: FiguresObject
   let groups: [FiguresObject]
+  let doubled: [DoubledObject]
 
   init(_ view: StatsView) {
     since = view.result.period.map { instant($0.start) }
@@ -23,6 +25,51 @@ struct StatsObject: Encodable {
     by = view.grouping?.rawValue
     total = FiguresObject(view.result.total, view)
     groups = view.result.groups.map { FiguresObject($0, view) }
+    counted = (view.countsOnce ? CountForm.once : .all).rawValue
+    doubled = view.result.doubled.map(DoubledObject.init)
+  }
+}
+
+/// What was left out of one source because another one states it, too.
+struct DoubledObject: Encodable {
+  let kind: String
+  let source: String
+  let also: String
+  let items: Int
+
+  init(kind: CountableItem.Kind, source: CountingSource, other: CountingSource, items: Int) {
+    (self.kind, self.items) = (kind.rawValue, items)
+    (self.source, also) = (source.text, other.text)
+  }
+
+  init(_ line: DoubledItems) {
+    self.init(kind: line.kind, source: line.source, other: line.counted, items: line.items)
+  }
+}
+
+/// What one source states, whether it counts or not.
+struct SourceAmountObject: Encodable {
+  let source: String
+  let total: Double
+  let daysWithAny: Int
+  let perDay: Double
+  /// The source whose amounts seem to be the same, and no sum can be made of both.
+  let differsFrom: String?
+  let shiftMinutes: Int?
+
+  init(_ amount: SourceAmount, _ doubts: [SourceDoubt]) {
+    source = amount.source.text
+    total = decimals(amount.total)
+    daysWithAny = amount.days
+    perDay = decimals(amount.perDay)
+    let doubt = doubts.first { [$0.first.source, $0.second.source].contains(amount.source) }
+    let other = doubt.map { $0.first.source == amount.source ? $0.second.source : $0.first.source }
+    differsFrom = other?.text
+    shiftMinutes = doubt?.shiftSeconds.map { Int($0 / 60) }
+  }
+
+  static func all(_ amounts: [SourceAmount], _ view: StatsView, _ kind: CountableItem.Kind) -> [Self] {
+    amounts.map { SourceAmountObject($0, view.result.doubts.filter { $0.kind == kind }) }
   }
 }
 
@@ -71,8 +118,11 @@ struct FiguresObject: Encodable {
     sensor = SensorObject(group.sensor, view)
     fingerSticks = FingerSticksObject(group.fingerSticks, view.unit)
     ketones = KetonesObject(group.ketones)
-    insulin = InsulinObject(group.amounts)
-    carbohydrates = CarbohydratesObject(group.amounts)
+    let (result, isWhole) = (view.result, group.key == nil)
+    insulin = InsulinObject(
+      group.amounts, isWhole ? SourceAmountObject.all(result.sources.insulin, view, .insulin) : nil)
+    carbohydrates = CarbohydratesObject(
+      group.amounts, isWhole ? SourceAmountObject.all(result.sources.food, view, .food) : nil)
     leftOut = members(LeftOut.allCases.map { ($0.name, group.leftOut[$0]) })
   }
 }
@@ -233,13 +283,13 @@ struct KetonesObject: Encodable {
 
 /// An amount with its mean over the days that have any.
 struct AmountObject: Encodable {
-  let total: Double
+  let total: Double?
   let records: Int
   let daysWithAny: Int
   let perDay: MetricObject
 
   init(_ amount: DailyAmount) {
-    total = decimals(amount.total)
+    total = amount.sum.map(decimals)
     records = amount.records
     daysWithAny = amount.daysWithAny
     perDay = MetricObject(amount.perDay)
@@ -253,8 +303,11 @@ struct InsulinObject: Encodable {
   let bolus: AmountObject
   let mixed: AmountObject
   let withoutAmount: Int
+  /// What each source states of bolus insulin; of the whole period alone.
+  let sources: [SourceAmountObject]?
 
-  init(_ amounts: DailyAmounts) {
+  init(_ amounts: DailyAmounts, _ sources: [SourceAmountObject]?) {
+    self.sources = sources
     all = AmountObject(amounts.insulin)
     basal = AmountObject(amounts.basal)
     bolus = AmountObject(amounts.bolus)
@@ -267,8 +320,11 @@ struct InsulinObject: Encodable {
 struct CarbohydratesObject: Encodable {
   let grams: AmountObject
   let servings: AmountObject
+  /// What each source states; of the whole period alone.
+  let sources: [SourceAmountObject]?
 
-  init(_ amounts: DailyAmounts) {
+  init(_ amounts: DailyAmounts, _ sources: [SourceAmountObject]?) {
+    self.sources = sources
     grams = AmountObject(amounts.carbohydrates)
     servings = AmountObject(amounts.servings)
   }

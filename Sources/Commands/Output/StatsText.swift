@@ -171,19 +171,21 @@ extension StatsText {
       lines.append("Carbohydrates: \(amount(amounts.carbohydrates, "g"))")
     }
     if amounts.servings.records > 0 { lines.append("Servings: \(amount(amounts.servings, ""))") }
-    return lines
+    return lines + view.result.doubts.flatMap(CountText.lines)
   }
 
   private func amount(_ amount: DailyAmount, _ unit: String) -> String {
     let unit = unit.isEmpty ? "" : " " + unit
+    guard let sum = amount.sum else { return "no sum (\(Shortage.severalSources.text); see below)" }
     return
-      "\(decimal(amount.total))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))"
+      "\(decimal(sum))\(unit), \(figure(amount.perDay, decimal))\(unit) a day on \(counted(amount.daysWithAny, "day"))"
   }
 
   private var leftOutLines: [String] {
     let parts = counts(
       LeftOut.allCases.map { ($0.name.replacing("_", with: " "), total.leftOut[$0]) })
-    return parts.isEmpty ? [] : ["Left out: " + parts.joined(separator: " · ")]
+    let doubled = view.result.doubled.map { "  " + CountText.line($0) }
+    return parts.isEmpty ? [] : ["Left out: " + parts.joined(separator: " · ")] + doubled
   }
 }
 

@@ -18,5 +18,7 @@ extension ReportContents {
       },
       targets: view.targets, unit: view.unit, zone: view.zone.name, dates: dates, device: device,
       version: Release.version, isAnonymised: isAnonymised)
+    // The name of a phone is mostly that of a person.
+    sourceName = { isAnonymised ? SourceTitle.format($0.format) : SourceTitle.text($0) }
   }
 }

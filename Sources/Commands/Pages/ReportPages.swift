@@ -81,7 +81,7 @@ extension ReportPages {
     let wide = range.lowerBound - Self.margin..<range.upperBound + Self.margin
     try await forEachPage(of: .records, parts) { page in
       let records = page.records.filter { record in
-        [.zone, .withdrawal].contains(record.state.kind) || wide.contains(record.state.deviceTime.seconds)
+        record.state.kind.details?.isListed == false || wide.contains(record.state.deviceTime.seconds)
       }
       for record in records { bytes += record.state.fields.json.utf8.count }
       guard bytes <= Self.maxRecordBytes else { throw PageIsTooLarge() }
@@ -122,7 +122,7 @@ extension ReportPages {
     let (start, end) = (
       zone.instant(ofShown: range.lowerBound), zone.instant(ofShown: range.upperBound)
     )
-    var statistics = StatsQuery(store: store, device: nil, zone: zone, now: now)
+    var statistics = try StatsQuery(store: store, device: nil, zone: zone, now: now)
     statistics.recordKinds = DayTally.recordKinds
     let until = start < now ? try statistics.possibleEnd(end) : end
     (statistics.options.since, statistics.options.until) = (start, until)

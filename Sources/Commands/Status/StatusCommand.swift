@@ -81,8 +81,9 @@ struct StatusCommand: ClassifiedCommand {
       zone: zone, maxAge: maxAge.map { Int64($0.seconds) }, newestReading: newest, ignored: Set(ignore),
       now: now
     ).findings
-    let text = StatusText(
+    var text = StatusText(
       path: PathText.shown(store.path), overview: overview, sync: sync, contents: contents)
+    if !check || json { text.doubled = try LeftOutCount.recent(store) }
     if let format { return try report(text, findings, format, output) }
     if json {
       try output.json(StatusObject(text, findings))

@@ -12,6 +12,7 @@ struct StatusObject: Encodable {
   let records: Int
   let withdrawnReadings: Int
   let withdrawnRecords: Int
+  let doubled: Int
   let pending: Int
   let pendingReadings: Int
   let pendingRecords: Int
@@ -35,6 +36,7 @@ struct StatusObject: Encodable {
     records = overview.records
     withdrawnReadings = overview.withdrawnReadings
     withdrawnRecords = overview.withdrawnRecords
+    doubled = text.doubled
     pending = overview.pending
     pendingReadings = overview.pendingReadings
     pendingRecords = overview.pendingRecords

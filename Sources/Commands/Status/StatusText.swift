@@ -9,6 +9,8 @@ struct StatusText {
   let overview: Overview
   let sync: SyncOverview
   let contents: AttachmentBacklog
+  /// Items of the last two weeks that another source states, too.
+  var doubled = 0
 
   var lines: [String] {
     var lines = ["\(displayed(path)) · zone \(overview.timezone)"]
@@ -38,6 +40,11 @@ struct StatusText {
     if overview.withdrawnReadings + overview.withdrawnRecords > 0 {
       lines.append(
         "withdrawn: \(counted(overview.withdrawnReadings, "reading")) and \(counted(overview.withdrawnRecords, "record"))"
+      )
+    }
+    if doubled > 0 {
+      lines.append(
+        "counted once in the last 14 days: \(counted(doubled, "item")) that another source states, too; 'glucoport list --left-out' lists them"
       )
     }
     lines += AttachmentText.lines(contents, for: sync.remote) + syncLines

@@ -44,6 +44,10 @@ package struct IngestCounts: Equatable, Sendable {
   package var firstTime: Int64?
   /// The last shown time of all readings in the input, in civil seconds.
   package var lastTime: Int64?
+  /// The first shown time of doses, meals, finger sticks and ketone readings in batches that brought new ones.
+  package var firstCounted: Int64?
+  /// The last shown time of these.
+  package var lastCounted: Int64?
 
   /// Counts of an ingest without items.
   package init() {}
@@ -59,6 +63,12 @@ package struct IngestCounts: Equatable, Sendable {
     for count in summedByName { sum[keyPath: count].merge(other[keyPath: count], uniquingKeysWith: +) }
     sum.firstTime = [sum.firstTime, other.firstTime].compactMap(\.self).min()
     sum.lastTime = [sum.lastTime, other.lastTime].compactMap(\.self).max()
+    for time in [other.firstCounted, other.lastCounted].compactMap(\.self) { sum.noteCounted(time) }
+  }
+
+  mutating func noteCounted(_ time: Int64) {
+    firstCounted = min(firstCounted ?? time, time)
+    lastCounted = max(lastCounted ?? time, time)
   }
 
   private static var summed: [WritableKeyPath<Self, Int>] {

@@ -46,6 +46,7 @@ private struct StoredCounts: Codable {
   let skipped: [String: Int]?
   let ambiguousTimes, doubtfulTimes: Int?
   let firstTime, lastTime: String?
+  let firstCounted, lastCounted: String?
 
   enum CodingKeys: String, CodingKey {
     case new, known, withdrawn, restored, repeated, changed, corrected, rejected
@@ -56,6 +57,8 @@ private struct StoredCounts: Codable {
     case doubtfulTimes = "doubtful_times"
     case firstTime = "first_time"
     case lastTime = "last_time"
+    case firstCounted = "first_counted"
+    case lastCounted = "last_counted"
   }
 }
 
@@ -102,6 +105,8 @@ extension StoredCounts {
     (ambiguousTimes, doubtfulTimes) = (counts.ambiguousTimes, counts.doubtfulTimes)
     firstTime = counts.firstTime.map { DeviceTime(seconds: $0).text }
     lastTime = counts.lastTime.map { DeviceTime(seconds: $0).text }
+    firstCounted = counts.firstCounted.map { DeviceTime(seconds: $0).text }
+    lastCounted = counts.lastCounted.map { DeviceTime(seconds: $0).text }
   }
 }
 
@@ -120,5 +125,7 @@ extension IngestCounts {
     notTaken = stored.notTaken ?? [:]
     firstTime = stored.firstTime.flatMap { DeviceTime(text: $0)?.seconds }
     lastTime = stored.lastTime.flatMap { DeviceTime(text: $0)?.seconds }
+    firstCounted = stored.firstCounted.flatMap { DeviceTime(text: $0)?.seconds }
+    lastCounted = stored.lastCounted.flatMap { DeviceTime(text: $0)?.seconds }
   }
 }

@@ -83,7 +83,8 @@ package final class IngestWriter {
   private var state = State()
   private let database: Database
   var connection: Database { database }
-  var ingestID: Int64 { id }
+  /// The number of this ingest.
+  package var ingestID: Int64 { id }
   /// The ids of this ingest's devices, for an IN list.
   var deviceList: String { state.deviceIDs.map(String.init).joined(separator: ",") }
   private let isAtomic: Bool
@@ -158,7 +159,10 @@ package final class IngestWriter {
       state.devices = batch.devices
       if !waits { refused = try write(batch.readings) }
       if batch.records.contains(where: { $0.guid != nil }) { state.statesIdentities = true }
-      if let outcome = try records?.write(batch.records, in: source.zone?.given) { count(outcome) }
+      if let outcome = try records?.write(batch.records, in: source.zone?.given) {
+        count(outcome)
+        if outcome.new > 0 { noteCounted(batch.records) }
+      }
       try write(batch.rejections)
       state.counts.note(batch.rejections)
       state.counts.skipped.merge(batch.skipped, uniquingKeysWith: +)
@@ -276,6 +280,13 @@ package final class IngestWriter {
     } catch {
       // The error that led here is the one to report. Where a full disk refuses these writes, too, SQLite rolls back
       // when the connection closes, and the ingest stays `running`, as after a kill.
+    }
+  }
+
+  /// Where another source may state the same as a batch that brought something new.
+  private func noteCounted(_ records: [ImportedRecord]) {
+    for record in records where record.kind == .insulin || record.kind == .food {
+      state.counts.noteCounted(record.deviceTime.seconds)
     }
   }
 
@@ -429,6 +440,11 @@ package final class IngestWriter {
     for (series, point) in outcome.metWithdrawn { state.metWithdrawn.add(point, of: series) }
     if batch[0].occurrenceIsStated { state.statesIdentities = true }
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
+    if outcome.newByKind.keys.contains(where: { $0 == .smbg || $0 == .ketone }) {
+      for reading in batch where reading.kind == .smbg || reading.kind == .ketone {
+        state.counts.noteCounted(reading.deviceTime.seconds)
+      }
+    }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
     // In a variable of its own: each look at a property of this object is checked.
     var given = source.zone?.isGiven == true ? state.given : nil

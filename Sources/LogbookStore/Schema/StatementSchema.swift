@@ -7,6 +7,7 @@ enum StatementSchema {
     -- transaction ends, because what they state is applied before.
     CREATE TABLE changed_statement (guid TEXT PRIMARY KEY, kind TEXT NOT NULL) STRICT, WITHOUT ROWID;
     CREATE INDEX record_statement ON record(kind, guid) WHERE kind = 'zone';
+    CREATE INDEX record_counting ON record(kind, guid) WHERE kind = 'count';
 
     CREATE TRIGGER statement_is_new AFTER INSERT ON record WHEN NEW.kind = 'zone'
     BEGIN INSERT INTO changed_statement VALUES (NEW.guid, NEW.kind) ON CONFLICT DO NOTHING; END;

@@ -12,6 +12,8 @@ package struct DayCurve: Sendable {
     package let deviceTime: DeviceTime
     /// The value.
     package let level: GlucoseLevel
+    /// The names of the other sources that state it, too.
+    package var alsoIn: [String] = []
   }
 
   /// An hour that the clock of the logbook shows.
@@ -69,10 +71,16 @@ package struct DayEvent: Sendable {
   package let instant: Int64
   /// The time as it was shown.
   package let deviceTime: DeviceTime
+  /// The names of the other sources that state it, too.
+  package let alsoIn: [String]
   private let fields: RecordFields
 
-  init(_ kind: RecordKind, _ fields: RecordFields, _ deviceTime: DeviceTime, instant: Int64) {
+  init(
+    _ kind: RecordKind, _ fields: RecordFields, _ deviceTime: DeviceTime, instant: Int64,
+    alsoIn: [String] = []
+  ) {
     self.kind = kind
+    self.alsoIn = alsoIn
     self.fields = fields
     self.deviceTime = deviceTime
     self.instant = instant
@@ -110,14 +118,22 @@ package struct DayTally: Sendable {
   private var days: [DayCurve] = []
   private var selection = SensorSelection()
   private var place = 0
+  /// How people name a source.
+  private let sourceName: @Sendable (CountingSource) -> String
 
   /// The kinds of records that a day shows.
   package static var recordKinds: Set<RecordKind> { kinds }
 
   /// The calendar days that have a part in a period.
   ///
-  /// - Parameter offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
-  package init(_ period: Period, offset: (DeviceTime) -> Int32) {
+  /// - Parameters:
+  ///   - sourceName: how people name a source.
+  ///   - offset: the seconds east of Greenwich at a shown time of the logbook's clock, as `PossibleTime` needs it.
+  package init(
+    _ period: Period, sourceName: @escaping @Sendable (CountingSource) -> String = { $0.text },
+    offset: (DeviceTime) -> Int32
+  ) {
+    self.sourceName = sourceName
     func instant(_ shown: Int64) -> Int64 { shown - Int64(offset(DeviceTime(seconds: shown))) }
     // No zone is further from Greenwich than 26 hours, with room to spare.
     var day = Grouping.day(of: DeviceTime(seconds: period.start - 26 * 3600))
@@ -139,8 +155,9 @@ package struct DayTally: Sendable {
   }
 
   /// Takes the next reading; one that counts for nothing is not shown.
-  package mutating func add(_ reading: GlucoseReading) {
+  package mutating func add(_ reading: GlucoseReading, _ verdict: CountVerdict = .counts(alsoIn: [])) {
     if let reason = LeftOut(reading), reason != .scan { return }
+    guard case .counts(let others) = verdict else { return }
     guard reading.kind != .ketone, let level = GlucoseLevel(reading.measurement, of: reading.kind) else {
       return
     }
@@ -152,17 +169,25 @@ package struct DayTally: Sendable {
       return takeSettled()
     }
     guard let index = index(of: reading.instant) else { return }
-    let dot = DayCurve.Dot(instant: reading.instant, deviceTime: reading.deviceTime, level: level)
+    let dot = DayCurve.Dot(
+      instant: reading.instant, deviceTime: reading.deviceTime, level: level, alsoIn: names(of: others))
     if reading.kind == .scan { days[index].scans.append(dot) } else { days[index].sticks.append(dot) }
   }
 
-  /// Takes the next record.
+  /// Takes the next record; one that another source states, and that is left out for it, is not shown.
   package mutating func add(
-    _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement
+    _ kind: RecordKind, _ fields: RecordFields, deviceTime: DeviceTime, placement: Placement,
+    _ verdict: CountVerdict = .counts(alsoIn: [])
   ) {
     let instant = deviceTime.seconds - Int64(placement.utcOffset)
-    guard Self.kinds.contains(kind), let index = index(of: instant) else { return }
-    days[index].events.append(DayEvent(kind, fields, deviceTime, instant: instant))
+    guard case .counts(let others) = verdict, Self.kinds.contains(kind), let index = index(of: instant)
+    else { return }
+    days[index].events.append(
+      DayEvent(kind, fields, deviceTime, instant: instant, alsoIn: names(of: others)))
+  }
+
+  private func names(of sources: [CountingSource]) -> [String] {
+    sources.isEmpty ? [] : Set(sources.map(sourceName)).sorted()
   }
 
   /// The days in their order, those without anything too.

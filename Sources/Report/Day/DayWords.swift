@@ -36,7 +36,10 @@ package struct DayWords: Sendable {
   /// What finger sticks measured, in parts.
   package var sticks: [String] {
     guard !day.sticks.isEmpty else { return [] }
+    let repeated = day.sticks.filter { !$0.alsoIn.isEmpty }
+    let others = Set(repeated.flatMap(\.alsoIn)).sorted()
     return ["Finger sticks: \(counted(day.sticks.count, "reading"))"] + extremes(day.sticks)
+      + (repeated.isEmpty ? [] : ["\(repeated.count)\(alsoIn(others))"])
   }
 
   /// Insulin and carbohydrates of the day, in parts.
@@ -46,12 +49,16 @@ package struct DayWords: Sendable {
       ("Insulin", amounts.insulin, "U"), ("basal", amounts.basal, "U"), ("bolus", amounts.bolus, "U"),
       ("Carbohydrates", amounts.carbohydrates, "g"),
     ]
-    return parts.filter { $0.1.records > 0 }.map { "\($0.0) \(glucose.plain($0.1.total)) \($0.2)" }
+    return parts.filter { $0.1.records > 0 }.map { name, amount, unit in
+      "\(name) \(amount.sum.map { "\(glucose.plain($0)) \(unit)" } ?? "— (\(Shortage.severalSources.text))")"
+    }
   }
 
   /// What a person wrote, and what has no place in the picture.
   package var notes: [String] {
-    day.events.filter { $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty }.map(sentence)
+    day.events.filter {
+      $0.kind == .note || $0.kind == .exercise || !$0.text.isEmpty || !$0.alsoIn.isEmpty
+    }.map(sentence)
   }
 
   /// The whole day in sentences.
@@ -65,7 +72,9 @@ package struct DayWords: Sendable {
     lines += rangeSentences + blocks + gaps
     lines += (day.sticks.map { ($0, "finger stick") } + day.scans.map { ($0, "scan") })
       .sorted { $0.0.instant < $1.0.instant }
-      .map { "\(clock($0.0.deviceTime.seconds)): \($0.1) \(glucose.level($0.0.level))." }
+      .map {
+        "\(clock($0.0.deviceTime.seconds)): \($0.1) \(glucose.level($0.0.level))\(alsoIn($0.0.alsoIn))."
+      }
     return lines
       + day.events.filter { !$0.isBasalRate || !$0.text.isEmpty }.map { sentence($0) + "." }
   }
@@ -126,7 +135,12 @@ extension DayWords {
       event.servings.map { counted($0, "serving") }, event.minutes.map { "\(glucose.plain($0)) min" },
     ].compactMap(\.self)
     let words = [event.kind.rawValue] + amounts + [event.subtype, event.text]
-    return "\(clock(event.deviceTime.seconds)) \(words.filter { !$0.isEmpty }.joined(separator: " "))"
+    let text = words.filter { !$0.isEmpty }.joined(separator: " ")
+    return "\(clock(event.deviceTime.seconds)) \(text)\(alsoIn(event.alsoIn))"
+  }
+
+  private func alsoIn(_ names: [String]) -> String {
+    names.isEmpty ? "" : " (also in \(names.map { ForeignText.shown($0) }.joined(separator: ", ")))"
   }
 
   private func counted(_ number: Int, _ noun: String) -> String {

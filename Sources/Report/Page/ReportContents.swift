@@ -67,6 +67,8 @@ package struct ReportContents: Sendable {
   package let isAnonymised: Bool
   /// Links to other pages; none in a page that is a file.
   package var links: [ReportLink] = []
+  /// How people name a source.
+  package var sourceName: @Sendable (CountingSource) -> String = { $0.text }
 
   /// Contents of these parts.
   package init(

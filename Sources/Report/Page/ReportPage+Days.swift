@@ -34,7 +34,9 @@ extension ReportPage {
         let sum = parts.reduce(0, +)
         return parts.isEmpty ? "—" : part(Int(sum.rounded()), exactly: sum)
       }
-      func total(_ amount: DailyAmount) -> String { amount.records > 0 ? glucose.plain(amount.total) : "—" }
+      func total(_ amount: DailyAmount) -> String {
+        amount.records > 0 ? amount.sum.map(glucose.plain) ?? "—" : "—"
+      }
       return PageModel.Row(
         group.key.map { Grouping.day.name(of: $0) } ?? "",
         [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 extension ReportPage {
   /// Insulin, carbohydrates and ketones; nil without any.
   var amounts: PageModel.Section? {
@@ -15,13 +17,14 @@ extension ReportPage {
         PageModel.Row(
           name,
           [
-            "\(glucose.plain(amount.total)) \(unit)",
+            amount.sum.map { "\(glucose.plain($0)) \(unit)" } ?? "—",
             figure(amount.perDay) { "\(glucose.decimal($0)) \(unit)" }, count(amount.daysWithAny),
           ])
       }
       let columns = [texts.record, texts.total, texts.perDayWithAny, texts.daysWithAny]
       parts.append(.table(texts.amounts, columns, rows))
     }
+    parts += contents.result.doubts.flatMap(doubtParts)
     if ketones.readings > 0 {
       func value(_ metric: Metric) -> String { figure(metric) { "\(glucose.decimal($0)) mmol/L" } }
       let row = PageModel.Row(
@@ -31,6 +34,22 @@ extension ReportPage {
     guard !parts.isEmpty else { return nil }
     return PageModel.Section(
       anchor: "amounts", heading: Markup(texts.amounts), blocks: parts.map { PageModel.Block(parts: [$0]) })
+  }
+
+  /// What two sources state that seem to state the same, each for itself.
+  private func doubtParts(_ doubt: SourceDoubt) -> [PageModel.Part] {
+    let (unit, name) =
+      doubt.kind == .insulin ? ("U", texts.bolus) : ("g", texts.carbohydrates)
+    let sources = [doubt.first, doubt.second]
+    let names = sources.map { contents.sourceName($0.source) }
+    var text = PageTexts.fill(texts.sourceDoubt, names[0], names[1], "\(doubt.days)")
+    if let shift = doubt.shiftSeconds.map(abs) {
+      text += " (\(PageTexts.fill(texts.sourceShift, "\(shift / 3600)", "\(shift / 60 % 60)")))"
+    }
+    let rows = zip(names, sources).map { name, amount in
+      PageModel.Row(name, ["\(glucose.decimal(amount.perDay)) \(unit)", count(amount.days)])
+    }
+    return [.text(text), .table(name, [texts.record, texts.perDayWithAny, texts.daysWithAny], rows)]
   }
 
   /// The devices of the readings.
@@ -60,9 +79,23 @@ extension ReportPage {
     let part =
       rows.isEmpty
       ? PageModel.Part.text(texts.nothingLeftOut)
-      : .table(texts.leftOut, [texts.reason, texts.readings], rows)
+      : .table(texts.leftOut, [texts.reason, texts.readingsAndRecords], rows)
     return PageModel.Section(
-      anchor: "left-out", heading: Markup(texts.leftOut), blocks: [PageModel.Block(parts: [part])])
+      anchor: "left-out", heading: Markup(texts.leftOut),
+      blocks: [PageModel.Block(parts: [part] + doubledParts)])
+  }
+
+  /// Which source was left out for which, of each kind.
+  private var doubledParts: [PageModel.Part] {
+    let names: [CountableItem.Kind: String] = [
+      .insulin: texts.insulin, .food: texts.carbohydrates, .smbg: texts.sticks, .ketone: texts.ketones,
+    ]
+    let rows = contents.result.doubled.map { line in
+      let sources = [line.source, line.counted].map { contents.sourceName($0) }
+      return PageModel.Row("\(sources[0]) = \(sources[1])", [names[line.kind] ?? "", count(line.items)])
+    }
+    let columns = [texts.reason, texts.record, texts.readingsAndRecords]
+    return rows.isEmpty ? [] : [.table(texts.doubled, columns, rows)]
   }
 
   /// The rules of the figures, and what made the page.

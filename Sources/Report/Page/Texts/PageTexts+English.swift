@@ -117,6 +117,12 @@ extension PageTexts {
     overlapping: "another sensor measured at that time",
     repeated: "another value of the same sensor at that time",
     unusable: "not a number that a device can show",
+    doubled: "another source states it, too: counted once",
+    otherSource: "another source was chosen for its kind and time",
+    readingsAndRecords: "Readings and records",
+    sourceDoubt:
+      "{1} and {2} state similar amounts on {3} days, at other times or with other amounts. So there is no sum.",
+    sourceShift: "{1} h {2} min apart",
     about: "About this report",
     program: "Made by glucoport {1} from the data of one logbook.",
     extremesRule:
@@ -133,5 +139,6 @@ extension PageTexts {
     littleTime: "{1} % of the time; needs {2} %",
     longPeriod: "{1} days; needs {2} or fewer",
     meanOutsideFit: "the mean is outside 80–350 mg/dL",
-    notSeparate: "not separate with these targets")
+    notSeparate: "not separate with these targets",
+    severalSources: "two sources differ")
 }

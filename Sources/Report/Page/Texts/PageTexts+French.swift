@@ -118,6 +118,12 @@ extension PageTexts {
     overlapping: "un autre capteur mesurait à ce moment",
     repeated: "une autre valeur du même capteur à ce moment",
     unusable: "un nombre qu’aucun appareil n’affiche",
+    doubled: "aussi dans une autre source : compté une fois",
+    otherSource: "une autre source a été choisie pour ce type et cette heure",
+    readingsAndRecords: "Mesures et entrées",
+    sourceDoubt:
+      "{1} et {2} indiquent des quantités semblables sur {3} jours, à d’autres heures ou avec d’autres nombres. Il n’y a donc pas de total.",
+    sourceShift: "{1} h {2} min d’écart",
     about: "À propos de ce rapport",
     program: "Fait par glucoport {1} avec les données d’un carnet.",
     extremesRule:
@@ -135,5 +141,6 @@ extension PageTexts {
     littleTime: "{1} % du temps ; il faut {2} %",
     longPeriod: "{1} jours ; il en faut {2} ou moins",
     meanOutsideFit: "la moyenne est hors de 80–350 mg/dL",
-    notSeparate: "non séparé avec ces objectifs")
+    notSeparate: "non séparé avec ces objectifs",
+    severalSources: "deux sources diffèrent")
 }

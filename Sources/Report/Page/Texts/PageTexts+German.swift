@@ -118,6 +118,12 @@ extension PageTexts {
     overlapping: "ein anderer Sensor hat zu dieser Zeit gemessen",
     repeated: "ein anderer Wert desselben Sensors zu dieser Zeit",
     unusable: "keine Zahl, die ein Gerät anzeigen kann",
+    doubled: "auch in einer anderen Quelle: einmal gezählt",
+    otherSource: "für diese Art und Zeit wurde eine andere Quelle gewählt",
+    readingsAndRecords: "Messwerte und Einträge",
+    sourceDoubt:
+      "{1} und {2} nennen an {3} Tagen ähnliche Mengen, aber zu anderen Zeiten oder mit anderen Zahlen. Darum steht hier keine Summe.",
+    sourceShift: "{1} h {2} min Abstand",
     about: "Über diesen Bericht",
     program: "Erstellt von glucoport {1} aus den Daten eines Tagebuchs.",
     extremesRule:
@@ -135,5 +141,6 @@ extension PageTexts {
     littleTime: "{1} % der Zeit; braucht {2} %",
     longPeriod: "{1} Tage; braucht {2} oder weniger",
     meanOutsideFit: "der Mittelwert liegt außerhalb von 80–350 mg/dL",
-    notSeparate: "bei diesen Zielen kein eigener Bereich")
+    notSeparate: "bei diesen Zielen kein eigener Bereich",
+    severalSources: "zwei Quellen unterscheiden sich")
 }

@@ -117,6 +117,12 @@ extension PageTexts {
     overlapping: "otro sensor midió a esa hora",
     repeated: "otro valor del mismo sensor a esa hora",
     unusable: "un número que ningún dispositivo muestra",
+    doubled: "también en otra fuente: se contó una vez",
+    otherSource: "se eligió otra fuente para este tipo y esta hora",
+    readingsAndRecords: "Lecturas y registros",
+    sourceDoubt:
+      "{1} y {2} indican cantidades parecidas en {3} días, a otras horas o con otros números. Por eso no hay suma.",
+    sourceShift: "{1} h {2} min de diferencia",
     about: "Acerca de este informe",
     program: "Hecho por glucoport {1} con los datos de un diario.",
     extremesRule:
@@ -133,5 +139,6 @@ extension PageTexts {
     littleTime: "{1} % del tiempo; necesita {2} %",
     longPeriod: "{1} días; necesita {2} o menos",
     meanOutsideFit: "la media está fuera de 80–350 mg/dL",
-    notSeparate: "no separado con estos objetivos")
+    notSeparate: "no separado con estos objetivos",
+    severalSources: "dos fuentes difieren")
 }

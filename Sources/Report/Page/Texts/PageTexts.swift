@@ -222,6 +222,16 @@ package struct PageTexts: Sendable {
   package let repeated: String
   /// Why readings do not count.
   package let unusable: String
+  /// Why readings and records do not count.
+  package let doubled: String
+  /// Why readings and records do not count.
+  package let otherSource: String
+  /// The head of a column.
+  package let readingsAndRecords: String
+  /// Said where two sources seem to state the same: both, and the days.
+  package let sourceDoubt: String
+  /// The constant time between two sources.
+  package let sourceShift: String
   /// The title of a section.
   package let about: String
   /// What made the report.
@@ -254,6 +264,8 @@ package struct PageTexts: Sendable {
   package let meanOutsideFit: String
   /// Why there is no figure.
   package let notSeparate: String
+  /// Why there is no figure.
+  package let severalSources: String
 }
 
 extension PageTexts {
@@ -298,6 +310,8 @@ extension PageTexts {
     case .overlapping: overlapping
     case .repeated: repeated
     case .unusable: unusable
+    case .doubled: doubled
+    case .otherSource: otherSource
     }
   }
 
@@ -315,6 +329,7 @@ extension PageTexts {
     case .longPeriod(let days): Self.fill(longPeriod, "\(days)", "\(DataRules.maxDays)")
     case .meanOutsideFit: meanOutsideFit
     case .notSeparate: notSeparate
+    case .severalSources: severalSources
     }
   }
 }

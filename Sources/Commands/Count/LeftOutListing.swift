@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import LogbookStore
+
+/// The items that figures leave out because another source states them, too, or because a person chose another one.
+struct LeftOutListing {
+  private let store: Store
+  private let writer: TableWriter
+
+  init(_ store: Store, _ writer: TableWriter) { (self.store, self.writer) = (store, writer) }
+
+  /// Lists those that pass the filter, oldest first, each with what counts in its place.
+  func write(_ filter: ItemFilter, _ output: Output) throws {
+    var wide = filter
+    wide.newest = nil
+    wide.readingKinds.formIntersection([.smbg, .ketone])
+    wide.recordKinds.formIntersection([.insulin, .food])
+    wide.includesWithdrawn = false
+    wide.includesDeleted = false
+    wide.since = filter.since.map { $0 - CountingMargin.seconds }
+    wide.until = filter.until.map { $0 + CountingMargin.seconds }
+    var counting = CountedOnce<StoredItem>(try store.countingRules())
+    var lines: [String] = []
+    func take() {
+      while let (stored, _, verdict) = counting.next() {
+        guard filter.since ?? .min <= stored.utc, stored.utc < filter.until ?? .max,
+          let reason = Self.reason(verdict)
+        else { continue }
+        lines.append("\(writer.line(stored))  \(reason)")
+        // Without a range there can be many, of which the newest are asked for.
+        if let newest = filter.newest, lines.count >= 2 * newest { lines.removeFirst(lines.count - newest) }
+      }
+    }
+    try store.forEachItem(wide) { stored in
+      counting.add(stored, CountableItem(stored), at: stored.utc)
+      take()
+      try output.checkReader()
+    }
+    counting.finish()
+    take()
+    for line in lines.suffix(filter.newest ?? lines.count) { output.line(line) }
+  }
+
+  private static func reason(_ verdict: CountVerdict) -> String? {
+    switch verdict {
+    case .counts: nil
+    case .repeats(let id, let source):
+      "(left out: \(SourceTitle.text(source)) has it, too, as \(Guid.isValid(id) ? String(id.prefix(8)) : "a reading"))"
+    case .notChosen: "(left out: another source was chosen)"
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Logbook
+import SQLiteRows
+
+/// The way in which people decide what counts once. Each decision is an edit of a record of kind `count`, so it syncs; no
+/// reading and no other record changes.
+///
+/// Needs a store opened as `editor`.
+package struct CountEditor {
+  private let store: Store
+  private let now: Int64
+
+  /// - Parameter now: the host's clock in UTC seconds, which the edits bear.
+  package init(_ store: Store, at now: Int64) {
+    self.store = store
+    self.now = now
+  }
+
+  /// Writes a decision, in place of an earlier one on the same subject.
+  ///
+  /// - Returns: whether something changed.
+  /// - Throws: `Failure`: `configuration` where the logbook has as many decisions as count.
+  package func decide(_ decision: CountDecision) throws -> Bool {
+    try store.write { database in
+      let known = try CountDecisions.all(database)
+      let old = known.first { $0.guid == decision.guid }
+      if old == decision || old == nil && decision.choice == .rule { return false }
+      let count = known.filter { $0.choice != .rule }.count
+      guard
+        old.map({ $0.choice != .rule }) ?? false || decision.choice == .rule
+          || count < CountingRules.maxDecisions
+      else {
+        throw Failure(
+          .configuration,
+          "this logbook has \(count) decisions on what counts, and no more can be made; 'glucoport count list' lists "
+            + "them, and 'glucoport count remove N' takes one back")
+      }
+      try write(decision, database)
+      return true
+    }
+  }
+
+  private func write(_ decision: CountDecision, _ database: Database) throws {
+    let exists = try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM record WHERE guid = ?)"),
+      arguments: [decision.guid])
+    let state = decision.state(editedAt: now)
+    if exists == true {
+      try RecordEditor.write(state, to: decision.guid, database)
+    } else {
+      try RecordEditor.insert(state, decision.guid, database)
+    }
+  }
+}
+
+/// The decisions that a store holds.
+enum CountDecisions {
+  /// Every decision that this program understands, those that were taken back, too.
+  static func all(_ database: Database) throws -> [CountDecision] {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(
+        sql: """
+          SELECT fields FROM record INDEXED BY record_counting
+          WHERE kind = 'count' AND deleted = 0 ORDER BY guid LIMIT \(8 * CountingRules.maxDecisions)
+          """))
+    var decisions: [CountDecision] = []
+    while let row = try rows.next() {
+      let text: String = try StoredRow(row, of: "record")[0]
+      do throws(JSONError) {
+        if let decision = CountDecision(fields: try RecordFields(json: text)) { decisions.append(decision) }
+      } catch {
+        // What no program of ours wrote decides nothing.
+        continue
+      }
+    }
+    return decisions
+  }
+}
+
+extension Store {
+  /// What people decided about counting, with the pairs that they call one.
+  package func countingRules() throws -> CountingRules {
+    try read { database in
+      let decisions = try CountDecisions.all(database)
+      var joined: [CountingRules.Joined] = []
+      for decision in decisions.prefix(CountingRules.maxDecisions) where decision.choice == .once {
+        guard case .items(let first, let second) = decision.subject,
+          let one = try Self.countableItem(first, database),
+          let other = try Self.countableItem(second, database), one.kind == other.kind
+        else { continue }
+        joined.append(CountingRules.Joined(one, other))
+      }
+      return CountingRules(decisions, joined: joined)
+    }
+  }
+
+  /// The item of this id that is visible and has an amount; nil without one.
+  ///
+  /// - Parameter id: the guid of a record, or the canonical identity of a reading.
+  private static func countableItem(_ id: String, _ database: Database) throws -> CountableItem? {
+    if let identity = ReadingIdentity(text: id) { return try countableReading(identity, database) }
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: "SELECT \(StoredRecord.columns) FROM record WHERE guid = ? AND deleted = 0"), arguments: [id])
+    guard let record = try row.map(StoredRecord.init), !record.isWithdrawn else { return nil }
+    return CountableItem(record)
+  }
+
+  private static func countableReading(
+    _ identity: ReadingIdentity, _ database: Database
+  ) throws -> CountableItem? {
+    let device = Device(
+      vendor: identity.vendor, model: identity.model, serial: identity.serial, format: identity.format)
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT \(StoredReading.columns)
+          FROM device AS d JOIN series AS s ON s.device = d.id
+            CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+          WHERE d.identity = ? AND s.kind = ? AND s.position_kind = ? AND r.position = ? AND r.value_bucket = ?
+            AND r.occurrence = ?
+          """),
+      arguments: [
+        ReadingIdentity.text(of: device), identity.kind.rawValue, identity.positionKind.rawValue,
+        identity.position, identity.valueBucket, identity.occurrence,
+      ])
+    guard let reading = try row.map(StoredReading.init), !reading.isWithdrawn else { return nil }
+    return CountableItem(reading)
+  }
+}
+
+extension Store {
+  /// The sources of what the store holds, by name.
+  package func countingSources() throws -> [CountingSource] {
+    try read { database in
+      let devices = try Row.fetchAll(
+        database, sql: "SELECT \(Device.storedColumns) FROM device AS d ORDER BY d.id"
+      ).map { CountingSource(try Device(StoredRow($0, of: "device"), from: 0)) }
+      let records = try Row.fetchAll(
+        database,
+        sql: """
+          SELECT DISTINCT provenance_format, provenance_source FROM record
+          WHERE kind IN ('insulin', 'food') AND deleted = 0 AND provenance_format IS NOT NULL
+          """
+      ).map { row in
+        let row = StoredRow(row, of: "record")
+        return CountingSource(format: try row[0], part: try row[1])
+      }
+      return Set(devices).union(records).filter { !$0.format.isEmpty }.sorted { $0.text < $1.text }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logbook
+
+/// How many items were left out because another source states them, too: of one kind, and of one pair of sources.
+package struct DoubledItems: Hashable, Sendable {
+  /// The kind of the items.
+  package let kind: CountableItem.Kind
+  /// The source that is left out.
+  package let source: CountingSource
+  /// The source that counts in its place.
+  package let counted: CountingSource
+  /// How many items.
+  package internal(set) var items: Int
+}
+
+/// What one source states of bolus insulin or carbohydrates.
+package struct SourceAmount: Hashable, Sendable {
+  /// The source.
+  package let source: CountingSource
+  /// All of it, in units or grams, whether it counts or not.
+  package let total: Double
+  /// The days that have any.
+  package let days: Int
+
+  /// The mean over the days that have any.
+  package var perDay: Double { total / Double(max(1, days)) }
+}
+
+/// Two sources that seem to state the same doses or meals in a way that no rule can match: minutes apart, with rounded
+/// amounts, or by a clock that is an hour off. Nothing is left out; a person decides.
+package struct SourceDoubt: Hashable, Sendable {
+  /// Insulin or food.
+  package let kind: CountableItem.Kind
+  /// What the one states on the days on which both have any.
+  package let first: SourceAmount
+  /// What the other states on these days.
+  package let second: SourceAmount
+  /// By how many seconds most amounts of the second come later; nil where no constant time lies between them.
+  package let shiftSeconds: Int64?
+
+  /// The days on which both have any.
+  package var days: Int { first.days }
+}
+
+/// Gathers what each source states of insulin and food, whether it counts or not.
+struct SourceTally: Sendable {
+  private struct Day: Sendable {
+    var total = 0.0
+    var items = 0
+    var matched = 0
+  }
+
+  private struct Amount: Sendable {
+    let source: Int
+    let shown: Int64
+    let key: Int64
+  }
+
+  private struct Pair: Hashable {
+    let first: Int
+    let second: Int
+  }
+
+  /// More sources than an honest logbook has; further ones have no figures of their own.
+  private static let maxSources = 24
+  /// The doses of more than a day, with room.
+  private static let maxRecent = 400
+  /// Fewer days with both may be those of trying out an app.
+  private static let minDays = 3
+  private static let quarterSeconds: Int64 = 900
+  private static let windowSeconds: Int64 = 60
+  /// No zone is further from another one.
+  private static let maxShiftSeconds: Int64 = 26 * 3600
+
+  let kind: CountableItem.Kind
+  private(set) var sources: [CountingSource] = []
+  private var days: [[Int: Day]] = []
+  private var recent: [Amount] = []
+  private var shifts: [Pair: [Int64: Int]] = [:]
+
+  init(_ kind: CountableItem.Kind) { self.kind = kind }
+
+  /// Takes an amount of a source.
+  ///
+  /// - Parameter isMatched: whether another source states it, too.
+  mutating func add(_ amount: Double, _ item: CountableItem, day: Int, isMatched: Bool) {
+    guard amount > 0, let source = index(of: item.source) else { return }
+    days[source][day, default: Day()].total += amount
+    days[source][day, default: Day()].items += 1
+    if isMatched { days[source][day, default: Day()].matched += 1 }
+    compare(Amount(source: source, shown: item.shown, key: Int64((amount * 10_000).rounded())))
+  }
+
+  private mutating func index(of source: CountingSource) -> Int? {
+    if source.role == .unknown { return nil }
+    if let index = sources.firstIndex(of: source) { return index }
+    guard sources.count < Self.maxSources else { return nil }
+    sources.append(source)
+    days.append([:])
+    return sources.count - 1
+  }
+
+  /// Notes by which whole quarters of an hour equal amounts of two sources are apart.
+  private mutating func compare(_ amount: Amount) {
+    if sources.count > 1 {
+      for other in recent where other.source != amount.source && other.key == amount.key {
+        let isLater = other.source < amount.source
+        let distance = isLater ? amount.shown - other.shown : other.shown - amount.shown
+        let quarters = (Double(distance) / Double(Self.quarterSeconds)).rounded()
+        let shift = Int64(quarters) * Self.quarterSeconds
+        guard shift != 0, abs(distance) <= Self.maxShiftSeconds, abs(distance - shift) < Self.windowSeconds
+        else { continue }
+        let pair = Pair(first: min(other.source, amount.source), second: max(other.source, amount.source))
+        shifts[pair, default: [:]][shift, default: 0] += 1
+      }
+    }
+    recent.append(amount)
+    if recent.count > 2 * Self.maxRecent { recent.removeFirst(Self.maxRecent) }
+  }
+
+  /// What each source states, those with the most first.
+  var amounts: [SourceAmount] {
+    sources.indices.map { index in
+      SourceAmount(
+        source: sources[index], total: days[index].values.reduce(0) { $0 + $1.total }, days: days[index].count
+      )
+    }.sorted { ($1.total, $0.source.text) < ($0.total, $1.source.text) }
+  }
+
+  /// The pairs of sources that seem to state the same, unless a person decided about them.
+  func doubts(_ rules: CountingRules) -> [SourceDoubt] {
+    sources.indices.flatMap { first in
+      sources.indices.filter { $0 > first }.compactMap { second in
+        rules.isDecided(sources[first], sources[second]) ? nil : doubt(first, second)
+      }
+    }
+  }
+
+  private func doubt(_ first: Int, _ second: Int) -> SourceDoubt? {
+    let common = days[first].keys.filter { days[second][$0] != nil }
+    guard common.count >= Self.minDays else { return nil }
+    func sum(_ source: Int) -> Day {
+      common.reduce(into: Day()) { sum, day in
+        guard let own = days[source][day] else { return }
+        sum.total += own.total
+        sum.items += own.items
+        sum.matched += own.matched
+      }
+    }
+    let (mine, theirs) = (sum(first), sum(second))
+    let isClose = abs(mine.total - theirs.total) < 0.25 * max(mine.total, theirs.total)
+    let items = min(mine.items, theirs.items)
+    guard isClose, min(mine.matched, theirs.matched) * 2 < items else { return nil }
+    let best = shifts[Pair(first: first, second: second)]?.max { ($0.value, $1.key) < ($1.value, $0.key) }
+    return SourceDoubt(
+      kind: kind,
+      first: SourceAmount(source: sources[first], total: mine.total, days: common.count),
+      second: SourceAmount(source: sources[second], total: theirs.total, days: common.count),
+      shiftSeconds: best.flatMap { $0.value * 2 >= items ? $0.key : nil })
+  }
+}

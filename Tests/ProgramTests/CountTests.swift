@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestProgram
+import Testing
+
+/// `count`, and what counts once, with the built program: a diary and the Apple Health of the same phone.
+@Suite(.timeLimit(.minutes(5)))
+struct CountTests {
+  private static let columns = [
+    "Date", "Time", "Tags", "Blood Glucose Measurement (mg/dL)", "Insulin Injection Units (Pen)",
+    "Basal Injection Units", "Insulin Injection Units (pump)", "Insulin (Meal)", "Insulin (Correction)",
+    "Temporary Basal Percentage", "Temporary Basal Duration (Minutes)",
+    "Meal Carbohydrates (Grams, Factor 1)",
+    "Meal Descriptions", "Activity Duration (Minutes)",
+    "Activity Intensity (1: Cosy, 2: Ordinary, 3: Demanding)", "Activity Description", "Steps", "Note",
+    "Location", "Blood pressure", "Body weight (lbs)", "HbA1c (Percent)", "Ketones", "Food type",
+    "Medication",
+  ]
+
+  /// Four days with a stick, a dose and a meal each: 5.5 U and 45 g in the first, one more each day.
+  private static let diary: String = {
+    let rows = (0..<4).map { day in
+      var cells = [String](repeating: "", count: columns.count)
+      cells[0] = "May \(day + 4), 2026"
+      cells[1] = "8:00:27 AM"
+      (cells[3], cells[4], cells[11]) = ("\(110 + day)", "\(5.5 + Double(day))", "\(45 + day)")
+      return cells
+    }
+    return ([columns] + rows).map { $0.map { "\"\($0)\"" }.joined(separator: ",") + "\n" }.joined()
+  }()
+
+  /// The same as the phone passes it on, with minutes that are cut, or later.
+  private static func phone(minutes: Int = 0) -> String {
+    let records = (0..<4).map { day -> String in
+      let time = "2026-05-0\(day + 4) 08:\(minutes < 10 ? "0" : "")\(minutes):00 +0200"
+      func record(_ type: String, _ unit: String, _ value: String, _ more: String) -> String {
+        " <Record type=\"HKQuantityTypeIdentifier\(type)\" sourceName=\"mySugr\" unit=\"\(unit)\" startDate=\"\(time)\" value=\"\(value)\">\(more)</Record>\n"
+      }
+      let bolus = "<MetadataEntry key=\"HKInsulinDeliveryReason\" value=\"2\"/>"
+      return record("InsulinDelivery", "IU", "\(5.5 + Double(day))", bolus)
+        + record("DietaryCarbohydrates", "g", "\(45 + day)", "")
+        + record("BloodGlucose", "mg/dL", "\(110 + day)", "")
+    }
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<HealthData locale=\"en_US\">\n"
+      + " <ExportDate value=\"2026-05-31 18:21:36 +0200\"/>\n" + records.joined() + "</HealthData>\n"
+  }
+
+  private static func program(minutes: Int = 0) throws -> Program {
+    let program = try Program()
+    try program.write(diary, to: "diary.csv")
+    try program.write(phone(minutes: minutes), to: "export.xml")
+    return program
+  }
+
+  private static func importBoth(_ program: Program, quiet: Bool = false) async throws -> Program.Outcome {
+    let first = try await program.run(
+      "import", "--quiet", "--timezone", "Europe/Madrid", program.path("diary.csv"))
+    #expect(first.status == 0 && first.errors == "", "\(first.errors)")
+    let arguments = ["import", program.path("export.xml")] + (quiet ? ["--quiet"] : [])
+    return try await program.run(arguments: arguments)
+  }
+
+  private static func figures(_ program: Program, _ arguments: String...) async throws -> [String:
+    any Sendable]
+  {
+    let outcome = try await program.run(arguments: ["stats", "--json", "--last", "30d"] + arguments)
+    let objects = try outcome.objects()
+    return try #require(objects.first?["total"] as? [String: any Sendable])
+  }
+
+  private static func total(_ figures: [String: any Sendable], _ section: String, _ part: String) -> Double? {
+    ((figures[section] as? [String: any Sendable])?[part] as? [String: any Sendable])?["total"] as? Double
+  }
+
+  @Test func theSameDosesMealsAndSticksCountOnce() async throws {
+    let program = try Self.program()
+    let imported = try await Self.importBoth(program)
+    #expect(imported.status == 0)
+    #expect(
+      imported.output.contains("4 doses also in mySugr: counted once; to count both: 'glucoport count both"))
+    let once = try await Self.figures(program)
+    #expect(Self.total(once, "insulin", "all") == 28 && Self.total(once, "carbohydrates", "grams") == 186)
+    #expect((once["finger_sticks"] as? [String: any Sendable])?["readings"] as? Int == 4)
+    #expect((once["left_out"] as? [String: any Sendable])?["doubled"] as? Int == 12)
+    let all = try await Self.figures(program, "--count", "all")
+    #expect(Self.total(all, "insulin", "all") == 56 && Self.total(all, "carbohydrates", "grams") == 372)
+    let again = try await program.run("import", program.path("export.xml"))
+    #expect(!again.output.contains("counted once"))
+  }
+
+  @Test func aQuietImportSaysOnceWhatChangesATotal() async throws {
+    let program = try Self.program()
+    let imported = try await Self.importBoth(program, quiet: true)
+    #expect(imported.output == "" && imported.errors.contains("4 doses also in mySugr: counted once"))
+    let again = try await program.run("import", "--quiet", program.path("export.xml"))
+    #expect(again.output == "" && again.errors == "")
+  }
+
+  @Test func aPersonDecidesOtherwiseAndTakesItBack() async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let both = try await program.run("count", "both", "mysugr", "apple-health")
+    #expect(both.status == 0 && both.output == "both count: mysugr and apple-health\n", "\(both.errors)")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
+    let list = try await program.run("count")
+    #expect(
+      list.output.contains("  1  both count: apple-health and mysugr\n"), "\(list.output)\(list.errors)")
+    let removed = try await program.run("count", "remove", "1")
+    #expect(removed.output == "removed: both count: apple-health and mysugr\n")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 28)
+    let only = try await program.run(
+      "count", "only", "mysugr", "--kind", "insulin", "--until", "2026-05-06")
+    #expect(only.output == "only mysugr counts for insulin until 2026-05-06T00:00:00\n", "\(only.errors)")
+    let same = try await program.run("count", "only", "mysugr", "--kind", "insulin", "--until", "2026-05-06")
+    #expect(same.output.hasPrefix("unchanged: "))
+  }
+
+  @Test func aDayNamesTheOtherSourceAndAListWhatIsLeftOut() async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let day = try await program.run("day", "2026-05-05", "--plain")
+    #expect(day.output.contains("insulin 6.5 U rapid (also in Apple Health"), "\(day.output)")
+    #expect(day.output.contains("Insulin 6.5 U"))
+    let list = try await program.run("list", "--left-out", "--kind", "insulin")
+    #expect(list.output.split(separator: "\n").count == 4)
+    #expect(list.output.contains("(left out: mySugr has it, too, as "), "\(list.output)")
+  }
+
+  @Test func twoItemsThatNoRuleMatchesAreOneWhereAPersonSaysSo() async throws {
+    let program = try Self.program(minutes: 20)
+    _ = try await Self.importBoth(program)
+    let rows = try await program.run(
+      "list", "--long", "--kind", "insulin", "--since", "2026-05-04", "--until", "2026-05-05")
+    let ids = rows.output.split(separator: "\n").compactMap { $0.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/) }
+    try #require(ids.count == 2, "\(rows.output)")
+    let once = try await program.run("count", "once", String(ids[0].output), String(ids[1].output))
+    #expect(once.status == 0, "\(once.errors)")
+    let day = try await program.run("day", "2026-05-04", "--plain")
+    #expect(day.output.contains("Insulin 5.5 U"), "\(day.output)")
+    let next = try await program.run("day", "2026-05-05", "--plain")
+    #expect(next.output.contains("Insulin 13 U"), "\(next.output)")
+  }
+
+  @Test func whereNoRuleMatchesThereIsAFigureForEachAndNoSum() async throws {
+    let program = try Self.program(minutes: 20)
+    let imported = try await Self.importBoth(program)
+    #expect(imported.output.contains("bolus insulin of two sources on 4 days"), "\(imported.output)")
+    let text = try await program.run("stats", "--last", "30d")
+    #expect(text.output.contains("Insulin: no sum"), "\(text.output)")
+    #expect(text.output.contains("glucoport count only"))
+    let page = try await program.run("report", "--last", "30d", "--language", "de", "-o", "-")
+    #expect(page.output.contains("Darum steht hier keine Summe"))
+    let figures = try await Self.figures(program)
+    #expect(Self.total(figures, "insulin", "all") == nil)
+    let sources = (figures["insulin"] as? [String: any Sendable])?["sources"] as? [[String: any Sendable]]
+    #expect(sources?.compactMap { $0["total"] as? Double } == [28, 28])
+    #expect(sources?.allSatisfy { $0["differs_from"] is String } == true)
+    _ = try await program.run("count", "both", "mysugr", "apple-health")
+    #expect(Self.total(try await Self.figures(program), "insulin", "all") == 56)
+  }
+
+  @Test func anExportCarriesTheDecisions() async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    _ = try await program.run("count", "both", "mysugr", "apple-health")
+    let exported = try await program.run("export", "--format", "ndjson")
+    #expect(exported.output.contains("\"kind\":\"count\""))
+    try program.write(exported.output, to: "all.ndjson")
+    let other = try await program.run(
+      "import", "--quiet", "--store", program.path("other.db"), program.path("all.ndjson"))
+    #expect(other.status == 0, "\(other.errors)")
+    let outcome = try await program.run(
+      "stats", "--json", "--last", "30d", "--store", program.path("other.db"))
+    let total = try #require(try outcome.objects().first?["total"] as? [String: any Sendable])
+    #expect(Self.total(total, "insulin", "all") == 56)
+  }
+
+  @Test(
+    arguments: [
+      (["count", "both", "mysugr", "mysugar"], 66, "this logbook has no such source; its sources are"),
+      (["count", "both", "mysugr", "MySugr"], 64, "one source"),
+      (["count", "both", "mysugr", "abcdef"], 66, "no such reading or record"),
+      (["count", "only", "mysugr", "--kind", "note"], 64, "--kind"),
+      (
+        ["count", "only", "mysugr", "--kind", "food", "--since", "2026-05-02", "--until", "2026-05-01"], 64,
+        "--until is not after --since"
+      ), (["count", "remove", "1"], 66, "there is no such decision"),
+      (["list", "--left-out", "--days"], 64, "--left-out is only for tables"),
+    ] as [([String], Int32, String)])
+  func whatNamesNothingIsRefused(_ arguments: [String], _ status: Int32, _ words: String) async throws {
+    let program = try Self.program()
+    _ = try await Self.importBoth(program)
+    let outcome = try await program.run(arguments: arguments)
+    #expect(outcome.status == status && outcome.errors.contains(words), "\(outcome.errors)")
+  }
+}

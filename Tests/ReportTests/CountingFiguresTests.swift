@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Report
+
+/// Figures of what two sources state.
+struct CountingFiguresTests {
+  static let start = Time.at("2026-03-02")
+  static let diary = CountingSource(format: "mysugr")
+  static let phone = CountingSource(format: "apple-health", part: "iPhone")
+
+  /// A dose or a meal of a source.
+  struct Entry {
+    let kind: RecordKind
+    let amount: Double
+    let seconds: Int64
+    let source: CountingSource
+    var subtype = "rapid"
+
+    var fields: RecordFields {
+      kind == .insulin
+        ? RecordFields(["units": .number(amount), "subtype": .text(subtype)])
+        : RecordFields(["carbs": .number(amount)])
+    }
+    var time: DeviceTime { DeviceTime(seconds: CountingFiguresTests.start + seconds) }
+    var placement: Placement { Placement(utcOffset: 0, source: .stated) }
+    func item(_ id: Int) -> CountableItem? {
+      CountableItem(kind, fields, id: "\(id)", deviceTime: time, placement: placement, source: source)
+    }
+  }
+
+  static func result(
+    _ entries: [Entry], by grouping: Grouping? = nil, rules: CountingRules = CountingRules()
+  ) -> StatisticsResult {
+    var options = Statistics.Options()
+    (options.grouping, options.rules) = (grouping, rules)
+    var statistics = Statistics(options)
+    var counting = CountedOnce<Entry>(rules)
+    for (index, entry) in entries.sorted(by: { $0.seconds < $1.seconds }).enumerated() {
+      counting.add(entry, entry.item(index), at: entry.time.seconds)
+    }
+    counting.finish()
+    while let (entry, item, verdict) = counting.next() {
+      statistics.add(
+        entry.kind, entry.fields, deviceTime: entry.time, placement: entry.placement, verdict, item)
+    }
+    return statistics.finish { _ in 0 }
+  }
+
+  /// A dose in the morning and one in the evening of so many days, later by so much.
+  static func doses(_ source: CountingSource, days: Int64 = 5, later: Int64 = 0, factor: Double = 1)
+    -> [Entry]
+  {
+    (0..<days).flatMap { day in
+      [(3, 4.0), (7, 5.5), (12, 7.0), (19, 6.5)].map { hour, units in
+        Entry(
+          kind: .insulin, amount: (units + Double(day)) * factor, seconds: day * 86400 + hour * 3600 + later,
+          source: source)
+      }
+    }
+  }
+
+  @Test func whatTwoSourcesStateIsInTheTotalsOnce() {
+    let own = Self.doses(Self.diary)
+    let alone = Self.result(own)
+    let both = Self.result(own + Self.doses(Self.phone, later: 20))
+    #expect(both.total.amounts.insulin.sum == alone.total.amounts.insulin.sum)
+    #expect(both.total.amounts.bolus.perDay == alone.total.amounts.bolus.perDay)
+    #expect(both.total.leftOut[.doubled] == 20 && alone.total.leftOut[.doubled] == 0)
+    #expect(
+      both.doubled == [DoubledItems(kind: .insulin, source: Self.phone, counted: Self.diary, items: 20)])
+    #expect(both.doubts.isEmpty)
+    #expect(
+      Self.result(own + Self.doses(Self.phone), rules: .all).total.amounts.insulin.sum
+        == alone.total.amounts.insulin.sum.map { $0 * 2 })
+  }
+
+  @Test func groupsLeaveOutWhatTheWholeLeavesOut() {
+    let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone), by: .day)
+    #expect(result.groups.map { $0.leftOut[.doubled] } == [4, 4, 4, 4, 4])
+    #expect(result.groups.map { $0.amounts.insulin.sum } == [23, 27, 31, 35, 39])
+  }
+
+  @Test func sticksOfTwoSourcesNeverReachTheThirtyOfOne() {
+    func stick(_ index: Int64, _ device: Device, later: Int64) -> (GlucoseReading, CountableItem?) {
+      let reading = Reading.finger(100 + Int(index), at: Self.start + index * 3600 + later)
+      let item = CountableItem(
+        .smbg, reading.measurement, marks: [], id: "\(device.format) \(index)",
+        deviceTime: reading.deviceTime,
+        placement: reading.placement, source: CountingSource(device))
+      return (reading, item)
+    }
+    let meter = Device(vendor: "Ascensia", model: "Contour Next", serial: "1", format: "contour")
+    let app = Device(vendor: "mySugr", model: "mySugr", format: "mysugr")
+    var (statistics, counting) = (Statistics(.init()), CountedOnce<GlucoseReading>())
+    for index in 0..<21 as Range<Int64> {
+      for (reading, item) in [stick(index, app, later: 0), stick(index, meter, later: 30)] {
+        counting.add(reading, item, at: reading.instant)
+      }
+    }
+    counting.finish()
+    while let (reading, item, verdict) = counting.next() { statistics.add(reading, verdict, item) }
+    let sticks = statistics.finish { _ in 0 }.total.fingerSticks
+    #expect(sticks.readings == 21 && sticks.perDay.number == 21)
+    #expect(sticks.lowRisk == .absent(.fewReadings(21, of: 30)))
+  }
+
+  // MARK: - The second sign
+
+  @Test(arguments: [6 * 3600, -3600, 900] as [Int64])
+  func theSameAmountsAtAConstantTimeApartHaveNoSum(shift: Int64) throws {
+    let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: shift), by: .day)
+    let doubt = try #require(result.doubts.first)
+    #expect(doubt.kind == .insulin && doubt.days >= 4)
+    #expect(doubt.shiftSeconds.map(abs) == abs(shift))
+    #expect(result.total.amounts.insulin.sum == nil && result.total.amounts.bolus.sum == nil)
+    #expect(result.total.amounts.insulin.perDay == .absent(.severalSources))
+    #expect(result.groups.allSatisfy { $0.amounts.insulin.sum == nil || $0.amounts.insulin.records == 0 })
+    #expect(result.sources.insulin.map(\.total) == [155, 155])
+  }
+
+  @Test func roundedAmountsHaveNoSumAndNoConstantTime() throws {
+    let result = Self.result(Self.doses(Self.diary) + Self.doses(Self.phone, later: 200, factor: 1.1))
+    let doubt = try #require(result.doubts.first)
+    #expect(doubt.shiftSeconds == nil && doubt.days == 5)
+  }
+
+  @Test func carbohydratesHaveASignOfTheirOwn() {
+    func meals(_ source: CountingSource, later: Int64) -> [Entry] {
+      (0..<4).map { Entry(kind: .food, amount: 40, seconds: $0 * 86400 + later, source: source) }
+    }
+    let result = Self.result(
+      meals(Self.diary, later: 0) + meals(Self.phone, later: 400) + Self.doses(Self.diary))
+    #expect(result.doubts.map(\.kind) == [.food])
+    #expect(result.total.amounts.carbohydrates.sum == nil && result.total.amounts.insulin.sum != nil)
+  }
+
+  @Test func otherTotalsFewDaysMatchedItemsAndBasalInsulinAreNoSign() {
+    let own = Self.doses(Self.diary)
+    #expect(Self.result(own + Self.doses(Self.phone, later: 400, factor: 0.5)).doubts.isEmpty)
+    #expect(Self.result(own + Self.doses(Self.phone, days: 2, later: 400)).doubts.isEmpty)
+    #expect(Self.result(own + Self.doses(Self.phone, later: 30)).doubts.isEmpty)
+    func basal(_ source: CountingSource, later: Int64) -> [Entry] {
+      (0..<9).map {
+        Entry(kind: .insulin, amount: 20, seconds: $0 * 86400 + later, source: source, subtype: "long")
+      }
+    }
+    #expect(Self.result(basal(Self.diary, later: 0) + basal(Self.phone, later: 600)).doubts.isEmpty)
+  }
+
+  @Test func aPersonsAnswerEndsTheDoubt() {
+    let entries = Self.doses(Self.diary) + Self.doses(Self.phone, later: 400)
+    #expect(Self.result(entries, rules: .all).total.amounts.insulin.sum == 310)
+    let both = CountingRules([CountDecision(.sources("mysugr", "apple-health"), .both)])
+    let summed = Self.result(entries, rules: both)
+    #expect(summed.doubts.isEmpty && summed.total.amounts.insulin.sum == 310)
+    let only = CountingRules([
+      CountDecision(.range(.insulin, since: nil, until: nil), .only, source: "mysugr")
+    ])
+    let chosen = Self.result(entries, rules: only)
+    #expect(chosen.doubts.isEmpty && chosen.total.amounts.insulin.sum == 155)
+    #expect(chosen.total.leftOut[.otherSource] == 20 && chosen.total.leftOut[.doubled] == 0)
+  }
+}
