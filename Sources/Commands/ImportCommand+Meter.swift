@@ -20,9 +20,9 @@ extension ImportCommand {
     }
     let ofExports: [(String, Bool)] = [
       ("--format", format != nil), ("--unit", unit != nil), ("--date-order", dateOrder != nil),
-      ("--device", device != nil), ("--map", map != nil), ("--rejects", rejects != nil),
+      ("--device", device != nil), ("--map", !map.isEmpty), ("--rejects", rejects != nil),
       ("--rejects-append", rejectsAppend),
-      ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty), ("--depth", depth != nil),
+      ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty), ("--depth", depth != nil), ("--force", force),
     ]
     if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
       throw ValidationError("\(name) is only for files, not for meters.")

@@ -70,12 +70,12 @@ struct ImportCommand: ClassifiedCommand {
     help: ArgumentHelp(
       "Columns of a generic table or of JSON objects, by role: time=ts,value=mgdl.",
       valueName: "role=column,…"))
-  var map: String?
+  var map: [String] = []
 
   @Option(
     name: .customLong("where"),
     help: ArgumentHelp(
-      "Import only rows of a generic table with this value in this column.",
+      "Import only rows of a table with this value in this column.",
       valueName: "column=value"))
   var rowsWhere: [String] = []
 
@@ -98,6 +98,9 @@ struct ImportCommand: ClassifiedCommand {
 
   @Flag(help: "Show again what 'glucoport undo' withdrew of this same input.")
   var again = false
+
+  @Flag(help: "Import values that are unlikely to be readings, or that contradict --unit.")
+  var force = false
 
   @Flag(help: "Preview; store nothing.")
   var dryRun = false
@@ -238,11 +241,21 @@ struct ImportCommand: ClassifiedCommand {
 
   /// `--map` as roles and columns.
   func columns() throws -> [String: String] {
-    guard let map else { return [:] }
-    guard let pairs = ColumnPairs.parse(map) else {
-      throw ValidationError("--map needs role=column pairs, such as time=ts,value=mgdl.")
+    var columns: [String: String] = [:]
+    for text in map {
+      guard let pairs = ColumnPairs.parse(text) else {
+        throw ValidationError("--map needs role=column pairs, such as time=ts,value=mgdl.")
+      }
+      for (role, column) in pairs {
+        if let other = columns[role], other != column {
+          throw ValidationError(
+            "--map names two columns for \(role): '\(other)' and '\(column)'. Import them one after the other, each "
+              + "with its own --device or --kind; for finger sticks beside a sensor add smbg=\(column).")
+        }
+        columns[role] = column
+      }
     }
-    return Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
+    return columns
   }
 
   /// `--where` as columns and their values.

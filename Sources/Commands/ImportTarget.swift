@@ -36,6 +36,7 @@ final class ImportTarget {
     options.kind = command.kind.flatMap { ReadingKind(name: $0) }
     options.columns = try command.columns()
     options.rows = try command.rowFilters()
+    options.force = command.force
     options.commandStart = command.start
   }
 

@@ -167,6 +167,36 @@ import Testing
     #expect(try ScratchFile(text).refusal() != nil)
   }
 
+  // MARK: Two series
+
+  @Test func capillaryValuesBesideThoseOfASensorAreFingerSticks() throws {
+    let text =
+      "Date,CGM (mg / dl),CBG (mg / dl)\n2026-05-01 07:00,101,\n2026-05-01 07:15,104,98\n2026-05-01 07:30,,97\n"
+    let file = try ScratchFile(text)
+    let readings = try file.readings().readings
+    #expect(readings.map(\.kind) == [.cbg, .cbg, .smbg, .smbg])
+    #expect(readings.compactMap { $0.measurement.quantity?.number } == [101, 104, 98, 97])
+    let export = try TextExport(text)
+    #expect(export.skipped.isEmpty && export.rejections.isEmpty && export.warnings.isEmpty)
+    // Named alone it is capillary, too.
+    let alone = try file.readings { $0.columns = ["time": "Date", "value": "CBG (mg / dl)"] }.readings
+    #expect(alone.map(\.kind) == [.smbg, .smbg])
+  }
+
+  @Test func fingerSticksBesideASensorCanBeNamed() throws {
+    let file = try ScratchFile(
+      "time,glucose_level,finger_stick\n2026-05-01 07:00,101,\n2026-05-01 07:05,104,98\n2026-05-01 07:10,102,97\n"
+        + "2026-05-01 07:15,103,\n")
+    #expect(try file.readings().readings.count == 4)
+    let both = try file.readings {
+      $0.columns = ["time": "time", "value": "glucose_level", "smbg": "finger_stick"]
+    }.readings
+    #expect(both.count { $0.kind == .smbg } == 2 && both.count { $0.kind == .cbg } == 4)
+    #expect(
+      try file.refusal { $0.columns = ["time": "time", "ketone": "glucose_level", "smbg": "finger_stick"] }?
+        .contains("beside the values of a sensor") == true)
+  }
+
   // MARK: Diary rows
 
   @Test func rowsOfADiaryThatHoldNoGlucoseAreCountedByNameAndNotRejected() throws {
@@ -220,7 +250,7 @@ import Testing
   private func ketones(zeros: Int, others: [String]) -> String {
     let cells = Array(repeating: "0.0", count: zeros) + others
     return "time,glucose (mg/dL),ketones\n"
-      + cells.enumerated().map { row, cell in "\(time(row)),101,\(cell)\n" }.joined()
+      + cells.enumerated().map { row, cell in "\(time(row)),\(90 + row % 40),\(cell)\n" }.joined()
   }
 
   @Test(arguments: [

@@ -31,6 +31,10 @@ import Testing
     let last = arguments.popLast()
     let path = try #require(last)
     while let option = arguments.popFirst() {
+      if option == "--force" {
+        options.force = true
+        continue
+      }
       let next = arguments.popFirst()
       let value = try #require(next)
       let pairs = ColumnPairs.parse(value)
@@ -54,9 +58,17 @@ import Testing
     ("Timestamp,Name,Value,Insulin Type\n2026-05-01 07:00,x,101,Rapid\n", 1),
     ("time,value\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
     // Neither the unit nor the order of day and month can be determined.
-    ("time,value\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 2),
+    ("time,value\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 1),
+    ("time,value\n2026-05-01 07:00,32\n2026-05-01 12:00,12\n", 2),
     ("time,value\n03/04/2026 07:00,5.4\n03/04/2026 12:00,12.1\n", 2),
-    ("time,value\n03/04/2026 07:00,5\n03/04/2026 12:00,12\n", 4),
+    ("time,value\n03/04/2026 07:00,32\n03/04/2026 12:00,12\n", 4),
+    ("time,glucose_kitchen\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 1),
+    ("time,CBG\n2026-05-01 07:00,101\n2026-05-01 12:00,140\n", 2),
+    // A row to pick and a column to name are one command.
+    (
+      "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n"
+        + "GlucoseMeasurement,104,2026-05-01 12:00\n", 1
+    ),
     ("time,glucose,bg\n2026-05-01 07:00,101,102\n", 2),
     ("start time,end time,glucose\n2026-05-01 07:00,2026-05-01 07:05,101\n", 2),
     ("start time,end time,glucose,bg\n2026-05-01 07:00,2026-05-01 07:05,101,102\n", 4),
@@ -69,7 +81,7 @@ import Testing
     ("time;value $(1) \\ \"a\"\n2026-05-01 07:00;101\n", 1),
     (#"[{"at":"2026-05-01T07:00:00Z","reading":{"value":101}}]"#, 1),
     ("userID,time,glucose\nA1,2026-05-01 07:00,101\nB2,2026-05-01 12:00,104\n", 2),
-    ("time,glucose\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 2),
+    ("time,glucose\n2026-05-01 07:00,5\n2026-05-01 12:00,12\n", 1),
     ("time,glucose (mg/dL)\n2026-05-01 07:00,5.4\n2026-05-01 12:00,12.1\n2026-05-02 12:00,6.1\n", 1),
     ("time,glucose mg/dl\n03/04/2026 07:00,101\n", 2),
     ("time,glucose mg/dl\n13/04/2026 07:00,101\n04/13/2026 07:00,101\n", 2),
@@ -117,6 +129,33 @@ import Testing
   func whereNamingColumnsWouldNotHelpItIsNotSuggested(_ text: String) throws {
     let refusal = try #require(try ScratchFile(text).refusal(), "\(text)")
     #expect(!refusal.contains("--map"), "\(refusal)")
+  }
+
+  /// Pasted one after the other, the commands of two columns lose nothing: each names a device of its own.
+  @Test func eachOfSeveralColumnsIsASeriesOfItsOwn() throws {
+    let file = try ScratchFile(
+      "Timestamp,Libre GL,Dexcom GL\n2026-05-01 07:00,101,102\n2026-05-01 07:05,99,98\n")
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("--device 'Libre GL'") && refusal.contains("--device 'Dexcom GL'"), "\(refusal)")
+  }
+
+  @Test func aHintNeverRepeatsWhatWasSaid() throws {
+    let file = try ScratchFile(
+      "class,value,occurred_at\nGlucoseMeasurement,101,2026-05-01 07:00\nStepCount,90,2026-05-01 07:05\n")
+    let refusal = try file.refusal {
+      $0.rows = [RowFilter(column: "class", value: "GlucoseMeasurement")]
+    }
+    let count = refusal?.components(separatedBy: "--where class=").count ?? 0
+    #expect(count == 2, "\(refusal ?? "read")")
+  }
+
+  @Test func aMapOfColumnsThatAreNotThereShowsAnExample() throws {
+    let file = try ScratchFile("Date;Clock;Sugar level\n2026-05-01;07:00;101\n2026-05-01;12:00;140\n")
+    let refusal = try #require(try file.refusal { $0.columns = ["time": "when", "value": "level"] })
+    #expect(refusal.contains("columns: 'Date', 'Clock', 'Sugar level'. For example:\n"), "\(refusal)")
+    let commands = try commands(in: refusal)
+    #expect(commands.count == 1)
+    for command in commands { #expect(try run(command).count == 2) }
   }
 
   @Test func aTableWithoutAHeaderIsToldToHaveOne() throws {

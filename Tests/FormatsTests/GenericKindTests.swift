@@ -34,7 +34,7 @@ import Testing
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "cbg (inferred)")
   }
 
-  @Test(arguments: [30.0, 60, 240])
+  @Test(arguments: [30.0, 45, 100])
   func aGridThatIsTooWideIsNone(_ minutes: Double) throws {
     #expect(try kind(table((0..<200).map { Double($0) * minutes })) == "smbg (inferred)")
   }
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func theKindIsSettledWithDaysAndMonthsByTheSameRows() throws {
-    let rows = (10..<40).map { "03/04/2026 08:\($0),101\n" }.joined()
+    let rows = (10..<40).map { "03/04/2026 08:\($0),1\($0)\n" }.joined()
     let export = try TextExport("time,glucose\n" + rows) { $0.dateOrder = "mdy" }
     #expect(export.decision("kind") == "cbg (inferred)")
     #expect(export.readings.first?.deviceTime.text == "2026-03-04T08:10:00")

@@ -17,7 +17,8 @@ import Testing
     "Benutzer", "Proband", "Patienten-ID", "utilisateur", "usuario", "paciente", "utente", "paziente",
     "gebruiker",
     "patiënt", "utilizador", "pacjent", "bruger", "användare", "bruker", "pasient", "full name", "Nachname",
-    "email",
+    "email", "MRN", "Medical Record Number", "NHS number", "sid", "uid", "USUBJID", "subjid", "pet", "dog",
+    "animal_id", "rfid", "badge", "PtNum", "case_id",
   ])
   func aTableOfSeveralPersonsIsRefusedUntilOneIsPicked(_ name: String) throws {
     let file = try ScratchFile("\(name),time,glucose\n\(Self.rows)")
@@ -55,7 +56,7 @@ import Testing
   @Test func aBareIDIsThatOfPersonsWhereItComesAgainAndAgain() throws {
     let rows = (0..<9).map { "\($0 < 5 ? 1 : 2),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(rows)").refusal()?.contains("distinguishes persons") == true)
-    let numbered = (0..<9).map { "\($0),2026-05-0\($0 + 1) 07:00,101\n" }.joined()
+    let numbered = (0..<9).map { "\($0),2026-05-0\($0 + 1) 07:0\($0),101\n" }.joined()
     #expect(try ScratchFile("id,time,glucose\n\(numbered)").readings().readings.count == 9)
   }
 
@@ -126,11 +127,13 @@ import Testing
     #expect(picked.readings.count == 1 && picked.isTruncated)
   }
 
-  @Test func aValueThatNoRowHasIsReported() throws {
-    let export = try TextExport("userID,time,glucose\n\(Self.rows)") {
-      $0.rows = [RowFilter(column: "userID", value: "a1")]
-    }
-    #expect(export.readings.isEmpty && export.warnings.contains { $0.contains("no row has this value") })
+  @Test func aValueThatNoRowHasRefusesTheInput() throws {
+    let file = try ScratchFile("userID,time,glucose\n\(Self.rows)")
+    let refusal = try file.refusal { $0.rows = [RowFilter(column: "userID", value: "a1")] }
+    #expect(refusal?.contains("no row has the value of --where in 'userID'") == true, "\(refusal ?? "read")")
+    // Nothing to pick from is no mistake.
+    let empty = try ScratchFile("userID,time,glucose (mg/dL)\n")
+    #expect(try empty.readings { $0.rows = [RowFilter(column: "userID", value: "A1")] }.readings.isEmpty)
   }
 
   @Test func aColumnThatIsNotThereIsNamedAsMissing() throws {
@@ -140,11 +143,53 @@ import Testing
     #expect(refusal?.contains("no column has the name in --where") == true)
   }
 
-  @Test func onlyTablesHaveRowsToPick() throws {
-    let url = Repository.samples.appending(path: "clarity/clarity-mgdl-en.csv")
-    var options = try Rendering.options()
-    options.rows = [RowFilter(column: "Index", value: "1")]
-    #expect(throws: Failure.self) { try ExportReader(path: url.path, options: options) }
+  @Test func linesWithoutColumnsHaveNoRowsToPick() throws {
+    let text = "\"2016-05-14 07:31:00\",\"112.00\",\"Before Meal\",\"blood sample\",\"x\"\n"
+    let refusal = try ScratchFile(text).refusal { $0.rows = [RowFilter(column: "Index", value: "1")] }
+    #expect(refusal?.contains("--where picks rows of a table with a header") == true, "\(refusal ?? "read")")
+  }
+
+  // MARK: Persons by what their rows do
+
+  /// Rows of two series five minutes apart, each with a word in one more column.
+  private func table(_ word: (Int) -> String, rows: Int = 200, minutes: (Int) -> Int) -> String {
+    (0..<rows).reduce(into: "time,glucose (mg/dL),column\n") { text, row in
+      let time = DeviceTime(seconds: 1_777_600_000 + Int64(minutes(row)) * 60).text
+      text += "\(time),\(90 + row * 37 % 71),\(word(row))\n"
+    }
+  }
+
+  @Test func aColumnThatDividesReadingsIntoSeriesAtTheSameTimesIsAskedFor() throws {
+    let names = ["Rex", "Bella"]
+    for text in [
+      table({ names[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
+      table({ names[$0 % 2] }, minutes: { $0 / 2 * 5 }),
+      // One after the other.
+      table({ names[$0 / 100] }, minutes: { $0 % 100 * 5 + $0 / 100 }),
+    ] {
+      let file = try ScratchFile(text)
+      let refusal = try #require(try file.refusal())
+      #expect(refusal.contains("'column' divides the readings") && !refusal.contains("Rex"), "\(refusal)")
+      #expect(
+        try file.readings { $0.rows = [RowFilter(column: "column", value: "Rex")] }.readings.count == 100)
+      let devices = ["time": "time", "value": "glucose (mg/dL)", "device": "column"]
+      #expect(try file.readings { $0.columns = devices }.readings.count == 200)
+    }
+  }
+
+  @Test func aColumnThatSaysSomethingOfOneSeriesIsNoPersons() throws {
+    let words = ["good", "poor", "fair"]
+    for text in [
+      table({ words[$0 * 7 % 5 % 3] }, minutes: { $0 * 5 }),
+      table({ words[$0 / 20 % 2] }, minutes: { $0 * 5 }),
+      table({ _ in "good" }, minutes: { $0 * 5 }), table({ "\($0) ok" }, minutes: { $0 * 5 }),
+      // Finger sticks at meals.
+      table({ words[$0 % 3] }, minutes: { $0 * 290 + $0 % 7 }),
+      // Not in each row.
+      table({ $0 == 120 ? "" : words[$0 % 2] }, minutes: { $0 / 2 * 5 + $0 % 2 * 2 }),
+    ] {
+      #expect(try ScratchFile(text).readings().readings.count == 200)
+    }
   }
 
   @Test func aPersonsNameIsNotShown() throws {

@@ -63,12 +63,16 @@ import Testing
     #expect(export.readings.isEmpty && export.rejections.count == 1)
   }
 
-  @Test func usersAreDistinguishedWithoutTheirIds() throws {
+  @Test func severalUsersAreRefusedUntilOneIsPickedAndNeverNamed() throws {
     let points = ["anna", "berta"].map { Self.point(Self.glucose(), header: #","user_id":"\#($0)""#) }
-    let export = try TextExport("[\(points.joined(separator: ","))]")
-    #expect(
-      export.devices.count == 2 && export.warnings == ["readings of 2 people: each has a separate device"])
-    #expect(export.devices.allSatisfy { !$0.model.contains("anna") && !$0.model.contains("berta") })
+    let text = "[\(points.joined(separator: ","))]"
+    let failure = try #require(throws: Failure.self) { _ = try TextExport(text) }
+    #expect(failure.message.contains("--where header.user_id=1") && !failure.message.contains("anna"))
+    let devices = try ["1", "2"].flatMap { number in
+      try TextExport(text) { $0.rows = [RowFilter(column: "header.user_id", value: number)] }.devices
+    }
+    #expect(Set(devices).count == 2)
+    #expect(devices.allSatisfy { !$0.model.contains("anna") && !$0.model.contains("berta") })
   }
 
   @Test func otherJSONIsNotOpenMHealth() throws {

@@ -44,7 +44,7 @@ import Testing
     (Array(repeating: 112, count: 99) + [17], .milligramsPerDecilitre), ([0, 112], .milligramsPerDecilitre),
   ])
   func aUnitIsSettledByAllValues(_ values: [Double], _ unit: GlucoseUnit) throws {
-    var survey = UnitSurvey(given: nil)
+    var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
     try survey.settle()
     #expect(survey.unit == unit)
@@ -52,7 +52,7 @@ import Testing
 
   @Test(arguments: [[20.0], [5.6, 112], [35, 36], [35.5]])
   func aUnitThatIsOpenIsNot(_ values: [Double]) {
-    var survey = UnitSurvey(given: nil)
+    var survey = UnitSurvey(given: nil, isForced: false)
     for value in values { survey.note(value) }
     #expect(throws: Failure.self) { try survey.settle() }
   }

@@ -43,6 +43,52 @@ struct GenericImportTests {
     #expect(try StoreFile(program.store).count("reading") == 2)
   }
 
+  @Test func aValueThatNoRowHasEndsWithStatus65() async throws {
+    let program = try Program()
+    let outcome = try await program.run("import", "-", "--where", "userID=C3", input: Self.persons)
+    #expect(outcome.status == 65, "\(outcome.errors)")
+    #expect(outcome.errors.contains("no row has the value of --where"))
+  }
+
+  @Test func bothSeriesOfATableAreImportedAtOnceAndTheCommandsOfOneLoseNothing() async throws {
+    let program = try Program()
+    let rows = (0..<60).map { row in
+      "2026-05-01 \(row / 12 + 10):\(row % 12 < 2 ? "0" : "")\(row % 12 * 5),\(90 + row * 7 % 60),"
+        + (row % 6 == 0 ? "\(91 + row * 7 % 60)" : "") + "\n"
+    }
+    let table = try program.write("Date,CGM (mg/dl),CBG (mg/dl)\n" + rows.joined(), to: "both.csv")
+    let outcome = try await program.run("import", table)
+    #expect(outcome.status == 0 && outcome.output.contains("new 70"), "\(outcome.output)\(outcome.errors)")
+    let store = program.path("one by one.db")
+    for column in ["CGM (mg/dl)", "CBG (mg/dl)"] {
+      let one = try await program.run(
+        "import", "--store", store, "--map", "time=Date", "--map", "value=\(column)", table)
+      #expect(one.status == 0, "\(one.errors)")
+    }
+    #expect(try StoreFile(store).count("reading") == 70)
+  }
+
+  @Test func twoColumnsForOneRoleAreRefused() async throws {
+    let program = try Program()
+    let outcome = try await program.run(
+      "import", "-", "--map", "time=a,value=b", "--map", "value=c", input: "a,b,c\n2026-05-01 07:00,101,99\n")
+    #expect(outcome.status == 64 && outcome.errors.contains("two columns for value"), "\(outcome.errors)")
+  }
+
+  @Test func whatCanBeNoGlucoseIsRefusedUntilItIsForced() async throws {
+    let program = try Program()
+    let rows = (0..<30).map { "2026-05-\($0 < 9 ? "0" : "")\($0 + 1) 08:00,\(90 + $0 * 7 % 60)\n" }.joined()
+    let path = try program.write("time,glucose (mg/dL)\n" + rows, to: "daily.csv")
+    let refused = try await program.run("import", path)
+    #expect(refused.status == 65 && refused.output == "", "\(refused.errors)")
+    #expect(!FileManager.default.fileExists(atPath: program.store))
+    let command = try #require(
+      refused.errors.split(separator: "\n").last { $0.hasPrefix("  glucoport import ") })
+    #expect(command.contains("--force"))
+    let pasted = try await program.shell(String(command))
+    #expect(pasted.status == 0 && pasted.output.contains("new 30"), "\(pasted.errors)")
+  }
+
   /// The rows of a second person may come later, when those of the first are stored already.
   @Test func aLivePipeOfATableWithPersonsIsRefusedUntilOneIsPicked() async throws {
     let program = try Program()

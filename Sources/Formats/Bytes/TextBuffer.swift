@@ -79,6 +79,24 @@ final class TextBuffer {
     }
   }
 
+  /// Moves past the next place of a text in the window; without one, to where the rest of the window may begin it.
+  ///
+  /// - Returns: whether the window had it.
+  func find(_ wanted: [UInt8]) -> Bool {
+    while end - start >= wanted.count,
+      let found = memchr(base + start, Int32(wanted[0]), end - start - wanted.count + 1)
+    {
+      start = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+      if memcmp(found, wanted, wanted.count) == 0 {
+        start += wanted.count
+        return true
+      }
+      start += 1
+    }
+    start = max(start, end - wanted.count + 1)
+    return false
+  }
+
   /// The end-of-file mark of old systems, which is behind the last byte and belongs to no cell.
   private func dropEndMark() {
     while end > start, base[end - 1] == 0x1A { end -= 1 }

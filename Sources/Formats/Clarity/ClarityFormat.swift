@@ -31,6 +31,7 @@ struct ClarityFormat: ExportFormat {
   private var dates: DateOrderSurvey
   private var order: (DateOrder, Decision.Basis)?
   private let unusualNames: [String]
+  let joinMark: String?
 
   static func recognise(
     _ head: InputHead, options: ExportOptions
@@ -44,6 +45,7 @@ struct ClarityFormat: ExportFormat {
     self.options = options
     columns = header.meaning
     unusualNames = header.meaning.warnings(header.cells)
+    joinMark = header.cells.indices.contains(1) ? header.cells[1] : nil
     units = [header.meaning.unit]
     decimalMark = DecimalMarkSurvey(presumed: header.delimiter == UInt8(ascii: ";") ? .comma : .point)
     glucose = Self.reader(header.meaning.unit, mark: decimalMark.mark)
@@ -55,6 +57,13 @@ struct ClarityFormat: ExportFormat {
     if hasOpenDates, dates.isGiven { try settle() }
   }
 
+  /// A header begins an export; the name follows it in rows without a time, as the information on the patient.
+  static func personRow(_ row: Row) -> PersonRow {
+    guard row.count > 5 else { return .other }
+    if !row[1].isEmpty { return row[1].trimmed[0] &- 0x30 <= 9 ? .other : .start }
+    return row[4].isEmpty || !row[5].isEmpty ? .other : .name(row[4].trimmed.text)
+  }
+
   var isOpen: Bool { hasOpenDates && !dates.isGiven }
 
   mutating func survey(_ row: Row) {
@@ -63,6 +72,7 @@ struct ClarityFormat: ExportFormat {
   }
 
   mutating func settle() throws {
+    guard hasOpenDates, order == nil else { return }
     order = try dates.settle(halfDayMeansMonthFirst: false, languagePutsDayFirst: false)
   }
 

@@ -14,70 +14,81 @@ struct GenericAdvice {
   func text(for problem: GenericProblem) -> String {
     let commands = Array(commands(for: problem).prefix(Self.maxCommands))
     if commands.isEmpty { return "" }
+    if problem.areSeries, !problem.isDoubtful {
+      return ". Import each column of your own sensors or meters as a separate device:"
+        + commands.map { "\n  " + $0 }.joined()
+    }
     let lead =
       problem.isDoubtful ? "If its values are glucose, import them with:" : "Import what you need with:"
     return ". " + lead + commands.map { "\n  " + $0 }.joined()
   }
 
   private func commands(for problem: GenericProblem) -> [String] {
-    if problem.rows.isEmpty { return problem.choices.flatMap { commands(naming: $0, rows: []) } }
+    if problem.rows.isEmpty {
+      return problem.choices.flatMap { commands(naming: $0, rows: [], of: problem) }
+    }
     return problem.rows.flatMap { row in
-      guard isPlain(row.value) else { return [String]() }
-      if problem.isDoubtful { return problem.choices.flatMap { commands(naming: $0, rows: [row]) } }
+      guard row.value.isPlainInCommands, !options.rows.contains(row) else { return [String]() }
+      if problem.isDoubtful {
+        return problem.choices.flatMap { commands(naming: $0, rows: [row], of: problem) }
+      }
       var options = options
       options.rows.append(row)
+      // A command that only leads to the next question is completed by its answer.
+      let wish = GenericFinding.Wish(options)
+      let finding = GenericFinding.find(head, wish) ?? GenericFinding.findByCells(head, wish)
+      if let next = finding?.problem {
+        return next.choices.flatMap { commands(naming: $0, rows: [row], of: next) }
+      }
       return [ImportHint(options: options).command]
     }
   }
 
   /// The commands that name these columns, with the unit and the order of dates where the head leaves them open.
-  private func commands(naming columns: GenericColumns, rows: [RowFilter]) -> [String] {
+  private func commands(
+    naming columns: GenericColumns, rows: [RowFilter], of problem: GenericProblem
+  ) -> [String] {
     var options = options
     options.format = nil
     options.rows += rows
-    for role in [GenericRole.time, .date, .clock, .value, .ketone] where columns[role] >= 0 {
-      guard let name = nameInCommands(columns[role]) else { return [] }
+    for role in [GenericRole.time, .date, .clock, .value, .smbg, .ketone] where columns[role] >= 0 {
+      guard let name = finding.nameInCommands(columns[role]) else { return [] }
       options.columns[role.name] = name
     }
-    let wish = GenericFinding.Wish(map: options.columns, rows: options.rows)
+    // Values of two series would be taken for one that changed.
+    if problem.areSeries, problem.choices.count > 1, options.device == nil {
+      options.device = options.columns["value"]
+    }
     guard options.columns["value"] != nil || options.columns["ketone"] != nil,
-      let mapped = GenericFinding.find(head, wish), mapped.hasTimes || mapped.header.rows.isEmpty
+      let mapped = GenericFinding.find(head, GenericFinding.Wish(options)),
+      mapped.hasTimes || mapped.header.rows.isEmpty
     else { return [] }
-    let units: [GlucoseUnit?] = unitIsOpen(mapped) ? GlucoseUnit.allCases : [options.unit]
+    let kinds: [ReadingKind?] = problem.kinds.isEmpty ? [options.kind] : problem.kinds
+    let units: [GlucoseUnit?] = openUnits(mapped) ?? [options.unit]
     let orders: [String?] =
       orderIsOpen(mapped, options) ? DateOrder.allCases.map(\.rawValue) : [options.dateOrder]
     return units.flatMap { unit in
-      orders.map { order in
-        options.unit = unit
-        options.dateOrder = order
-        return ImportHint(options: options).command
+      orders.flatMap { order in
+        kinds.map { kind in
+          options.unit = unit
+          options.dateOrder = order
+          options.kind = kind
+          return ImportHint(options: options).command
+        }
       }
     }
   }
 
-  /// A column's name as `--map` takes it; nil where it has none.
-  private func nameInCommands(_ place: Int) -> String? {
-    let name = finding.header.names[place].split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let folded = foldedHeader(name)
-    let twins = finding.header.names.count { foldedHeader($0) == folded }
-    return folded.isEmpty || twins != 1 || !isPlain(name) ? nil : name
-  }
-
-  /// Whether a text can be in a command on a terminal.
-  private func isPlain(_ text: String) -> Bool {
-    !text.isEmpty && text.count <= 120
-      && !text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
-  }
-
-  private func unitIsOpen(_ mapped: GenericFinding) -> Bool {
-    var units = GenericUnits(mapped, given: options.unit)
-    guard units.isOpen else { return false }
+  /// The units that the values may have; nil where the head settles the unit.
+  private func openUnits(_ mapped: GenericFinding) -> [GlucoseUnit]? {
+    var units = GenericUnits(mapped, given: options.unit, isForced: true)
+    guard units.isOpen else { return nil }
     for cell in mapped.header.cells(mapped.columns[.value]) { cell.withField { units.note($0, in: .absent) } }
     do {
       try units.settle()
-      return false
+      return nil
     } catch {
-      return true
+      return units.choices
     }
   }
 

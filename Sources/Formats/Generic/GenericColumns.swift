@@ -4,7 +4,9 @@ import Logbook
 
 /// What a column of a generic input holds. The names are those of `--map`.
 enum GenericRole: Int, CaseIterable {
-  case time, date, clock, value, ketone, unit, kind, control, device, serial, note, carbs, insulin, tick
+  case time, date, clock, offset, value, smbg, ketone, unit, kind, control, device, serial, note, carbs,
+    insulin,
+    tick
 
   var name: String { String(describing: self) }
 
@@ -19,6 +21,8 @@ struct GenericColumns: Equatable {
   private var places = [Int](repeating: -1, count: GenericRole.allCases.count)
   /// The columns that say whose a row is, and those that `--where` names.
   var watched: [Int] = []
+  /// Columns of words that may be names of persons.
+  var series: [Int] = []
 
   @inline(__always) subscript(role: GenericRole) -> Int {
     get { places[role.rawValue] }
@@ -42,6 +46,7 @@ struct GenericColumns: Equatable {
     var moved = self
     for role in roles { moved[role] = place(self[role]) }
     moved.watched = watched.map(place)
+    moved.series = series.map(place)
     return moved
   }
 }
@@ -85,6 +90,21 @@ struct GenericHeader {
   mutating func readTitle(_ rows: some Sequence<[String]>) {
     let words = rows.joined().map(HeaderWords.init)
     titleNamesGlucose = words.contains(where: \.mentionsGlucose) && !words.contains(where: \.namesOther)
+  }
+
+  /// The header with those of its rows that a person picked; with all of them where none is among the first rows.
+  func picked(by filters: [RowFilter]) -> GenericHeader {
+    let trimmed = { (text: String) in text.withField { Array($0.trimmed.bytes) } }
+    let picks = filters.compactMap { filter in
+      place(of: filter.column).map { (place: $0, value: trimmed(filter.value)) }
+    }
+    guard !picks.isEmpty else { return self }
+    var header = self
+    let rows = rows.filter { row in
+      picks.allSatisfy { row.indices.contains($0.place) && trimmed(row[$0.place]) == $0.value }
+    }
+    if !rows.isEmpty { header.rows = rows }
+    return header
   }
 
   /// The cells of a column that are filled.

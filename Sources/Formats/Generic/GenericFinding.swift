@@ -24,6 +24,15 @@ struct GenericFinding {
   struct Wish {
     var map: [String: String] = [:]
     var rows: [RowFilter] = []
+    var kind: ReadingKind?
+
+    init() {}
+
+    init(_ options: ExportOptions) {
+      map = options.columns
+      rows = options.rows
+      kind = options.kind
+    }
   }
 
   /// - Parameter wish: without a map the columns are found by their names and content.
@@ -82,7 +91,7 @@ struct GenericFinding {
     }
     let words = filled.map(HeaderWords.init)
     return words.contains(where: \.isTime)
-      && words.contains { $0.isGlucose || $0.isValue || $0.isKetone || $0.isMeal || $0.mentionsGlucose }
+      && words.contains { $0.isGlucose || $0.mentionsValue || $0.isKetone || $0.isMeal }
   }
 
   private static func findInObjects(_ head: InputHead, _ wish: Wish) -> GenericFinding? {
@@ -96,15 +105,16 @@ struct GenericFinding {
 
   /// The finding of a table or of objects whose names say nothing of times and glucose, by the cells alone: for
   /// advice, never to read by.
-  static func findByCells(_ head: InputHead) -> GenericFinding? {
-    if head.isJSON { return inferred(header(ofObjects: head), []) }
+  static func findByCells(_ head: InputHead, _ wish: Wish = Wish()) -> GenericFinding? {
+    if head.isJSON { return inferred(header(ofObjects: head).picked(by: wish.rows), wish) }
     for delimiter in InputHead.delimiters {
       let rows = head.rows(delimiter)
       for place in rows.indices.dropLast() where rows[place].count > 1 {
         let own = Array(rows[(place + 1)...])
         let matching = own.filter { $0.count == rows[place].count && holdsTime($0) }
         guard mayBeNames(rows[place]), matching.count * 2 > own.count else { continue }
-        var finding = inferred(GenericHeader(names: rows[place], rows: own), [])
+        let header = GenericHeader(names: rows[place], rows: own).picked(by: wish.rows)
+        var finding = inferred(header, wish)
         finding.delimiter = delimiter
         return finding
       }
@@ -126,11 +136,12 @@ struct GenericFinding {
 
   /// The finding for a row taken as the header; nil when it cannot be one.
   private static func judge(_ header: GenericHeader, _ wish: Wish) -> GenericFinding? {
+    let header = header.picked(by: wish.rows)
     guard wish.map.isEmpty else { return mapped(header, wish) }
-    guard header.words.contains(where: { $0.isTime || $0.isGlucose || $0.isValue }) else { return nil }
-    var finding = inferred(header, wish.rows)
+    guard header.words.contains(where: { $0.isTime || $0.isGlucose || $0.mentionsValue }) else { return nil }
+    var finding = inferred(header, wish)
     if finding.problem != nil, header.isOneShort {
-      let shifted = inferred(header.shifted, wish.rows)
+      let shifted = inferred(header.shifted, wish)
       if shifted.problem == nil { finding = shifted }
     }
     return finding
@@ -158,6 +169,10 @@ extension GenericFinding {
     }
     finding.addOptionalColumns(besides: Set(wish.map.keys))
     guard finding.watchRows(wish.rows) else { return nil }
+    // A person who names the columns knows of the offsets that are not among them.
+    if wish.map[GenericRole.offset.name] == nil, finding.settleOffsets() != nil {
+      finding.columns[.offset] = -1
+    }
     return finding
   }
 
@@ -180,7 +195,19 @@ extension GenericFinding {
       }
     }
     columns.watched = watches.map(\.place)
+    columns.series = header.names.indices.filter(mayNameSeries)
     return true
+  }
+
+  /// Whether a column may hold names of persons, whatever it is called: words of which each is in many rows.
+  private func mayNameSeries(_ place: Int) -> Bool {
+    let words = header.words[place]
+    guard !columns.isUsed(place), !words.name.isEmpty, !words.isTime, !words.isRowType, !words.isOfSensor,
+      words.role == nil
+    else { return false }
+    let cells = header.cells(place)
+    return !cells.isEmpty && cells.count == header.rows.count && Set(cells).count * 2 <= cells.count + 1
+      && cells.allSatisfy { CellContent($0) == .text }
   }
 
   /// Whether the mapped column of times holds any.
@@ -193,158 +220,25 @@ extension GenericFinding {
 // MARK: - Columns found by name and content
 
 extension GenericFinding {
-  private static func inferred(_ header: GenericHeader, _ rows: [RowFilter]) -> GenericFinding {
+  private static func inferred(_ header: GenericHeader, _ wish: Wish) -> GenericFinding {
     var finding = GenericFinding(header: header)
     finding.addOptionalColumns(besides: [])
     let timeProblem = finding.findTime()
-    let valueProblem = finding.findValue()
+    let valueProblem = finding.findValue(given: wish.kind)
     finding.problem =
       timeProblem?.with(values: finding.columns, or: valueProblem)
       ?? valueProblem?.with(times: finding.columns)
-    if !finding.watchRows(rows) {
+    if !finding.watchRows(wish.rows) {
       finding.problem = GenericProblem("no column has the name in --where")
     }
-    if finding.problem == nil { finding.problem = finding.rowTypeProblem(rows) ?? finding.otherUnitProblem }
+    if finding.problem == nil {
+      finding.problem =
+        finding.rowTypeProblem(wish.rows) ?? finding.otherUnitProblem ?? finding.settleOffsets()
+    }
     return finding
   }
 
-  /// Finds the column of times, or those of dates and times of day; else says what is wrong.
-  private mutating func findTime() -> GenericProblem? {
-    let all = header.names.indices
-    let named = all.filter { header.words[$0].isTime }
-    if header.rows.allSatisfy({ row in row.allSatisfy(\.isEmpty) }) { return findTimeByName(named) }
-    let contents = all.map(header.content)
-    let whole = all.filter { contents[$0] == .time || (contents[$0] == .epoch && header.words[$0].isTime) }
-    let dates = all.filter { contents[$0] == .date }
-    let clocks = all.filter { contents[$0] == .clock }
-    if whole.count == 1 {
-      columns[.time] = whole[0]
-      return nil
-    }
-    if whole.count > 1 {
-      return GenericProblem(
-        "several columns hold times: \(quoted(whole))", choices: whole.map { GenericColumns(time: $0) })
-    }
-    if dates.count == 1, clocks.count == 1 {
-      columns[.date] = dates[0]
-      columns[.clock] = clocks[0]
-      return nil
-    }
-    if header.words.filter(\.isMeal).count > 1 { return mealProblem }
-    if let date = dates.first, clocks.isEmpty {
-      return GenericProblem(
-        "the column \(quoted([date])) holds dates without a time of day, but a reading needs one; "
-          + "also export the time")
-    }
-    if dates.count > 0 {
-      return GenericProblem(
-        "dates and times of day are in several columns: \(quoted(dates + clocks))",
-        choices: dates.flatMap { date in clocks.map { GenericColumns(date: date, clock: $0) } })
-    }
-    if let serial = all.first(where: { contents[$0] == .serial && header.words[$0].isTime }) {
-      return GenericProblem(
-        "the column \(quoted([serial])) holds day numbers of a spreadsheet",
-        choices: [GenericColumns(time: serial)])
-    }
-    return GenericProblem(
-      named.isEmpty
-        ? "no column holds times" : "the times in \(quoted(named)) have a form that glucoport does not know")
-  }
-
-  private var mealProblem: GenericProblem {
-    GenericProblem(
-      "this is a table of meals by day: it has no times, but a reading needs one; export the readings as a list"
-    )
-  }
-
-  /// A header without rows: the names alone say that it is an export, of nothing so far.
-  private mutating func findTimeByName(_ named: [Int]) -> GenericProblem? {
-    if named.count == 1 {
-      columns[.time] = named[0]
-      return nil
-    }
-    if named.count == 2 {
-      columns[.date] = named[0]
-      columns[.clock] = named[1]
-      return nil
-    }
-    return GenericProblem(
-      named.isEmpty
-        ? "no column is named for times" : "several columns are named for times: \(quoted(named))")
-  }
-
-  /// Finds the column of values; else says what is wrong.
-  private mutating func findValue() -> GenericProblem? {
-    let free = header.names.indices.filter { !columns.isUsed($0) && holdsValues($0) }
-    if let ketone = free.first(where: { header.words[$0].isKetone }) { columns[.ketone] = ketone }
-    let named = free.filter { header.words[$0].isGlucose }
-    if named.count == 1 {
-      columns[.value] = named[0]
-      return nil
-    }
-    if named.count > 1 { return severalProblem(named) }
-    let nameless = free.filter { header.words[$0].isValue }
-    if nameless.count > 1 { return severalProblem(nameless) }
-    if nameless.count == 1 { return takeNameless(nameless[0]) }
-    if columns[.ketone] >= 0 { return nil }
-    if header.words.filter(\.isMeal).count > 1 { return mealProblem }
-    let isOfOthers = header.words.contains(where: \.namesOther)
-    let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
-    return GenericProblem(
-      "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
-  }
-
-  private func severalProblem(_ places: [Int]) -> GenericProblem {
-    GenericProblem(
-      "several columns may hold glucose: \(quoted(places))",
-      choices: places.map { GenericColumns(value: $0) },
-      isDoubtful: !header.words[places[0]].isGlucose)
-  }
-
-  /// Whether a person who says so may be right that a column holds glucose.
-  private func mayBeGlucose(_ place: Int) -> Bool {
-    let words = header.words[place]
-    return !words.name.isEmpty && !words.isTime && !words.namesOther && !words.namesNoValue && !words.isPerson
-      && !words.isBareID && !["index", "#"].contains(words.name)
-  }
-
-  /// Takes a column whose name does not say of what its values are, where something beside it does.
-  private mutating func takeNameless(_ place: Int) -> GenericProblem? {
-    let choices = [GenericColumns(value: place)]
-    let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }
-    if header.words[place].isSugar, others.contains(where: { header.words[$0].namesFood }) {
-      return GenericProblem("no column is named for glucose, and \(quoted([place])) is for food")
-    }
-    if let other = others.first {
-      return GenericProblem(
-        "the column \(quoted([place])) does not say that it holds glucose, and \(quoted([other])) is of "
-          + "something else", choices: choices, isDoubtful: true)
-    }
-    if columns[.unit] >= 0, !header.cells(columns[.unit]).contains(where: GenericUnits.isOfGlucose) {
-      columns[.unit] = -1
-    }
-    let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
-    if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
-      needsKindWord = true
-    } else if let names = placeOfOtherNames {
-      // Laboratories measure much else in the units of glucose.
-      let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
-      return GenericProblem(
-        "the column \(quoted([names])) names things other than glucose",
-        choices: named.isEmpty ? [] : choices,
-        rows: named.sorted().map { RowFilter(column: header.names[names], value: $0) })
-    } else if columns[.unit] >= 0 {
-      needsUnitWord = !header.titleNamesGlucose
-    } else if !header.titleNamesGlucose {
-      return GenericProblem(
-        "the column \(quoted([place])) does not say that it holds glucose", choices: choices, isDoubtful: true
-      )
-    }
-    columns[.value] = place
-    return nil
-  }
-
-  private func holdsValues(_ column: Int) -> Bool {
+  func holdsValues(_ column: Int) -> Bool {
     switch header.content(column) {
     // Epochs and serials are numbers out of range, reported row by row.
     case .number, .valueWord, .empty: true
@@ -365,11 +259,20 @@ extension GenericFinding {
       switch role {
       case .unit where !header.cells(place).contains(where: isUnit): continue
       case .kind where !header.cells(place).contains(where: { KindWord($0) != nil }): continue
+      case .offset where !holdsOffsets(place): continue
       default: columns[role] = place
       }
     }
     guard columns[.kind] < 0, !mapped.contains(GenericRole.kind.name) else { return }
     if let place = placeOfKindWords { columns[.kind] = place }
+  }
+
+  /// Whether a column holds offsets of times: texts such as `+02:00`, or numbers where the name says so.
+  private func holdsOffsets(_ place: Int) -> Bool {
+    let isNumbered = header.words[place].hasStem(["offset"]) && header.words[place].name != "offset"
+    return header.cells(place).contains { cell in
+      cell.withField { $0.trimmed.utcOffset != nil || (isNumbered && $0.trimmed.numericOffset != nil) }
+    }
   }
 
   /// A column, whatever its name, of which each cell is a word for a kind: `CGM` and `Fingerstick` under `Source`.
@@ -384,7 +287,7 @@ extension GenericFinding {
   }
 
   /// A column whose cells all say of what their row's value is, some of something else than glucose.
-  private var placeOfOtherNames: Int? {
+  var placeOfOtherNames: Int? {
     header.names.indices.first { place in
       let words = columns.isUsed(place) ? [] : header.cells(place).map(HeaderWords.init)
       return words.contains(where: \.namesOther) && words.allSatisfy { $0.namesOther || $0.mentionsGlucose }
@@ -423,6 +326,14 @@ extension GenericFinding {
       "the column \(quoted([others])) holds no unit of glucose", choices: [columns], isDoubtful: true)
   }
 
+  /// A column's name as `--map` takes it; nil where it has none.
+  func nameInCommands(_ place: Int) -> String? {
+    let name = header.names[place].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let folded = foldedHeader(name)
+    let twins = header.names.count { foldedHeader($0) == folded }
+    return folded.isEmpty || twins != 1 || !name.isPlainInCommands ? nil : name
+  }
+
   /// The names of columns as a message shows them.
   func quoted(_ places: [Int]) -> String {
     let names = places.prefix(12).map { shownName(header.names[$0]) }
@@ -445,4 +356,12 @@ extension GenericFinding {
 func shownName(_ name: String) -> String {
   let shown = name.filter { !$0.isNewline && $0.asciiValue.map { $0 >= 0x20 && $0 != 0x7F } != false }
   return "'\(shown.prefix(40))'"
+}
+
+extension String {
+  /// Whether a text can be in a command on a terminal.
+  var isPlainInCommands: Bool {
+    !isEmpty && count <= 120
+      && !unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
+  }
 }

@@ -19,11 +19,47 @@ extension GenericFormat {
       throw Failure(
         .usage, "--map must name the column time (or date and clock), and value or another to read")
     }
-    guard let finding = GenericFinding.find(head, GenericFinding.Wish(map: map, rows: options.rows)) else {
+    if map["smbg"] != nil, map["value"] == nil {
+      throw Failure(
+        .usage,
+        "--map smbg=COLUMN is for finger sticks beside the values of a sensor; without those use value=COLUMN and --kind smbg"
+      )
+    }
+    guard let finding = GenericFinding.find(head, GenericFinding.Wish(options)) else {
       let names = options.rows.isEmpty ? "--map names" : "--map and --where name"
-      throw Failure(.badInput, "no header has the columns that \(names); \(seenColumns(head) ?? noHeader)")
+      throw Failure(
+        .badInput,
+        "no header has the columns that \(names); \(seenColumns(head) ?? noHeader)\(example(head, options))")
+    }
+    if let problem = finding.cbgProblem(given: options.kind) {
+      let advice = GenericAdvice(head: head, options: options, finding: finding).text(for: problem)
+      throw Failure(.badInput, problem.text + advice)
     }
     return recognition(finding)
+  }
+
+  /// A command with columns that the input has, to follow a refusal; empty where none are known.
+  private static func example(_ head: InputHead, _ options: ExportOptions) -> String {
+    var options = options
+    options.columns = [:]
+    options.rows = []
+    let found = GenericFinding.find(head, GenericFinding.Wish())
+    guard let finding = found ?? GenericFinding.findByCells(head), finding.hasTimes else { return "" }
+    let names = finding.header.names.indices
+    let value =
+      finding.columns[.value] >= 0
+      ? finding.columns[.value]
+      : finding.problem?.choices.first?[.value]
+        ?? names.first { !finding.columns.isUsed($0) && finding.header.content($0) == .number } ?? -1
+    for (role, place) in [
+      (GenericRole.time, finding.columns[.time]), (.date, finding.columns[.date]),
+      (.clock, finding.columns[.clock]), (.value, value),
+    ] where place >= 0 {
+      guard let name = finding.nameInCommands(place) else { return "" }
+      options.columns[role.name] = name
+    }
+    guard options.columns["value"] != nil, options.columns.count > 1 else { return "" }
+    return ". For example:\n  " + ImportHint(options: options).command
   }
 
   private static let noHeader =
@@ -39,8 +75,9 @@ extension GenericFormat {
   static func explain(_ head: InputHead, options: ExportOptions) -> String? {
     if isErrorAnswer(head) { return "this is an error message of a server, not an export; download it again" }
     if head.isJSON, head.objects.isEmpty { return "this JSON contains no object that can be read" }
-    let found = GenericFinding.find(head, GenericFinding.Wish(rows: options.rows))
-    guard let finding = found ?? GenericFinding.findByCells(head), let problem = finding.problem else {
+    let found = GenericFinding.find(head, GenericFinding.Wish(options))
+    let wish = GenericFinding.Wish(options)
+    guard let finding = found ?? GenericFinding.findByCells(head, wish), let problem = finding.problem else {
       return GenericFinding.lacksHeader(head) ? "unknown format: \(noHeader)" : nil
     }
     let holdsLists = head.objects.contains { $0.values.contains { $0.hasPrefix("[{") || $0.hasPrefix("[[") } }

@@ -79,7 +79,8 @@ extension GenericFormat {
   func looksLikeHeader(_ row: Row) -> Bool {
     guard row.count > 1, row.count <= 128 else { return false }
     let words = row.fields.map { HeaderWords($0.text) }
-    return words.contains(where: \.isTime) && words.contains { $0.isGlucose || $0.isValue }
+    return words.contains(where: \.isTime)
+      && words.contains { $0.isGlucose || $0.mentionsValue }
   }
 
   func isCut(_ row: Row) -> Bool {

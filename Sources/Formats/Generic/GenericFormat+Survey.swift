@@ -29,8 +29,10 @@ extension GenericFormat {
     guard kind.isOpen else { return }
     for cells in finding.header.rows {
       cells.withRow { row in
-        guard rows.choice(row, finding.columns.watched) == .read else { return }
-        noteCadence(row, finding.columns)
+        guard rows.choice(row, finding.columns.watched) == .read,
+          let outcome = trialTime(of: row, finding.columns)
+        else { return }
+        noteCadence(row, finding.columns, at: outcome)
       }
     }
     kind.settleFromHead()
@@ -39,32 +41,41 @@ extension GenericFormat {
   /// A wrong kind would store every reading again when the same rows come as a file.
   var isOpen: Bool { orderIsOpen || units.isOpen || rows.isOpen || (kind.isOpen && !kind.isHistory) }
 
-  var gainsBySurvey: Bool { kind.isOpen || rows.gainsBySurvey || columns[.ketone] >= 0 || headHasZeros }
-
-  private var headHasZeros: Bool {
-    finding.header.cells(finding.columns[.value]).contains { cell in
-      cell.withField { $0.trimmed.number(units.mark) == 0 }
-    }
-  }
+  /// What is no glucose shows in all of the values, and a second person may come after many rows.
+  var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
     guard place != .beforeHeader else {
       _ = takeHeader(row)
       return
     }
-    guard seconds(of: row, columns) != nil else { return surveyWithoutTime(row) }
+    guard let time = trialTime(of: row, columns) else { return surveyWithoutTime(row) }
     if place == .behindOtherHeader || (row.isUnterminated && units.hasValues) { return }
     guard rows.choice(row, columns.watched) == .read else { return }
-    rows.survey(row, columns.watched)
+    rows.survey(row, columns, at: time.seconds)
+    forms.note(row[columns[.time] >= 0 ? columns[.time] : columns[.date]].trimmed)
+    if columns[.offset] < 0 { forms.note(hasOffset: time.statesOffset, line: row.line) }
     if orderIsOpen, let time = openTime(of: row) {
       dates.note(time, isHistory: kind.mayBeHistory, line: row.line)
       datesOfSticks.note(time, isHistory: false, line: row.line)
     }
-    if units.isOpen, let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone {
+    if units.isOpen || units.comparesGiven, let word = kind.word(in: row[columns[.kind]]),
+      word.kind != .ketone
+    {
       units.note(row[columns[.value]], in: row[columns[.unit]])
     }
     zeros.survey(value: row[columns[.value]], ketone: row[columns[.ketone]], mark: units.mark)
-    noteCadence(row, columns)
+    surveyValue(row, at: time.seconds)
+    noteCadence(row, columns, at: time)
+  }
+
+  /// Looks at a glucose value for whether it can be one.
+  private mutating func surveyValue(_ row: Row, at seconds: Int64) {
+    let (cell, stated) = (row[columns[.value]].trimmed, row[columns[.unit]])
+    guard let number = cell.number(units.mark) ?? cell.jsonNumber, units.otherUnit(stated) == nil,
+      let word = kind.word(in: row[columns[.kind]]), word.kind != .ketone
+    else { return }
+    plausibility.note(number, stated.isEmpty ? nil : GlucoseUnit(name: stated.trimmed.text), at: seconds)
   }
 
   /// A row without a time is a header, or reports nothing.
@@ -73,19 +84,24 @@ extension GenericFormat {
     if looksLikeHeader(row) { place = .behindOtherHeader }
   }
 
-  private mutating func noteCadence(_ row: Row, _ columns: GenericColumns) {
-    guard kind.isOpen, row[columns[.kind]].isEmpty, !row[columns[.value]].trimmed.isEmpty,
-      let seconds = seconds(of: row, columns)
-    else { return }
+  private mutating func noteCadence(_ row: Row, _ columns: GenericColumns, at time: TrialTime) {
+    guard kind.isOpen, row[columns[.kind]].isEmpty, !row[columns[.value]].trimmed.isEmpty else { return }
     var series: UInt64 = 14_695_981_039_346_656_037
     for column in [columns[.device], columns[.serial]] {
       for byte in row[column].bytes { series = (series ^ UInt64(byte)) &* 1_099_511_628_211 }
     }
-    kind.note(seconds, series: series)
+    kind.note(time.seconds, series: series)
+  }
+
+  /// A time before it is known whether the day or the month comes first.
+  private struct TrialTime {
+    /// The shown time, in civil seconds.
+    let seconds: Int64
+    let statesOffset: Bool
   }
 
   /// The shown time of a row. Where day and month are open yet, either will do: within a day the steps are the same.
-  private mutating func seconds(of row: Row, _ columns: GenericColumns) -> Int64? {
+  private mutating func trialTime(of row: Row, _ columns: GenericColumns) -> TrialTime? {
     let order = times.order
     defer { times.order = order }
     for trial in order.map({ [$0] }) ?? DateOrder.allCases {
@@ -94,7 +110,8 @@ extension GenericFormat {
         columns[.time] >= 0
         ? times.read(row[columns[.time]]) : times.read(date: row[columns[.date]], clock: row[columns[.clock]])
       switch outcome {
-      case .shown(let time), .instant(let time, _): return time.deviceTime.seconds
+      case .shown(let time), .instant(let time, _):
+        return TrialTime(seconds: time.deviceTime.seconds, statesOffset: outcome.statesOffset)
       case .rejected: continue
       }
     }
@@ -113,7 +130,11 @@ extension GenericFormat {
 
   mutating func settle() throws {
     let hint = ImportHint(options: options)
+    isSurveyed = true
     try rows.settle(hint)
+    if !options.force, let fault = forms.fault {
+      throw Failure(.badInput, "\(fault). If they are right, import them with:" + forced(hint))
+    }
     kind.settle()
     zeros.settle()
     let choices = hint.lines(units.choices.map { unit in { $0.unit = unit } })
@@ -128,8 +149,46 @@ extension GenericFormat {
       orderBasis = basis
       orderIsOpen = false
     }
+    try settlePlausibility(hint)
     if finding.delimiter != nil { place = .beforeHeader }
     columns = finding.delimiter == nil ? columns : finding.columns
+  }
+
+  /// - Throws: `Failure` of category `badInput` where the values as a whole can be no glucose.
+  private func settlePlausibility(_ hint: ImportHint) throws {
+    let value = finding.columns[.value]
+    guard !options.force, value >= 0 else { return }
+    let name = "the column \(shownName(finding.header.names[value]))"
+    if kind.isHistory, plausibility.isTooLowForSensor(units.common) {
+      throw Failure(
+        .badInput,
+        "\(name) holds values of a sensor in mmol/L whose median is below 3.0, too low for glucose. Ketones are so low; "
+          + "import it as what it is:" + ketoneCommand(hint) + forced(hint))
+    }
+    if kind.isHistory, finding.header.words[value].glucose.isOfMeal {
+      throw Failure(
+        .badInput,
+        "\(name) is named for values at meals, but has one every few minutes. If they are readings, import them with:"
+          + forced(hint))
+    }
+    guard let fault = plausibility.fault(in: units.common) else { return }
+    throw Failure(
+      .badInput, "\(name) \(fault). If they are readings of glucose, import them with:" + forced(hint))
+  }
+
+  private func forced(_ hint: ImportHint) -> String { hint.lines([{ $0.force = true }]) }
+
+  /// The command that imports the values as ketones; empty where the columns have no names for it.
+  private func ketoneCommand(_ hint: ImportHint) -> String {
+    let roles: [(GenericRole, GenericRole)] = [
+      (.time, .time), (.date, .date), (.clock, .clock), (.value, .ketone),
+    ]
+    var columns: [String: String] = [:]
+    for (role, meaning) in roles where finding.columns[role] >= 0 {
+      guard let name = finding.nameInCommands(finding.columns[role]) else { return "" }
+      columns[meaning.name] = name
+    }
+    return hint.lines([{ $0.columns = columns }])
   }
 
   /// Adds to a refusal the commands that settle it.

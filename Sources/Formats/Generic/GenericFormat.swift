@@ -12,6 +12,7 @@ struct GenericFormat: ExportFormat {
   static let title = "table or JSON with a time and a glucose column"
   static let summary = "glucose and ketone readings; with --map also insulin, carbohydrates and notes"
   static var emptyList: GenericFinding? { .nothing }
+  static let picksRows = true
 
   let options: ExportOptions
   let finding: GenericFinding
@@ -27,8 +28,16 @@ struct GenericFormat: ExportFormat {
   var kind: GenericKind
   var rows: GenericRows
   var zeros = GenericZeros()
+  var plausibility = GenericPlausibility()
+  var forms = GenericTimeForms()
+  /// Whether all rows were looked at before the first is read.
+  var isSurveyed = false
+  /// Whether the first row's time states an offset, where no survey compared all of them.
+  private var statesOffset: Bool?
   /// Whether a person named columns of insulin, carbohydrates or notes.
   private let hasDiary: Bool
+  /// Whether rows without a glucose value may hold something else that is read.
+  private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
   /// The header's cells in all, and up to the last one that is filled.
   var headerCount = 0
@@ -40,7 +49,7 @@ struct GenericFormat: ExportFormat {
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<GenericFinding>? {
     if isEmptyList(head) { return Recognition(layout: .objects(columns: []), header: .nothing) }
-    guard let finding = GenericFinding.find(head, GenericFinding.Wish(rows: options.rows)) else { return nil }
+    guard let finding = GenericFinding.find(head, GenericFinding.Wish(options)) else { return nil }
     // Where nothing is read, nothing has to be settled.
     let isExportOfNothing = head.isWhole && finding.isHeaderAlone
     return finding.problem == nil || isExportOfNothing ? recognition(finding) : nil
@@ -55,7 +64,8 @@ struct GenericFormat: ExportFormat {
 
   /// The members of objects that are read, each once, in the order of a row's cells.
   private static func members(of finding: GenericFinding) -> [Int] {
-    let places = finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched
+    let places =
+      finding.columns.roles.map { finding.columns[$0] } + finding.columns.watched + finding.columns.series
     return places.enumerated().filter { places.firstIndex(of: $1) == $0 }.map(\.element)
   }
 
@@ -70,12 +80,13 @@ struct GenericFormat: ExportFormat {
     }
     place = finding.delimiter == nil ? .behindHeader : .beforeHeader
     times = GenericTimeReader(takesSerials: options.columns["time"] != nil, zone: options.zone)
-    units = GenericUnits(finding, given: options.unit)
+    units = GenericUnits(finding, given: options.unit, isForced: options.force)
     dates = try DateOrderSurvey(given: options.dateOrder, now: options.now)
     datesOfSticks = dates
     kind = GenericKind(finding, given: options.kind)
     rows = GenericRows(finding)
     hasDiary = roles.contains(.carbs) || roles.contains(.insulin) || roles.contains(.note)
+    hasOthers = hasDiary || roles.contains(.smbg)
     settleOrderFromHead()
     settleKindFromHead()
   }
@@ -97,8 +108,10 @@ struct GenericFormat: ExportFormat {
 
   var warnings: [String] {
     let unused = finding.unused
-    return (unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]) + rows.warnings
+    return unused.isEmpty ? [] : ["not read: \(finding.quoted(unused))"]
   }
+
+  var failureAtEnd: Failure? { rows.missing }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard place == .behindHeader else { return readOutside(row, into: &out) }
@@ -106,18 +119,34 @@ struct GenericFormat: ExportFormat {
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
+    if !isSurveyed, mixesOffsets(outcome) {
+      out.reject(row, "a time with an offset among times without, or the other way round")
+      return .data
+    }
     if let lastRole, row.count == columnCount {
       lastCell.note(row[columnCount - 1], as: lastRole, mark: units.mark)
     }
     readValue(row, at: outcome, into: &out)
+    if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }
     if columns[.ketone] >= 0 { readKetone(row, at: outcome, into: &out) }
     if hasDiary { readDiary(row, at: outcome, into: &out) }
     return .data
   }
 
   @inline(__always) mutating func readTime(_ row: Row) -> GenericTimeReader.Outcome {
-    if columns[.time] >= 0 { return times.read(row[columns[.time]]) }
-    return times.read(date: row[columns[.date]], clock: row[columns[.clock]])
+    let outcome =
+      columns[.time] >= 0
+      ? times.read(row[columns[.time]]) : times.read(date: row[columns[.date]], clock: row[columns[.clock]])
+    return columns[.offset] >= 0 ? times.placed(outcome, by: row[columns[.offset]]) : outcome
+  }
+
+  /// Whether a time states an offset where the first one does not, or the other way round.
+  @inline(__always) private mutating func mixesOffsets(_ outcome: GenericTimeReader.Outcome) -> Bool {
+    if options.force { return false }
+    let states = outcome.statesOffset
+    if let statesOffset { return statesOffset != states }
+    statesOffset = states
+    return false
   }
 
   @inline(__always) private mutating func readValue(
@@ -129,7 +158,7 @@ struct GenericFormat: ExportFormat {
       return out.skip(kind.name(of: row[columns[.kind]]))
     }
     if value.isEmpty {
-      if !hasDiary { out.skip("row without a value") }
+      if !hasOthers { out.skip("row without a value") }
       return
     }
     if let other = units.otherUnit(row[columns[.unit]]) { return out.skip(other) }
@@ -149,6 +178,16 @@ struct GenericFormat: ExportFormat {
     let (whole, fraction) = (row[columns[.value]], row[columns[.value] + 1])
     guard let number = whole.integer, number <= 35 else { return false }
     return fraction.shape == .bare && fraction.count <= 2 && fraction.integer != nil
+  }
+
+  /// Reads the finger stick beside a sensor's value.
+  private mutating func readStick(
+    _ row: Row, at outcome: GenericTimeReader.Outcome, into out: inout Collector
+  ) {
+    let field = row[columns[.smbg]].trimmed
+    let cell = units.readStick(field, unit: row[columns[.unit]])
+    if case .empty = cell { return }
+    add(KindWord(.smbg), cell, row, at: outcome, into: &out)
   }
 
   private mutating func readKetone(

@@ -33,7 +33,7 @@ struct GenericKind {
   ) {
     if let given { return (given, .given) }
     let value = finding.columns[.value]
-    if value >= 0, let named = finding.header.words[value].kind { return (named, .read) }
+    if value >= 0, let named = finding.kindOfColumn(value) { return (named, .read) }
     return finding.header.words.contains(where: \.isOfSensor) ? (.cbg, .read) : (nil, .inferred)
   }
 

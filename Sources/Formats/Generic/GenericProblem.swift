@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logbook
+
 /// Why the columns of a generic input cannot be determined, and what a person could say instead.
 struct GenericProblem {
   private static let maxChoices = 4
@@ -12,14 +14,21 @@ struct GenericProblem {
   var isDoubtful: Bool
   /// Rows that a person may pick.
   var rows: [RowFilter]
+  /// Kinds of readings that a person may say.
+  var kinds: [ReadingKind]
+  /// Whether the choices are series that may all be imported, one command each.
+  var areSeries: Bool
 
   init(
-    _ text: String, choices: [GenericColumns] = [], isDoubtful: Bool = false, rows: [RowFilter] = []
+    _ text: String, choices: [GenericColumns] = [], isDoubtful: Bool = false, rows: [RowFilter] = [],
+    kinds: [ReadingKind] = [], areSeries: Bool = false
   ) {
     self.text = text
     self.choices = Array(choices.prefix(Self.maxChoices))
     self.isDoubtful = isDoubtful
     self.rows = Array(rows.prefix(Self.maxChoices))
+    self.kinds = kinds
+    self.areSeries = areSeries
   }
 
   /// A problem with times whose choices name the values, too: those that are found, or those of another problem.
@@ -29,6 +38,9 @@ struct GenericProblem {
     problem.choices = Array(
       choices.flatMap { time in values.map { time.joined(with: $0) } }.prefix(Self.maxChoices))
     problem.isDoubtful = other?.isDoubtful == true
+    problem.kinds = other?.kinds ?? []
+    problem.rows = other?.rows ?? []
+    problem.areSeries = other?.areSeries == true
     return problem
   }
 
@@ -50,10 +62,19 @@ extension GenericColumns {
 
   init(value: Int) { self[.value] = value }
 
+  init(ketone: Int) { self[.ketone] = ketone }
+
+  /// These columns without the one of a role.
+  func without(_ role: GenericRole) -> GenericColumns {
+    var others = self
+    others[role] = -1
+    return others
+  }
+
   /// These columns with the times and values of others, where those have any.
   func joined(with other: GenericColumns) -> GenericColumns {
     var joined = self
-    for role in [GenericRole.time, .date, .clock, .value, .ketone] where other[role] >= 0 {
+    for role in [GenericRole.time, .date, .clock, .value, .smbg, .ketone] where other[role] >= 0 {
       joined[role] = other[role]
     }
     return joined

@@ -69,12 +69,15 @@ struct GenericRows {
   }
 
   private var columns: [Column]
+  private var series: [GenericSeries]
   private(set) var isSettled = false
   private var hasPicked = false
+  private var hasLeftOut = false
   /// Whether another value begins like the picked one, which a cut end may have made of it.
   private(set) var hasLongerValue = false
 
   init(_ finding: GenericFinding) {
+    series = finding.columns.series.map { GenericSeries(place: $0, name: finding.header.names[$0]) }
     columns = finding.watches.map { watch in
       var column = Column(watch: watch)
       if case .pick(let value) = watch.use {
@@ -98,14 +101,12 @@ struct GenericRows {
       }
   }
 
-  /// Whether seeing all rows shows more than the first ones.
-  var gainsBySurvey: Bool { !isSettled && columns.contains { !$0.isPick } }
-
-  /// Looks at a row for the persons in it. `watched`: where the columns are in it.
-  mutating func survey(_ row: Row, _ watched: [Int]) {
-    for (index, place) in zip(columns.indices, watched) where !columns[index].isPick {
+  /// Looks at a row for the persons in it. `places`: where the columns are in it.
+  mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64) {
+    for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {
       columns[index].note(row[place])
     }
+    for (index, place) in zip(series.indices, places.series) { series[index].note(row[place], at: seconds) }
   }
 
   /// - Throws: `Failure` of category `badInput` that names the column and how to pick one person's rows.
@@ -117,22 +118,38 @@ struct GenericRows {
       if case .person = column.watch.use { columns[index].wanted = column.first.first }
       columns[index].values = []
     }
+    if let divided = series.first(where: \.overlap) { throw Self.failure(divided, hint) }
+    series = []
+  }
+
+  private static func failure(_ series: GenericSeries, _ hint: ImportHint) -> Failure {
+    Failure(
+      .badInput,
+      "the column \(shownName(series.name)) divides the readings into series at the same times, as those of several persons "
+        + "or devices; a store is for one person. Import the rows of one with --where COLUMN=VALUE, or name the column "
+        + "of devices with --map device=COLUMN:"
+        + commands(series.name, Array(series.words.prefix(maxShown)), hint))
   }
 
   private static func failure(_ column: Column, _ hint: ImportHint) -> Failure {
-    let names = column.first.map { String(decoding: $0, as: UTF8.self) }
+    Failure(
+      .badInput,
+      "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "
+        + "person. Import the rows of one with --where COLUMN=VALUE:"
+        + commands(column.watch.name, column.first, hint))
+  }
+
+  /// The commands that pick the rows with one of the first values of a column.
+  private static func commands(_ column: String, _ values: [[UInt8]], _ hint: ImportHint) -> String {
+    let names = values.map { String(decoding: $0, as: UTF8.self) }
     // A number or an id says no more than the file's own name; a person's name is not for a log.
     let isShown = names.allSatisfy { name in
       name.count <= 40 && name.contains(where: \.isNumber)
         && !name.unicodeScalars.contains { $0.value <= 0x20 || $0 == "@" || (0x7F..<0xA1).contains($0.value) }
     }
-    let values = isShown ? names : ["VALUE"]
-    let commands = hint.lines(
-      values.map { value in { $0.rows.append(RowFilter(column: column.watch.name, value: value)) } })
-    return Failure(
-      .badInput,
-      "the column \(shownName(column.watch.name)) distinguishes persons and has more than one; a store is for one "
-        + "person. Import the rows of one with --where COLUMN=VALUE:" + commands)
+    let shown = isShown ? names : ["VALUE"]
+    return hint.lines(
+      shown.map { value in { $0.rows.append(RowFilter(column: column, value: value)) } })
   }
 
   /// What is to be done with a row. `watched`: where the columns are in it.
@@ -147,6 +164,7 @@ struct GenericRows {
       let cell = row[place].trimmed
       if cell.hasSameBytes(as: wanted) { continue }
       if column.isPick {
+        hasLeftOut = true
         if cell.count > wanted.count, cell.bytes.starts(with: wanted) { hasLongerValue = true }
         return .leaveOut(column.watch.name)
       }
@@ -156,13 +174,12 @@ struct GenericRows {
     return .read
   }
 
-  /// What a person should know of the rows that were picked.
-  var warnings: [String] {
-    guard !hasPicked else { return [] }
-    return columns.compactMap { column in
-      guard column.isPick else { return nil }
-      return
-        "no row has this value in \(shownName(column.watch.name)); compare it with the values of that column"
-    }
+  /// What is wrong where rows were left out and none was picked; nil where there is a row to read.
+  var missing: Failure? {
+    guard hasLeftOut, !hasPicked, let column = columns.first(where: \.isPick) else { return nil }
+    return Failure(
+      .badInput,
+      "no row has the value of --where in \(shownName(column.watch.name)); nothing was imported. Compare it with the "
+        + "values of that column")
   }
 }

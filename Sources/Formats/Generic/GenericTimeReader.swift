@@ -10,6 +10,15 @@ struct GenericTimeReader {
     /// An instant counted since 1970.
     case instant(ShownTime, milliseconds: Int64)
     case rejected(String)
+
+    /// Whether the input says at which offset the time is.
+    var statesOffset: Bool {
+      switch self {
+      case .shown(let time): time.utcOffset != nil
+      case .instant: true
+      case .rejected: false
+      }
+    }
   }
 
   /// The numbers that spreadsheets keep times as: days since 1899-12-30, here of the years 1982 to 2119.
@@ -72,6 +81,25 @@ struct GenericTimeReader {
     }
   }
 
+  /// The time with the offset that another cell of its row states.
+  func placed(_ outcome: Outcome, by cell: Field) -> Outcome {
+    if case .rejected = outcome { return outcome }
+    let cell = cell.trimmed
+    guard let offset = cell.utcOffset ?? cell.numericOffset else {
+      return .rejected("no offset from UTC, such as +02:00")
+    }
+    switch outcome {
+    case .shown(let time):
+      guard let stated = time.utcOffset else {
+        return .shown(ShownTime(time.deviceTime, utcOffset: offset))
+      }
+      return .shown(ShownTime(utc: time.deviceTime.seconds - Int64(stated), offset: offset))
+    case .instant(_, let milliseconds):
+      return .instant(ShownTime(utc: milliseconds / 1000, offset: offset), milliseconds: milliseconds)
+    case .rejected: return outcome
+    }
+  }
+
   private func settled(_ open: OpenTime) -> Outcome {
     guard let order else {
       return .rejected("the order of day and month is unclear in this date")
@@ -126,6 +154,14 @@ struct GenericDate {
 }
 
 extension Field {
+  /// A number as an offset to the east: hours up to 14, minutes up to 14 hours, else seconds. In seconds east of Greenwich.
+  var numericOffset: Int32? {
+    guard count > 0, count <= 8, let number = number(.point) else { return nil }
+    let seconds = abs(number) <= 14 ? number * 3600 : abs(number) <= 840 ? number * 60 : number
+    guard abs(seconds) <= 14 * 3600, seconds.truncatingRemainder(dividingBy: 900) == 0 else { return nil }
+    return Int32(seconds)
+  }
+
   /// The date that is at the start: year first, year last, or with a month's name.
   var genericDate: GenericDate? {
     if let date = yearFirstDate { return date }

@@ -17,12 +17,16 @@ struct GenericUnits {
   /// The unit of rows that state none.
   private var unit: GlucoseUnit?
   private var basis = Decision.Basis.read
+  /// The unit that the header of a column of finger sticks states.
+  private let stickUnit: GlucoseUnit?
   private let hasColumn: Bool
   /// Whether the values' name does not say of what they are, so that rows in other units are of other things.
   private let isNameless: Bool
   /// Whether the head's values contradict the header, so that all of them are asked.
   private var isDoubted = false
   private(set) var isOpen = false
+  /// Whether the values may show that what a person gave is wrong.
+  private(set) var comparesGiven = false
   private var values = Values()
   private var milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
   private var millimoles = GlucoseReader(unit: .millimolesPerLitre)
@@ -47,14 +51,25 @@ struct GenericUnits {
       if hasMark { hasDecimals = true }
     }
 
+    /// Whether the values are enough to doubt a header.
     func contradict(_ unit: GlucoseUnit) -> Bool {
+      count >= GenericUnits.fewestToDoubt && exclude(unit)
+    }
+
+    /// Whether nearly all values, be they few, are none in a unit.
+    func exclude(_ unit: GlucoseUnit) -> Bool {
       let odd = unit == .milligramsPerDecilitre ? below30 : above35
-      return count >= GenericUnits.fewestToDoubt && odd * 100 > count * 95
+      return odd * 100 > count * 95
     }
   }
 
-  init(_ finding: GenericFinding, given: GlucoseUnit?) {
+  /// - Parameters:
+  ///   - given: what `--unit` says.
+  ///   - isForced: whether values may contradict it.
+  init(_ finding: GenericFinding, given: GlucoseUnit?, isForced: Bool) {
     self.given = given
+    let stick = finding.columns[.smbg]
+    stickUnit = stick >= 0 ? finding.header.words[stick].unit : nil
     isJSON = finding.delimiter == nil
     hasColumn = finding.columns[.unit] >= 0
     let value = finding.columns[.value]
@@ -70,6 +85,7 @@ struct GenericUnits {
     } else if let given {
       unit = given
       basis = .given
+      comparesGiven = !isForced
     } else {
       isOpen = !finding.needsUnitWord && !rowsStateUnits(finding)
     }
@@ -88,7 +104,7 @@ struct GenericUnits {
   private mutating func settleMark(of finding: GenericFinding) {
     guard !isJSON else { return }
     var (commas, points) = (0, 0)
-    for role in [GenericRole.value, .ketone, .carbs, .insulin] where finding.columns[role] >= 0 {
+    for role in [GenericRole.value, .smbg, .ketone, .carbs, .insulin] where finding.columns[role] >= 0 {
       for text in finding.header.cells(finding.columns[role]) {
         if text.contains(".") { points += 1 }
         if text.withField({ $0.number(.comma) != nil }), text.contains(",") { commas += 1 }
@@ -103,11 +119,16 @@ struct GenericUnits {
 
   /// The units that a person may say where nothing settles it.
   var choices: [GlucoseUnit] {
-    guard isDoubted, let unit else { return GlucoseUnit.allCases }
+    guard isDoubted || basis == .given, let unit else {
+      return GlucoseUnit.allCases.filter { !values.exclude($0) }
+    }
     return GlucoseUnit.allCases.filter { $0 != unit }
   }
 
   var hasValues: Bool { values.count > 0 }
+
+  /// The unit of rows that state none; nil where each must.
+  var common: GlucoseUnit? { unit }
 
   /// Looks at a value of a row for the unit.
   mutating func note(_ field: Field, in stated: Field) {
@@ -117,6 +138,7 @@ struct GenericUnits {
 
   /// - Throws: `Failure` of category `badInput` naming the option that settles it.
   mutating func settle() throws {
+    if comparesGiven { try compareWithGiven() }
     guard isOpen else { return }
     isOpen = false
     if isDoubted { return try settleDoubt() }
@@ -130,6 +152,16 @@ struct GenericUnits {
       throw Failure(
         .badInput, "cannot infer whether the values are mg/dL or mmol/L; use --unit")
     }
+  }
+
+  /// - Throws: `Failure` of category `badInput` where the values fit only the other unit.
+  private func compareWithGiven() throws {
+    guard let unit, values.exclude(unit) else { return }
+    let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
+    throw Failure(
+      .badInput,
+      "--unit says \(unit.name), but nearly all values look like \(other.name); use --unit \(other.name), or --force "
+        + "if they are \(unit.name)")
   }
 
   private mutating func settleDoubt() throws {
@@ -201,6 +233,12 @@ struct GenericUnits {
     let reader = unit == .milligramsPerDecilitre ? milligrams : millimoles
     if isJSON, let number = field.jsonNumber { return CellValue(glucose: number, reader.unit) }
     return reader.read(field)
+  }
+
+  /// The value of a finger stick beside a sensor's value.
+  func readStick(_ field: Field, unit stated: Field) -> CellValue {
+    if stated.isEmpty, let stickUnit { return read(field, in: stickUnit) }
+    return read(field, unit: stated)
   }
 
   /// A ketone value in a cell whose row may name a unit.

@@ -17,7 +17,7 @@ struct LastCell {
     hasRows = true
     previousCount = cell.count
     switch role {
-    case .value, .ketone, .carbs, .insulin:
+    case .value, .smbg, .ketone, .carbs, .insulin:
       guard let number = cell.number(mark) else { return }
       previous = number
       fewestDecimals = min(fewestDecimals, Self.decimals(of: cell, mark))
@@ -36,8 +36,8 @@ struct LastCell {
     case .device, .serial:
       return textMayBeCut(cell)
     case _ where cell.shape == .quoted: return false
-    case .value, .ketone, .carbs, .insulin: return numberMayBeCut(cell, mark)
-    case .time, .date, .clock, .tick: return cell.count < previousCount
+    case .value, .smbg, .ketone, .carbs, .insulin: return numberMayBeCut(cell, mark)
+    case .time, .date, .clock, .offset, .tick: return cell.count < previousCount
     case .unit, .kind, .control, .note: return false
     }
   }

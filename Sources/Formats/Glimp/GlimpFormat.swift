@@ -45,11 +45,13 @@ struct GlimpFormat: ExportFormat {
   }
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
-    units = UnitSurvey(given: options.unit)
+    units = UnitSurvey(given: options.unit, isForced: options.force)
     model = options.device ?? "Glimp"
   }
 
   var isOpen: Bool { units.isOpen }
+
+  var gainsBySurvey: Bool { units.comparesGiven }
 
   mutating func survey(_ row: Row) {
     if let number = row[columns(row).glucose].number(mark(row)) { units.note(number) }

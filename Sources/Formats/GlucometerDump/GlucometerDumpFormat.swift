@@ -69,7 +69,7 @@ struct GlucometerDumpFormat: ExportFormat {
   }
 
   init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
-    units = UnitSurvey(given: options.unit)
+    units = UnitSurvey(given: options.unit, isForced: options.force)
     model = options.device ?? "glucometerutils"
   }
 

@@ -9,6 +9,7 @@ struct LibreLinkUpFormat: ExportFormat {
   static let title = "LibreLinkUp JSON"
   static let summary = "sensor history and the newest or logged sensor values"
   static var emptyList: Void? { () }
+  static let picksRows = true
 
   private enum Name {
     static let factory = 0, shown = 1, value = 2
@@ -27,7 +28,8 @@ struct LibreLinkUpFormat: ExportFormat {
   private static let graph = names.count - 3, patient = names.count - 2, connected = names.count - 1
 
   private let model: String
-  private var patients: Set<String> = []
+  private let options: ExportOptions
+  private var people = InputPeople(column: "patientId")
   private let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
   private var zoneOffsets: ZoneOffsets
 
@@ -40,7 +42,9 @@ struct LibreLinkUpFormat: ExportFormat {
     return isOwn ? Recognition(.objects(columns: names)) : nil
   }
 
-  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
+    self.options = options
+    try people.pickOnly(options.rows, in: Self.title)
     model = options.device ?? "LibreLinkUp"
     zoneOffsets = ZoneOffsets(options.zone)
   }
@@ -52,12 +56,19 @@ struct LibreLinkUpFormat: ExportFormat {
     ]
   }
 
-  var warnings: [String] {
-    patients.count > 1 ? ["readings of \(patients.count) people: each has a separate device"] : []
-  }
+  /// A pipe of bodies that come one by one goes without, and later bodies of other people are rejected.
+  var gainsBySurvey: Bool { true }
+
+  mutating func survey(_ row: Row) { people.note(patient(of: row)) }
+
+  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+
+  var failureAtEnd: Failure? { people.missing }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
-    let device = device(row, in: &out)
+    let patient = patient(of: row)
+    guard people.reads(patient, row, into: &out) else { return .data }
+    let device = device(of: patient, in: &out)
     let graph = row[Self.graph]
     let place = Self.places.indices.first { !row[$0 * Name.count + Name.factory].isEmpty }
     if !graph.isEmpty {
@@ -75,17 +86,13 @@ struct LibreLinkUpFormat: ExportFormat {
     return .data
   }
 
-  /// One body can hold several people, who are distinguished without their ids.
-  private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
-    var name = model
-    let patient = row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]
-    if !patient.isEmpty {
-      var digest = Digest()
-      digest.update(patient.text)
-      let mark = String(digest.hexadecimal().prefix(8))
-      if patients.count < 1000 { patients.insert(mark) }
-      name += " " + mark
-    }
+  private func patient(of row: Row) -> String {
+    (row[Self.patient].isEmpty ? row[Self.connected] : row[Self.patient]).text
+  }
+
+  /// People are distinguished without their ids.
+  private func device(of patient: String, in out: inout Collector) -> DeviceIndex {
+    let name = patient.isEmpty ? model : "\(model) \(InputPeople.mark(patient))"
     return out.device(Device(vendor: "Abbott", model: name, format: Self.id))
   }
 

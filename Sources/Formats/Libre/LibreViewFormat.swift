@@ -26,6 +26,7 @@ struct LibreViewFormat: ExportFormat {
   /// The oldest time of a title line, in UTC seconds by its order: rows of joined exports are no newer than reported.
   private var generated: [DateOrder?: Int64] = [:]
   private var isDamaged = false
+  let joinMark: String?
 
   private static func header(_ cells: [String]) -> LibreHeader? {
     if let header = LibreHeader(cells, columns: .libreView(shift: 0)) { return header }
@@ -42,6 +43,7 @@ struct LibreViewFormat: ExportFormat {
 
   init(_ found: Recognition<HeaderRow<LibreHeader>>, head: InputHead, options: ExportOptions) throws {
     let (header, rows) = (found.header.meaning, found.header.rows)
+    joinMark = found.header.cells.indices.contains(2) ? found.header.cells[2] : nil
     self.header = header
     putsDayFirst = header.putsDayFirst
     units = [header.unit]
@@ -53,6 +55,14 @@ struct LibreViewFormat: ExportFormat {
     let times = rows.filter { $0.count > header.columns.type && $0[header.columns.type].count == 1 }
       .map { $0[header.columns.time] }
     isYearFirst = !times.isEmpty && times.allSatisfy { $0.count > 4 && $0.prefix(4).allSatisfy(\.isNumber) }
+  }
+
+  /// The title has the time of the export and who made it.
+  static func personRow(_ row: Row) -> PersonRow {
+    guard row.count >= 5, !row[4].isEmpty, row[0].isEmpty || row[0][0] &- 0x30 > 9 else { return .other }
+    let time = row[2].trimmed
+    let isTitle = time.count > 4 && time.slice(time.count - 4, time.count).equals(" UTC")
+    return isTitle ? .title(row[4].trimmed.text) : .other
   }
 
   var isOpen: Bool { order == nil && !isYearFirst }
@@ -77,6 +87,7 @@ struct LibreViewFormat: ExportFormat {
   }
 
   mutating func settle() throws {
+    guard isOpen else { return }
     let settled = try dates.settle(halfDayMeansMonthFirst: true, languagePutsDayFirst: putsDayFirst)
     order = settled.0
     orderBasis = settled.1

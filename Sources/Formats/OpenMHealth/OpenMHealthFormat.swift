@@ -10,6 +10,7 @@ struct OpenMHealthFormat: ExportFormat {
   static let summary = "blood glucose of data points with the schema omh:blood-glucose"
   static var emptyList: Void? { () }
   static var passesOffsetsOn: Bool { true }
+  static let picksRows = true
 
   private static let bodyMembers = [
     "blood_glucose.value", "blood_glucose.unit", "effective_time_frame.date_time",
@@ -41,7 +42,9 @@ struct OpenMHealthFormat: ExportFormat {
   private let kind: ReadingKind
   private let model: String
   private var identity = GlucoportIdentity(columns: Self.memberNames, prefix: Self.identityPrefix)
-  private var users: Set<String> = []
+  private let options: ExportOptions
+  private var people = InputPeople(column: "header.user_id")
+  private let namesUsers: Bool
   private var skipped: Set<String> = []
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
@@ -58,18 +61,26 @@ struct OpenMHealthFormat: ExportFormat {
       && object[prefix + bodyMembers[Body.unit]] != nil
   }
 
-  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) throws {
+    self.options = options
+    namesUsers = head.objects.contains { $0["header.user_id"] != nil }
+    try people.pickOnly(options.rows, in: Self.title)
     kind = options.kind ?? .smbg
     model = options.device ?? "Open mHealth"
   }
 
   var decisions: [Decision] { [Decision("unit", "as each data point says", .read)] }
 
-  var warnings: [String] {
-    users.count > 1 ? ["readings of \(users.count) people: each has a separate device"] : []
-  }
+  var gainsBySurvey: Bool { namesUsers }
+
+  mutating func survey(_ row: Row) { people.note(row[Self.headerPlace + Head.user].text) }
+
+  mutating func settle() throws { try people.settle(ImportHint(options: options)) }
+
+  var failureAtEnd: Failure? { people.missing }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard people.reads(row[Self.headerPlace + Head.user].text, row, into: &out) else { return .data }
     let isPoint = !row[Self.headerPlace + Head.schema].isEmpty
     let place = row[Body.value].isEmpty && row[Body.unit].isEmpty ? Body.count : 0
     let hasBody = !row[place + Body.value].isEmpty || !row[place + Body.unit].isEmpty
@@ -174,13 +185,7 @@ extension OpenMHealthFormat {
     let scalars = source.text.unicodeScalars.prefix(100).filter { $0.value >= 0x20 && $0.value != 0x7F }
     var name = source.isEmpty ? model : String(String.UnicodeScalarView(scalars))
     let user = row[Self.headerPlace + Head.user]
-    if !user.isEmpty {
-      var digest = Digest()
-      digest.update(user.text)
-      let mark = String(digest.hexadecimal().prefix(8))
-      if users.count < 1000 { users.insert(mark) }
-      name += " " + mark
-    }
+    if !user.isEmpty { name += " " + InputPeople.mark(user.text) }
     return out.device(Device(vendor: "Open mHealth", model: name, format: Self.id))
   }
 

@@ -41,7 +41,6 @@ enum Detection {
     if GenericFormat.isEmptyList(input.head), let found = try emptyList(of: type, input, options) {
       return found
     }
-    try refuseRows(of: type, options: options)
     if let found = try recognised(by: type, input, options) { return found }
     let reason = wanted == GenericFormat.id ? GenericFormat.explain(input.head, options: options) : nil
     throw UnrecognisedInput(name: input.source.name, reason: reason ?? "the input is not \(type.title)")
@@ -51,9 +50,7 @@ enum Detection {
     by type: Format.Type, _ input: Input, _ options: ExportOptions
   ) throws -> Found? {
     guard let found = type.recognise(input.head, options: options) else { return nil }
-    let result = try reader(type, found, input, options)
-    try refuseRows(of: type, options: options)
-    return result
+    return try reader(type, found, input, options)
   }
 
   private static func emptyList<Format: ExportFormat>(
@@ -76,13 +73,6 @@ enum Detection {
     } catch let failure as Failure where failure.category == .badInput {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")
     }
-  }
-
-  /// - Throws: `Failure` of category `usage` for `--where` with a format that cannot leave rows out.
-  private static func refuseRows(of type: any ExportFormat.Type, options: ExportOptions) throws {
-    guard type != GenericFormat.self, !options.rows.isEmpty else { return }
-    throw Failure(
-      .usage, "--where is only for the format \(GenericFormat.id); this input is: \(type.title)")
   }
 
   /// The columns that `--map` names, which only the generic format reads.

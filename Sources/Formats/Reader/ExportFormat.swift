@@ -51,6 +51,12 @@ protocol ExportFormat: SendableMetatype {
   /// What people want to know of it, beside its reader. A test finds the format that has none.
   static var page: FormatPage { get }
 
+  /// Whether it picks the rows of `--where` itself.
+  static var picksRows: Bool { get }
+
+  /// What a row says of the person whose export it is.
+  static func personRow(_ row: Row) -> PersonRow
+
   /// What recognising an input finds out about its columns.
   associatedtype Header = Void
 
@@ -83,6 +89,11 @@ protocol ExportFormat: SendableMetatype {
   /// What was decided besides encoding and zone.
   var decisions: [Decision] { get }
   var warnings: [String] { get }
+  /// A text that is once in each export of a format that names its person; nil for other formats. Where it is twice, the input
+  /// may hold the exports of two people.
+  var joinMark: String? { get }
+  /// What is wrong with an input that was read to its end and gave nothing that a person asked for.
+  var failureAtEnd: Failure? { get }
   /// When the export was made, in UTC seconds, where the input says so.
   var generatedAt: Int64? { get }
 
@@ -96,12 +107,16 @@ extension ExportFormat {
   static var emptyList: Header? { nil }
   static var database: DatabaseShape? { nil }
   static var passesOffsetsOn: Bool { false }
+  static var picksRows: Bool { false }
+  static func personRow(_ row: Row) -> PersonRow { .other }
+  var joinMark: String? { nil }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }
   mutating func survey(_ row: Row) {}
   mutating func settle() throws {}
   var warnings: [String] { [] }
   var generatedAt: Int64? { nil }
+  var failureAtEnd: Failure? { nil }
   mutating func finish(into out: inout Collector) {}
 }
 

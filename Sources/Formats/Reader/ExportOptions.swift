@@ -16,6 +16,8 @@ public struct ExportOptions: Sendable {
   public var kind: ReadingKind?
   /// Columns by role, for the generic format: `time=ts,value=mgdl`.
   public var columns: [String: String] = [:]
+  /// Whether values are read that are unlikely to be readings, or contradict what a person said.
+  public var force = false
   /// What the rows to read have in these columns, for the generic format; other rows are counted and left out.
   public var rows: [RowFilter] = []
   /// The command up to the options about the input, as a hint repeats it.

@@ -34,6 +34,9 @@ public struct ExportReader {
   /// A header behind rejections of the batch, which were under the one before: it counts from the next batch on.
   private var nextHeader: String?
   private let layout: Layout
+  private var picker: RowPicker?
+  /// Set where exports of several people may be joined.
+  private var people: JoinedPeople?
 
   /// Opens a file and decides on its format.
   ///
@@ -63,13 +66,19 @@ public struct ExportReader {
     waitingSince = source.isRegularFile ? nil : clock.now
     source.isInterrupted = options.isInterrupted
     input = try Input(source)
-    (parser, layout) = try Detection.parser(for: input, options: options)
+    let found = try Detection.parser(for: input, options: options)
+    parser = found.parser
+    var filters = options.rows
+    people = try Self.people(found, input, &filters)
+    picker = try Self.picker(filters, found, input)
+    layout = picker?.layout(found.layout) ?? found.layout
     try input.checkMember()
-    if parser.isOpen || (parser.gainsBySurvey && !input.isLive) {
-      try Self.survey(&parser, layout: layout, input: input)
-    }
     rows = try Self.makeRows(layout, input: input)
     collector = Collector(format: type(of: parser).id, options: options)
+    if parser.isOpen || ((parser.gainsBySurvey || people != nil) && !input.isLive) {
+      try survey()
+      rows = try Self.makeRows(layout, input: input)
+    }
   }
 
   /// Waits for the whole of a pipe, so that nobody waits for its writer later. Before the first `read` only.
@@ -131,7 +140,7 @@ public struct ExportReader {
         if !collector.batch.isEmpty { return true }
         sinceLook = 0
       case .end(let cut):
-        finish(cut)
+        try finish(cut)
         return false
       }
       if nextHeader != nil || collector.rejectedBytes > Self.maxRejectedBytes { break }
@@ -162,9 +171,34 @@ public struct ExportReader {
   }
 
   private mutating func take(_ row: Row) {
+    if people?.reads(row, into: &collector) == false { return }
+    if let column = picker?.reasonToLeaveOut(row) {
+      return collector.skip("row with another \(shownName(column))")
+    }
     if row.isUnterminated { return takeLast(row) }
     let place = collector.batch.rejections.count
     take(parser.read(row, into: &collector), row, unknownAt: place)
+  }
+
+  /// What leaves out rows that a person did not pick.
+  private static func picker(
+    _ filters: [RowFilter], _ found: Detection.Found, _ input: Input
+  ) throws -> RowPicker? {
+    do {
+      return try RowPicker(filters, for: type(of: found.parser), found.layout, input.head)
+    } catch let failure as Failure {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
+  }
+
+  /// What follows whose rows come; nil where an input is certainly the export of one person.
+  private static func people(
+    _ found: Detection.Found, _ input: Input, _ filters: inout [RowFilter]
+  ) throws -> JoinedPeople? {
+    guard let mark = found.parser.joinMark else { return nil }
+    let count = filters.count
+    let people = JoinedPeople(type(of: found.parser), &filters)
+    return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
   }
 
   /// A last line without line end that would be rejected was truncated, more likely than wrong from the start.
@@ -185,6 +219,7 @@ public struct ExportReader {
       if !unknownRows.isEmpty { rejectUnknownRows(at: place) }
     case .header:
       // A preamble has words. Rows with a time and a number are data of another table, which is not lost unsaid.
+      picker?.noteHeader(row)
       collector.batch.rejections += unknownRows.filter(\.holdsData).map(\.rejection)
       unknownRows.removeAll()
       let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
@@ -205,28 +240,37 @@ public struct ExportReader {
     unknownRows.removeAll()
   }
 
-  private mutating func finish(_ cut: (line: Int64, detail: String)?) {
+  private mutating func finish(_ cut: (line: Int64, detail: String)?) throws {
     isDone = true
+    if let failure = parser.failureAtEnd ?? picker?.missing ?? people?.missing {
+      throw Failure(failure.category, "\(input.source.name): \(failure.message)")
+    }
     rejectUnknownRows(at: collector.batch.rejections.count)
     parser.finish(into: &collector)
     if let cut { end = .truncated(line: cut.line, detail: cut.detail) }
     if let detail = input.truncation { end = .truncated(line: 0, detail: detail) }
   }
 
-  private static func survey(_ parser: inout any ExportFormat, layout: Layout, input: Input) throws {
+  /// Looks at all rows before the first is read.
+  private mutating func survey() throws {
     try input.makeRereadable()
     // Hashing takes a tenth of an import; the second reading starts the digest again.
     input.source.isHashing = false
-    let rows = try makeRows(layout, input: input)
+    let rows = try Self.makeRows(layout, input: input)
+    var picker = picker
     var isComplete = false
     while !isComplete {
       switch try rows.next() {
-      case .row(let row): parser.survey(row)
+      case .row(let row):
+        people?.survey(row)
+        if picker?.reasonToLeaveOut(row) == nil { parser.survey(row) }
       case .rejected: continue
       case .paused, .end: isComplete = true
       }
     }
+    let hint = ImportHint(options: options)
     do {
+      try people?.settle(hint)
       try parser.settle()
     } catch let failure as Failure {
       throw Failure(failure.category, "\(input.source.name): \(failure.message)")

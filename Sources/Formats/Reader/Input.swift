@@ -122,6 +122,23 @@ final class Input {
     try rewind()
   }
 
+  /// Whether a text is in the input more than once: some milliseconds for a large file.
+  func repeats(_ mark: String) throws -> Bool {
+    try makeRereadable()
+    // As for a survey: the reading that follows makes the digest.
+    source.isHashing = false
+    let mark = Array(mark.utf8)
+    guard !mark.isEmpty else { return false }
+    var count = 0
+    var isAtEnd = false
+    while count < 2, !isAtEnd {
+      while count < 2, text.find(mark) { count += 1 }
+      if case .end = try text.fill() { isAtEnd = true }
+    }
+    try rewind()
+    return count > 1
+  }
+
   /// Starts over from the first byte.
   func rewind() throws {
     try source.rewind()

@@ -31,13 +31,15 @@ struct TandemFormat: ExportFormat {
 
   init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) {
     table = found.header.meaning
-    units = UnitSurvey(given: options.unit)
+    units = UnitSurvey(given: options.unit, isForced: options.force)
     warnings = table.columns.warnings
     let rows = [found.header.cells] + found.header.rows
     isUnitOpen = rows.contains { TandemTable($0).map { $0.kind == .readings && $0.unit == nil } ?? false }
   }
 
   var isOpen: Bool { isUnitOpen && units.isOpen }
+
+  var gainsBySurvey: Bool { isUnitOpen && units.comparesGiven }
 
   mutating func survey(_ row: Row) {
     if let table = TandemTable(row.fields.map(\.text)) {

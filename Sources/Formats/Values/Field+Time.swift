@@ -143,7 +143,7 @@ extension Field {
   }
 
   /// `Z`, `UTC`, `±hh`, `±hhmm` or `±hh:mm` in seconds east of Greenwich.
-  private var utcOffset: Int32? {
+  var utcOffset: Int32? {
     if equals("Z") || equals("z") || equals("UTC") || equals("GMT") { return 0 }
     var scanner = TimeScanner(self)
     let sign = scanner.byte

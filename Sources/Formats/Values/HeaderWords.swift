@@ -8,10 +8,13 @@ struct HeaderWords {
   let name: String
   /// Its runs of letters and digits; those that change from lower to upper case also parted there.
   let words: Set<String>
+  /// What it says of glucose.
+  let glucose: GlucoseName
 
   /// What is longer than any name says nothing.
   init(_ header: String) {
     let header = header.utf8.count > Field.maxNameBytes ? "" : header
+    glucose = GlucoseName(header)
     var parted = ""
     var last: Character = " "
     for character in header {
@@ -28,31 +31,25 @@ struct HeaderWords {
 
   var isTime: Bool { hasStem(Self.timeStems) || !words.isDisjoint(with: Self.timeWords) }
 
-  /// Whether it names glucose values themselves, and no change, limit or mean of them.
-  var isGlucose: Bool {
-    !namesNoValue && (mentionsGlucose || (unit != nil && namesOnlyAValue))
-  }
+  /// Whether it names glucose values and nothing else.
+  var isGlucose: Bool { glucose.isGlucose }
 
-  /// Whether beside its unit it says no more than that it is a value, or of which kind. Laboratories measure much
-  /// else in mg/dL and mmol/L.
-  private var namesOnlyAValue: Bool {
-    if let kind { return kind != .ketone }
-    return words.allSatisfy { word in
-      // `dL` is parted where its letters change their case.
-      ["mg", "d", "l", "dl", "mgdl"].contains(word) || word.hasPrefix("mmol")
-        || Self.valueWords.contains(word)
-        || Self.timeWords.contains(word) || word.allSatisfy(\.isNumber)
-    } || isSugar
+  /// Whether it names glucose beside words that may make something else of it, and that a person may know.
+  var isPerhapsGlucose: Bool {
+    mentionsGlucose && !isGlucose && !namesNoValue && !glucose.namesOtherTime
   }
 
   /// Whether it has to do with glucose in any way.
   var mentionsGlucose: Bool {
-    hasStem(Self.glucoseStems) || !words.isDisjoint(with: Self.glucoseWords)
+    hasStem(Self.glucoseStems) || !words.isDisjoint(with: Self.glucoseWords) || glucose.hasGlucoseWord
       || (isSugar && hasStem(Self.bloodStems))
   }
 
   /// Whether it names a value without saying of what. Sugar alone may be that of food.
-  var isValue: Bool { !namesNoValue && (!words.isDisjoint(with: Self.valueWords) || isSugar) }
+  var isValue: Bool { glucose.isValue && !namesNoValue }
+
+  /// Whether a header may have it: a word for a value or for glucose, whatever else.
+  var mentionsValue: Bool { glucose.mentionsValue || mentionsGlucose }
 
   /// Whether it names sugar, be it that of blood or of food.
   var isSugar: Bool { hasStem(Self.sugarStems) }
@@ -61,6 +58,9 @@ struct HeaderWords {
   var isKetone: Bool {
     hasStem(Self.ketoneStems) && !mentionsGlucose && words.isDisjoint(with: ["unit", "units"])
   }
+
+  /// Whether it names the time at which a database made or changed its row.
+  var isDatabaseStamp: Bool { !words.isDisjoint(with: Self.stampWords) }
 
   var isMeal: Bool { hasStem(Self.mealStems) }
 
@@ -98,6 +98,7 @@ struct HeaderWords {
   /// Whether it names a limit, a mean, a date or something else that is no reading.
   var namesNoValue: Bool {
     namesOther || hasStem(Self.noValueStems) || !words.isDisjoint(with: Self.noValueWords)
+      || glucose.unknown.contains(where: Self.noReadingWords.contains)
   }
 
   func hasStem(_ stems: [StaticString]) -> Bool {
@@ -117,7 +118,7 @@ struct HeaderWords {
   private static let timeWords: Set<String> = [
     "ts", "data", "ora", "tid", "czas", "godzina", "epoch", "jour", "day", "dag", "tag", "día", "dia",
     "giorno", "when",
-    "recorded",
+    "recorded", "occurred",
     "created",
   ]
   private static let glucoseStems: [StaticString] = [
@@ -134,12 +135,6 @@ struct HeaderWords {
   ]
   private static let glucoseWords: Set<String> = [
     "bg", "bgl", "bz", "sgv", "mbg", "egv", "cbg", "smbg", "cgm", "cgms", "bgm", "glu", "gl", "bgvalue",
-  ]
-  private static let valueWords: Set<String> = [
-    "value", "values", "wert", "werte", "messwert", "messwerte", "valeur", "valor", "valore", "waarde",
-    "værdi",
-    "värde", "verdi", "wartość", "pomiar", "wynik", "reading", "readings", "result", "results", "level",
-    "measurement", "messung", "medida", "mesure", "misura", "meting", "måling", "mätning",
   ]
   private static let noValueStems: [StaticString] = [
     "glucag", "target", "threshold", "average", "input", "eingabe",
@@ -164,6 +159,22 @@ struct HeaderWords {
     "pred", "preds", "yhat", "lag", "slope", "mage", "confidence", "ml", "percent",
     "streefwaarde", "index", "indice", "índice", "indeks", "load", "variability", "cv",
   ]
+  /// Words that make no reading of a name for glucose, each a whole part of it: sums of many values, predictions, values of
+  /// another time, made numbers, device health, raw signals, amounts in food and medicines, other fluids.
+  private static let noReadingWords: Set<String> = [
+    "peak", "highest", "lowest", "baseline", "auc", "iauc", "spike", "spikes", "count", "percentile", "p",
+    "coverage", "gap", "minutes", "management", "category", "score", "roc", "eventual", "guard", "next",
+    "future", "prev", "previous", "lag", "normalized", "normalised", "norm", "scaled", "bgscaled", "zscore",
+    "rssi", "battery", "isig", "na", "mv", "dbm", "mard", "error", "rmse", "mae", "primary", "secondary",
+    "background", "class", "friendly", "g", "mg", "µg", "pg", "u", "%", "kg", "min", "h", "csf", "liquor",
+    "pleural", "synovial", "ascites", "dialysate", "tear", "sweat", "saliva", "tablets", "tablet", "goal",
+    "spread", "age", "signal", "noise", "quality", "glucosamine", "glucosidase", "glucocorticoid",
+    "glucocorticoids", "glucosuria", "glucosurie", "glukosurie", "glycogen", "gluten", "imputed", "t",
+    "tir", "lbgi", "hbgi", "ma", "ema", "wear", "intercept", "scale", "umbral", "seuil", "gir", "isf",
+    "correction", "ratio", "dextrose", "rawbg", "filtered", "unfiltered", "residual", "rolling", "height",
+    "metabolic", "strength", "sensitivity", "ogtt", "uric", "acid",
+    "lab", "labor", "gram", "grams", "gramm", "grammes", "gramos", "grammi", "bgdelta",
+  ]
   private static let ketoneStems: [StaticString] = ["keton", "ceton", "céton", "cheton"]
   private static let sensorStems: [StaticString] = [
     "sensor", "cgm", "cbg", "histor", "egv", "sgv", "continuous", "gewebe", "interstit",
@@ -172,6 +183,11 @@ struct HeaderWords {
     "finger", "strip", "teststreifen", "kapill", "capil", "strisc", "teststrook",
   ]
   private static let stripWords: Set<String> = ["smbg", "mbg", "bgm", "streifen", "tiras", "sticka"]
+  private static let stampWords: Set<String> = [
+    "created", "createdat", "updated", "updatedat", "inserted", "insertedat", "synced", "syncedat",
+    "modified", "modifiedat", "imported", "uploaded", "edited", "saved", "sysd", "systime", "srvcreated",
+    "srvmodified",
+  ]
   private static let trendWords: Set<String> = ["trend", "trendpfeil", "trends", "trendarrow"]
   private static let identityWords: Set<String> = ["id", "serial", "number", "sn", "name", "nummer"]
   private static let mealStems: [StaticString] = [
@@ -200,6 +216,13 @@ struct HeaderWords {
         "einheiten",
         "unité", "unités", "eenheid", "eenheden", "unidad", "unidades", "unidade", "unità", "enhed", "enhet",
         "jednostka",
+      ]
+    ),
+    (
+      .offset,
+      [
+        "offset", "tz", "tz offset", "tzoffset", "utc offset", "utcoffset", "gmt offset", "timezone",
+        "time zone", "timezone offset", "time zone offset", "timezoneoffset", "zone offset", "zone",
       ]
     ),
     (

@@ -25,6 +25,7 @@ struct ImportHint {
     add("date-order", options.dateOrder)
     if options.zoneIsGiven { add("timezone", options.zone.name) }
     add("device", options.device)
+    if options.force { words += " --force" }
     let name = options.inputName
     // A name that begins like an option would be read as one.
     return words + " " + (name != "-" && name.hasPrefix("-") ? "./\(name)" : name).shellWord

@@ -89,6 +89,9 @@ extension HeaderWords {
     "personid",
     "full name", "first name", "last name", "vorname", "nachname", "prénom", "apellido", "apellidos",
     "cognome",
+    "mrn", "medical record number", "hospital no", "hospital number", "nhs number", "sid", "uid", "usubjid",
+    "subjid", "subject no", "animal", "animal id", "pet", "pet name", "dog", "dog name", "cat", "cat name",
+    "horse", "rfid", "badge", "badge id", "card id", "ptnum", "p num", "pt no", "case id",
     "family member", "who", "deidentid", "owner", "account", "email", "e mail", "deidentified id", "study id",
   ])
 }

@@ -9,6 +9,7 @@ struct UnitSurvey {
   private static let minMilligrams = 36.0
 
   private let given: GlucoseUnit?
+  private let isForced: Bool
   private(set) var unit: GlucoseUnit
   private var basis: Decision.Basis
   private var count = 0
@@ -17,15 +18,19 @@ struct UnitSurvey {
 
   /// - Parameters:
   ///   - given: what `--unit` says.
+  ///   - isForced: whether the values may exclude what is given.
   ///   - usual: the unit that the format usually has, of an input without values.
-  init(given: GlucoseUnit?, usual: GlucoseUnit = .milligramsPerDecilitre) {
+  init(given: GlucoseUnit?, isForced: Bool, usual: GlucoseUnit = .milligramsPerDecilitre) {
     self.given = given
+    self.isForced = isForced
     unit = given ?? usual
     basis = given == nil ? .inferred : .given
   }
 
   /// Whether all values have to be looked at.
   var isOpen: Bool { given == nil }
+  /// Whether the values may show that what a person gave is wrong.
+  var comparesGiven: Bool { given != nil && !isForced }
   /// Whether a value was looked at.
   var hasValues: Bool { count > 0 }
 
@@ -36,8 +41,20 @@ struct UnitSurvey {
     if number <= Self.maxMillimoles, number != number.rounded() { hasFraction = true }
   }
 
+  /// Whether nearly all values are none in a unit.
+  private func exclude(_ unit: GlucoseUnit) -> Bool {
+    unit == .millimolesPerLitre ? above * 100 >= count * 95 : above == 0 && hasFraction
+  }
+
   /// - Throws: `Failure` of category `badInput` naming the option that settles it.
   mutating func settle() throws {
+    if count > 0, comparesGiven, exclude(unit) {
+      let other = GlucoseUnit.allCases.first { $0 != unit } ?? unit
+      throw Failure(
+        .badInput,
+        "--unit says \(unit.name), but nearly all values look like \(other.name); use --unit \(other.name), or --force "
+          + "if they are \(unit.name)")
+    }
     guard isOpen, count > 0 else { return }
     // A sensor that shows 20 at times is one in mg/dL; nobody's glucose is 36 mmol/L time and again.
     if above * 100 >= count * 95 {

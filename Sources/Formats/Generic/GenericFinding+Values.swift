@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The columns of values.
+extension GenericFinding {
+  /// Finds the column of values; else says what is wrong.
+  mutating func findValue(given kind: ReadingKind?) -> GenericProblem? {
+    let free = header.names.indices.filter { !columns.isUsed($0) && holdsValues($0) }
+    if let ketone = free.first(where: { header.words[$0].isKetone }) { columns[.ketone] = ketone }
+    let named = free.filter { header.words[$0].isGlucose }
+    if named.count == 2, let sensor = named.first(where: { !header.words[$0].glucose.isCBG }),
+      let capillary = named.first(where: { header.words[$0].glucose.isCBG }), kindOfColumn(capillary) == .smbg
+    {
+      columns[.value] = sensor
+      columns[.smbg] = capillary
+      return nil
+    }
+    if named.count == 1 { return take(named[0], given: kind) }
+    if named.count > 1 { return severalProblem(named) }
+    let perhaps = free.filter { header.words[$0].isPerhapsGlucose && header.content($0) != .empty }
+    if let first = perhaps.first { return perhapsProblem(first, perhaps) }
+    let nameless = free.filter { header.words[$0].isValue }
+    if nameless.count > 1 { return severalProblem(nameless) }
+    if nameless.count == 1 { return takeNameless(nameless[0]) }
+    if columns[.ketone] >= 0 { return nil }
+    if header.words.filter(\.isMeal).count > 1 { return mealProblem }
+    let isOfOthers = header.words.contains(where: \.namesOther)
+    let others = isOfOthers ? [] : free.filter { header.content($0) == .number && mayBeGlucose($0) }
+    return GenericProblem(
+      "no column is named for glucose", choices: others.map { GenericColumns(value: $0) }, isDoubtful: true)
+  }
+
+  /// Takes the only column that is named for glucose, unless its name has two meanings.
+  private mutating func take(_ place: Int, given kind: ReadingKind?) -> GenericProblem? {
+    if isOfKetoneSensor(place) {
+      let values = header.cells(place).compactMap { $0.withField { $0.number(.point) ?? $0.number(.comma) } }
+      guard values.count >= GenericPlausibility.fewest else { return ketoneProblem(place) }
+      guard values.sorted()[values.count / 2] < GenericPlausibility.leastMedian else {
+        return ketoneProblem(place)
+      }
+      columns[.ketone] = place
+      return nil
+    }
+    columns[.value] = place
+    return cbgProblem(given: kind)
+  }
+
+  /// Whether a column is named as those of a ketone sensor (Sibio), whose app calls glucose by nearly the same name.
+  private func isOfKetoneSensor(_ place: Int) -> Bool {
+    header.names.first == "No." && header.names[place].hasPrefix("Sensor reading")
+      && header.words[place].unit == .millimolesPerLitre
+  }
+
+  private func ketoneProblem(_ place: Int) -> GenericProblem {
+    GenericProblem(
+      "the column \(quoted([place])) may hold glucose or the values of a ketone sensor",
+      choices: [GenericColumns(ketone: place), GenericColumns(value: place)])
+  }
+
+  /// What to ask where only a person knows whether CBG is capillary or continuous: hospitals and programs differ.
+  func cbgProblem(given kind: ReadingKind?) -> GenericProblem? {
+    let place = columns[.value]
+    guard kind == nil, place >= 0, header.words[place].glucose.isCBG, columns[.kind] < 0,
+      kindOfColumn(place) == nil
+    else { return nil }
+    return GenericProblem(
+      "the column \(quoted([place])) may hold capillary values, which are finger sticks, or continuous ones of a sensor",
+      choices: [GenericColumns(value: place)], kinds: [.smbg, .cbg])
+  }
+
+  /// The kind of reading that a column's name says, with the columns beside it: CBG beside CGM is capillary.
+  func kindOfColumn(_ place: Int) -> ReadingKind? {
+    let words = header.words[place]
+    guard words.glucose.isCBG else { return words.kind }
+    let hasSensor = header.words.contains { !$0.glucose.isCBG && $0.isGlucose && $0.kind == .cbg }
+    return hasSensor ? .smbg : nil
+  }
+
+  private func perhapsProblem(_ first: Int, _ all: [Int]) -> GenericProblem {
+    let words = header.words[first].glucose.unknown.prefix(3).map { shownName($0) }
+    let detail =
+      words.isEmpty ? "says more than that" : "has more words beside it: \(words.joined(separator: ", "))"
+    return GenericProblem(
+      "the name of the column \(quoted([first])) mentions glucose and \(detail)",
+      choices: all.map { GenericColumns(value: $0) }, isDoubtful: true)
+  }
+
+  private func severalProblem(_ places: [Int]) -> GenericProblem {
+    GenericProblem(
+      "several columns may hold glucose: \(quoted(places))",
+      choices: places.map { GenericColumns(value: $0) },
+      isDoubtful: !header.words[places[0]].isGlucose, areSeries: true)
+  }
+
+  /// Whether a person who says so may be right that a column holds glucose.
+  private func mayBeGlucose(_ place: Int) -> Bool {
+    let words = header.words[place]
+    return !words.name.isEmpty && !words.isTime && !words.namesOther && !words.namesNoValue && !words.isPerson
+      && !words.isBareID && !words.mentionsGlucose && !["index", "#"].contains(words.name)
+  }
+
+  /// Takes a column whose name does not say of what its values are, where something beside it does.
+  private mutating func takeNameless(_ place: Int) -> GenericProblem? {
+    let choices = [GenericColumns(value: place)]
+    let others = header.names.indices.filter { $0 != place && header.words[$0].namesOther }
+    if header.words[place].isSugar, others.contains(where: { header.words[$0].namesFood }) {
+      return GenericProblem("no column is named for glucose, and \(quoted([place])) is for food")
+    }
+    if let other = others.first {
+      return GenericProblem(
+        "the column \(quoted([place])) does not say that it holds glucose, and \(quoted([other])) is of "
+          + "something else", choices: choices, isDoubtful: true)
+    }
+    if columns[.unit] >= 0, !header.cells(columns[.unit]).contains(where: GenericUnits.isOfGlucose) {
+      columns[.unit] = -1
+    }
+    let kinds = columns[.kind] >= 0 ? header.cells(columns[.kind]) : []
+    if kinds.contains(where: { KindWord($0) != nil && HeaderWords($0).mentionsGlucose }) {
+      needsKindWord = true
+    } else if let names = placeOfOtherNames {
+      // Laboratories measure much else in the units of glucose.
+      let named = Set(header.cells(names).filter { HeaderWords($0).mentionsGlucose })
+      return GenericProblem(
+        "the column \(quoted([names])) names things other than glucose",
+        choices: named.isEmpty ? [] : choices,
+        rows: named.sorted().map { RowFilter(column: header.names[names], value: $0) })
+    } else if columns[.unit] >= 0 {
+      needsUnitWord = !header.titleNamesGlucose
+    } else if !header.titleNamesGlucose {
+      return GenericProblem(
+        "the column \(quoted([place])) does not say that it holds glucose", choices: choices, isDoubtful: true
+      )
+    }
+    columns[.value] = place
+    return nil
+  }
+}

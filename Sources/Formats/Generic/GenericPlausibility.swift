@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds out from all values and times of a generic input whether they can be readings of glucose.
+///
+/// A wrong column often has numbers that a meter can show, too. As a whole they give it away: most are too small or too
+/// large, all are equal, or there is one for each hour or day, as sums and averages are.
+struct GenericPlausibility {
+  /// Fewer values prove nothing.
+  static let fewest = 3
+  /// A sensor's median in mmol/L; that of a ketone or lactate sensor is below.
+  static let leastMedian = 3.0
+  /// Finger sticks may be equal by chance, and a sensor's values for an hour or two.
+  private static let fewestEqual = 24
+  private static let milligrams = 20.0...600
+  private static let millimoles = 1.0...33
+  private static let secondsPerHour: Int64 = 3600
+  private static let secondsPerDay: Int64 = 86_400
+
+  /// Steps between rows that follow each other, and how many values such a grid has at least.
+  private struct Grid {
+    let name: String
+    let step: Int64
+    let fewest: Int
+    var steps = 0
+  }
+
+  private struct Outside {
+    var count = 0
+    var milligrams = 0
+    var millimoles = 0
+    var belowMedian = 0
+  }
+
+  /// Values whose row states no unit.
+  private var bare = Outside()
+  /// Values in the unit of their row.
+  private var stated = Outside()
+  private var first: Double?
+  private var areEqual = true
+  private var lastTime: Int64?
+  private var remainder: Int64?
+  private var isHourly = true
+  private var isDaily = true
+  private var stepCount = 0
+  private var grids = [
+    Grid(name: "hour", step: secondsPerHour, fewest: 12), Grid(name: "day", step: secondsPerDay, fewest: 7),
+    Grid(name: "week", step: 7 * secondsPerDay, fewest: 7),
+  ]
+
+  var count: Int { bare.count + stated.count }
+
+  /// Notes a value with its shown time. `unit`: the one that its row states.
+  mutating func note(_ number: Double, _ unit: GlucoseUnit?, at seconds: Int64) {
+    // Zero means no value, and is rejected where it does not.
+    guard number != 0 else { return }
+    if let first, first != number { areEqual = false }
+    first = first ?? number
+    if unit == nil { Self.note(number, in: &bare) } else { noteStated(number, unit) }
+    noteStep(seconds)
+  }
+
+  private mutating func noteStated(_ number: Double, _ unit: GlucoseUnit?) {
+    stated.count += 1
+    let range = unit == .milligramsPerDecilitre ? Self.milligrams : Self.millimoles
+    if !range.contains(number) { stated.milligrams += 1 }
+    if unit == .millimolesPerLitre, number < Self.leastMedian { stated.belowMedian += 1 }
+  }
+
+  private static func note(_ number: Double, in outside: inout Outside) {
+    outside.count += 1
+    if !milligrams.contains(number) { outside.milligrams += 1 }
+    if !millimoles.contains(number) { outside.millimoles += 1 }
+    if number < leastMedian { outside.belowMedian += 1 }
+  }
+
+  private mutating func noteStep(_ seconds: Int64) {
+    let phase = seconds - seconds / Self.secondsPerDay * Self.secondsPerDay
+    let remainder = remainder ?? phase
+    self.remainder = remainder
+    if phase != remainder { isDaily = false }
+    if (phase - remainder) % Self.secondsPerHour != 0 { isHourly = false }
+    defer { lastTime = seconds }
+    guard let lastTime, lastTime != seconds, isHourly else { return }
+    stepCount += 1
+    for place in grids.indices where abs(seconds - lastTime) == grids[place].step { grids[place].steps += 1 }
+  }
+
+  /// Why the values are no readings, to follow the name of their column; nil where they may be.
+  ///
+  /// - Parameter unit: of the values whose rows state none.
+  func fault(in unit: GlucoseUnit?) -> String? {
+    let outside = stated.milligrams + (unit == .millimolesPerLitre ? bare.millimoles : bare.milligrams)
+    if count >= Self.fewest, outside * 2 > count {
+      let range = unit == .millimolesPerLitre ? "1 to 33 mmol/L" : "20 to 600 mg/dL"
+      return "holds \(outside) of \(count) values outside of \(range), which are too many for glucose"
+    }
+    if count >= Self.fewestEqual, areEqual { return "holds the same value \(count) times" }
+    guard let grid = grids.first(where: isFilled) else { return nil }
+    return "holds one value for each \(grid.name), as sums and averages do"
+  }
+
+  private func isFilled(_ grid: Grid) -> Bool {
+    count >= grid.fewest && grid.steps * 2 > stepCount && (grid.step == Self.secondsPerHour || isDaily)
+      && isHourly
+  }
+
+  /// Whether the values are too low for those of a glucose sensor.
+  func isTooLowForSensor(_ unit: GlucoseUnit?) -> Bool {
+    let low = stated.belowMedian + (unit == .millimolesPerLitre ? bare.belowMedian : 0)
+    return count >= Self.fewest && low * 2 > count
+  }
+}

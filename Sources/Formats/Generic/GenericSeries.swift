@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds out whether the words of a column divide the readings into several series at the same times: those of persons, whatever
+/// the column is called, or of devices.
+///
+/// What a word says of one series, such as its quality, is never said of two readings within the time from one reading of
+/// that series to its next.
+struct GenericSeries {
+  private static let maxTimes = 1 << 16
+  private static let maxDaysPerKept: Int64 = 1 << 20
+  private static let secondsPerDay: Int64 = 86_400
+  private static let maxGroups = 200
+  /// A word in fewer rows is no person's.
+  private static let fewestOfGroup = 5
+  /// The longest time from one reading of a sensor to its next.
+  private static let longestStep: Int64 = 18 * 60
+
+  private struct Time {
+    let seconds: Int64
+    let group: Int
+  }
+
+  /// The column in the header, and its name.
+  let place: Int
+  let name: String
+  private var groups: [[UInt8]: Int] = [:]
+  private(set) var words: [[UInt8]] = []
+  private var counts: [Int] = []
+  private var times: [Time] = []
+  /// Times are kept of one day in each run of this length.
+  private var daysPerKept: Int64 = 1
+  /// Whether the column is none that names series: a row has no word, or there are too many.
+  private var isOther = false
+
+  init(place: Int, name: String) {
+    self.place = place
+    self.name = name
+  }
+
+  /// Looks at the word of a row.
+  mutating func note(_ cell: Field, at seconds: Int64) {
+    guard !isOther else { return }
+    let word = Array(cell.trimmed.bytes)
+    guard !word.isEmpty, let group = groups[word] ?? newGroup(word) else {
+      isOther = true
+      times = []
+      return
+    }
+    counts[group] += 1
+    guard isKept(seconds) else { return }
+    times.append(Time(seconds: seconds, group: group))
+    while times.count > Self.maxTimes, daysPerKept < Self.maxDaysPerKept {
+      daysPerKept *= 2
+      times = times.filter { isKept($0.seconds) }
+    }
+    if times.count > Self.maxTimes { times.removeLast(times.count / 2) }
+  }
+
+  private mutating func newGroup(_ word: [UInt8]) -> Int? {
+    guard groups.count < Self.maxGroups else { return nil }
+    groups[word] = groups.count
+    words.append(word)
+    counts.append(0)
+    return groups.count - 1
+  }
+
+  private func isKept(_ seconds: Int64) -> Bool {
+    daysPerKept == 1 || (seconds / Self.secondsPerDay) % daysPerKept == 0
+  }
+
+  /// Whether the words divide the readings into series that overlap.
+  var overlap: Bool {
+    guard !isOther, words.count > 1, counts.allSatisfy({ $0 >= Self.fewestOfGroup }) else { return false }
+    let sorted = times.sorted { ($0.seconds, $0.group) < ($1.seconds, $1.group) }
+    var last: [Int: Int64] = [:]
+    var steps: [Int64] = []
+    for time in sorted {
+      if let before = last[time.group], time.seconds > before { steps.append(time.seconds - before) }
+      last[time.group] = time.seconds
+    }
+    steps.sort()
+    guard !steps.isEmpty, case let step = steps[steps.count / 10], step <= Self.longestStep else {
+      return false
+    }
+    let between = zip(sorted, sorted.dropFirst()).count { first, second in
+      first.group != second.group && (second.seconds - first.seconds) * 10 < step * 9
+    }
+    return between * 10 >= sorted.count
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Finds columns of times that mix two things: times with an offset and times without, or two forms of date.
+///
+/// A spreadsheet that opens dates of the other order turns 04/05 into a date, the wrong one, saves it in its own form, and
+/// leaves 04/13 as text. So the days of one form end at 12, and those of the other begin there.
+struct GenericTimeForms {
+  private struct Form: Hashable {
+    let separator: UInt8
+    let hasLongYear: Bool
+    let hasHalfDay: Bool
+  }
+
+  private struct Days {
+    var early = 0
+    var late = 0
+  }
+
+  /// A single date may be a slip.
+  private static let fewestLate = 2
+  private static let maxForms = 8
+
+  private var withOffset: Int64?
+  private var withoutOffset: Int64?
+  private var yearFirst = Days()
+  private var forms: [Form: Days] = [:]
+
+  /// Notes a time that was read in a row.
+  @inline(__always) mutating func note(hasOffset: Bool, line: Int64) {
+    if hasOffset {
+      if withOffset == nil { withOffset = line }
+    } else if withoutOffset == nil {
+      withoutOffset = line
+    }
+  }
+
+  /// Notes the form of a cell with a date.
+  mutating func note(_ cell: Field) {
+    if cell.count >= 10, cell[4] &- 0x30 > 9, cell[4] == cell[7], cell[9] &- 0x30 <= 9 {
+      // Nearly all cells: `2026-05-06`.
+      return noteYearFirst(
+        isLate: cell[8] > UInt8(ascii: "1") || (cell[8] == UInt8(ascii: "1") && cell[9] > 0x32))
+    }
+    guard let date = cell.genericDate else { return }
+    switch date.form {
+    case .settled(_, let day):
+      guard cell.count > 4, cell.bytes.prefix(4).allSatisfy({ $0 &- 0x30 <= 9 }) else { return }
+      noteYearFirst(isLate: day > 12)
+    case .open(let first, let second, let separator):
+      let hasHalfDay = cell.openTime?.hasHalfDay ?? false
+      let form = Form(
+        separator: separator, hasLongYear: date.length >= 8 && cell.hasLongYear(date),
+        hasHalfDay: hasHalfDay)
+      add(form, isLate: max(first, second) > 12)
+    }
+  }
+
+  private mutating func noteYearFirst(isLate: Bool) {
+    if isLate { yearFirst.late += 1 } else { yearFirst.early += 1 }
+  }
+
+  private mutating func add(_ form: Form, isLate: Bool) {
+    guard forms[form] != nil || forms.count < Self.maxForms else { return }
+    if isLate { forms[form, default: Days()].late += 1 } else { forms[form, default: Days()].early += 1 }
+  }
+
+  /// Why the times cannot be read; nil where they can.
+  var fault: String? {
+    if let withOffset, let withoutOffset {
+      return
+        "some times state an offset, such as Z (line \(withOffset)), and others none (line \(withoutOffset)), so "
+        + "that hours may be between them; write all of them in one way"
+    }
+    let all = forms.values + [yearFirst]
+    let isSplit =
+      all.contains { $0.early > 0 && $0.late == 0 }
+      && all.contains { $0.early == 0 && $0.late >= Self.fewestLate }
+    return isSplit
+      ? "the dates have two forms, one for the days to 12 and one for the later ones: a spreadsheet exchanged day and "
+        + "month in a part of them; export the data again and import that file unopened" : nil
+  }
+}
+
+extension Field {
+  /// Whether the date at the start has a year of four digits.
+  fileprivate func hasLongYear(_ date: GenericDate) -> Bool {
+    let digits = slice(0, date.length).bytes.reversed().prefix { $0 &- 0x30 <= 9 }.count
+    return digits == 4
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What a column's name says of glucose, by closed lists of words.
+///
+/// A column is taken for glucose by a glucose word and harmless words only. Names such as `glucose_next`, `cgm rssi` or
+/// `Glucose (g)` are endless, so that no list of exceptions holds them all.
+struct GlucoseName {
+  /// The words of the name that no list has, in lower case.
+  private(set) var unknown: [String] = []
+  private var tokens: [Substring] = []
+  private var hasUnit = false
+
+  /// The longest word that is taken apart.
+  private static let maxWord = 40
+
+  /// - Parameter header: a column's name; dots part the members of nested objects.
+  init(_ header: String) {
+    let members = Self.withoutMolarMass(header).split(separator: ".")
+    if header.contains("%") { unknown.append("%") }
+    for (place, member) in members.enumerated() {
+      let isContainer = place < members.count - 1
+      for piece in member.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
+        add(piece, isContainer: isContainer)
+      }
+    }
+    settleUnit()
+    settleConditions()
+  }
+
+  /// Whether it names glucose values and nothing else.
+  var isGlucose: Bool {
+    guard unknown.isEmpty else { return false }
+    return has(Self.glucose) || (has(Self.sugar) && (has(Self.blood) || has(["gewebe"]) || hasUnit))
+      || (hasUnit && namesOnlyAValue)
+  }
+
+  /// Whether it names a value and nothing else, without saying of what.
+  var isValue: Bool { unknown.isEmpty && (has(Self.values) || has(Self.sugar)) }
+
+  /// Whether it has a number that says more than which of a few devices it is: a time before or after, as in `bg+0:30`.
+  var namesOtherTime: Bool {
+    let numbers = unknown.filter { $0.allSatisfy(\.isNumber) }
+    return numbers.count > 1 || numbers.contains { $0.count > 1 }
+  }
+
+  /// Whether a word for glucose is in it, whatever else.
+  var hasGlucoseWord: Bool { has(Self.glucose) }
+
+  /// Whether a word for a value is in it, whatever else.
+  var mentionsValue: Bool { has(Self.values) || has(Self.sugar) }
+
+  /// Whether it names a value at a meal or before breakfast, which only a diary has.
+  var isOfMeal: Bool { has(Self.meals) }
+
+  /// Whether it is the short name that hospitals use for capillary and some programs for continuous glucose.
+  var isCBG: Bool { has(["cbg"]) }
+
+  /// Whether beside its unit it says no more than that it is a value, or of which kind. Laboratories measure much else in
+  /// these units.
+  private var namesOnlyAValue: Bool {
+    tokens.allSatisfy { token in
+      [Self.values, Self.kinds, Self.brands, Self.connectors].contains { $0.contains(token) }
+    }
+  }
+
+  private func has(_ words: Set<Substring>) -> Bool { tokens.contains(where: words.contains) }
+}
+
+// MARK: - Taking a name apart
+
+extension GlucoseName {
+  private mutating func add(_ piece: Substring, isContainer: Bool) {
+    let whole = Substring(piece.lowercased())
+    if Self.containers.contains(whole), isContainer { return }
+    if let parts = Self.parts(of: whole) { return tokens += parts }
+    for part in Self.parted(piece) {
+      if let parts = Self.parts(of: part) {
+        tokens += parts
+      } else if ["2", "3"].contains(part), tokens.last == "libre" {
+        continue
+      } else {
+        unknown.append(String(part))
+      }
+    }
+  }
+
+  /// The name with `mmol/L` for Apple's `mmol<180.1558800000541>/L`.
+  private static func withoutMolarMass(_ header: String) -> String {
+    guard let start = header.firstRange(of: "<180.15"),
+      let end = header[start.upperBound...].firstIndex(of: ">")
+    else { return header }
+    return String(header[..<start.lowerBound] + header[header.index(after: end)...])
+  }
+
+  /// A word parted where lower case changes to upper, before the last of several capitals, and between letters and digits.
+  private static func parted(_ piece: Substring) -> [Substring] {
+    var parts: [Substring] = []
+    var part = ""
+    let letters = Array(piece)
+    for (place, letter) in letters.enumerated() {
+      if place > 0 {
+        let last = letters[place - 1]
+        let startsWord =
+          letter.isUppercase
+          && (last.isLowercase
+            || (last.isUppercase && place + 1 < letters.count && letters[place + 1].isLowercase))
+        if startsWord || letter.isNumber != last.isNumber {
+          parts.append(Substring(part))
+          part = ""
+        }
+      }
+      part += letter.lowercased()
+    }
+    return part.isEmpty ? parts : parts + [Substring(part)]
+  }
+
+  /// The known words that a word consists of, such as `blut`, `zucker` and `wert`; nil for any other word.
+  private static func parts(of word: Substring) -> [Substring]? {
+    if known.contains(word) { return [word] }
+    guard word.count <= maxWord else { return nil }
+    for length in stride(from: word.count - 1, to: 1, by: -1) where compounds.contains(word.prefix(length)) {
+      if let rest = parts(of: word.dropFirst(length)), rest.allSatisfy(compounds.contains) {
+        return [word.prefix(length)] + rest
+      }
+    }
+    return nil
+  }
+
+  /// Takes `mg` and `dl` for a unit only together: alone they are those of food and medicines.
+  private mutating func settleUnit() {
+    var rest: [Substring] = []
+    var place = 0
+    while place < tokens.count {
+      let token = tokens[place]
+      let next = place + 1 < tokens.count ? tokens[place + 1] : ""
+      let afterNext = place + 2 < tokens.count ? tokens[place + 2] : ""
+      place += 1
+      switch token {
+      case "mgdl", "mmoll", "mgperdl", "mmolperl": hasUnit = true
+      case "mg" where next == "dl", "mmol" where next == "l":
+        hasUnit = true
+        place += 1
+      case "mg" where next == "per" && afterNext == "dl", "mmol" where next == "per" && afterNext == "l":
+        hasUnit = true
+        place += 2
+      case "mmol": hasUnit = true
+      case "mg", "dl", "l", "per": unknown.append(String(token))
+      default: rest.append(token)
+      }
+    }
+    tokens = rest
+  }
+
+  /// Words that are harmless only beside others.
+  private mutating func settleConditions() {
+    if has(Self.estimates), !has(Self.values), !tokens.contains("egv") { unknown.append("estimated") }
+    // `no` is a number, too, except in `glicose no sangue`.
+    if has(["no", "na"]), !has(["sangue", "krwi"]) { unknown.append("no") }
+    if has(Self.sugar), !has(Self.blood), !hasUnit, has(Self.glucose) { unknown.append("sugar") }
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// Inputs whose values or times as a whole can be no readings of glucose: nothing of them is read.
+@Suite struct GenericPlausibilityTests {
+  private static let start = DeviceTime(text: "2026-03-01T07:02:00")?.seconds ?? 0
+
+  /// A table of values so many minutes apart.
+  private func table(
+    _ values: [String], minutes: Int = 5, header: String = "time,glucose", from start: Int64 = Self.start
+  ) -> String {
+    values.enumerated().reduce(into: header + "\n") { text, value in
+      text += "\(DeviceTime(seconds: start + Int64(value.offset * minutes * 60)).text),\(value.element)\n"
+    }
+  }
+
+  private func varied(_ count: Int) -> [String] { (0..<count).map { String(90 + $0 * 37 % 71) } }
+
+  private func refusal(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> String? {
+    try ScratchFile(text).refusal(change)
+  }
+
+  // MARK: Values
+
+  @Test func moreThanHalfOfTheValuesImplausibleRefusesTheInput() throws {
+    let mostlySmall = varied(40) + (0..<60).map { String(11 + $0 % 8) }
+    let text = table(mostlySmall, header: "time,glucose (mg/dL)")
+    let message = try #require(try refusal(text))
+    #expect(message.contains("60 of 100 values outside of 20 to 600 mg/dL"), "\(message)")
+    #expect(message.contains("--force"))
+    let half = varied(50) + (0..<50).map { String(11 + $0 % 8) }
+    #expect(try ScratchFile(table(half, header: "time,glucose (mg/dL)")).readings().readings.count == 100)
+  }
+
+  @Test func implausibleMillimolesRefuseTheInput() throws {
+    let made = (0..<60).map { "0.\(100 + $0 * 7)" }
+    let message = try refusal(table(made, header: "time,glucose (mmol/L)"))
+    #expect(message?.contains("mmol/L") == true, "\(message ?? "read")")
+    #expect(try refusal(table(made)) != nil)
+  }
+
+  @Test func rowsInUnitsOfTheirOwnAreJudgedByThem() throws {
+    let rows = (0..<20).map { "\($0 % 2 == 0 ? "5.\($0 % 10),mmol/L" : "1\($0 % 9 + 1)0,mg/dL")" }
+    let text = table(rows, header: "time,glucose,unit")
+    #expect(try ScratchFile(text).readings().readings.count == 20)
+  }
+
+  @Test func zerosAreNoValues() throws {
+    let zeros = varied(5) + Array(repeating: "0", count: 20)
+    let result = try ScratchFile(table(zeros, header: "time,glucose (mg/dL)")).readings()
+    #expect(result.readings.count == 5 && result.rejections.count == 20)
+  }
+
+  @Test func oneValueAgainAndAgainRefusesTheInput() throws {
+    let message = try refusal(table(Array(repeating: "180", count: 24), header: "time,glucose (mg/dL)"))
+    #expect(message?.contains("the same value 24 times") == true, "\(message ?? "read")")
+    let few = table(Array(repeating: "180", count: 23), header: "time,glucose (mg/dL)")
+    #expect(try ScratchFile(few).readings().readings.count == 23)
+    let almost = Array(repeating: "180", count: 40) + ["181"]
+    #expect(try ScratchFile(table(almost, header: "time,glucose (mg/dL)")).readings().readings.count == 41)
+  }
+
+  // MARK: Times
+
+  @Test(arguments: [(60, 12, "hour"), (1440, 7, "day"), (7 * 1440, 7, "week")])
+  func oneValueForEachHourOrDayRefusesTheInput(_ minutes: Int, _ count: Int, _ name: String) throws {
+    let header = "time,glucose (mg/dL)"
+    let message = try refusal(table(varied(count), minutes: minutes, header: header))
+    #expect(message?.contains("one value for each \(name)") == true, "\(message ?? "read")")
+    let fewer = try ScratchFile(table(varied(count - 1), minutes: minutes, header: header)).readings()
+    #expect(fewer.readings.count == count - 1)
+    let newestFirst = table(varied(count), minutes: -minutes, header: header)
+    #expect(try refusal(newestFirst) != nil)
+  }
+
+  @Test func fullHoursOfADiaryAreNoGrid() throws {
+    let hours = [7, 12, 18, 22]
+    let rows = (0..<40).map { row in
+      let seconds = Self.start + Int64(row / 4 * 86_400 + (hours[row % 4] - 7) * 3600 - 120)
+      return "\(DeviceTime(seconds: seconds).text),\(90 + row * 37 % 71)\n"
+    }
+    #expect(
+      try ScratchFile("time,glucose (mg/dL)\n" + rows.joined()).readings().readings.count == 40)
+  }
+
+  @Test func aValueOffTheGridMakesAllOfThemReadings() throws {
+    let off = table(["101"], header: "", from: Self.start + 90).dropFirst()
+    let text = table(varied(30), minutes: 60, header: "time,glucose (mg/dL)") + off
+    #expect(try ScratchFile(text).readings().readings.count == 31)
+  }
+
+  // MARK: --force
+
+  @Test func whatIsRefusedCanBeForced() throws {
+    let equal = try ScratchFile(
+      table(Array(repeating: "180", count: 30), minutes: 60, header: "time,glucose (mg/dL)"))
+    #expect(try equal.readings { $0.force = true }.readings.count == 30)
+  }
+
+  @Test(arguments: [
+    (["12.1", "15.4", "20.2"], GlucoseUnit.milligramsPerDecilitre, GlucoseUnit.millimolesPerLitre),
+    (["12.1"], .milligramsPerDecilitre, .millimolesPerLitre),
+    (["40", "51", "48", "37"], .millimolesPerLitre, .milligramsPerDecilitre),
+  ])
+  func aUnitThatTheValuesExcludeIsRefusedThoughItIsGiven(
+    _ values: [String], _ given: GlucoseUnit, _ other: GlucoseUnit
+  ) throws {
+    let file = try ScratchFile(table(values, minutes: 300))
+    let message = try #require(try file.refusal { $0.unit = given })
+    #expect(message.contains("--unit \(other.name)") && message.contains("--force"), "\(message)")
+    #expect(try file.readings { $0.unit = other }.readings.count == values.count)
+    let forced = try file.readings {
+      $0.unit = given
+      $0.force = true
+    }
+    #expect(forced.readings.count == values.count)
+  }
+
+  // MARK: Ketones
+
+  private static let low = (0..<30).map { "1.\($0 % 9)" }
+
+  @Test func aSensorInMillimolesWithALowMedianIsNoGlucose() throws {
+    let file = try ScratchFile(table(Self.low, header: "time,Sensor glucose (mmol/L)"))
+    let message = try #require(try file.refusal())
+    #expect(message.contains("median is below 3.0"), "\(message)")
+    #expect(message.contains("--map 'time=time,ketone=Sensor glucose (mmol/L)'"), "\(message)")
+    let map = ["time": "time", "ketone": "Sensor glucose (mmol/L)"]
+    #expect(try file.readings { $0.columns = map }.readings.allSatisfy { $0.kind == .ketone })
+    // The cadence shows a sensor, too.
+    #expect(try refusal(table(Self.low)) != nil)
+    let normal = (0..<30).map { "\($0 < 14 ? 2 : 5).\($0 % 9)" }
+    #expect(try ScratchFile(table(normal)).readings().readings.count == 30)
+    // Finger sticks of an hour of need may all be low.
+    #expect(try ScratchFile(table(["1.9", "2.2", "2.4"], minutes: 600)).readings().readings.count == 3)
+  }
+
+  @Test func aKetoneSensorThatSaysSoIsReadAsKetones() throws {
+    let rows = Self.low.enumerated().map { row, value in
+      "\(row + 1),2026-03-01 10:\(row < 10 ? "0" : "")\(row):00,\(value)\n"
+    }
+    let header = "No.,Time,Sensor reading(mmol/L)\n"
+    let readings = try ScratchFile(header + rows.joined()).readings().readings
+    #expect(readings.count == 30 && readings.allSatisfy { $0.kind == .ketone })
+    // The name alone is one sign only.
+    let high = rows.map { $0.replacing(",1.", with: ",6.") }.joined()
+    let message = try #require(try refusal(header + high))
+    #expect(message.contains("ketone=") && message.contains("value="), "\(message)")
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FormatConformance
+import Formats
+import Foundation
+import Logbook
+import Testing
+
+/// Which columns are times of measurement, and columns of times that mix two things.
+@Suite struct GenericTimeColumnTests {
+  private func times(_ text: String, _ change: (inout ExportOptions) -> Void = { _ in }) throws -> [String] {
+    try ScratchFile(text).readings(change).readings.map(\.deviceTime.text)
+  }
+
+  // MARK: Stamps of databases
+
+  @Test(arguments: ["createdAt", "created_at", "updatedAt", "inserted", "synced_at", "Modified"])
+  func theTimeAtWhichARowWasMadeIsNotThatOfItsReading(_ name: String) throws {
+    let rows = "2026-05-04T22:10:00,2026-05-01T07:00:00,101\n"
+    #expect(try times("\(name),time,glucose\n\(rows)") == ["2026-05-01T07:00:00"])
+    let parts = "date,clock,\(name),glucose\n2026-05-01,07:00,2026-05-04T22:10:00,101\n"
+    #expect(try times(parts) == ["2026-05-01T07:00:00"])
+    // A day is no time, and the stamp is none of the reading.
+    let days = "date,\(name),glucose\n2026-05-01,2026-05-04T22:10:00,101\n2026-05-02,2026-05-04T22:11:00,99\n"
+    let refusal = try #require(try ScratchFile(days).refusal())
+    #expect(!refusal.contains("time=\(name)"), "\(refusal)")
+  }
+
+  @Test func aHintNeverOffersAStampBeforeATimeOfMeasurement() throws {
+    let text =
+      "createdAt,start time,end time,glucose\n2026-05-04 22:10,2026-05-01 07:00,2026-05-01 07:05,101\n"
+    let refusal = try #require(try ScratchFile(text).refusal())
+    #expect(refusal.contains("'time=start time,") && !refusal.contains("time=createdAt"), "\(refusal)")
+  }
+
+  @Test func aStampAloneIsTheTime() throws {
+    #expect(try times("created_at,glucose\n2026-05-01T07:00:00,101\n") == ["2026-05-01T07:00:00"])
+  }
+
+  // MARK: Offsets
+
+  @Test(arguments: ["tzOffset", "timezone", "UTC offset", "timezoneOffset"])
+  func aColumnOfOffsetsPlacesTheTimes(_ name: String) throws {
+    let text = "time,glucose,\(name)\n2026-05-01T07:00:00,101,+09:00\n2026-05-01T19:00:00,99,-05:00\n"
+    let readings = try ScratchFile(text).readings().readings
+    #expect(readings.map(\.placement.utcOffset) == [32_400, -18_000])
+    #expect(readings.allSatisfy { $0.placement.source == .stated })
+    #expect(readings.map(\.deviceTime.text) == ["2026-05-01T07:00:00", "2026-05-01T19:00:00"])
+  }
+
+  @Test func anInstantIsShownByItsOffset() throws {
+    let text = "time,glucose,tzOffset\n2026-05-01T07:00:00Z,101,+02:00\n2026-05-01T19:00:00Z,99,Z\n"
+    #expect(try times(text) == ["2026-05-01T09:00:00", "2026-05-01T19:00:00"])
+    #expect(try times("time,glucose,tzOffset\n1774746000,101,+02:00\n") == ["2026-03-29T03:00:00"])
+  }
+
+  @Test func numbersOfOffsetsAreAskedFor() throws {
+    let file = try ScratchFile(
+      "time,glucose,tzOffset\n2026-05-01T07:00:00,101,120\n2026-05-01T19:00:00,99,120\n")
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("'tzOffset'") && refusal.contains("offset=tzOffset"), "\(refusal)")
+    let east = ["time": "time", "value": "glucose", "offset": "tzOffset"]
+    #expect(try file.readings { $0.columns = east }.readings.map(\.placement.utcOffset) == [7200, 7200])
+    // Who names the columns without it has decided.
+    let without = ["time": "time", "value": "glucose"]
+    #expect(
+      try file.readings { $0.columns = without }.readings.allSatisfy { $0.placement.source == .zone })
+    // What states its instant needs none.
+    let absolute = "time,glucose,tzOffset\n2026-05-01T07:00:00Z,101,120\n2026-05-01T19:00:00Z,99,120\n"
+    #expect(try ScratchFile(absolute).readings().readings.count == 2)
+  }
+
+  @Test func aRowWithoutItsOffsetIsRejected() throws {
+    let text =
+      "time,glucose,tzOffset\n2026-05-01T07:00:00,101,+02:00\n2026-05-01T19:00:00,99,here\n"
+      + "2026-05-01T21:00:00,98,+02:00\n"
+    let result = try ScratchFile(text).readings()
+    #expect(result.readings.count == 2 && result.rejections.map(\.line) == [3])
+  }
+
+  // MARK: Two things in one column
+
+  @Test func timesWithAndWithoutOffsetInOneColumnAreRefused() throws {
+    let text = "time,glucose\n2026-05-01T07:00:00Z,101\n2026-05-01T12:00:00,99\n2026-05-01T19:00:00Z,98\n"
+    let file = try ScratchFile(text)
+    let refusal = try #require(try file.refusal())
+    #expect(refusal.contains("line 2") && refusal.contains("line 3") && refusal.contains("--force"))
+    #expect(try file.readings { $0.force = true }.readings.count == 3)
+    #expect(try file.refusal { $0.columns = ["time": "time", "value": "glucose"] } != nil)
+  }
+
+  private static func days(_ form: (Int) -> String, _ days: ClosedRange<Int>) -> String {
+    days.map { day in "\(form(day)),10\(day % 10)\n" }.joined()
+  }
+
+  @Test func formsOfDatesThatPartAt12AreRefused() throws {
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+    // A spreadsheet that puts the month first takes 05/03 of 2026 for 3 May, and leaves 13/03.
+    let exchanged =
+      Self.days({ "2026-\(two($0))-03 07:00" }, 1...12) + Self.days({ "\($0)/03/2026 07:00" }, 13...31)
+    let refusal = try #require(try ScratchFile("time,glucose (mg/dL)\n" + exchanged).refusal())
+    #expect(refusal.contains("exchanged day and month"), "\(refusal)")
+    let parts =
+      Self.days({ "2026-\(two($0))-03,07:0\($0 % 9)" }, 1...12)
+      + Self.days({ "\($0)/03/2026,07:0\($0 % 9)" }, 13...31)
+    #expect(try ScratchFile("date,time,glucose (mg/dL)\n" + parts).refusal() != nil)
+    // Two forms, each with days of a whole month.
+    let whole =
+      Self.days({ "2026-02-\(two($0)) 07:0\($0 % 9)" }, 1...28)
+      + Self.days({ "\($0)/03/2026 07:0\($0 % 9)" }, 1...31)
+    #expect(try ScratchFile("time,glucose (mg/dL)\n" + whole).readings().readings.count == 59)
+  }
+}
