@@ -18,7 +18,7 @@ package struct RecordState: Sendable {
   /// When it was last edited, in UTC seconds by the clock of the editing host; nil when nobody knows. It is what
   /// `conflict resolve --keep newer` compares, and decides nothing else: a clock may be wrong.
   package var editedAt: Int64?
-  /// Where the record came from; nil when nobody knows. No edit changes it.
+  /// Where the record came from; nil if unknown. No edit changes it.
   package var provenance: Provenance?
 
   /// A state of these parts.

@@ -28,7 +28,7 @@ package enum Merge: Hashable, Sendable {
     }
   }
 
-  /// The merge of what people edit. Where a record came from is never in conflict: who knows it tells the other.
+  /// The merge of what people edit. Where a record came from is never in conflict: the side that knows it tells the other.
   private static func ofContents(
     local: RecordState, remote: RecordState, base: RecordState?, isImportedOnly: Bool
   ) -> Merge {

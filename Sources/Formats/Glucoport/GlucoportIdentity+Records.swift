@@ -47,7 +47,7 @@ extension GlucoportIdentity {
     return .success(record)
   }
 
-  /// Where the record came from, and nil in the inner optional where nobody knew; nil for what says neither.
+  /// Where the record came from; the inner optional is nil if that is unknown, the outer one if the cell is invalid.
   private func provenance(of row: Row) -> Provenance?? {
     let field = field(.provenance, of: row)
     if field.isEmpty { return .some(nil) }

@@ -67,7 +67,7 @@ package struct GlucoportRecord: Sendable {
   package let placement: Placement
   /// The fields as canonical JSON.
   package let fields: String
-  /// Where it came from; nil where nobody knows.
+  /// Where it came from; nil if unknown.
   package let provenance: Provenance?
   /// Whether it is a tombstone.
   package let isDeleted: Bool

@@ -101,7 +101,7 @@ package struct StoredRecord: Sendable {
   package let refusal: String?
   /// Whether a withdrawal hides it or its entry.
   package let isWithdrawn: Bool
-  /// Where it came from; nil where nobody knows.
+  /// Where it came from; nil if unknown.
   package let provenance: Provenance?
   let queueCode: QueueCode
 

@@ -10,7 +10,7 @@ struct RecordRow {
   let content: RecordContent
   let utcOffset: Int
   let offsetSource: Int
-  /// Nil where nobody knows, and for what states something about other records.
+  /// Nil if unknown, and for what states something about other records.
   let provenance: Provenance?
 
   /// - Parameter placement: what places the time of the record in this store.

@@ -29,7 +29,7 @@ enum RecordSchema {
       imported TEXT,
       ingest INTEGER REFERENCES ingest(id),
       -- Where the record came from: the id of a format, a driver or a kind of remote, and the program or device within it;
-      -- NULL while nobody knows.
+      -- NULL while unknown.
       provenance_format TEXT CHECK (length(provenance_format) BETWEEN 1 AND \(Provenance.maxFormatBytes)),
       provenance_source TEXT CHECK (length(provenance_source) <= \(Provenance.maxSourceBytes)),
       conflict TEXT,
