@@ -372,4 +372,77 @@ import Testing
     let export = try TextExport(text.replacing("空腹時グルコース", with: "目標"))
     #expect(export.readings.map(\.kind) == [.cbg, .cbg])
   }
+
+  // MARK: Words for Low and High
+
+  private static let canadian =
+    "Index,Horodateur (AAAA-MM-JJThh:mm:ss),Type d’événement,Sous-type d’événement,Informations du patient,"
+    + "Informations sur l’appareil,ID de l’appareil source,Valeur de glycémie (mmol/L),Taux d’insuline (u),"
+    + "Valeur glycémique (grammes),Durée (hh:mm:ss),Vitesse de variation de la glycémie (mmol/L/min),"
+    + "Heure de l’émetteur (Nombre entier long),ID du transmetteur"
+
+  private static func canadian(
+    _ minute: Int, _ value: String, _ subtype: String = "", sensor: String = "8AAAA1"
+  ) -> String {
+    "7,2026-05-01T08:\(minute < 10 ? "0" : "")\(minute):00,Valeur de glycémie estimée,\(subtype),,,iPhone G6,"
+      + "\(value),,,,,\(6000 + minute * 60),\(sensor)"
+  }
+
+  private static func kinds(_ rows: [String]) throws -> (export: TextExport, values: [String]) {
+    let export = try read([canadian] + rows)
+    let values = export.readings.sorted { $0.position < $1.position }.map { reading in
+      switch reading.measurement {
+      case .value(let quantity): plainNumber(quantity.number)
+      case .low(let limit, _): "low \(limit ?? 0)"
+      case .high(let limit, _): "high \(limit ?? 0)"
+      }
+    }
+    return (export, values)
+  }
+
+  @Test func canadianFrenchHasDecimalCommasAndCarbohydratesInAGlucoseWord() throws {
+    let export = try TextExport(bytes: TextExport.sample("clarity/clarity-mmol-fr-ca.csv"))
+    #expect(export.readings.count { $0.kind == .cbg } == 7 && export.readings.count { $0.kind == .smbg } == 1)
+    #expect(export.readings.count { $0.measurement == .low(below: 2.2, .millimolesPerLitre) } == 1)
+    #expect(export.readings.count { $0.measurement == .high(above: 22.2, .millimolesPerLitre) } == 1)
+    #expect(
+      export.recordTexts == [
+        #"food 2026-09-12T06:28:03 {"carbs":24}"#,
+        #"insulin 2026-09-12T11:20:00 {"subtype":"rapid","units":3.5}"#,
+      ])
+    #expect(export.rejections.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("Glycémie basse", "low 2.2"), ("Glycémie élevée", "high 22.2"), ("Niedrig", "low 2.2"),
+    ("Alto", "high 22.2"), ("Νίζκα ниска", "low 2.2"), ("Vysoká", "high 22.2"), ("低", "low 2.2"),
+  ])
+  func aWordIsKnownByItsStem(_ word: String, _ level: String) throws {
+    #expect(try Self.kinds([Self.canadian(0, word, word)]).values == [level])
+  }
+
+  @Test func aValueNearAnUnknownWordDecidesIt() throws {
+    let (low, before) = try Self.kinds([Self.canadian(0, "\"3,9\""), Self.canadian(5, "Qqq", "Qqq")])
+    #expect(before == ["3.9", "low 2.2"] && low.rejections.isEmpty)
+    let rows = [Self.canadian(0, "Qqq", "Qqq"), Self.canadian(14, "Qqq", "Qqq"), Self.canadian(25, "15")]
+    let (high, after) = try Self.kinds(rows)
+    #expect(after == ["high 22.2", "high 22.2", "15"] && high.rejections.isEmpty)
+  }
+
+  /// A value far off, in the middle of the range or of another sensor says nothing.
+  @Test(arguments: [
+    (canadian(0, "\"3,9\""), canadian(16, "Qqq", "Qqq")), (canadian(0, "8"), canadian(5, "Qqq", "Qqq")),
+    (canadian(0, "\"3,9\"", sensor: "8BBBB2"), canadian(5, "Qqq", "Qqq")),
+  ])
+  func anUnknownWordThatNothingDecidesIsRejected(_ value: String, _ word: String) throws {
+    let (export, values) = try Self.kinds([value, word])
+    #expect(values.count == 1 && export.rejections.count == 1)
+    #expect(export.rejections.first?.reason.contains("'qqq'") == true)
+  }
+
+  @Test(arguments: ["basal", "12 basse", "Glycémie", "low high"])
+  func otherWordsAreNoLevel(_ word: String) throws {
+    let (export, values) = try Self.kinds([Self.canadian(0, "8"), Self.canadian(5, word)])
+    #expect(values == ["8"] && export.rejections.count == 1)
+  }
 }

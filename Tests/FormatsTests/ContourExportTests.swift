@@ -77,4 +77,38 @@ import Testing
       Self.header + row("26.08.2026 08:00") + other + row("26.08.2026 09:00", "5,6"))
     #expect(export.readings.count == 1 && !export.rejections.isEmpty)
   }
+
+  // MARK: English marks and doses in words
+
+  @Test func englishMarksAndDosesInWordsAreRead() throws {
+    let export = try TextExport(bytes: TextExport.sample("contour/contour-mmol-en-doses.csv"))
+    #expect(export.readings.map(\.marks) == [.afterMeal, .beforeMeal, .fasting, .manual, []])
+    #expect(
+      export.recordTexts == [
+        #"food 2026-05-27T19:41:20 {"carbs":42.5}"#,
+        #"insulin 2026-05-27T19:41:20 {"subtype":"rapid","units":5}"#,
+        #"insulin 2026-05-27T19:41:20 {"subtype":"long","units":17}"#,
+        #"insulin 2026-05-27T18:02:11 {"subtype":"rapid","units":2.5}"#,
+      ])
+    #expect(export.skipped == ["medication": 1])
+  }
+
+  @Test(arguments: [
+    ("Fast-acting Insulin (Bolus): 2,5 U", ["rapid 2.5"]),
+    ("Insulin (Basal): 8 U,Insulin (Bolus): 1,5 U", ["long 8", "rapid 1.5"]),
+    ("Insulin (Bolus): 0 U", []), ("Insulin (Bolus): 600 U", []), ("Insulin (Bolus): 3 mg", []),
+    ("Insulin: 3 U", []), ("Insulin (Bolus)", []), ("Bolus 3 U", []), ("Insulin (Bolus): three U", []),
+  ])
+  func aDoseIsReadOnlyWhereItSaysWhatItIs(_ medication: String, _ doses: [String]) throws {
+    let export = try TextExport(
+      Self.header + row("26.08.2026 08:00").replacing("\"\",\"\"\n", with: "\"\(medication)\",\"\"\n"))
+    let found = export.records.map { record -> String in
+      guard case .text(let subtype)? = record.fields["subtype"],
+        case .number(let units)? = record.fields["units"]
+      else { return "?" }
+      return "\(subtype) \(plainNumber(units))"
+    }
+    #expect(found == doses)
+    #expect(export.skipped["medication"] == (doses.isEmpty ? 1 : nil))
+  }
 }

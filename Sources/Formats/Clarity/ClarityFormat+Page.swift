@@ -12,10 +12,10 @@ extension ClarityFormat {
       "saved again by a spreadsheet or program, with columns left out, added or renamed",
     ],
     languages: "every language; events by their words in English, German, Spanish, French, Italian, Dutch, "
-      + "Portuguese, Swedish, Danish and Norwegian",
+      + "Portuguese, Swedish, Danish and Norwegian; Low and High by their words or the values around them",
     reads: [
       "sensor readings with the transmitter's counter, calibrations",
-      "Low and High as below and above the range",
+      "Low and High, in every language, as below and above the range",
       "insulin, carbohydrates, exercise, health events, notes",
     ],
     leaves: [

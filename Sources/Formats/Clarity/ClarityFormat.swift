@@ -23,6 +23,7 @@ struct ClarityFormat: ExportFormat {
   private var glucose: GlucoseReader
   private var decimalMark: DecimalMarkSurvey
   private var types = ClarityEventTypes()
+  private var levels = ClarityLevels()
   /// By the number of the device: each transmitter as one display shows it.
   private var clocks: [DeviceClock] = []
   private var lastTransmitter: [UInt8] = []
@@ -218,12 +219,67 @@ extension ClarityFormat {
   }
 
   private mutating func readEstimate(_ row: Row, at shown: ShownTime, into out: inout Collector) {
-    let measurement: Measurement
     switch glucoseCell(row) {
-    case .measurement(let value): measurement = value
-    case .empty: return out.skip("sensor reading without a value")
-    case .rejected(let reason): return out.reject(row, reason)
+    case .measurement(let measurement):
+      guard let reading = estimate(row, measurement, at: shown, into: &out) else { return }
+      levels.note(measurement, of: reading.device, at: reading.deviceTime)
+      out.add(reading)
+      if levels.hasUndecided { addDecided(into: &out) }
+    case .empty: out.skip("sensor reading without a value")
+    case .rejected(let reason): readLevel(row, reason, at: shown, into: &out)
     }
+  }
+
+  /// A word in place of the value. It is a level where the subtype repeats it, or where it is a known one.
+  private mutating func readLevel(
+    _ row: Row, _ reason: String, at shown: ShownTime, into out: inout Collector
+  ) {
+    let isRepeated = row[columns.subtype].trimmed.hasSameBytes(as: row[columns.glucose].trimmed)
+    let isTicked = !row[columns.tick].isEmpty && !row[columns.transmitter].isEmpty
+    guard let word = ClarityLevels.word(row[columns.glucose]), isTicked || isRepeated else {
+      return out.reject(row, reason)
+    }
+    if let level = levels.level(of: word) {
+      if let reading = estimate(row, Self.measurement(level, glucose), at: shown, into: &out) {
+        out.add(reading)
+      }
+      return
+    }
+    guard isRepeated else { return out.reject(row, reason) }
+    let rejection = row.rejection(
+      "the word '\(word)' in place of a value is not known, and no value near it shows whether it is low or high"
+    )
+    guard let reading = estimate(row, Self.measurement(.low, glucose), at: shown, into: &out) else { return }
+    guard levels.keep(reading, word: word, rejection: rejection) else {
+      return out.reject(row, rejection.reason)
+    }
+    addDecided(into: &out)
+  }
+
+  private static func measurement(_ level: ClarityLevels.Level, _ reader: GlucoseReader) -> Measurement {
+    switch level {
+    case .low: .low(below: reader.lowLimit, reader.unit)
+    case .high: .high(above: reader.highLimit, reader.unit)
+    }
+  }
+
+  private mutating func addDecided(into out: inout Collector) {
+    for (reading, level) in levels.takeDecided() {
+      var reading = reading
+      reading.measurement = Self.measurement(level, Self.reader(reading.measurement.unit, mark: .point))
+      out.add(reading)
+    }
+  }
+
+  mutating func finish(into out: inout Collector) {
+    addDecided(into: &out)
+    out.batch.rejections += levels.takeUndecided()
+  }
+
+  /// The reading of a row; nil for one whose counter is damaged, which is rejected.
+  private mutating func estimate(
+    _ row: Row, _ measurement: Measurement, at shown: ShownTime, into out: inout Collector
+  ) -> Reading? {
     let device = device(row, in: &out)
     let clock = Int(device.number)
     let placement = out.place(shown)
@@ -231,20 +287,18 @@ extension ClarityFormat {
     if tick.isEmpty || row[columns.transmitter].isEmpty {
       // The zone's own change sets the clock back, too; there the placement says that the time occurs twice.
       let isBehind = clocks[clock].isBehindItself(shown.deviceTime) && placement.source != .zoneOverlap
-      return out.add(
-        Reading(
-          device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,
-          marks: isBehind ? .clockSetBack : [], line: row.line))
+      return Reading(
+        device: device, kind: .cbg, at: shown.deviceTime, placement: placement, measurement,
+        marks: isBehind ? .clockSetBack : [], line: row.line)
     }
     guard let number = Self.wholeNumber(tick) else {
-      return out.reject(row, "invalid transmitter time; expected a whole number such as 1234567")
+      out.reject(row, "invalid transmitter time; expected a whole number such as 1234567")
+      return nil
     }
-    out.add(
-      Reading(
-        device: device, kind: .cbg, tick: number, at: shown.deviceTime,
-        placement: clocks[clock].place(shown.deviceTime, tick: number, as: placement, in: options.zone),
-        measurement,
-        line: row.line))
+    return Reading(
+      device: device, kind: .cbg, tick: number, at: shown.deviceTime,
+      placement: clocks[clock].place(shown.deviceTime, tick: number, as: placement, in: options.zone),
+      measurement, line: row.line)
   }
 
   private mutating func readFingerStick(

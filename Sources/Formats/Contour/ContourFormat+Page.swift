@@ -14,10 +14,11 @@ extension ContourFormat {
       + "Polish",
     reads: [
       "finger sticks, before or after meals, fasting, of the meter or typed",
+      "doses of insulin that the medication names, such as `Fast-acting Insulin (Bolus): 3 U`",
       "carbohydrates, activity, notes",
     ],
     leaves: [
-      "medication, which is counted",
+      "other medication, which is counted",
       "meal marks in words of other languages, which are counted",
       "the place",
     ])

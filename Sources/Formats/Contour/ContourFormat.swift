@@ -54,8 +54,9 @@ struct ContourFormat: ExportFormat {
 
   private static let mealMarks: [String: ReadingMarks] = [
     "fasting": .fasting, "na czczo": .fasting, "fastende": .fasting,
-    "before meal": .beforeMeal, "før måltid": .beforeMeal, "przed posiłkiem": .beforeMeal,
-    "after meal": .afterMeal, "etter måltid": .afterMeal, "efter måltid": .afterMeal,
+    "before meal": .beforeMeal, "pre-meal": .beforeMeal, "før måltid": .beforeMeal,
+    "przed posiłkiem": .beforeMeal,
+    "after meal": .afterMeal, "post-meal": .afterMeal, "etter måltid": .afterMeal, "efter måltid": .afterMeal,
     "po posiłku": .afterMeal, "": [], "no mark": [], "ingen markering": [], "ingen": [],
   ]
   /// Parts of the word for values that were typed, in the languages of the app.
@@ -175,6 +176,49 @@ extension ContourFormat {
       let text = cell.text.replacing(#"\n"#, with: "\n")
       out.add(kind, at: time, owner: model, line: row.line, ["text": .text(text)])
     }
-    if !row[header.glucose + Place.medication].trimmed.isEmpty { out.skip("medication") }
+    readMedication(row, at: time, into: &out)
+  }
+
+  /// `Fast-acting Insulin (Bolus): 3 U,Long-acting Insulin (Basal): 12 U`: doses in words. Other medication is counted.
+  private func readMedication(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let cell = row[header.glucose + Place.medication].trimmed
+    guard !cell.isEmpty else { return }
+    guard cell.count <= Field.maxNameBytes else { return out.skip("medication") }
+    for part in Self.parts(cell.text) {
+      guard let (subtype, units) = Self.dose(part) else {
+        out.skip("medication")
+        continue
+      }
+      out.add(
+        .insulin, at: time, owner: model, line: row.line,
+        ["subtype": .text(subtype), "units": .number(units)])
+    }
+  }
+
+  /// The parts of a list. A comma within a number is its decimal mark.
+  private static func parts(_ text: String) -> [String] {
+    var parts = [""]
+    for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let place = parts.count - 1
+      if piece.first?.isNumber == true, parts[place].last?.isNumber == true {
+        parts[place] += "," + String(piece)
+      } else {
+        parts.append(String(piece))
+      }
+    }
+    return parts.map { String($0.drop(while: \.isWhitespace)) }.filter { !$0.isEmpty }
+  }
+
+  /// The kind of insulin and the units of a part; nil for what is no dose of a known kind.
+  private static func dose(_ part: String) -> (subtype: String, units: Double)? {
+    guard let colon = part.lastIndex(of: ":") else { return nil }
+    let name = foldedHeader(String(part[..<colon]))
+    let amount = part[part.index(after: colon)...].split(whereSeparator: \.isWhitespace)
+    let kinds = [("(bolus)", "rapid"), ("(basal)", "long")]
+    guard amount.count == 2, amount[1] == "U", let kind = kinds.first(where: { name.contains($0.0) }),
+      let units = Field.with(String(amount[0]).replacing(",", with: "."), { $0.number() }), units > 0,
+      PlausibleAmounts.units.contains(units)
+    else { return nil }
+    return (kind.1, units)
   }
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The words that Clarity writes in place of a value beyond the sensor's range.
+///
+/// The word is whatever a translation has, and no list of them is complete. An unknown word is decided by a value of the same
+/// sensor shortly before or after it, and means the same in all of the input.
+struct ClarityLevels {
+  /// On which side of the range a word is.
+  enum Level { case low, high }
+
+  /// A sensor reading with a word that nothing has decided so far.
+  private struct Undecided {
+    let reading: Reading
+    let word: String
+    let rejection: Rejection
+  }
+
+  /// No translation has a longer word, in bytes.
+  private static let maxWordBytes = 40
+  /// More unknown words than a translation has, and three days of readings.
+  private static let maxWords = 16
+  private static let maxUndecided = 1000
+  /// How far a value may be from a word that it decides, in seconds.
+  private static let reach: Int64 = 15 * 60
+  /// A value below or above, in mg/dL, says on which side of the range its neighbour is.
+  private static let sides = (low: 100.0, high: 250.0)
+
+  private static let lowStems = [
+    "low", "niedrig", "tief", "bajo", "baja", "bas", "basse", "basso", "bassa", "laag", "baix", "lav", "låg",
+    "matala", "nisk", "nízk", "nízky", "nizk", "alacsony", "jos", "düşük", "χαμηλ", "ниск", "низк", "низьк",
+    "נמוך", "madal", "낮음", "低",
+  ]
+  private static let highStems = [
+    "high", "hoch", "alto", "alta", "haut", "élev", "hoog", "høj", "høy", "hög", "korke", "wysok", "vysok",
+    "magas", "sus", "visok", "yüksek", "υψηλ", "висок", "высок", "גבוה", "kõrge", "높음", "高",
+  ]
+  /// Stems that are whole words: longer ones mean something else, such as `basal`.
+  private static let wholeWords: Set<String> = ["bas", "jos", "sus", "low", "lav", "tief"]
+
+  private var learned: [String: Level] = [:]
+  private var undecided: [Undecided] = []
+  private var lastValue: (device: DeviceIndex, seconds: Int64, measurement: Measurement)?
+
+  /// The word in a cell: letters and no digit.
+  static func word(_ cell: Field) -> String? {
+    let cell = cell.trimmed
+    guard !cell.isEmpty, cell.count <= maxWordBytes, !cell.bytes.contains(where: { $0 &- 0x30 <= 9 }) else {
+      return nil
+    }
+    let word = cell.folded
+    return word.contains(where: \.isLetter) ? word : nil
+  }
+
+  /// What a word means: by its stems, else as the values of this input decided.
+  func level(of word: String) -> Level? { Self.level(byStems: word) ?? learned[word] }
+
+  private static func level(byStems word: String) -> Level? {
+    let parts = word.split { !$0.isLetter }.map(String.init)
+    func has(_ stems: [String]) -> Bool {
+      parts.contains { part in
+        stems.contains { wholeWords.contains($0) ? part == $0 : part.hasPrefix($0) }
+      }
+    }
+    let (isLow, isHigh) = (has(lowStems), has(highStems))
+    return isLow == isHigh ? nil : isLow ? .low : .high
+  }
+
+  /// Keeps a reading until a value decides its word; false when too many are kept, or no value decides.
+  mutating func keep(_ reading: Reading, word: String, rejection: Rejection) -> Bool {
+    if learned[word] == nil, let lastValue, isNear(reading, lastValue.device, lastValue.seconds) {
+      learn(word, lastValue.measurement)
+    }
+    guard undecided.count < Self.maxUndecided else { return false }
+    undecided.append(Undecided(reading: reading, word: word, rejection: rejection))
+    return true
+  }
+
+  /// Notes a value, which decides the words near it.
+  @inline(__always)
+  mutating func note(_ measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
+    lastValue = (device, time.seconds, measurement)
+    if hasUndecided { decide(by: measurement, of: device, at: time) }
+  }
+
+  private mutating func decide(by measurement: Measurement, of device: DeviceIndex, at time: DeviceTime) {
+    for kept in undecided where learned[kept.word] == nil && isNear(kept.reading, device, time.seconds) {
+      learn(kept.word, measurement)
+    }
+  }
+
+  private mutating func learn(_ word: String, _ neighbour: Measurement) {
+    guard learned.count < Self.maxWords, let quantity = neighbour.quantity else { return }
+    let milligrams = quantity.converted(to: .milligramsPerDecilitre).number
+    if milligrams < Self.sides.low { learned[word] = .low }
+    if milligrams > Self.sides.high { learned[word] = .high }
+  }
+
+  private func isNear(_ reading: Reading, _ device: DeviceIndex, _ seconds: Int64) -> Bool {
+    reading.device == device && abs(reading.deviceTime.seconds - seconds) <= Self.reach
+  }
+
+  /// Whether some reading waits for a value.
+  var hasUndecided: Bool { !undecided.isEmpty }
+
+  /// The kept readings whose word is decided by now, which are kept no longer.
+  mutating func takeDecided() -> [(reading: Reading, level: Level)] {
+    let decided = undecided.compactMap { kept in learned[kept.word].map { (reading: kept.reading, level: $0) }
+    }
+    undecided.removeAll { learned[$0.word] != nil }
+    return decided
+  }
+
+  /// The kept readings, at the end of the input, whose word nothing decided.
+  mutating func takeUndecided() -> [Rejection] {
+    defer { undecided = [] }
+    return undecided.map(\.rejection)
+  }
+}
