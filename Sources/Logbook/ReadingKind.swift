@@ -64,6 +64,8 @@
   public static let bedtime = Self(rawValue: 1 << 10)
   /// The meter warned of the temperature when it measured.
   public static let temperatureWarning = Self(rawValue: 1 << 11)
+  /// Given to a pump's bolus calculator, which may have filled it in from the sensor.
+  public static let calculator = Self(rawValue: 1 << 12)
 
   /// Every mark with its name, in the order in which they are listed.
   public static let named: [(mark: ReadingMarks, name: String)] = [
@@ -71,7 +73,7 @@
     (.controlSolution, "control-solution"), (.atLimit, "at-limit"),
     (.doubtfulTime, "doubtful-time"), (.clockSetBack, "clock-set-back"),
     (.beforeMeal, "before-meal"), (.afterMeal, "after-meal"), (.fasting, "fasting"),
-    (.bedtime, "bedtime"), (.temperatureWarning, "temperature-warning"),
+    (.bedtime, "bedtime"), (.temperatureWarning, "temperature-warning"), (.calculator, "calculator"),
   ]
 
   /// The names of the marks that are set.

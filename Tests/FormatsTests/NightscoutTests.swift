@@ -242,4 +242,26 @@ import Testing
     let lines = try Rendering.items(ofText: text)
     #expect(lines.map { $0.contains(#""device":"Nightscout|a|""#) } == [true, true])
   }
+
+  // MARK: The last line of API v1's tables
+
+  private static let plainRow = "\"2026-06-11T07:14:02.000Z\",1781162042000,114,\"Flat\","
+
+  @Test func aTableWithoutDevicesIsWholeWithoutItsLastLineEnd() throws {
+    let text =
+      Self.plainRow + "\r\n"
+      + Self.plainRow.replacing("07:14:02", with: "07:09:02")
+      .replacing("1781162042000", with: "1781161742000")
+    let export = try TextExport(text)
+    #expect(export.readings.count == 2 && !export.isTruncated)
+    for count in 1...9 {
+      let cut = try TextExport(String(text.dropLast(count)))
+      #expect(cut.readings.count == 1 && cut.isTruncated, "\(count)")
+    }
+  }
+
+  @Test func aDeviceThatWasLostIsNotNone() throws {
+    let export = try TextExport(Self.plainRow + "\"xDrip\"\r\n" + Self.plainRow)
+    #expect(export.readings.count == 1 && export.isTruncated)
+  }
 }

@@ -39,8 +39,8 @@ import Testing
 
   @Test func everySectionIsReadByItsOwnHeader() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/timeline.csv"))
-    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg, .cbg])
-    #expect(export.readings.last?.measurement == .low(below: nil, .milligramsPerDecilitre))
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .cbg, .smbg])
+    #expect(export.readings[2].measurement == .low(below: nil, .milligramsPerDecilitre))
     #expect(export.devices.map(\.serial) == ["0000001"])
     #expect(
       export.recordTexts == [
@@ -86,7 +86,7 @@ import Testing
     let given = try TextExport(header + rows + Self.readings + row("2026-05-04T00:01:33", "12")) {
       $0.unit = .millimolesPerLitre
     }
-    #expect(given.readings.last?.measurement == .value(Quantity(12, .millimolesPerLitre)))
+    #expect(given.readings.first?.measurement == .value(Quantity(12, .millimolesPerLitre)))
   }
 
   @Test func anUnknownDescriptionIsCountedByItsName() throws {
@@ -98,5 +98,42 @@ import Testing
     let export = try TextExport(bytes: TextExport.sample("tandem/source-bolus.csv"))
     #expect(export.readings.isEmpty && export.records.count == 3)
     #expect(export.warnings == ["unknown column 'Control Mode': not read"])
+  }
+
+  // MARK: Blood glucose that the pump filled in from the sensor
+
+  private static let sticks = "DeviceType,SerialNumber,Description,EventDateTime,BG (mg/dL),Note\n"
+  private static let sensor = "DeviceType,SerialNumber,Description,EventDateTime,Readings (mg/dL)\n"
+
+  @Test func aValueOfTheSensorIsNoFingerStick() throws {
+    let export = try TextExport(bytes: TextExport.sample("tandem/filled-in-from-sensor.csv"))
+    #expect(export.readings.filter { $0.kind == .cbg }.count == 4)
+    let sticks = export.readings.filter { $0.kind == .smbg }
+    #expect(sticks.map { $0.measurement.quantity?.number } == [133, 155, 138])
+    #expect(sticks.allSatisfy { $0.marks == .calculator })
+    #expect(export.skipped == ["filled in from the sensor": 2])
+  }
+
+  /// 11 minutes and no more, before and not after, of the same pump and of the same value, whatever comes first in the file.
+  @Test(arguments: [
+    ("2026-05-04T08:11:00", "140", "1", 1), ("2026-05-04T08:11:01", "140", "1", 0),
+    ("2026-05-04T08:00:00", "140", "1", 1), ("2026-05-04T07:59:59", "140", "1", 0),
+    ("2026-05-04T08:02:00", "141", "1", 0), ("2026-05-04T08:02:00", "140", "2", 0),
+    ("2026-05-04T08:02:00", "HI", "1", 0),
+  ])
+  func theRuleHasItsLimits(_ time: String, _ value: String, _ serial: String, _ filledIn: Int) throws {
+    let stick = "Pump,\(serial),BG,\(time),\(value),\n"
+    let values = "Pump,1,EGV,2026-05-04T08:00:00,140,\nPump,1,EGV,2026-05-04T07:55:00,HI,\n"
+    for text in [Self.sensor + values + Self.sticks + stick, Self.sticks + stick + Self.sensor + values] {
+      let export = try TextExport(text)
+      #expect(export.skipped["filled in from the sensor"] ?? 0 == filledIn)
+      #expect(export.readings.filter { $0.kind == .smbg }.count == 1 - filledIn)
+      #expect(export.readings.filter { $0.kind == .cbg }.count == 2)
+    }
+  }
+
+  @Test func withoutValuesOfTheSensorBloodGlucoseIsKeptWithAMark() throws {
+    let export = try TextExport(Self.sticks + "Pump,1,BG,2026-05-04T08:00:00,140,\n")
+    #expect(export.readings.map(\.kind) == [.smbg] && export.readings.map(\.marks) == [.calculator])
   }
 }

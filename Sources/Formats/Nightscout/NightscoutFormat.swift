@@ -27,6 +27,10 @@ struct NightscoutFormat: ExportFormat {
   private static let identityPrefix = "glucoport."
   private static let memberNames = names + GlucoportColumns.names.map { identityPrefix + $0 }
 
+  /// The model of entries that name no device.
+  private static let unnamedDeviceText: StaticString = "Nightscout"
+  private static let unnamedDevice = unnamedDeviceText.description
+
   /// The columns of API v1's CSV and TSV, which have no header.
   private static let plainColumns = ["dateString", "date", "sgv", "direction", "device"]
 
@@ -142,7 +146,7 @@ struct NightscoutFormat: ExportFormat {
   private func device(_ document: NightscoutRow, in out: inout Collector) -> DeviceIndex {
     let model = document[.device]
     if model.isEmpty {
-      return out.device(vendor: "Nightscout", model: .fixed("Nightscout"), serial: .absent)
+      return out.device(vendor: "Nightscout", model: .fixed(Self.unnamedDeviceText), serial: .absent)
     }
     guard Self.isPlain(model) else { return out.device(NightscoutEntry.device(document)) }
     return out.device(vendor: "Nightscout", model: model, serial: .absent)
@@ -288,13 +292,15 @@ extension NightscoutFormat {
       && (cells[0].isEmpty || cells[0].utf8.first.map { $0 >= 0x30 && $0 <= 0x39 } == true)
   }
 
-  /// API v1 ends its table without a line end. A device that came before is whole, a quoted one as well.
+  /// API v1 ends its table without a line end. A device that came before is whole, a quoted one as well, and an empty cell
+  /// where no row before has a device.
   private func isCut(_ row: Row, _ out: Collector) -> Bool {
     guard row.isUnterminated, columns.isCut(row) else { return false }
     guard row.count == columns.count, columns[NightscoutMember.device.place] == columns.count - 1 else {
       return true
     }
     let device = row[columns[NightscoutMember.device.place]]
+    if device.isEmpty { return out.batch.devices.contains { $0.model != Self.unnamedDevice } }
     return !out.batch.devices.contains { $0.model == device.text }
   }
 }

@@ -20,6 +20,7 @@ struct TandemFormat: ExportFormat {
   private var isSettled = false
   private var statedUnits: [GlucoseUnit] = []
   private var kinds = OtherKinds()
+  private var filledIn = FilledInValues()
   /// The unknown columns of every section.
   private(set) var warnings: [String]
 
@@ -114,9 +115,25 @@ struct TandemFormat: ExportFormat {
     if cell.isEmpty || cell.number() == 0 { return out.skip("row without a value") }
     let device = out.device(
       vendor: "Tandem", model: row[table[.deviceType]], serial: row[table[.serial]])
-    let reader = GlucoseReader(unit: table.unit ?? units.unit)
-    guard out.add(kind, reader.read(cell), device: device, at: time, row: row) else { return }
+    switch GlucoseReader(unit: table.unit ?? units.unit).read(cell) {
+    case .empty: return
+    case .rejected(let reason): return out.reject(row, reason)
+    case .measurement(let measurement):
+      let isSensor = kind == .cbg
+      let reading = Reading(
+        device: device, kind: kind, at: time.deviceTime, placement: out.place(time), measurement,
+        marks: isSensor ? [] : .calculator, line: row.line)
+      if isSensor { filledIn.note(reading) }
+      if isSensor || !filledIn.hold(reading) { out.add(reading) }
+    }
     addNote(row, at: time, into: &out)
+  }
+
+  /// Blood glucose that the pump took from the sensor is the sensor's reading once more.
+  mutating func finish(into out: inout Collector) {
+    for (reading, isFilledIn) in filledIn.takeHeld() {
+      if isFilledIn { out.skip("filled in from the sensor") } else { out.add(reading) }
+    }
   }
 
   private func addNote(_ row: Row, at time: ShownTime, into out: inout Collector) {

@@ -77,6 +77,6 @@ private enum StoredMarks {
     (1, "manual"), (2, "linked"), (4, "calibration"), (8, "control-solution"), (16, "at-limit"),
     (32, "doubtful-time"), (64, "clock-set-back"), (128, "before-meal"), (256, "after-meal"),
     (512, "fasting"),
-    (1024, "bedtime"), (2048, "temperature-warning"),
+    (1024, "bedtime"), (2048, "temperature-warning"), (4096, "calculator"),
   ]
 }
