@@ -14,6 +14,9 @@ package struct ElementShape {
     }
   }
 
+  /// Stands in a path for an element of any name, which becomes the last column of each row inside of it.
+  package static let anyName = "*"
+
   /// The path of the rows from the outermost element on.
   let path: [String]
   /// The attributes that are columns.
@@ -25,6 +28,11 @@ package struct ElementShape {
     (self.path, self.attributes, self.pairs) = (path, attributes, pairs)
   }
 
-  /// How many columns a row has: the attributes, then the names of the pairs.
-  package var columnCount: Int { attributes.count + (pairs?.names.count ?? 0) }
+  /// How many columns a row has: the attributes, then the names of the pairs, then that of the element of any name.
+  package var columnCount: Int { ownColumnCount + (hasAnyName ? 1 : 0) }
+
+  /// Whether the path leads through an element of any name.
+  var hasAnyName: Bool { path.contains(Self.anyName) }
+  /// How many columns are filled by the row's own element.
+  var ownColumnCount: Int { attributes.count + (pairs?.names.count ?? 0) }
 }

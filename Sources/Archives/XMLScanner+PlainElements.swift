@@ -50,6 +50,7 @@ extension XMLScanner {
     }
     guard let isEmpty = tags.takeAttributes(&state.pointee.plain.ofRows) else { return false }
     state.pointee.openFields(shape.columnCount)
+    if shape.hasAnyName { state.pointee.storeAnyName(in: shape.ownColumnCount) }
     for attribute in tags.attributes where attribute.column >= 0 {
       state.pointee.store(attribute, of: tags, in: attribute.column)
     }

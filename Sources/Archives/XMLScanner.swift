@@ -17,6 +17,8 @@ package final class XMLScanner {
   static let deepestNesting = 64
   /// The longest tag or row, in bytes.
   package static let longestItem = 8 << 20
+  /// No name of an element that means something to a format is longer, in bytes.
+  private static let longestName = 4096
 
   /// A row that was found in the last piece.
   package struct FoundRow {
@@ -59,6 +61,8 @@ package final class XMLScanner {
     /// Where the values and fields of the open row begin, which are the last.
     var openValue = 0
     var openField = 0
+    /// The name of the open element that the path has no name for.
+    var anyName: [UInt8] = []
     /// The columns of attribute names by their address: expat keeps each name once. In the order in which they were met.
     var columnsOfNames: [(name: UnsafePointer<CChar>, column: Int)] = []
 
@@ -91,6 +95,13 @@ package final class XMLScanner {
         values.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
       }
       fields[openField + column] = start..<(start + count)
+    }
+
+    /// Stores the name of the element around a row in its last column.
+    mutating func storeAnyName(in column: Int) {
+      let start = values.count
+      values.append(contentsOf: anyName)
+      fields[openField + column] = start..<values.count
     }
 
     mutating func store(_ attribute: PlainTags.Attribute, of tags: PlainTags, in column: Int) {
@@ -227,10 +238,12 @@ package final class XMLScanner {
     state.pointee.boundary == state.pointee.fed && !state.pointee.hasDocumentType
   }
 
-  /// Called for each tag, when `depth` is that of what comes behind it.
+  /// Called for each tag, when `depth` is that of what comes after it. The end of an empty element, which is part of its only
+  /// tag, leaves it again.
   private func noteBoundary() {
     let depth = state.pointee.depth
-    if depth > 0, depth == path.count - 1, state.pointee.matched == depth { state.pointee.boundary = tagEnd }
+    let isAmongRows = depth > 0 && depth == path.count - 1 && state.pointee.matched == depth
+    state.pointee.boundary = isAmongRows ? tagEnd : -1
   }
 
   fileprivate func start(
@@ -247,10 +260,21 @@ package final class XMLScanner {
       return
     }
     guard state.pointee.matched == state.pointee.depth - 1, state.pointee.depth <= path.count,
-      strcmp(name, path[state.pointee.depth - 1]) == 0
+      matches(name, state.pointee.depth - 1)
     else { return }
     state.pointee.matched = state.pointee.depth
     if state.pointee.matched == path.count { startRow(attributes) } else { noteBoundary() }
+  }
+
+  private func matches(_ name: UnsafePointer<CChar>, _ place: Int) -> Bool {
+    guard shape.hasAnyName, shape.path[place] == ElementShape.anyName else {
+      return strcmp(name, path[place]) == 0
+    }
+    let count = strlen(name)
+    state.pointee.anyName = name.withMemoryRebound(to: UInt8.self, capacity: count) {
+      Array(UnsafeBufferPointer(start: $0, count: min(count, Self.longestName)))
+    }
+    return true
   }
 
   private func startRow(_ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>) {
@@ -258,6 +282,7 @@ package final class XMLScanner {
     state.pointee.openEnd = tagEnd
     state.pointee.openLine = line
     state.pointee.openFields(shape.columnCount)
+    if shape.hasAnyName { state.pointee.storeAnyName(in: shape.ownColumnCount) }
     var index = 0
     // Nearly all rows have the same attributes in the same order.
     var expected = 0

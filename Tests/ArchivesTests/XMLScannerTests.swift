@@ -9,24 +9,28 @@ import Testing
     pairs: ElementShape.Pairs(element: "Entry", key: "key", value: "value", names: ["k"]))
 
   /// The rows of a text that comes in pieces, cells joined with bars, and why it ended.
-  private func scan(_ text: String, piece: Int = 5) -> (rows: [String], stop: String?) {
-    let scanner = XMLScanner(Self.shape)
+  private func scan(
+    _ text: String, piece: Int = 5, as shape: ElementShape = shape
+  ) -> (rows: [String], stop: String?) {
+    let scanner = XMLScanner(shape)
     var rows: [String] = []
     let bytes = Array(text.utf8)
     var place = 0
     while true {
       let next = min(bytes.count, place + piece)
       let stop = bytes[place..<next].withUnsafeBufferPointer { scanner.feed($0, isLast: next == bytes.count) }
-      for row in scanner.rows { rows.append(cells(of: row, scanner)) }
+      for row in scanner.rows { rows.append(cells(of: row, scanner, shape)) }
       if let stop { return (rows, "\(stop.line): \(stop.reason)") }
       if next == bytes.count { return (rows, nil) }
       place = next
     }
   }
 
-  private func cells(of row: XMLScanner.FoundRow, _ scanner: XMLScanner) -> String {
+  private func cells(
+    of row: XMLScanner.FoundRow, _ scanner: XMLScanner, _ shape: ElementShape
+  ) -> String {
     scanner.withValues { values in
-      (0..<Self.shape.columnCount).map { column in
+      (0..<shape.columnCount).map { column in
         scanner.value(row, column).map { String(decoding: values[$0..<($0 + $1)], as: UTF8.self) } ?? "-"
       }.joined(separator: "|")
     }
@@ -136,5 +140,14 @@ import Testing
   @Test(arguments: ["", "<", "<!", "<!DOCTYPE", "<!DOCTYPE a", "<?xml", "<!--", "a<b/>"])
   func aProlongedPrologIsNotComplete(_ text: String) {
     #expect(!XMLProlog(Array(text.utf8)).isComplete)
+  }
+
+  @Test(arguments: [1, 3, 16, 1000]) func anElementOfAnyNameIsTheLastColumn(_ piece: Int) {
+    let shape = ElementShape(path: ["Root", ElementShape.anyName, "Row"], attributes: ["a"])
+    let text = """
+      <Root><First><Row a="1"/><Row a='2'/></First><Empty/><Row a="no"/><Second><Other><Row a="no"/></Other>
+      <Row a="3"><Third/></Row><Row/></Second></Root>
+      """
+    #expect(scan(text, piece: piece, as: shape).rows == ["1|First", "2|First", "3|Second", "-|Second"])
   }
 }

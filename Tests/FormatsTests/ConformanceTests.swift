@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct ConformanceTests {
   private static let suite = FormatConformance(
-    formats: ExportRegister.all.map(\.id), lastResort: "generic", headerless: ["glimp", "glucometerutils"],
+    formats: ExportRegister.all.map(\.id), lastResort: "generic",
+    headerless: ["diaguard", "glimp", "glucometerutils"],
     samples: Repository.samples)
 
   @Test func everyFolderOfSamplesIsThatOfAFormat() throws { try Self.suite.checkFolders() }

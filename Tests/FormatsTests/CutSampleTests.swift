@@ -12,7 +12,8 @@ import Testing
   private static let folders = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "fhir", "glimp", "glucometerutils",
     "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth", "smart-pix", "tandem",
-    "xdrip",
+    "xdrip", "cgm-entries", "cronometer", "d1namo", "diaguard", "gluroo", "levels", "nutrisense", "ohiot1dm",
+    "shanghai", "sibio", "sibionics",
   ]
   private static let samples = Repository.sampleExports.filter { path in
     folders.contains { path.hasPrefix($0 + "/") } && !path.hasSuffix(".sqlite")

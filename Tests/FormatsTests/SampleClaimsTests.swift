@@ -13,7 +13,8 @@ import Testing
   private static let folders: Set<String> = [
     "accu-chek-360", "accu-chek-mobile", "contour", "diabetes-m", "diasend", "fhir", "glimp",
     "glucometerutils", "glucose-buddy", "juggluco", "juggluco-ng", "lingo", "mylife", "openmhealth",
-    "smart-pix", "tandem",
+    "smart-pix", "tandem", "cgm-entries", "cronometer", "d1namo", "diaguard", "gluroo", "health-auto-export",
+    "levels", "nutrisense", "ohiot1dm", "shanghai", "sibio", "sibionics",
   ]
   private static let samples = Repository.sampleExports.filter {
     folders.contains(String($0.prefix { $0 != "/" }))

@@ -63,7 +63,8 @@ import Testing
     "libreview/libreview-mmol-nl-decimal-comma.csv", "mysugr/mysugr-mgdl-en.csv",
     "carelink/sections-mgdl.csv", "glooko/bg-en-mgdl-us.csv", "tidepool/tidepool.csv",
     "nightscout/nightscout-entries-v3.csv", "generic/kinds.csv", "generic/title-line-us-12h.csv",
-    "glucoport/everything.csv",
+    "glucoport/everything.csv", "sibionics/sensor-mgdl-pt.csv", "sibionics/sensor-mmol-en-12h.csv",
+    "sibio/ketone.csv", "shanghai/patient-mgdl.csv",
   ]
 
   private func cells(of path: String) throws -> [[Cell]] {

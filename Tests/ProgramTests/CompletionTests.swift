@@ -72,7 +72,7 @@ import Testing
       lines == [
         "import", "folder|my file.csv|other.csv", "my file.csv", "folder|my file.csv|other.csv", "other.csv",
         "folder|my file.csv|other.csv", "my file.csv", "folder", "folder", "other.csv", "mg/dL|mmol/L",
-        "glimp|glooko|glucometerutils|glucoport|glucose-buddy", "",
+        "glimp|glooko|glucometerutils|glucoport|glucose-buddy|gluroo", "",
       ], "\(outcome)")
   }
 

@@ -64,7 +64,7 @@ struct SmartPixFormat: ExportFormat {
   }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
-    guard let time = Self.time(row[Name.date].trimmed, row[Name.time].trimmed) else {
+    guard let time = Field.yearFirstTime(row[Name.date].trimmed, row[Name.time].trimmed) else {
       out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm")
       return .data
     }
@@ -77,13 +77,6 @@ struct SmartPixFormat: ExportFormat {
     }
     if !isTaken { out.skip("row without a value") }
     return .data
-  }
-
-  private static func time(_ date: Field, _ clock: Field) -> ShownTime? {
-    var text = date.text + " " + clock.text
-    return text.withUTF8 { bytes in
-      bytes.baseAddress.flatMap { Field(start: $0, count: bytes.count, shape: .bare).yearFirstTime }
-    }
   }
 
   /// A glucose of `---` is an entry without one.

@@ -23,12 +23,6 @@ struct AppleHealthFormat: ExportFormat {
       element: "MetadataEntry", key: "key", value: "value",
       names: ["HKWasUserEntered", "HKBloodGlucoseMealTime", "HKInsulinDeliveryReason"]))
 
-  /// Parts of the names of apps and devices that measure with a sensor. What other sources write are finger sticks.
-  private static let sensorWords = [
-    "dexcom", "stelo", "libre", "lingo", "eversense", "guardian", "medtronic", "minimed", "xdrip", "juggluco",
-    "sibionics", "ottai", "sugarmate", "spike", "shuggah", "nightguard", "trio", "iaps", "loop",
-  ]
-
   private let milligrams = GlucoseReader(unit: .milligramsPerDecilitre)
   private let millimoles = GlucoseReader(unit: .millimolesPerLitre)
   private var units: Set<String> = []
@@ -121,8 +115,7 @@ extension AppleHealthFormat {
   private mutating func findSensor(_ row: Row) -> Bool {
     let name = row[Name.source].text + "\n" + row[Name.device].text
     if let known = isSensorBySource[name] { return known }
-    let folded = name.lowercased()
-    let isSensor = Self.sensorWords.contains { folded.contains($0) }
+    let isSensor = HealthSource.isSensor(name)
     if isSensorBySource.count < 1000 { isSensorBySource[name] = isSensor }
     return isSensor
   }

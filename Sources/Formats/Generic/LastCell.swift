@@ -13,6 +13,9 @@ struct LastCell {
   private var fewestDecimals = Int.max
   private var texts: [[UInt8]] = []
 
+  /// Whether no row came before.
+  var isEmpty: Bool { !hasRows }
+
   mutating func note(_ cell: Field, as role: GenericRole, mark: DecimalMark) {
     hasRows = true
     previousCount = cell.count

@@ -116,9 +116,20 @@ enum Signature {
       guard units.count == 17 else { return false }
       return ["mg/dl", "mmol/l"].contains(units[9]) && units[10] == "g" && units[13...14] == ["%", "h"]
     }
+    if head.firstRow(where: isFoodTable) != nil {
+      return "this is a table of food: its glucose is sugar in what was eaten; "
+        + "export the biometrics for blood glucose"
+    }
     return isLog
       ? "this is the log of user entries of AAPS, with targets among its glucose values; "
         + "let AAPS upload to Nightscout, and import from there" : nil
+  }
+
+  /// Cronometer's `servings.csv` and `dailysummary.csv`: energy and many nutrients in grams, and no column of blood glucose.
+  private static func isFoodTable(_ cells: [String]) -> Bool {
+    cells.contains("energy (kcal)") && cells.contains("glucose (g)")
+      && cells.count { $0.hasSuffix("(g)") } >= 4
+      && !cells.contains { $0.contains("mg/dl") || $0.contains("mmol/l") }
   }
 
   /// - Throws: `UnrecognisedInput` with advice.

@@ -167,6 +167,18 @@ public enum ExportRegister {
     JugglucoFormat.self,
     JugglucoNGFormat.self,
     GlucoseBuddyFormat.self,
+    HealthAutoExportFormat.self,
+    OhioT1DMFormat.self,
+    DiaguardFormat.self,
+    NutrisenseFormat.self,
+    LevelsFormat.self,
+    CronometerFormat.self,
+    GlurooFormat.self,
+    FollowerTablesFormat.self,
+    D1NAMOFormat.self,
+    ShanghaiFormat.self,
+    SibioFormat.self,
+    SibionicsFormat.self,
     GenericFormat.self,
   ]
 

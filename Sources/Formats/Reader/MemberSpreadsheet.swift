@@ -8,7 +8,7 @@ import TemporaryFiles
 enum MemberSpreadsheet {
   /// A spreadsheet of this many bytes unpacks to far more rows than a sheet can have.
   static let maxSize: UInt64 = 512 << 20
-  private static let endings = [".xlsx", ".xlsm", ".xltx", ".ods"]
+  private static let endings = [".xlsx", ".xlsm", ".xltx", ".xls", ".ods"]
 
   /// A copy of a member that has the name and the first bytes of a spreadsheet; nil for any other.
   ///

@@ -17,6 +17,7 @@ final class JSONReader: RowSource {
   /// Keys under which services wrap their lists of items.
   static let envelopeKeys: [StaticString] = [
     "result", "data", "entries", "treatments", "records", "readings", "egvs", "items", "values", "entry",
+    "metrics",
   ]
   static let deepestContainers = 8
 

@@ -42,6 +42,13 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
     return row.count < count || (lastIsUsed && row.count == count && row[count - 1].shape != .quoted)
   }
 
+  /// Whether the last row of the input may have lost a cell of these columns, or characters of one. A cell with another one
+  /// after it is whole, and so is a row that lost only what is not needed.
+  func isCut(_ row: Row, needing needed: Column...) -> Bool {
+    guard row.isUnterminated, let last = needed.map({ places[$0.rawValue] }).max() else { return false }
+    return row.count <= last || (row.count == last + 1 && row[last].shape != .quoted)
+  }
+
   /// What a person should know of the names that are not known.
   var warnings: [String] { unknown.map { HeaderNames.warning($0, readAs: nil) } }
 }

@@ -142,6 +142,12 @@ extension Field {
     return ShownTime(time, utcOffset: offset)
   }
 
+  /// The time whose date, year first, and time of day are in two cells.
+  static func yearFirstTime(_ date: Field, _ clock: Field) -> ShownTime? {
+    guard date.count + clock.count <= maxNameBytes else { return nil }
+    return with(date.text + " " + clock.text) { $0.yearFirstTime }
+  }
+
   /// `Z`, `UTC`, `±hh`, `±hhmm` or `±hh:mm` in seconds east of Greenwich.
   var utcOffset: Int32? {
     if equals("Z") || equals("z") || equals("UTC") || equals("GMT") { return 0 }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Biometrics of Cronometer. Each row names what it measures and its unit. The glucose of its food tables is sugar in food.
+struct CronometerFormat: ExportFormat {
+  static let id = "cronometer"
+  static let title = "Cronometer biometrics CSV"
+  static let summary = "finger sticks and blood ketones"
+
+  private enum Place { static let day = 0, time = 1, metric = 3, unit = 4, amount = 5 }
+  private static let names = ["day", "time", "group", "metric", "unit", "amount"]
+
+  private var header: SingleHeader
+  private var last = LastCell()
+  private var kinds = OtherKinds()
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Void>>? {
+    head.firstRow(where: { $0 == names })?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Void>>, head: InputHead, options: ExportOptions) {
+    header = SingleHeader(found.header.cells, of: "Cronometer")
+    model = options.device ?? "Cronometer"
+  }
+
+  var decisions: [Decision] {
+    [Decision("unit", "as each row says", .read), Decision("date-order", "year first", .fixed)]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if let verdict = header.verdict(row, key: Place.day) { return verdict }
+    if row.isUnterminated, isCut(row) { return .cut }
+    let metric = row[Place.metric].trimmed
+    let isGlucose = metric.equalsFolded("Blood Glucose")
+    guard isGlucose || metric.equalsFolded("Ketones (Blood)") else {
+      out.skip(kinds.name(metric))
+      return .data
+    }
+    if row[Place.time].trimmed.isEmpty {
+      out.skip("value without a time")
+      return .data
+    }
+    guard let time = Field.yearFirstTime(row[Place.day].trimmed, row[Place.time].trimmed) else {
+      out.reject(row, "invalid day or time; expected YYYY-MM-DD and h:mm AM")
+      return .data
+    }
+    guard let unit = Self.unit(row[Place.unit].trimmed), isGlucose || unit == .millimolesPerLitre else {
+      out.reject(row, "the unit is neither mg/dL nor mmol/L, or not one of ketones")
+      return .data
+    }
+    let cell = row[Place.amount].trimmed
+    last.note(cell, as: .value, mark: .point)
+    if cell.isEmpty {
+      out.skip("value without an amount")
+      return .data
+    }
+    let value = isGlucose ? GlucoseReader(unit: unit).read(cell) : GlucoseReader.ketone(cell, mark: .point)
+    let device = out.device(Device(vendor: "Cronometer", model: model, format: Self.id))
+    out.add(isGlucose ? .smbg : .ketone, value, device: device, at: time, row: row)
+    return .data
+  }
+
+  private static func unit(_ cell: Field) -> GlucoseUnit? {
+    if cell.equalsFolded("mg/dL") { return .milligramsPerDecilitre }
+    return cell.equalsFolded("mmol/L") ? .millimolesPerLitre : nil
+  }
+
+  /// Amounts have a decimal point, and as many decimals as those before.
+  private func isCut(_ row: Row) -> Bool {
+    if row.count != Self.names.count { return row.count < Self.names.count }
+    let cell = row[Place.amount]
+    guard cell.shape != .quoted else { return false }
+    return !cell.bytes.contains(DecimalMark.point.rawValue) || last.mayBeCut(cell, as: .value, mark: .point)
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Glucose of the D1NAMO data set. Of its types only `cgm` is a sensor's; the others, and none, are finger sticks.
+struct D1NAMOFormat: ExportFormat {
+  static let id = "d1namo"
+  static let title = "D1NAMO glucose CSV"
+  static let summary = "finger sticks with meal marks, sensor readings, comments"
+
+  private enum Place { static let day = 0, time = 1, glucose = 2, type = 3, comment = 4 }
+  private static let names = ["date", "time", "glucose", "type", "comments"]
+  /// Before breakfast, lunch and dinner.
+  private static let types: [String: (kind: ReadingKind, marks: ReadingMarks)] = [
+    "cgm": (.cbg, []), "finger": (.smbg, []), "manual": (.smbg, []), "": (.smbg, []),
+    "bb": (.smbg, .beforeMeal), "bl": (.smbg, .beforeMeal), "bd": (.smbg, .beforeMeal),
+  ]
+
+  private var header: SingleHeader
+  private var units: UnitSurvey
+  private var kinds = OtherKinds()
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Void>>? {
+    head.firstRow(where: { $0 == names })?.recognition
+  }
+
+  init(_ found: Recognition<HeaderRow<Void>>, head: InputHead, options: ExportOptions) {
+    header = SingleHeader(found.header.cells, of: "D1NAMO")
+    units = UnitSurvey(given: options.unit, usual: .millimolesPerLitre)
+    model = options.device ?? "D1NAMO"
+  }
+
+  var isOpen: Bool { units.isOpen }
+
+  mutating func survey(_ row: Row) {
+    if let number = row[Place.glucose].number() { units.note(number) }
+  }
+
+  mutating func settle() throws { try units.settle() }
+
+  var decisions: [Decision] { [units.decision, Decision("date-order", "year first", .fixed)] }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if let verdict = header.verdict(row, key: Place.day) { return verdict }
+    // The comment is the last cell and is kept, so a row without its end is truncated.
+    if row.isUnterminated, row.count <= Place.comment || !row[Place.comment].isEmpty { return .cut }
+    guard let time = Field.yearFirstTime(row[Place.day].trimmed, row[Place.time].trimmed) else {
+      out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm:ss")
+      return .data
+    }
+    let (cell, type) = (row[Place.glucose].trimmed, row[Place.type].trimmed)
+    if cell.isEmpty {
+      out.skip("row without a value")
+    } else if let (kind, marks) = Self.types[type.folded] {
+      let device = out.device(Device(vendor: "D1NAMO", model: model, format: Self.id))
+      out.add(
+        kind, GlucoseReader(unit: units.unit).read(cell), device: device, at: time, marks: marks, row: row)
+    } else {
+      out.skip(kinds.name(type))
+    }
+    let comment = row[Place.comment].trimmed
+    if !comment.isEmpty {
+      out.add(.note, at: time, owner: model, line: row.line, ["text": .text(comment.text)])
+    }
+    return .data
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The backup of Diaguard. Its rows have no header: the first cell says what a row is, and an entry gives the time of all rows up
+/// to the next one.
+struct DiaguardFormat: ExportFormat {
+  static let id = "diaguard"
+  static let title = "Diaguard backup"
+  static let summary = "finger sticks, insulin, carbohydrates, food, activity, notes"
+
+  private static let delimiter = UInt8(ascii: ";")
+  /// The words that begin a row, with the cells that a whole one has at least.
+  private static let rowWords: [String: Int] = [
+    "meta": 2, "tag": 2, "food": 3, "entry": 3, "measurement": 3, "foodEaten": 3, "entryTag": 2,
+  ]
+  /// The doses of a measurement of insulin.
+  private enum Dose { static let bolus = 2, correction = 3, basal = 4 }
+
+  private var time: ShownTime?
+  private var hasEntry = false
+  private var kinds = OtherKinds()
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    let rows = head.rows(delimiter)
+    guard let first = rows.first, first.first == "meta", first.count == 2 else { return nil }
+    // The last row of the head may be cut.
+    let isOwn = rows.dropLast(rows.count > 2 ? 1 : 0).allSatisfy { cells in
+      cells.first.map { rowWords[$0] != nil } ?? false
+    }
+    return isOwn ? Recognition(.table(delimiter: delimiter)) : nil
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    model = options.device ?? "Diaguard"
+  }
+
+  var decisions: [Decision] {
+    [
+      Decision("unit", GlucoseUnit.milligramsPerDecilitre.name, .fixed),
+      Decision("date-order", "year first", .fixed),
+    ]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let word = row[0].text
+    guard let width = Self.rowWords[word] else { return .unknown("not a row of Diaguard") }
+    let isInsulin = word == "measurement" && row[1].equals("insulin")
+    if row.isUnterminated {
+      // The app quotes every cell.
+      let isShort = row.count < (isInsulin ? Dose.basal + 1 : width)
+      if isShort || row[row.count - 1].shape != .quoted { return .cut }
+    }
+    switch word {
+    case "entry": readEntry(row, into: &out)
+    case "measurement": readMeasurement(row, into: &out)
+    case "foodEaten": readFood(row, into: &out)
+    default: out.skip(word == "meta" ? "version of the backup" : word == "food" ? "list of food" : "tag")
+    }
+    return .data
+  }
+
+  private mutating func readEntry(_ row: Row, into out: inout Collector) {
+    hasEntry = true
+    time = row[1].trimmed.yearFirstTime
+    guard let time else { return out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss") }
+    let note = row[2].trimmed
+    if note.isEmpty { return }
+    out.add(.note, at: time, owner: model, line: row.line, ["text": .text(note.text)])
+  }
+
+  private mutating func readMeasurement(_ row: Row, into out: inout Collector) {
+    guard let time else {
+      return out.reject(row, hasEntry ? "its entry has no time" : "a measurement before the first entry")
+    }
+    let category = row[1]
+    if category.equals("bloodsugar") {
+      let device = out.device(Device(vendor: "Diaguard", model: model, format: Self.id))
+      if row[2].trimmed.isEmpty { return out.skip("measurement without a value") }
+      out.add(
+        .smbg, GlucoseReader(unit: .milligramsPerDecilitre).read(row[2].trimmed), device: device, at: time,
+        marks: .manual, row: row)
+    } else if category.equals("insulin") {
+      readInsulin(row, at: time, into: &out)
+    } else if category.equals("meal") {
+      guard let fields = out.amounts(row, [AmountColumn(2, "carbs", PlausibleAmounts.grams)]) else { return }
+      // 0 means that the meal is only food in words.
+      if !fields.isEmpty { out.add(.food, at: time, owner: model, line: row.line, fields) }
+    } else if category.equals("activity") {
+      guard let fields = out.amounts(row, [AmountColumn(2, "minutes", PlausibleAmounts.minutes)]) else {
+        return
+      }
+      if fields.isEmpty { return out.skip("activity without a length") }
+      out.add(.exercise, at: time, owner: model, line: row.line, fields)
+    } else {
+      out.skip(category.equals("hba1c") ? "HbA1c" : kinds.name(category))
+    }
+  }
+
+  /// A bolus and its correction are one dose; basal insulin is another one.
+  private func readInsulin(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let columns = [Dose.bolus, Dose.correction, Dose.basal].map {
+      AmountColumn($0, "\($0)", PlausibleAmounts.units)
+    }
+    guard let doses = out.amounts(row, columns) else { return }
+    func units(_ place: Int) -> Double {
+      if case .number(let units)? = doses["\(place)"] { units } else { 0 }
+    }
+    let sums = [("rapid", Self.sum(units(Dose.bolus), units(Dose.correction))), ("long", units(Dose.basal))]
+    if doses.isEmpty { return out.skip("dose of 0 units") }
+    for (subtype, units) in sums where units > 0 {
+      guard PlausibleAmounts.units.contains(units) else {
+        out.reject(
+          row, "an amount is not a number from 0 to \(plainNumber(PlausibleAmounts.units.upperBound))")
+        continue
+      }
+      out.add(
+        .insulin, at: time, owner: model, line: row.line,
+        ["subtype": .text(subtype), "units": .number(units)])
+    }
+  }
+
+  /// A sum to a thousandth, since that of two decimal numbers may differ from what a person adds.
+  private static func sum(_ one: Double, _ other: Double) -> Double {
+    ((one + other) * 1000).rounded() / 1000
+  }
+
+  /// The weight of a food is not that of its carbohydrates, so both are words.
+  private func readFood(_ row: Row, into out: inout Collector) {
+    guard let time else {
+      return out.reject(row, hasEntry ? "its entry has no time" : "food before the first entry")
+    }
+    let name = row[1].trimmed
+    if name.isEmpty { return out.skip("food without a name") }
+    let grams = row[2].trimmed.number().map { ", \(plainNumber($0)) g" } ?? ""
+    out.add(.food, at: time, owner: model, line: row.line, ["text": .text(name.text + grams)])
+  }
+}

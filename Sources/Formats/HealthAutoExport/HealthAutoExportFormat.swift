@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// JSON of the app Health Auto Export: metrics of Apple Health, each with its points.
+///
+/// A point names its instant and its source as a record of `export.xml` does, so that it is the same reading there.
+struct HealthAutoExportFormat: ExportFormat {
+  static let id = "health-auto-export"
+  static let title = "Health Auto Export JSON"
+  static let summary = "glucose of every app that wrote it into Apple Health"
+  static var emptyList: Void? { () }
+
+  private enum Name { static let name = 0, units = 1, points = 2, date = 3 }
+  private static let members = ["name", "units", "data", "date"]
+  private enum Point { static let date = 0, value = 1, source = 2, meal = 3 }
+  private static let means = 4...9
+  private static let pointMembers = [
+    "date", "qty", "source", "mealTime", "Min", "Avg", "Max", "min", "avg", "max",
+  ]
+  /// The fewest points, all of them on full hours, that are averages and not what a person measured.
+  private static let fewestOnTheHour = 5
+
+  private var kinds = OtherKinds()
+  private let givenKind: ReadingKind?
+  private var units: [GlucoseUnit] = []
+  private var points = 0
+  private var pointsOnTheHour = 0
+  private var hasMeans = false
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
+    guard head.isJSON, ["metrics", "name", "units", "data"].allSatisfy(head.names) else { return nil }
+    return Recognition(.objects(columns: members))
+  }
+
+  init(_ found: Recognition<Void>, head: InputHead, options: ExportOptions) {
+    givenKind = options.kind
+  }
+
+  var isOpen: Bool { true }
+
+  mutating func survey(_ row: Row) {
+    guard row[Name.name].equals("blood_glucose") else { return }
+    do {
+      try Self.forEachPoint(of: row) { point in
+        points += 1
+        let date = point[Point.date]
+        let isMean =
+          Self.means.contains { point[$0].shape != .absent } || (date.count > 0 && date.count <= 10)
+          || point[Point.source].bytes.contains(UInt8(ascii: "|"))
+        if isMean { hasMeans = true }
+        if let shown = date.yearFirstTime, shown.deviceTime.seconds % 3600 == 0 { pointsOnTheHour += 1 }
+      }
+    } catch {
+      // Reading the same rows rejects the metric.
+      return
+    }
+  }
+
+  /// - Throws: `Failure` of category `badInput` for averages, of which no value was measured.
+  mutating func settle() throws {
+    let areOnTheHour = points >= Self.fewestOnTheHour && points == pointsOnTheHour
+    guard hasMeans || areOnTheHour else { return }
+    throw Failure(
+      .badInput,
+      "the glucose values are aggregated by hour or day, and no readings; "
+        + "in Health Auto Export switch 'Aggregate Data' off and export again")
+  }
+
+  var decisions: [Decision] {
+    let unit =
+      units.isEmpty ? Decision("unit", "as each metric says", .read) : Decision.units(units)
+    let kind =
+      givenKind.map { Decision("kind", $0.name, .given) }
+      ?? Decision("kind", "cbg of sensors by the source's name, else smbg", .inferred)
+    return [unit, Decision("date-order", "year first", .fixed), kind]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    guard !row[Name.name].isEmpty else {
+      // Points of a metric that is too large to be read whole, which was rejected.
+      guard row[Name.date].isEmpty else {
+        out.skip("point of a metric that was rejected")
+        return .data
+      }
+      return .unknown("not a metric of Health Auto Export")
+    }
+    guard row[Name.name].equals("blood_glucose") else {
+      out.skip(Self.counted(kinds.name(row[Name.name])))
+      return .data
+    }
+    guard let unit = Self.unit(row[Name.units]) else {
+      out.reject(row, "the unit is neither mg/dL nor mmol/L")
+      return .data
+    }
+    if !units.contains(unit) { units.append(unit) }
+    do {
+      try Self.forEachPoint(of: row) { readPoint($0, unit, into: &out) }
+    } catch {
+      out.reject(row, "the points of the metric cannot be read")
+    }
+    return .data
+  }
+
+  private static func counted(_ name: String) -> String { name == "other row" ? "other metric" : name }
+
+  /// `mg/dL`, `mmol/L`, or `mmol<180.15588…>/L` with the molar mass of glucose.
+  private static func unit(_ cell: Field) -> GlucoseUnit? {
+    if cell.starts(with: "mmol<180.155"), cell.count > 3,
+      cell.slice(cell.count - 3, cell.count).equals(">/L")
+    {
+      return .millimolesPerLitre
+    }
+    return GlucoseUnit(name: cell.text)
+  }
+
+  private static func forEachPoint(of row: Row, _ body: (Row) -> Void) throws {
+    try NestedObjects.forEach(in: row[Name.points], columns: pointMembers, line: row.line, body)
+  }
+
+  private func readPoint(_ point: Row, _ unit: GlucoseUnit, into out: inout Collector) {
+    guard let shown = point[Point.date].yearFirstTime, let offset = shown.utcOffset else {
+      return out.reject(point, "invalid date; expected YYYY-MM-DD hh:mm:ss +hhmm")
+    }
+    switch GlucoseReader(unit: unit).read(point[Point.value]) {
+    case .empty: return out.skip("glucose without a value")
+    case .rejected(let reason): return out.reject(point, reason)
+    case .measurement(let measurement):
+      let source = point[Point.source].trimmed.text
+      var marks: ReadingMarks = []
+      if point[Point.meal].equals("Before Meal") { marks.insert(.beforeMeal) }
+      if point[Point.meal].equals("After Meal") { marks.insert(.afterMeal) }
+      let device = out.device(
+        Device(vendor: "Apple Health", model: source, format: AppleHealthFormat.id))
+      out.add(
+        Reading(
+          device: device, kind: givenKind ?? (HealthSource.isSensor(source) ? .cbg : .smbg),
+          tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime,
+          placement: out.place(shown), measurement, marks: marks, line: point.line))
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The table of the Nutrisense app: rows of every class in the same columns. Only the class says whether a value is glucose.
+struct NutrisenseFormat: ExportFormat {
+  static let id = "nutrisense"
+  static let title = "Nutrisense CSV"
+  static let summary = "sensor readings, finger sticks, meals, exercise"
+
+  enum Column: Int, CaseIterable { case type, value, meal, length, description, time }
+
+  private static let names: [String: Column] = [
+    "class": .type, "value": .value, "time": .meal, "length": .length, "description": .description,
+    "occurred_at": .time,
+  ]
+  /// Links, and the times at which the app changed a row.
+  private static let unread: Set<String> = [
+    "photo_url", "body", "updated_at", "started_at", "ended_at", "created_by",
+  ]
+
+  private let columns: KnownColumns<Column>
+  private var header: SingleHeader
+  private var units: UnitSurvey
+  private var kinds = OtherKinds()
+  private let model: String
+
+  private static func columns(_ cells: [String]) -> KnownColumns<Column>? {
+    let columns = KnownColumns(cells, unread: unread) { names[$0] }
+    let isOwn =
+      columns.has(.type, .value, .length, .time) && cells.contains { foldedHeader($0) == "photo_url" }
+    return isOwn ? columns : nil
+  }
+
+  static func recognise(
+    _ head: InputHead, options: ExportOptions
+  ) -> Recognition<HeaderRow<KnownColumns<Column>>>? {
+    head.firstRow(columns)?.recognition
+  }
+
+  init(
+    _ found: Recognition<HeaderRow<KnownColumns<Column>>>, head: InputHead, options: ExportOptions
+  ) {
+    columns = found.header.meaning
+    header = SingleHeader(found.header.cells, of: "Nutrisense")
+    units = UnitSurvey(given: options.unit)
+    model = options.device ?? "Nutrisense"
+  }
+
+  var isOpen: Bool { units.isOpen }
+
+  mutating func survey(_ row: Row) {
+    guard Self.kind(row[columns[.type]]) != nil, let number = row[columns[.value]].number() else { return }
+    units.note(number)
+  }
+
+  mutating func settle() throws { try units.settle() }
+
+  var decisions: [Decision] { [units.decision, Decision("date-order", "month first", .fixed)] }
+
+  var warnings: [String] { columns.warnings }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    let cell = row[columns[.time]].trimmed
+    if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
+    // The app ends its last line without a line end, far from what is read.
+    if columns.isCut(row, needing: .type, .value, .meal, .length, .description, .time) { return .cut }
+    let type = row[columns[.type]].trimmed
+    if cell.isEmpty {
+      // A note has only its text and the time of its last change.
+      out.skip(type.equals("Note") ? "note without a time" : "row without a time")
+      return .data
+    }
+    guard let time = cell.openTime?.time(.monthFirst).map({ ShownTime($0) }) else {
+      out.reject(row, "invalid time; expected M/D/YY h:mm")
+      return .data
+    }
+    if let kind = Self.kind(type) {
+      readGlucose(row, kind, at: time, into: &out)
+    } else if type.equals("Meal") {
+      readMeal(row, at: time, into: &out)
+    } else if type.equals("ExerciseActivity") {
+      readExercise(row, at: time, into: &out)
+    } else {
+      out.skip(kinds.name(type))
+    }
+    return .data
+  }
+
+  private static func kind(_ type: Field) -> ReadingKind? {
+    if type.equals("GlucoseMeasurement") { return .cbg }
+    return type.equals("BloodGlucoseMeasurement") ? .smbg : nil
+  }
+
+  private func readGlucose(_ row: Row, _ kind: ReadingKind, at time: ShownTime, into out: inout Collector) {
+    let cell = row[columns[.value]].trimmed
+    if cell.isEmpty { return out.skip("glucose without a value") }
+    let device = out.device(Device(vendor: "Nutrisense", model: model, format: Self.id))
+    out.add(kind, GlucoseReader(unit: units.unit).read(cell), device: device, at: time, row: row)
+  }
+
+  /// What was eaten, in words; no column has amounts.
+  private func readMeal(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    let words = [Column.meal, .description].map { row[columns[$0]].trimmed }.filter { !$0.isEmpty }
+    if words.isEmpty { return out.skip("meal without content") }
+    let text = words.map(\.text).joined(separator: ": ")
+    out.add(.food, at: time, owner: model, line: row.line, ["text": .text(text)])
+  }
+
+  private func readExercise(_ row: Row, at time: ShownTime, into out: inout Collector) {
+    var fields: [String: FieldValue] = [:]
+    let length = row[columns[.length]].trimmed
+    if !length.isEmpty {
+      guard let seconds = length.number(), PlausibleAmounts.minutes.contains(seconds / 60) else {
+        return out.reject(row, "the length is not a number of seconds")
+      }
+      if seconds > 0 { fields["minutes"] = .number(seconds / 60) }
+    }
+    let text = row[columns[.description]].trimmed
+    if !text.isEmpty { fields["text"] = .text(text.text) }
+    if fields.isEmpty { return out.skip("exercise without content") }
+    out.add(.exercise, at: time, owner: model, line: row.line, fields)
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// A table of the data sets ShanghaiT1DM and ShanghaiT2DM. `CBG` is capillary blood glucose there, a finger stick next to the
+/// sensor's value of the same row.
+struct ShanghaiFormat: ExportFormat {
+  static let id = "shanghai"
+  static let title = "ShanghaiT1DM and ShanghaiT2DM tables"
+  static let summary = "sensor readings, finger sticks, ketones, food in words"
+
+  enum Column: Int, CaseIterable { case time, sensor, stick, ketone, food }
+
+  private static let names: [String: Column] = [
+    "date": .time, "cgm (mg / dl)": .sensor, "cbg (mg / dl)": .stick, "blood ketone (mmol / l)": .ketone,
+    "dietary intake": .food,
+  ]
+  /// Food once more in Chinese, and medicines in words.
+  private static let unread: Set<String> = [
+    "饮食", "insulin dose - s.c.", "insulin dose - i.v.", "non-insulin hypoglycemic agents",
+    "csii - bolus insulin (novolin r, iu)", "csii - basal insulin (novolin r, iu / h)",
+  ]
+  /// What a cell of food has where nothing was noted.
+  private static let noFood: Set<String> = ["data not available", "-"]
+
+  private let columns: KnownColumns<Column>
+  private var header: SingleHeader
+  private var dates: OpenDates
+  private let model: String
+
+  static func recognise(
+    _ head: InputHead, options: ExportOptions
+  ) -> Recognition<HeaderRow<KnownColumns<Column>>>? {
+    head.firstRow { cells in
+      let columns = KnownColumns(cells, unread: unread) { names[$0] }
+      return columns.has(.time, .sensor, .stick) ? columns : nil
+    }?.recognition
+  }
+
+  init(
+    _ found: Recognition<HeaderRow<KnownColumns<Column>>>, head: InputHead, options: ExportOptions
+  ) throws {
+    let columns = found.header.meaning
+    self.columns = columns
+    header = SingleHeader(found.header.cells, of: "the Shanghai data sets")
+    dates = try OpenDates(
+      options, times: found.header.rows.compactMap { $0.count > columns[.time] ? $0[columns[.time]] : nil })
+    model = options.device ?? "Shanghai"
+  }
+
+  var isOpen: Bool { dates.isOpen }
+
+  mutating func survey(_ row: Row) {
+    dates.note(row[columns[.time]].trimmed.openTime, isHistory: true, line: row.line)
+  }
+
+  mutating func settle() throws { try dates.settle() }
+
+  var decisions: [Decision] { [.units([.milligramsPerDecilitre]), dates.decision] }
+
+  var warnings: [String] { columns.warnings }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
+    if columns.isCut(row, needing: .time, .sensor, .stick, .ketone, .food) { return .cut }
+    guard let time = dates.time(row[columns[.time]].trimmed) else {
+      out.reject(row, dates.refusal)
+      return .data
+    }
+    let device = out.device(Device(vendor: "Shanghai", model: model, format: Self.id))
+    let glucose = GlucoseReader(unit: .milligramsPerDecilitre)
+    let (sensor, stick) = (row[columns[.sensor]].trimmed, row[columns[.stick]].trimmed)
+    let ketone = GlucoseReader.ketone(row[columns[.ketone]].trimmed, mark: .point)
+    var isTaken = !sensor.isEmpty || !stick.isEmpty || !row[columns[.ketone]].trimmed.isEmpty
+    out.add(.cbg, glucose.read(sensor), device: device, at: time, row: row)
+    out.add(.smbg, glucose.read(stick), device: device, at: time, row: row)
+    out.add(.ketone, ketone, device: device, at: time, row: row)
+    let food = row[columns[.food]].trimmed
+    if !food.isEmpty, !Self.noFood.contains(food.folded) {
+      out.add(.food, at: time, owner: model, line: row.line, ["text": .text(food.text)])
+      isTaken = true
+    }
+    if !isTaken { out.skip("row without a value") }
+    return .data
+  }
+}

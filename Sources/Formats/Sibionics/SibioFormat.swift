@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// The table of the Sibio ketone sensor. Its header has nearly the words of the glucose sensor's, so two signs are needed.
+struct SibioFormat: ExportFormat {
+  static let id = "sibio"
+  static let title = "Sibio ketone sensor"
+  static let summary = "ketones of a sensor"
+
+  private static let value = "Sensor reading(mmol/L)"
+
+  /// Where the time and the value are.
+  struct Columns {
+    let time: Int
+    let value: Int
+  }
+
+  private let columns: Columns
+  private var header: SingleHeader
+  private var last = LastCell()
+  private let model: String
+
+  static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
+    if let kind = options.kind, kind != .ketone { return nil }
+    for delimiter in InputHead.delimiters {
+      let rows = head.rows(delimiter)
+      for (index, cells) in rows.enumerated() {
+        let below = rows[(index + 1)...]
+        guard let columns = columns(cells, below) else { continue }
+        return HeaderRow(delimiter: delimiter, cells: cells, rows: below, meaning: columns).recognition
+      }
+    }
+    return nil
+  }
+
+  /// The signs of a ketone sensor: a first column `No.`, a small letter in the value's name, times without an offset.
+  private static func columns(_ cells: [String], _ rows: ArraySlice<[String]>) -> Columns? {
+    var names = cells
+    while names.last?.isEmpty == true { names.removeLast() }
+    let folded = names.map(foldedHeader)
+    guard (2...3).contains(names.count), folded.last == foldedHeader(value),
+      folded[names.count - 2] == "time", names.count == 2 || folded[0] == "no."
+    else { return nil }
+    let time = names.count - 2
+    let isPlain = rows.first { $0.count > time && !$0[time].isEmpty }.map { cells in
+      Field.with(cells[time]) { $0.yearFirstTime?.utcOffset == nil && $0.yearFirstTime != nil }
+    }
+    let signs = [names.count == 3, names.last == value, isPlain == true]
+    return signs.count { $0 } >= 2 ? Columns(time: time, value: names.count - 1) : nil
+  }
+
+  init(_ found: Recognition<HeaderRow<Columns>>, head: InputHead, options: ExportOptions) {
+    columns = found.header.meaning
+    header = SingleHeader(found.header.cells, of: "Sibio")
+    model = options.device ?? "Sibio"
+  }
+
+  var decisions: [Decision] {
+    [
+      .units([.millimolesPerLitre]), Decision("kind", ReadingKind.ketone.name, .read),
+      Decision("date-order", "year first", .fixed),
+    ]
+  }
+
+  mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
+    if let verdict = header.verdict(row, key: columns.time) { return verdict }
+    if row.isUnterminated, isCut(row) { return .cut }
+    guard let time = row[columns.time].trimmed.yearFirstTime else {
+      out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")
+      return .data
+    }
+    let cell = row[columns.value].trimmed
+    last.note(cell, as: .value, mark: .point)
+    if cell.isEmpty {
+      out.skip("row without a value")
+      return .data
+    }
+    let device = out.device(Device(vendor: "Sibionics", model: model, format: Self.id))
+    out.add(.ketone, GlucoseReader.ketone(cell, mark: .point), device: device, at: time, row: row)
+    return .data
+  }
+
+  private func isCut(_ row: Row) -> Bool {
+    if row.count != columns.value + 1 { return row.count <= columns.value }
+    let cell = row[columns.value]
+    if cell.shape == .quoted { return false }
+    return last.isEmpty || last.mayBeCut(cell, as: .value, mark: .point)
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+/// Tables of apps that show other makers' sensors: Nutrisense, Levels, Cronometer, Gluroo and a follower of Nightscout.
+@Suite struct AppTableTests {
+  private static func numbers(_ export: TextExport, _ kind: ReadingKind) -> [Double?] {
+    export.readings.filter { $0.kind == kind }.map { $0.measurement.quantity?.number }
+  }
+
+  // MARK: Nutrisense
+
+  private static let nutrisense =
+    "class,value,time,length,photo_url,description,occurred_at,body,updated_at,started_at,ended_at,created_by\n"
+
+  @Test func theClassSaysWhatAValueIs() throws {
+    let export = try TextExport(bytes: TextExport.sample("nutrisense/export.csv"))
+    #expect(Self.numbers(export, .cbg) == [116, 109] && Self.numbers(export, .smbg) == [103])
+    #expect(
+      export.recordTexts == [
+        #"food 2026-09-03T12:40:00 {"text":"lunch: rice,\nbeans"}"#,
+        #"exercise 2026-09-03T10:05:00 {"minutes":45,"text":"cycling"}"#,
+      ])
+    #expect(
+      export.skipped == [
+        "StepCountMeasurement": 1, "BloodPressureMeasurement": 1, "glucose without a value": 1,
+        "note without a time": 1,
+      ])
+    #expect(export.rejections.count == 1 && !"\(export)".contains("Sample Person"))
+  }
+
+  @Test func aTableOfNutrisenseIsWholeWithoutItsLastLineEnd() throws {
+    let row = "GlucoseMeasurement,104,,,,,8/14/26 5:45,,,,,"
+    let whole = try TextExport(Self.nutrisense + row)
+    #expect(whole.readings.count == 1 && !whole.isTruncated)
+    for count in 1...6 {
+      let cut = try TextExport(Self.nutrisense + row + "\n" + row.dropLast(count))
+      #expect(cut.isTruncated == (count > 4), "\(count)")
+      #expect(cut.readings.count == (count > 4 ? 1 : 2), "\(count)")
+    }
+  }
+
+  @Test func valuesThatMayBeEitherUnitAreRefused() throws {
+    let failure = #expect(throws: Failure.self) {
+      _ = try TextExport(Self.nutrisense + "GlucoseMeasurement,30,,,,,8/14/26 5:45,,,,,\n")
+    }
+    #expect(failure?.message.contains("--unit") == true)
+  }
+
+  @Test(arguments: [
+    "class,value,time\n", "class,value,length,occurred_at\n", "value,photo_url,length,occurred_at\n",
+  ])
+  func otherTablesAreNotNutrisenses(_ header: String) throws {
+    #expect(try !Claims.claims(header, NutrisenseFormat.self))
+  }
+
+  // MARK: Levels
+
+  private static let levels = "Time (UTC),Time (Local),Glucose Reading (mg/dL),Type of Reading\n"
+
+  @Test func bothTimesAreOneInstant() throws {
+    let export = try TextExport(bytes: TextExport.sample("levels/export-mgdl.csv"))
+    #expect(Self.numbers(export, .cbg) == [97, 102, 105] && Self.numbers(export, .scan) == [108])
+    #expect(export.readings.allSatisfy { $0.placement.utcOffset == -25200 && $0.positionKind == .tick })
+    #expect(export.readings.first?.deviceTime.text == "2026-10-04T15:05:09")
+    #expect(export.skipped == ["row without a value": 1, "calibration": 1] && export.rejections.count == 1)
+  }
+
+  @Test(arguments: [
+    ("104,timeseries", true), ("104,timeserie", false), ("104,", false), ("104", false), ("10", false),
+    ("104,directRead", true),
+  ])
+  func aKnownWordAtTheEndIsWhole(_ end: String, _ isWhole: Bool) throws {
+    let export = try TextExport(Self.levels + "2026-09-02T15:20:11.000Z,2026-09-02T08:20:11,\(end)")
+    #expect(export.readings.count == (isWhole ? 1 : 0) && export.isTruncated == !isWhole)
+  }
+
+  @Test func rowsBelowAnotherHeaderAreNotRead() throws {
+    let row = "2026-09-02T15:20:11Z,2026-09-02T08:20:11,5,timeseries\n"
+    let other = Self.levels.replacing("mg/dL", with: "mmol/L")
+    let export = try TextExport(other + row + Self.levels + row.replacing(",5,", with: ",90,"))
+    #expect(Self.numbers(export, .cbg) == [5] && export.rejections.count == 2)
+  }
+
+  @Test(arguments: [
+    "Time (UTC),Time (Local),Glucose Reading,Type of Reading\n",
+    "Time (UTC),Time (Local),Heart Rate (bpm),Type of Reading\n",
+    "Time (UTC),Glucose Reading (mg/dL),Type of Reading\n",
+  ])
+  func otherTablesAreNotLevels(_ header: String) throws {
+    #expect(try !Claims.claims(header, LevelsFormat.self))
+  }
+
+  // MARK: Cronometer
+
+  @Test func theMetricSaysWhatARowIs() throws {
+    let export = try TextExport(bytes: TextExport.sample("cronometer/biometrics.csv"))
+    #expect(Self.numbers(export, .smbg) == [97, 7.3, 118] && Self.numbers(export, .ketone) == [0.6])
+    #expect(export.records.isEmpty)
+    #expect(
+      export.skipped == [
+        "Insulin": 1, "Sleep (Watch)": 1, "value without a time": 1, "Blood Pressure": 1,
+      ])
+    #expect(export.rejections.map(\.line) == [8])
+  }
+
+  /// A food table has glucose as well: sugar in grams.
+  @Test(arguments: [
+    "Day,Time,Group,Food Name,Amount,Energy (kcal),Carbs (g),Fructose (g),Galactose (g),Glucose (g),Lactose (g)\n",
+    "Date,Energy (kcal),Alcohol (g),Carbs (g),Sugars (g),Glucose (g),Completed\n",
+  ])
+  func foodTablesAreRefused(_ header: String) throws {
+    let failure = #expect(throws: Failure.self) {
+      _ = try TextExport(header + "2026-03-01,12:00,Lunch,Apple,182 g,95,25.1,10.7,0.00,7.7,0.00\n")
+    }
+    #expect(failure?.message.contains("sugar in what was eaten") == true && failure?.category == .badInput)
+  }
+
+  @Test(arguments: [
+    ("104.0", true), ("104.", false), ("104", false), ("10", false), ("7.", false), ("\"104\"", true),
+  ])
+  func anAmountAtTheEndHasItsDecimals(_ amount: String, _ isWhole: Bool) throws {
+    let export = try TextExport(
+      "Day,Time,Group,Metric,Unit,Amount\n2026-03-02,7:05 AM,Default,Blood Glucose,mg/dL,\(amount)")
+    #expect(export.readings.count == (isWhole ? 1 : 0) && export.isTruncated == !isWhole)
+  }
+
+  // MARK: Gluroo
+
+  @Test func aMessageRepeatsAValueThatIsNotItsOwn() throws {
+    let export = try TextExport(bytes: TextExport.sample("gluroo/messages.csv"))
+    #expect(Self.numbers(export, .cbg) == [143, 147] && Self.numbers(export, .smbg) == [139])
+    #expect(export.readings.first?.position == 1_779_314_402)
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-05-20T18:02:31 {"units":3}"#, #"food 2026-05-20T18:03:10 {"carbs":25}"#,
+        #"note 2026-05-20T18:07:00 {"text":"going out"}"#,
+      ])
+    #expect(export.skipped == ["sensor value repeated by a message": 4, "row without a value": 1])
+    #expect(export.rejections.map(\.line) == [9])
+  }
+
+  @Test(arguments: [
+    "date,bgl,msg_type\n", "date,bgl_date_millis,msg_type\n", "bgl,bgl_date_millis,msg_type\n",
+  ])
+  func otherTablesAreNotGluroos(_ header: String) throws {
+    #expect(try !Claims.claims(header, GlurooFormat.self))
+  }
+
+  // MARK: CGM ENTRIES
+
+  @Test func eachTableHasItsOwnHeader() throws {
+    let export = try TextExport(bytes: TextExport.sample("cgm-entries/both-mgdl.csv"))
+    #expect(Self.numbers(export, .cbg) == [162, 157] && Self.numbers(export, .smbg) == [126])
+    #expect(export.devices.map(\.model) == ["Nightscout follower", "share2"])
+    #expect(export.readings.first?.deviceTime.text == "2026-07-09T16:21:55")
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-07-09T15:50:00 {"subtype":"rapid","units":5.5}"#,
+        #"food 2026-07-09T15:50:00 {"carbs":60}"#, #"note 2026-07-09T15:50:00 {"text":"pasta"}"#,
+        #"food 2026-07-19T15:20:00 {"carbs":12}"#,
+      ])
+    #expect(export.skipped == ["entry without a value": 1, "Temp Basal": 1])
+    #expect(export.rejections.map(\.line) == [12])
+  }
+
+  @Test func aTitleBelongsToTheTables() throws {
+    let table = "Date,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
+    #expect(try !Claims.claims(table, FollowerTablesFormat.self))
+    #expect(try Claims.claims("# CGM ENTRIES\n" + table, FollowerTablesFormat.self))
+    #expect(try !Claims.claims("# CGM ENTRIES\nDate,Time,Pulse,Type\n", FollowerTablesFormat.self))
+  }
+
+  @Test func datesThatMayBeEitherWayAskForTheOrder() throws {
+    let text =
+      "# CGM ENTRIES\nDate,Time,Glucose (mg/dL),Type,Device,Trend,ID\n"
+      + "\"4/5/2026\",\"6:44:10 PM\",\"148\",\"sgv\",\"\",\"Flat\",\"A\"\n"
+    let failure = #expect(throws: Failure.self) { _ = try TextExport(text) }
+    #expect(failure?.message.contains("--date-order") == true)
+    let given = try TextExport(text) { $0.dateOrder = "dmy" }
+    #expect(given.readings.first?.deviceTime.text == "2026-05-04T18:44:10")
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+/// Data sets of research, and the backup of Diaguard.
+@Suite struct ResearchSetTests {
+  private static func numbers(_ export: TextExport, _ kind: ReadingKind) -> [Double?] {
+    export.readings.filter { $0.kind == kind }.map { $0.measurement.quantity?.number }
+  }
+
+  // MARK: D1NAMO
+
+  @Test func allTypesButOneAreFingerSticks() throws {
+    let export = try TextExport(bytes: TextExport.sample("d1namo/glucose-mmol.csv"))
+    #expect(
+      Self.numbers(export, .smbg) == [5.4, 4.8, 6.2, 6.7, 5.9, 6.1] && Self.numbers(export, .cbg) == [6])
+    #expect(export.readings.map(\.marks).prefix(4) == [.beforeMeal, .beforeMeal, .beforeMeal, []])
+    #expect(
+      export.records.count == 2 && export.skipped == ["lab": 1] && export.rejections.map(\.line) == [10])
+    #expect(export.decision("unit") == "mmol/L (inferred)")
+  }
+
+  @Test(arguments: [
+    "date,time,glucose,type\n", "date,time,fast_insulin,slow_insulin,comment\n",
+    "date,time,glucose,type,comments,person\n",
+  ])
+  func otherTablesAreNotD1NAMOs(_ header: String) throws {
+    #expect(try !Claims.claims(header, D1NAMOFormat.self))
+  }
+
+  // MARK: Shanghai
+
+  @Test func capillaryGlucoseBesideTheSensorsIsAFingerStick() throws {
+    let export = try TextExport(bytes: TextExport.sample("shanghai/patient-mgdl.csv"))
+    #expect(Self.numbers(export, .cbg) == [133.2, 136.8, 144, 151.2])
+    #expect(Self.numbers(export, .smbg) == [142.2, 149.4] && Self.numbers(export, .ketone) == [0.2])
+    #expect(export.recordTexts == [#"food 2026-03-14T09:15:00 {"text":"bread 50 g, milk 200 ml"}"#])
+    #expect(export.skipped == ["row without a value": 1] && export.rejections.map(\.line) == [6])
+    #expect(export.warnings.isEmpty)
+  }
+
+  @Test(arguments: ["Date,CGM (mg / dl)\n", "Date,CBG (mg / dl)\n", "Date,CGM,CBG\n"])
+  func oneSeriesAloneIsNotShanghais(_ header: String) throws {
+    #expect(try !Claims.claims(header, ShanghaiFormat.self))
+  }
+
+  // MARK: OhioT1DM
+
+  @Test func theSectionSaysWhatAnEventIs() throws {
+    let export = try TextExport(bytes: TextExport.sample("ohiot1dm/patient.xml"))
+    #expect(Self.numbers(export, .cbg) == [132, 129, 40] && Self.numbers(export, .smbg) == [125])
+    #expect(export.readings.first?.deviceTime.text == "2026-11-03T06:00:00")
+    #expect(export.devices.map(\.model) == ["OhioT1DM 001"])
+    #expect(
+      export.recordTexts == [
+        #"insulin 2026-11-03T00:00:00 {"rate":0.85,"subtype":"basal"}"#,
+        #"insulin 2026-11-03T08:00:00 {"minutes":45,"rate":0,"subtype":"basal"}"#,
+        #"insulin 2026-11-03T07:30:00 {"subtype":"rapid","units":3.6}"#,
+        #"food 2026-11-03T07:35:00 {"carbs":42,"text":"Breakfast"}"#,
+      ])
+    #expect(export.skipped == ["hypo_event": 1, "basis_heart_rate": 2, "basis_steps": 1])
+    #expect(export.rejections.count == 1)
+  }
+
+  @Test(arguments: [
+    #"<patient id="1"><glucose_level><event ts="01-12-2026 00:01:00" value="101"/></glucose_level></patient>"#,
+    #"<person id="1" insulin_type="x"><glucose_level/></person>"#,
+  ])
+  func otherXMLIsNotOhios(_ text: String) throws {
+    #expect(try !Claims.claims(text, OhioT1DMFormat.self))
+  }
+
+  // MARK: Diaguard
+
+  @Test func anEntryGivesTheTimeOfItsRows() throws {
+    let export = try TextExport(bytes: TextExport.sample("diaguard/backup.csv"))
+    #expect(Self.numbers(export, .smbg) == [118, 143])
+    #expect(export.readings.map(\.deviceTime.text) == ["2026-03-21T07:10:00", "2026-03-21T22:00:00"])
+    #expect(export.readings.allSatisfy { $0.marks == .manual })
+    #expect(
+      export.recordTexts == [
+        #"note 2026-03-21T07:10:00 {"text":"slept badly"}"#,
+        #"insulin 2026-03-21T07:10:00 {"subtype":"rapid","units":7.5}"#,
+        #"food 2026-03-21T07:10:00 {"text":"Muesli, 80 g"}"#,
+        #"food 2026-03-21T12:30:00 {"carbs":45}"#, #"exercise 2026-03-21T12:30:00 {"minutes":25}"#,
+        #"insulin 2026-03-21T22:00:00 {"subtype":"long","units":14}"#,
+      ])
+    #expect(
+      export.skipped == [
+        "version of the backup": 1, "tag": 2, "list of food": 1, "pulse": 1, "HbA1c": 1, "weight": 1,
+      ])
+    // The second is below an entry whose time is none, and gets no other entry's.
+    #expect(export.rejections.map(\.line) == [19, 20])
+  }
+
+  @Test(arguments: [
+    "\"entry\";\"2026-02-11 07:35:00\";\"\"\n", "\"meta\";\"23\"\n\"other\";\"1\"\n\"tag\";\"x\"\n",
+    "\"meta\";\"23\";\"x\"\n",
+  ])
+  func otherRowsAreNotDiaguards(_ text: String) throws {
+    #expect(try !Claims.claims(text, DiaguardFormat.self))
+  }
+
+  @Test func aDoseThatLostItsEndIsNone() throws {
+    let start = "\"meta\";\"23\"\n\"entry\";\"2026-02-11 07:35:00\";\"\"\n"
+    let row = "\"measurement\";\"insulin\";\"8.0\";\"0.0\";\"2.0\""
+    let whole = try TextExport(start + row)
+    #expect(whole.records.count == 2 && !whole.isTruncated)
+    for count in 1..<row.count - 1 {
+      let cut = try TextExport(start + row.dropLast(count))
+      #expect(cut.records.isEmpty && cut.isTruncated, "\(count)")
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+import Testing
+
+@testable import Formats
+
+/// The tables of Sibionics' glucose sensor, and those of its ketone sensor, which have nearly the same header.
+@Suite struct SibionicsTests {
+  private static func numbers(_ export: TextExport) -> [Double?] {
+    export.readings.map { $0.measurement.quantity?.number }
+  }
+
+  @Test func theOffsetOfEachTimeGivesItsInstant() throws {
+    let export = try TextExport(bytes: TextExport.sample("sibionics/sensor-mgdl-pt.csv"))
+    #expect(Self.numbers(export) == [163, 171, 450, 168, 92])
+    #expect(export.readings.map(\.placement.utcOffset) == [-10800, -10800, -10800, -10800, 19800])
+    #expect(export.readings.allSatisfy { $0.kind == .cbg && $0.positionKind == .tick })
+    #expect(export.readings.first?.position == 1_781_744_100)
+    #expect(export.readings.map(\.marks) == [[], [], .atLimit, [], []])
+    let other = try TextExport(bytes: TextExport.sample("sibionics/sensor-mgdl-pt.csv"), zone: "Asia/Tokyo")
+    #expect(other.readingTexts == export.readingTexts)
+  }
+
+  @Test func twelveHoursPassMidnight() throws {
+    let export = try TextExport(bytes: TextExport.sample("sibionics/sensor-mmol-en-12h.csv"))
+    #expect(
+      export.readings.map(\.deviceTime.text) == [
+        "2026-06-17T23:50:00", "2026-06-17T23:55:00", "2026-06-18T00:00:00", "2026-06-18T00:05:00",
+      ])
+    #expect(export.rejections.map(\.line) == [6])
+  }
+
+  @Test(arguments: [
+    ("GMT", 0), ("GMT+0", 0), ("UTC", 0), ("GMT-3", -10800), ("GMT+08", 28800), ("GMT+5:30", 19800),
+    ("UTC-11", -39600), ("GMT+15", nil), ("GMT+5:3", nil), ("GMT 3", nil), ("CET", nil), ("GMT+5:60", nil),
+  ])
+  func anOffsetInWordsIsReadOrRefused(_ words: String, _ seconds: Int32?) throws {
+    let header = "deviceModel,Hora,Leitura de sensor(mg/dL)\n"
+    let first = ",13-05-2026 08:00 GMT+1,101\n"
+    let export = try TextExport(header + first + ",13-05-2026 09:00 \(words),102\n")
+    #expect(export.readings.dropFirst().map { $0.placement.utcOffset } == [seconds].compactMap(\.self))
+    #expect(export.rejections.count == (seconds == nil ? 1 : 0))
+  }
+
+  /// Only the shape decides, in any language.
+  @Test(arguments: [
+    ("Ora,Lettura del sensore(mg/dL)\n13-05-2026 08:00 GMT+2,101\n", true),
+    ("deviceModel,時間,センサー値(mmol/L)\n,13-05-2026 08:00 GMT+9,5.6\n", true),
+    ("Ora,Lettura del sensore(mg/dL)\n13-05-2026 08:00,101\n", false),
+    ("Ora,Lettura del sensore\n13-05-2026 08:00 GMT+2,101\n", false),
+    ("Ora,Nota,Lettura del sensore(mg/dL)\n13-05-2026 08:00 GMT+2,x,101\n", false),
+    ("Ora,Lettura(mg/dL),Nota\n13-05-2026 08:00 GMT+2,101,x\n", false),
+    ("Time,Sensor Reading(mg/dL)\n", true), ("Time,Value(mg/dL)\n", false),
+  ])
+  func theShapeDecides(_ text: String, _ isOwn: Bool) throws {
+    #expect(try Claims.claims(text, SibionicsFormat.self) == isOwn)
+  }
+
+  @Test func aHospitalsTableNamesTheSensorAndThePersonIsNotKept() throws {
+    let export = try TextExport(bytes: TextExport.sample("sibionics/hospital-mmol-zh.csv"))
+    #expect(Self.numbers(export) == [7.9, 7.6] && export.devices.map(\.serial) == ["LT0000AA1Z"])
+    #expect(export.skipped == ["row without a value": 1])
+    #expect(!"\(export)".contains("某人"))
+  }
+
+  @Test(arguments: [
+    "Time,Sensor Reading(mmol/L)\n", "Ora,Lettura del sensore(mmol/L)\n",
+  ])
+  func ketonesInTheGlucoseSensorsTableAreRefusedUntilAPersonSaysSo(_ header: String) throws {
+    let rows = (0..<9).map { "13-05-2026 08:0\($0) GMT+1,\($0 < 5 ? "1.\($0)" : "3.\($0)")\n" }.joined()
+    let failure = #expect(throws: Failure.self) { _ = try TextExport(header + rows) }
+    #expect(failure?.message.contains("--kind ketone") == true && failure?.category == .badInput)
+    let ketones = try TextExport(header + rows) { $0.kind = .ketone }
+    #expect(ketones.readings.count == 9 && ketones.readings.allSatisfy { $0.kind == .ketone })
+    let glucose = try TextExport(header + rows) { $0.kind = .cbg }
+    #expect(glucose.readings.allSatisfy { $0.kind == .cbg })
+  }
+
+  @Test func aLastValueThatMayGoOnIsCut() throws {
+    let text =
+      "deviceModel,Hora,Leitura de sensor(mg/dL)\n,13-05-2026 08:05 GMT-3,171\n,13-05-2026 08:00 GMT-3,"
+    for (value, count) in [("450", 2), ("45", 1), ("4", 1), ("", 1), ("98", 2)] {
+      let export = try TextExport(text + value)
+      #expect(export.readings.count == count && export.isTruncated == (count == 1), "\(value)")
+    }
+  }
+
+  // MARK: The ketone sensor
+
+  @Test func theKetoneSensorsTableIsNeverGlucose() throws {
+    let export = try TextExport(bytes: TextExport.sample("sibio/ketone.csv"))
+    #expect(
+      Self.numbers(export) == [0.4, 0.7, 2.9, 3.8, 1.2] && export.readings.allSatisfy { $0.kind == .ketone })
+    #expect(export.skipped == ["row without a value": 1] && export.rejections.isEmpty)
+  }
+
+  /// Two of three signs are enough, one is not.
+  @Test(arguments: [
+    ("No.,Time,Sensor reading(mmol/L)\n", true),
+    ("Time,Sensor reading(mmol/L)\n2026-05-13 08:00:00,1.0\n", true),
+    ("No.,Time,Sensor Reading(mmol/L)\n1,2026-05-13 08:00:00,1.0\n", true),
+    ("No.,Time,Sensor reading(mmol/L),,\n1,2026-05-13 08:00:00,1.0,,\n", true),
+    ("Time,Sensor Reading(mmol/L)\n2026-05-13 08:00:00,1.0\n", false),
+    ("Time,Sensor reading(mmol/L)\n13-05-2026 08:00 GMT+1,5.6\n", false),
+    ("No.,Time,Sensor reading(mg/dL)\n1,2026-05-13 08:00:00,104\n", false),
+    ("No.,Time,Reading(mmol/L)\n1,2026-05-13 08:00:00,1.0\n", false),
+  ])
+  func twoSignsMakeAKetoneSensor(_ text: String, _ isOwn: Bool) throws {
+    #expect(try Claims.claims(text, SibioFormat.self) == isOwn)
+  }
+}
