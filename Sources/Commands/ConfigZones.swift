@@ -90,13 +90,18 @@ struct ConfigZones {
     defer {
       for name in zones.unknownNames { output.line(StatusText.unknown(name, zone: zones.base.name)) }
     }
-    guard !zones.periods.isEmpty else { return output.line("timezone \(zones.base.name)") }
     let covered = try store.coverage(of: zones)
+    guard !zones.periods.isEmpty || !covered.imports.isEmpty else {
+      return output.line("timezone \(zones.base.name)")
+    }
     output.line("timezone \(zones.base.name): \(Self.text(covered.base))")
     for (index, period) in zones.listed.enumerated() {
       output.line(
         "  \(index + 1)  \(try Self.text(period, of: store)): \(Self.text(covered.periods[period.guid] ?? .init()))"
       )
+    }
+    for (name, counts) in covered.imports.sorted(by: { $0.key < $1.key }) {
+      output.line("  given for imports: \(displayed(name)): \(Self.text(counts))")
     }
     if zones.ignoredPeriods > 0 {
       output.line(

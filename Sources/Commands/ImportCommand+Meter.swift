@@ -71,6 +71,8 @@ extension ImportCommand {
     let times = MeterTimes(
       zone: target.options.zone, zoneBasis: timezone == nil ? .logbook : .given, now: target.options.now)
     let ingestor = MeterIngestor(driver.init(), connection, source: source, times: times, clock: Host.now)
-    return try ImportSession(policy: policy, clock: Host.now).run(ingestor, into: target.store)
+    let report = try ImportSession(policy: policy, clock: Host.now).run(ingestor, into: target.store)
+    try target.finish()
+    return report
   }
 }

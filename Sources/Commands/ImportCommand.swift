@@ -144,6 +144,7 @@ struct ImportCommand: ClassifiedCommand {
     SignalFlag.watch(endsOnSecond: true)
     let run = ImportRun(self, target, rejectsFile, output)
     try run.run(places)
+    try target.finish()
     try rejectsFile?.close()
     if let missing = rejectsFile?.missing, missing > 0 {
       output.message(

@@ -45,11 +45,15 @@ final class ImportTarget {
     if let opened { return opened }
     let store =
       try isDryRun
-      ? Store.scratch(copyOf: existing, zone: new.zone, isGiven: new.isGiven)
+      ? Store.scratch(
+        copyOf: existing, zone: new.zone, isGiven: new.isGiven, isForImport: new.isOfCommand)
       : new.openOrCreate(path, .importer, output)
     if isDryRun { try new.complete(store) }
     existing = nil
     opened = store
     return store
   }
+
+  /// Ends the import: a zone that it gave to a new logbook is that of a later import no more.
+  func finish() throws { try opened?.endFirstImport() }
 }

@@ -11,7 +11,7 @@ struct NewLogbook {
   /// Whether a person gave it.
   let isGiven: Bool
   /// Whether the command line gave it: to a logbook that exists that says nothing but the zone of an input.
-  private let isOfCommand: Bool
+  let isOfCommand: Bool
 
   /// - Parameter name: the zone that the command line gives; nil to look further.
   /// - Throws: `Failure` of category `configuration` when no zone has the name that was given.
@@ -36,7 +36,8 @@ struct NewLogbook {
   /// - Parameter output: reports a zone that nobody gave; nil for a command that reports nothing.
   func openOrCreate(_ path: String, _ role: StoreRole, _ output: Output?) throws -> Store {
     let isNew = try !Store.exists(path: path)
-    let store = try Store.openOrCreate(path: path, role: role, zone: zone, isGiven: isGiven)
+    let store = try Store.openOrCreate(
+      path: path, role: role, zone: zone, isGiven: isGiven, isForImport: isOfCommand && role == .importer)
     let isCompleted = try complete(store)
     if isNew || isCompleted, !isGiven, try store.hasKnownZone() {
       output?.message(

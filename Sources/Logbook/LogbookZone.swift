@@ -13,6 +13,8 @@ public struct LogbookZone: Sendable {
   package let base: NamedZone
   /// The periods, of which the first that holds a time decides.
   package let periods: [Period]
+  /// The zones that were given for the imports of records, by the ids of those that are about to be sent.
+  package var recordZones: [String: NamedZone] = [:]
   /// The stretch in which the last time lay. Rows are mostly close together, and asking the zone's rules costs
   /// some thousand times more than comparing two numbers.
   private var current = Stretch(from: 0, to: 0, placement: Placement(utcOffset: 0, source: .zone))
@@ -29,6 +31,11 @@ public struct LogbookZone: Sendable {
   package init(base: NamedZone, periods: [Period]) {
     self.base = base
     self.periods = periods
+  }
+
+  /// What places a record: the zone that was given for its import, else this.
+  package func zone(ofRecord guid: String) -> LogbookZone {
+    recordZones[guid].map { LogbookZone(base: $0, periods: []) } ?? self
   }
 
   /// The IANA name of the base zone.
@@ -84,6 +91,11 @@ public struct LogbookZone: Sendable {
     return stretches
   }
 
+  /// Whether the base zone places a shown time, and no period does.
+  package func isBase(at seconds: Int64) -> Bool {
+    !periods.contains { seconds >= $0.from && seconds < $0.until }
+  }
+
   /// The zone that held at a shown time.
   package func zone(at seconds: Int64) -> NamedZone {
     periods.first { seconds >= $0.from && seconds < $0.until }?.zone ?? base
@@ -93,7 +105,7 @@ public struct LogbookZone: Sendable {
 extension LogbookZone: Hashable {
   /// Whether both place every time alike.
   public static func == (left: Self, right: Self) -> Bool {
-    left.base == right.base && left.periods == right.periods
+    left.base == right.base && left.periods == right.periods && left.recordZones == right.recordZones
   }
 
   /// What both of two equal ones have.

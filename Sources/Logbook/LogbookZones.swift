@@ -56,20 +56,27 @@ package struct LogbookZones: Hashable, Sendable {
     ignoredPeriods = sorted.count - self.periods.count
   }
 
-  /// What the records of kind `zone` say. One that this system cannot understand says nothing.
+  /// What the records of kind `zone` say of the base and of periods; see `ItemZone` for the others. One that this system
+  /// cannot understand says nothing.
   ///
-  /// - Parameter fallback: the base where none is stated that this system knows.
-  package init(records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc) {
+  /// - Parameters:
+  ///   - fallback: the base where none is stated that this system knows.
+  ///   - unknownNames: further zones that this system does not know.
+  package init(
+    records: [(guid: String, state: RecordState)], fallback: NamedZone = .utc,
+    unknownNames: Set<String> = []
+  ) {
     let base = records.first { $0.guid == Self.baseGuid }?.state
     let name = base?.zoneName
     let known = name.flatMap(NamedZone.init(known:))
     let others = records.filter { $0.guid != Self.baseGuid && !$0.state.isDeleted }
+    let unknown = others.compactMap(\.state.zoneName).filter { NamedZone(known: $0) == nil }
     self.init(
       base: known ?? fallback,
       origin: base?.fields["origin"] == .text(Origin.given.rawValue) ? .given : .system,
       periods: others.compactMap { ZonePeriod(guid: $0.guid, $0.state) },
       unknownBase: known == nil ? name : nil,
-      unknownPeriods: Set(others.compactMap(\.state.zoneName).filter { NamedZone(known: $0) == nil }))
+      unknownPeriods: unknownNames.union(unknown))
   }
 
   /// The record that states a base zone.
@@ -122,8 +129,8 @@ package struct LogbookZones: Hashable, Sendable {
 // MARK: - Changes
 
 extension LogbookZones {
-  /// What a further period changes among the periods: nothing where it says what holds already; an earlier one that
-  /// it continues becomes longer; else it is added.
+  /// What a further period changes among the periods: nothing where an equal one states it already; one that it continues
+  /// becomes longer; else it is added, also where it says what holds already.
   package enum Addition: Hashable, Sendable {
     case nothing
     case extended(ZonePeriod)
@@ -131,19 +138,22 @@ extension LogbookZones {
   }
 
   /// What is to be written for a further period.
-  package func adding(_ period: ZonePeriod) -> Addition {
+  ///
+  /// - Parameter latestItemZone: when the latest statement about an import was made. A period of devices that is stated
+  ///   later wins over it, and would not as a part of an earlier one.
+  package func adding(_ period: ZonePeriod, latestItemZone: Int64 = .min) -> Addition {
     let wanted = with(period)
-    guard let isSilent = places(like: wanted, in: period.first, period.end, period.devices) else {
-      return .added(period)
-    }
-    if isSilent { return .nothing }
     // Few periods touch; of more, the join of the latest is as good.
-    for known in periods.lazy.filter({ $0.continues(with: period) }).prefix(Self.maxCandidates) {
+    let alike = periods.lazy.filter { known in
+      known.continues(with: period) && (period.devices.isEmpty || known.madeAt > latestItemZone)
+    }
+    for known in alike.prefix(Self.maxCandidates) {
       var longer = known
       longer.from = known.first <= period.first ? known.from : period.from
       longer.until = known.end >= period.end ? known.until : period.until
-      let isEqual = with(longer).places(like: wanted, in: longer.first, longer.end, period.devices)
-      if isEqual == true { return .extended(longer) }
+      if with(longer).states(like: wanted, in: longer.first, longer.end, period.devices) == true {
+        return longer == known ? .nothing : .extended(longer)
+      }
     }
     return .added(period)
   }
@@ -152,17 +162,15 @@ extension LogbookZones {
     LogbookZones(base: base, origin: origin, periods: periods.filter { $0.guid != period.guid } + [period])
   }
 
-  /// Whether the same zone holds for these devices, or for all and for records without any, at every time of a range. What
-  /// a system's base zone says holds only until the logbook joins another one, and what stands in for an unknown one until it
-  /// is known, so that they stand for nothing that a person states.
+  /// Whether the periods state the same zone for these devices, or for all and for records without any, at every time of a
+  /// range. What only the base zone says is stated by none: it may become another one.
   ///
   /// - Returns: nil where it would take too long to find out.
-  private func places(
+  private func states(
     like other: LogbookZones, in first: Int64, _ end: Int64, _ devices: Set<String>
   ) -> Bool? {
-    let isFirm = origin == .given && unknownBase == nil
     func said(_ zone: LogbookZone, _ time: Int64) -> NamedZone? {
-      zone.periods.first { time >= $0.from && time < $0.until }?.zone ?? (isFirm ? zone.base : nil)
+      zone.periods.first { time >= $0.from && time < $0.until }?.zone
     }
     let touching = (periods + other.periods).filter { $0.first < end && first < $0.end }
     let borders = Set(touching.flatMap { [$0.first, $0.end] }.filter { $0 > first && $0 < end }).union([first]
@@ -181,7 +189,7 @@ extension LogbookZones {
   }
 }
 
-/// A period in which another zone held, as a person stated it: a journey, a move, or an input of another zone.
+/// A period in which another zone held, as a person stated it: a journey, a move, or a device that was set to another zone.
 package struct ZonePeriod: Hashable, Sendable {
   /// The identity of its record.
   package let guid: String
@@ -208,7 +216,9 @@ package struct ZonePeriod: Hashable, Sendable {
 
   /// The period that a record states; nil for a tombstone, and for what this system cannot understand.
   package init?(guid: String, _ state: RecordState) {
-    guard !state.isDeleted, let zone = state.zoneName.flatMap(NamedZone.init(known:)) else { return nil }
+    guard !state.isDeleted, !ItemZone.isStated(by: state.fields),
+      let zone = state.zoneName.flatMap(NamedZone.init(known:))
+    else { return nil }
     var times: [DeviceTime?] = []
     for field in ["from", "until"] {
       switch state.fields[field] {
@@ -227,7 +237,7 @@ package struct ZonePeriod: Hashable, Sendable {
     }
     self.init(
       guid: guid, from: times[0], until: times[1], zone: zone, devices: devices,
-      madeAt: min(state.deviceTime.seconds - Int64(state.placement.utcOffset), LogbookZones.lastSecond))
+      madeAt: state.statedAt)
     guard first < end, devices.count <= LogbookZones.maxDevices else { return nil }
   }
 

@@ -103,6 +103,9 @@ extension RecordKindDescription {
       RecordField("from", .text, .name, isSettable: false),
       RecordField("until", .text, .name, isSettable: false),
       RecordField("devices", .words, .name, isSettable: false),
+      RecordField("group", .text, .name, isSettable: false),
+      RecordField("points", .text, .name, isSettable: false),
+      RecordField("records", .text, .name, isSettable: false),
     ])
 
   /// `Withdrawal` reads and writes its fields.

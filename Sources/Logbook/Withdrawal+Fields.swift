@@ -149,11 +149,11 @@ extension Withdrawal {
 
 extension WithdrawnInput {
   /// One line for each series: its name and its runs.
-  fileprivate static func lines(_ points: [SeriesName: PointRuns]) -> [String] {
+  static func lines(_ points: [SeriesName: PointRuns]) -> [String] {
     points.filter { !$0.value.isEmpty }.map { "\($0.key.text) \($0.value.text)" }.sorted()
   }
 
-  fileprivate static func points(_ text: String) -> [SeriesName: PointRuns]? {
+  static func points(_ text: String) -> [SeriesName: PointRuns]? {
     var points: [SeriesName: PointRuns] = [:]
     var count: Int64 = 0
     for line in text.listedLines {
@@ -192,7 +192,7 @@ extension RecordRevision {
 extension String {
   /// The lines of a list, found by their bytes: a million readings are megabytes of text, in which to look for characters
   /// takes most of the time.
-  fileprivate var listedLines: [Substring] {
+  var listedLines: [Substring] {
     utf8.split(separator: UInt8(ascii: "\n")).map { Substring($0) }
   }
 }

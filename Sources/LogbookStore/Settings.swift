@@ -9,6 +9,9 @@ enum StoreSetting: String {
   /// The base zone, as long as no record states it, and who said so. Else the last one that this system knew.
   case timezone
   case timezoneOrigin = "timezone-origin"
+  /// The base zone was set by `import --timezone`, and no input of that import has come to its end. As long as it is there,
+  /// an import with this zone is the one that set the base.
+  case baseOfImport = "base-of-import"
   /// The zones that this system did not know when the offsets were derived, one a line.
   case unknownZones = "unknown-zones"
   case unit, history

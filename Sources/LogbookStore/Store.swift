@@ -62,28 +62,35 @@ package final class Store {
 
   /// Opens a store, or creates it with the zone of its logbook.
   ///
-  /// - Parameter isGiven: whether a person gave the zone. That of a system yields to what the remote's logbook has.
+  /// - Parameters:
+  ///   - isGiven: whether a person gave the zone. That of a system yields to what the remote's logbook has.
+  ///   - isForImport: whether it was given for the import that creates the store; see `endFirstImport`.
   /// - Throws: `Failure` as for opening, and `cannotCreate`.
   package static func openOrCreate(
-    path: String, role: StoreRole, zone: LogbookZone, isGiven: Bool = true
+    path: String, role: StoreRole, zone: LogbookZone, isGiven: Bool = true, isForImport: Bool = false
   ) throws -> Store {
     if try !StoreFile.exists(path) || StoreFile.isEmpty(path) { try StoreFile.create(path) }
     let store = try Store(
-      opening: path, role: role, base: LogbookZones(base: zone.base, origin: isGiven ? .given : .system))
+      opening: path, role: role, base: LogbookZones(base: zone.base, origin: isGiven ? .given : .system),
+      isForImport: isForImport)
     return store
   }
 
   /// A copy of a store, or a new one, in a file without a name: what an import or a page does to it changes nothing.
   package static func scratch(
-    copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true, role: StoreRole = .importer
+    copyOf original: Store?, zone: LogbookZone, isGiven: Bool = true, isForImport: Bool = false,
+    role: StoreRole = .importer
   ) throws -> Store {
     let base = LogbookZones(base: zone.base, origin: isGiven ? .given : .system)
-    let copy = try Store(opening: "", role: role, base: original == nil ? base : nil, copying: original)
+    let copy = try Store(
+      opening: "", role: role, base: original == nil ? base : nil, isForImport: isForImport, copying: original
+    )
     return copy
   }
 
   private init(
-    opening path: String, role: StoreRole, base: LogbookZones? = nil, copying original: Store? = nil
+    opening path: String, role: StoreRole, base: LogbookZones? = nil, isForImport: Bool = false,
+    copying original: Store? = nil
   ) throws {
     self.path = path
     let frozen = role == .reader && !path.isEmpty ? try FrozenFile(path: path) : nil
@@ -103,7 +110,7 @@ package final class Store {
         try original.queue.backup(to: queue)
       }
       return try queue.inDatabase { database in
-        try Self.prepareSchema(database, path: path, base: base)
+        try Self.prepareSchema(database, path: path, base: base, isForImport: isForImport)
         try Roles.install(role, in: database)
         if role == .importer { try IngestWriter.makeTables(database) }
         if role != .reader { try UnknownZones.deriveWhatIsKnown(database) }
@@ -125,7 +132,9 @@ package final class Store {
     }
   }
 
-  private static func prepareSchema(_ database: Database, path: String, base: LogbookZones?) throws {
+  private static func prepareSchema(
+    _ database: Database, path: String, base: LogbookZones?, isForImport: Bool
+  ) throws {
     if try Schema.schema.isMade(in: database, path: path) { return }
     // Two processes may create one store at once: the second finds it made when it has the lock.
     try database.inTransaction(.immediate) {
@@ -139,6 +148,7 @@ package final class Store {
         sql: "INSERT INTO setting (name, value) VALUES ('store-id', ?)",
         arguments: [UUID().uuidString.lowercased()])
       try ZoneRecords.setUnjoinedBase(base.base, base.origin, database)
+      if isForImport { try Store.set(.baseOfImport, "1", database) }
       return .commit
     }
   }

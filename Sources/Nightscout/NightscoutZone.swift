@@ -14,9 +14,11 @@ package struct NightscoutZone: Sendable {
   func offset(atUTC seconds: Int64) -> Int32 { zone?.offset(atUTC: seconds) ?? 0 }
 
   /// A state whose derived offset is that of this zone, since a site knows only instants.
-  package func placed(_ state: RecordState) -> RecordState {
+  ///
+  /// - Parameter guid: the record; nil where only the zone of the logbook is meant.
+  package func placed(_ state: RecordState, of guid: String? = nil) -> RecordState {
     guard state.placement.source.isDerived else { return state }
-    var (state, zone) = (state, zone)
+    var (state, zone) = (state, guid.flatMap { self.zone?.zone(ofRecord: $0) } ?? zone)
     state.placement = zone?.place(state.deviceTime) ?? Placement(utcOffset: 0, source: .zone)
     return state
   }

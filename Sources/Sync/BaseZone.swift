@@ -34,9 +34,9 @@ extension Store {
   ///
   /// - Throws: `Failure` of category `configuration` where people gave both and there is no choice; nothing changes then.
   package func joinBaseZone(
-    _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String
+    _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
   ) throws {
-    _ = try sync { try $0.join(theirs, choice, at: remoteName, command: command) }
+    _ = try sync { try $0.join(theirs, choice, at: remoteName, command: command, now: now) }
   }
 
   /// Refuses where `joinBaseZone` would, and changes nothing.
@@ -57,7 +57,7 @@ extension SyncTransaction {
   /// - Returns: what was done; nil where the record is none of the base zone, or both agreed before.
   /// - Throws: `Failure` of category `configuration` where people gave both and there is no choice.
   func join(
-    _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String
+    _ theirs: RemoteRecord, _ choice: ZoneChoice?, at remoteName: String, command: String, now: Int64
   ) throws -> RecordAction? {
     guard theirs.guid == LogbookZones.baseGuid, !theirs.state.isDeleted else { return nil }
     if let record = try record(theirs.guid), !record.isUnjoinedBase || record.isConflicted { return nil }
@@ -68,12 +68,19 @@ extension SyncTransaction {
     if case .markConflicted = action {
       switch choice {
       case .mine: action = .merge(mine.state, onto: theirs)
-      case .theirs: action = .adopt(theirs)
+      case .theirs: action = try yield(mine.state, to: theirs, at: now)
       case nil: throw BaseZone.undecided(mine.state, theirs.state, at: remoteName, command: command)
       }
     }
     try apply(action, on: mine)
     if case .merge = action { _ = try requeue(record: mine.guid) }
     return action
+  }
+
+  /// Takes the remote's base zone, since a person chose it. What this store placed by its own stays as it is: that zone was
+  /// given for it.
+  func yield(_ mine: RecordState, to theirs: RemoteRecord, at now: Int64) throws -> RecordAction {
+    if let name = mine.zoneName { try stateOwnBase(name, at: now) }
+    return .adopt(theirs)
   }
 }

@@ -127,8 +127,9 @@ extension UploadSession {
 
   private func moveRecord() async throws -> UploadEvent {
     let last = moves.lastRecord
-    let (found, zone) = try store.sync {
-      (try $0.pendingMoves(after: last, limit: 1).first, try $0.timezone())
+    let (found, zone) = try store.sync { store in
+      let found = try store.pendingMoves(after: last, limit: 1).first
+      return (found, try store.timezone(of: found.map { [$0.guid] } ?? []))
     }
     guard let record = found else { return .exhausted }
     // The instant of the request is the one that is compared when it is answered.

@@ -29,7 +29,8 @@ extension UploadSession {
         for incoming in page.records {
           // A run that sends agreed on the base zone before; one that only fetches does here.
           if options.joinsZones,
-            let action = try store.join(incoming, options.zoneChoice, at: name, command: Self.command)
+            let action = try store.join(
+              incoming, options.zoneChoice, at: name, command: Self.command, now: now)
           {
             summary.notePulled(action, wasConflicted: false)
             continue

@@ -89,7 +89,8 @@ extension UploadSession {
       let records = try store.pendingRecords(
         phase, limit: limit, heldBack: heldBack, leavesOutWithdrawn: removal != nil)
       try store.beginTransfer(.records, of: records.map(\.guid), at: began)
-      return (records, try records.map { try store.prepare($0, node: node) }, try store.timezone())
+      let zone = try store.timezone(of: records.map(\.guid))
+      return (records, try records.map { try store.prepare($0, node: node) }, zone)
     }
     lastSent = .records(records)
     guard !records.isEmpty else { return .exhausted }

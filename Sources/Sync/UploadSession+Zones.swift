@@ -35,7 +35,7 @@ extension UploadSession {
 
   /// Settles what the remote answered; returns its base zone where a person has to decide.
   private func settle(_ answer: RecordAnswer) throws -> RecordState? {
-    let choice = plan.options.zoneChoice
+    let (choice, now) = (plan.options.zoneChoice, environment.now())
     let theirs = try store.sync { store -> RecordState? in
       try store.setLastSeenPosition(answer.position)
       guard let verdict = answer.verdicts.first, let record = try store.record(LogbookZones.baseGuid) else {
@@ -48,7 +48,7 @@ extension UploadSession {
       }
       switch choice {
       case .mine: try apply(.merge(record.state, onto: remote), on: record, store)
-      case .theirs: try store.apply(.adopt(remote), on: record)
+      case .theirs: try store.apply(store.yield(record.state, to: remote, at: now), on: record)
       case nil:
         try store.forgetSent(record.guid)
         return remote.state

@@ -88,6 +88,36 @@ import Testing
     }
   }
 
+  /// The two commands of the README: glucose, doses and meals of one file move together, or stay together.
+  @Test(arguments: [false, true]) func oneFileIsNeverSplit(_ isStated: Bool) async throws {
+    let program = try Program()
+    let file = Samples.path("mysugr/mysugr-mgdl-de.csv")
+    if isStated { _ = try await program.run("config", "timezone", "Europe/Madrid") }
+    let outcome = try await program.run("import", "--timezone", "Europe/Madrid", file)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    func items() async throws -> [String: [String]] {
+      let objects = try await program.run("export", "--format", "ndjson").objects()
+        .filter { $0["kind"] as? String != "zone" }
+      let pairs = objects.compactMap { object in
+        (object["item"] as? String).flatMap { item in (object["time"] as? String).map { (item, $0) } }
+      }
+      return Dictionary(grouping: pairs, by: \.0).mapValues { $0.map(\.1) }
+    }
+    let before = try await items()
+    #expect(before.keys.sorted() == ["reading", "record"])
+    #expect(try await program.run("config", "timezone", "America/New_York").status == 0)
+    let after = try await items()
+    for (item, times) in before {
+      let moved = zip(times, after[item] ?? []).filter { $0 != $1 }.count
+      #expect(moved == (isStated ? 0 : times.count), "\(item)")
+    }
+    let list = try await program.run("config", "timezone").output
+    #expect(list.contains("  given for imports: Europe/Madrid: ") == isStated, "\(list)")
+    // The import takes its zone with it.
+    #expect(try await program.run("undo", "--yes").status == 0)
+    #expect(try await program.run("config", "timezone").output == "timezone America/New_York\n")
+  }
+
   @Test func anInstantThatAPersonKnewStays() async throws {
     let program = try await filled()
     _ = try await program.run("record", "add", "note", "walk", "--at", "2h")

@@ -165,7 +165,7 @@ import Testing
     "UPDATE ingest SET started_at = started_at - 1", "REPLACE INTO setting VALUES ('a', 'b')",
     """
     INSERT INTO reading SELECT partition, position + 1, series, value_bucket, occurrence, device_time, stated_offset,
-      derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded FROM reading
+      derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded, zone FROM reading
     """,
   ])
   func whatMayChangeChanges(_ sql: String) throws {
@@ -175,7 +175,7 @@ import Testing
 
   private static let replacement =
     "INSERT OR REPLACE INTO reading SELECT partition, position, series, value_bucket, occurrence, device_time, "
-    + "stated_offset, derived_offset, offset_source, 40, unit, range_flag, threshold, marks, ingest, uploaded FROM reading"
+    + "stated_offset, derived_offset, offset_source, 40, unit, range_flag, threshold, marks, ingest, uploaded, zone FROM reading"
 
   private func many(_ count: Int64) -> IngestBatch {
     Make.batch((0..<count).map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + 300 + $0 * 300) })

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func everyColumnOfAReadingHasItsRule() throws {
-    let free = ["derived_offset", "offset_source", "uploaded"]
+    let free = ["derived_offset", "offset_source", "uploaded", "zone"]
     let names = try scratch.rows("SELECT name FROM pragma_table_info('reading')").filter {
       !free.contains($0)
     }
@@ -79,7 +79,7 @@ import Testing
   @Test func anEditorStoresNoReading() throws {
     let copy = """
       INSERT INTO reading SELECT partition, position + 1, series, value_bucket, occurrence, device_time, stated_offset,
-        derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded FROM reading
+        derived_offset, offset_source, value, unit, range_flag, threshold, marks, ingest, uploaded, zone FROM reading
       """
     #expect(try scratch.refusal(.editor, copy) == "only imports and sync store readings")
     #expect(try scratch.refusal(.reader, copy)?.contains("readonly") == true)

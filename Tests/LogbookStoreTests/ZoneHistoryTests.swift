@@ -61,17 +61,53 @@ import Testing
     return readings
   }
 
+  /// What the records say of imports, without what is withdrawn.
+  private func statements() throws -> [ItemZone] {
+    try scratch.open(.reader).queue.inDatabase { database in
+      try String.fetchAll(database, sql: "SELECT guid FROM record WHERE kind = 'zone'")
+        .compactMap { try ItemZoneTables.statement($0, database) }
+    }
+  }
+
+  /// An import with a zone, of places that others bring, too.
+  private func importGiven(_ random: inout SeededGenerator, _ step: Int) throws {
+    let zone = try LogbookZone(name: Self.zones.randomElement(using: &random) ?? "UTC")
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1500, modifiedAt: nil, decisions: [],
+      zone: InputZone(zone, isGiven: true, placesReadings: false))
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      try writer.write(Self.batch(&random))
+      try writer.finish(
+        end: .whole, digest: "", generatedAt: nil, finishedAt: 1000 + Int64(step), decisions: [])
+    }
+  }
+
+  private func undo(_ random: inout SeededGenerator, _ step: Int) throws {
+    let imports = try scratch.number("SELECT max(id) FROM ingest")
+    _ = try scratch.open(.editor).undo(
+      Int64.random(in: 1...Int64(imports), using: &random),
+      group: Digest.uuid(of: ["undo", String(step), String(random.next())]), at: 2000 + Int64(step))
+  }
+
   private func expectZones(_ place: String) throws {
     let zones = try scratch.open(.reader).zones()
     let all = try readings(ItemFilter())
-    #expect(try scratch.number("SELECT count(*) FROM reading") == all.count, "\(place)")
+    #expect(
+      try scratch.number("SELECT (SELECT count(*) FROM reading) - (SELECT count(*) FROM withdrawn)")
+        == all.count,
+      "\(place)")
     #expect(zip(all, all.dropFirst()).allSatisfy { $0.utc <= $1.utc }, "\(place)")
+    let statements = try self.statements()
     var places: [String: LogbookZone] = [:]
     for reading in all where reading.placement.source.isDerived {
       let device = ReadingIdentity.text(of: reading.device)
-      var zone = places[device] ?? zones.zone(of: device)
+      let identity = reading.identity
+      var items = ItemZones(of: SeriesName(identity), statements, zones)
+      let stated = items.zone(of: SeriesPoint(identity), shownAt: reading.deviceTime)
+      let key = stated.map { "zone \($0.name)" } ?? device
+      var zone = places[key] ?? stated.map { LogbookZone(base: $0, periods: []) } ?? zones.zone(of: device)
       let expected = zone.place(reading.deviceTime)
-      places[device] = zone
+      places[key] = zone
       if reading.placement != expected { Issue.record("\(place): \(reading.deviceTime.text) of \(device)") }
     }
     for day in [2, 6, 13] {
@@ -91,8 +127,10 @@ import Testing
     var periods: [ZonePeriod] = []
     try scratch.ingest(Self.batch(&random))
     for step in 0..<14 {
-      switch Int.random(in: 0..<5, using: &random) {
+      switch Int.random(in: 0..<8, using: &random) {
       case 0: try scratch.ingest(Self.batch(&random))
+      case 3, 4: try importGiven(&random, step)
+      case 5: try undo(&random, step)
       case 1:
         let zone = try LogbookZone(name: Self.zones.randomElement(using: &random) ?? "UTC")
         _ = try scratch.open(.editor).setTimezone(zone, at: 2000 + Int64(step))

@@ -38,90 +38,26 @@ import Testing
     Make.batch(days.map { Make.reading(.cbg, Make.milligrams(100), at: Make.noon + $0 * Self.day) })
   }
 
-  private func periods() throws -> [ZonePeriod] { try scratch.open(.reader).zones().listed }
-
   private func offsets() throws -> [String] {
     try scratch.rows("SELECT \(StoredOffset.sql()) FROM reading ORDER BY device_time")
   }
 
-  // MARK: Many devices
+  // MARK: Many imports
 
-  @Test func anInputOfMoreDevicesThanARecordNamesIsStatedInSeveralRecords() throws {
-    let count = LogbookZones.maxDevices * 2 + 50
-    let devices = (0..<count).map { Device(vendor: "Test", model: "M", serial: "N\($0)", format: "test") }
-    let batch = Make.batch(
-      (0..<count).map { Make.reading(.smbg, Make.milligrams(100), device: Int32($0)) }, devices: devices)
-    try importing(batch)
-    #expect(try offsets() == Array(repeating: "32400", count: count))
-    let stated = try periods()
-    #expect(stated.map(\.devices.count).sorted() == [50, 200, 200])
-    #expect(stated.reduce(into: Set<String>()) { $0.formUnion($1.devices) }.count == count)
-    try importing(batch)
-    #expect(try periods() == stated)
-    // A device that the input did not have is none of them.
-    try scratch.ingest(readings([0]))
-    #expect(try offsets().filter { $0 == "7200" }.count == 1)
-  }
-
-  // MARK: Gaps
-
-  @Test func importsOfEveryWeekAreOnePeriod() throws {
-    for week in Int64(0)..<20 { try importing(readings([week * 7, week * 7 + 2])) }
-    let stated = try periods()
-    #expect(stated.count == 1)
-    #expect(stated.first?.from?.seconds == Make.noon)
-    #expect(stated.first?.until?.seconds == Make.noon + (19 * 7 + 2) * Self.day + 1)
-    #expect(try Set(offsets()) == ["32400"])
-    // In another order, too.
-    try importing(readings([-10]))
-    #expect(try periods().count == 1)
-  }
-
-  @Test func aGapInWhichSomethingLiesStays() throws {
-    try scratch.ingest(readings([5]))
-    try importing(readings([0]))
-    try importing(readings([9]))
-    #expect(try periods().count == 2)
-    #expect(try offsets() == ["32400", "7200", "32400"])
-  }
-
-  @Test func aGapOfWhichSomebodySaidSomethingStays() throws {
-    try importing(readings([0]))
-    let journey = ZonePeriod(
-      guid: Digest.uuid(of: ["journey"]), from: DeviceTime(seconds: Make.noon + 2 * Self.day),
-      until: DeviceTime(seconds: Make.noon + 3 * Self.day), zone: try NamedZone("Asia/Kolkata"), madeAt: 5)
-    _ = try scratch.open(.editor).add(journey, at: 5)
-    try importing(readings([9]))
-    #expect(try periods().count == 3)
-  }
-
-  @Test func aLongGapStays() throws {
-    try importing(readings([0]))
-    try importing(readings([40]))
-    #expect(try periods().count == 2)
-    // What lies between both joins with one, and then that with the other.
-    try importing(readings([20]))
-    #expect(try periods().count <= 2)
-    #expect(try offsets() == ["32400", "32400", "32400"])
-  }
-
-  @Test func anImportForWhichNoPeriodIsLeftIsRefusedBeforeAnythingIsStored() throws {
+  @Test func anImportForWhichNoStatementIsLeftIsRefusedBeforeAnythingIsStored() throws {
     try scratch.open(.editor).write { database in
-      for index in 0..<LogbookZones.maxPeriods {
-        let from = Make.noon + Int64(index) * Self.day * 50
-        let period = ZonePeriod(
-          guid: Digest.uuid(of: ["p", String(index)]), from: DeviceTime(seconds: from),
-          until: DeviceTime(seconds: from + 60), zone: try NamedZone("Asia/Kolkata"), madeAt: Int64(index + 1)
-        )
-        try RecordEditor.insert(period.state(editedAt: 5), period.guid, database)
-      }
+      try database.execute(
+        sql: """
+          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(ItemZone.maxRecords))
+          INSERT INTO item_zone SELECT 'g' || i, 'Asia/Tokyo', 1, 1, 'g' FROM n
+          """)
     }
     let failure = #expect(throws: Failure.self) { try importing(readings([1])) }
-    #expect(failure?.category == .configuration && failure?.message.contains("--remove") == true)
+    #expect(failure?.category == .configuration && failure?.message.contains("without --timezone") == true)
     #expect(try scratch.rows("SELECT count(*) FROM reading") == ["0"])
     #expect(try scratch.rows("SELECT count(*) FROM ingest") == ["0"])
-    // The zone of the logbook needs no period.
-    try importing(readings([1]), in: "Europe/Madrid")
+    // The zone of the logbook needs no statement.
+    try importing(readings([1]), in: nil)
     #expect(try offsets() == ["7200"])
   }
 
@@ -164,7 +100,7 @@ import Testing
     #expect(try offsets().count == 2)
     // A zone that a person gives is stated, and replaces no base that others know.
     try importing(readings([2]), in: "Europe/Madrid")
-    #expect(try periods().map(\.zone.name) == ["Europe/Madrid"])
+    #expect(try scratch.rows("SELECT zone FROM item_zone") == ["Europe/Madrid"])
     #expect(try scratch.open(.reader).zones().unknownBase == "Mars/Olympus")
     // A person decides for the logbook.
     #expect(try scratch.open(.editor).setTimezone(LogbookZone(name: "Europe/Madrid"), at: 6).isChange)

@@ -68,7 +68,8 @@ import Testing
     let known = LogbookZones(
       records: [(LogbookZones.baseGuid, LogbookZones.baseState(madrid, .given))], fallback: .utc)
     #expect(known.base == madrid && known.unknownBase == nil && known.isKnown)
-    #expect(known.adding(same) == .nothing)
+    // What only the base says is not stated.
+    #expect(known.adding(same) == .added(same))
   }
 
   @Test func devicesThatTheSamePeriodsNameAreOneGroup() throws {
@@ -119,6 +120,70 @@ import Testing
     #expect(try name("2026-05-20T00:00:00") == "Europe/Madrid")
   }
 
+  // MARK: What imports brought
+
+  private func statement(
+    _ name: String, _ zone: String, _ positions: [Int64], madeAt: Int64, group: String = "g",
+    records: Set<String> = []
+  ) throws -> ItemZone {
+    let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
+    let points = positions.map { SeriesPoint(position: $0, valueBucket: 0, occurrence: 0) }
+    return ItemZone(
+      guid: Digest.uuid(of: [name]), group: Digest.uuid(of: [group]), zoneName: zone, madeAt: madeAt,
+      points: points.isEmpty ? [:] : [series: PointRuns(points)], records: records)
+  }
+
+  @Test func aStatementAboutAnImportIsReadBackAndIsNoPeriod() throws {
+    let made = try statement("a", "Asia/Tokyo", [1, 2, 9], madeAt: 7, records: [Digest.uuid(of: ["r"])])
+    let state = RecordState(
+      kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: 7),
+      placement: Placement(utcOffset: 0, source: .stated), fields: made.fields, isDeleted: false, editedAt: 5)
+    #expect(ItemZone(guid: made.guid, state) == made)
+    #expect(ZonePeriod(guid: made.guid, state) == nil)
+    #expect(LogbookZones(records: [(made.guid, state)]).periods.isEmpty)
+    for (field, value) in [
+      ("group", FieldValue.text("x")), ("points", .text("y 1")), ("records", .text("z")),
+      ("zone", .number(1)),
+      ("points", .number(2)), ("records", .text(String(repeating: "a", count: Withdrawal.maxBytes + 1))),
+    ] {
+      var wrong = state
+      wrong.fields[field] = value
+      #expect(ItemZone(guid: made.guid, wrong) == nil, "\(field)")
+    }
+    var deleted = state
+    deleted.isDeleted = true
+    #expect(ItemZone(guid: made.guid, deleted) == nil)
+  }
+
+  @Test func ofStatementsAboutOneItemTheLaterWinsAndItsPartsStayTogether() throws {
+    let series = SeriesName(device: "serial|A|1", kind: .cbg, positionKind: .time)
+    let record = Digest.uuid(of: ["r"])
+    // Two stores that state one input at the same second, each in two parts.
+    let parts = try [("p", "Asia/Tokyo"), ("q", "Asia/Seoul")].flatMap { group, zone in
+      try [
+        statement(group + "1", zone, [0, 1], madeAt: 50, group: group),
+        statement(group + "2", zone, [2, 3], madeAt: 50, group: group, records: [record]),
+      ]
+    }
+    let old = try statement("o", "Asia/Kolkata", [0, 1, 2, 3, 4], madeAt: 40, records: [record])
+    let unknown = try statement("u", "Mars/Olympus", [0, 1, 2, 3, 4], madeAt: 90, records: [record])
+    let device = try period(
+      "d", "UTC", "1970-01-01T00:00:03", "1970-01-01T00:00:05", devices: ["serial|A|1"], madeAt: 45)
+    for all in [parts + [old, unknown], ([old, unknown] + parts).reversed()] {
+      var zones = ItemZones(of: series, all, try self.zones(device))
+      let names = (Int64(0)..<6).map { position in
+        zones.zone(
+          of: SeriesPoint(position: position, valueBucket: 0, occurrence: 0),
+          shownAt: DeviceTime(seconds: position))?.name
+      }
+      #expect(Set(names[0..<4]).count == 1 && names[0] != "Asia/Kolkata" && names[0] != nil)
+      // The period of the device is later than the old statement alone.
+      #expect(names[4] == nil && names[5] == nil)
+      #expect(ItemZones.zone(ofRecord: record, all)?.name == names[0])
+    }
+    #expect(ItemZones.zone(ofRecord: "other", parts) == nil)
+  }
+
   @Test func equalTimesOfMakingAreSettledByTheGuid() throws {
     let periods = try ["a", "b"].map {
       try period($0, $0 == "a" ? "Asia/Tokyo" : "Asia/Seoul", "2026-05-01", "2026-05-09")
@@ -154,13 +219,25 @@ import Testing
     #expect(ZonePeriod(guid: "d", state) == nil)
   }
 
-  @Test func whatHoldsAlreadyAddsNothing() throws {
+  /// A change of the base, or of what is stated of all devices, does not move what a statement of its own holds.
+  @Test func whatHoldsAlreadyIsStatedAllTheSame() throws {
     let known = try zones(period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09"))
     #expect(known.adding(try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", madeAt: 500)) == .nothing)
-    #expect(
-      known.adding(try period("n", "Europe/Madrid", "2026-06-01", "2026-06-05", madeAt: 500)) == .nothing)
+    let base = try period("n", "Europe/Madrid", "2026-06-01", "2026-06-05", madeAt: 500)
+    #expect(known.adding(base) == .added(base))
     let device = try period("n", "Asia/Tokyo", "2026-05-02", "2026-05-05", devices: ["x"], madeAt: 500)
-    #expect(known.adding(device) == .nothing)
+    #expect(known.adding(device) == .added(device))
+  }
+
+  @Test func aPeriodOfADeviceDoesNotJoinOneBeforeAStatementAboutAnImport() throws {
+    let first = try period("a", "Asia/Tokyo", "2026-05-01", "2026-05-09", devices: ["x"])
+    let next = try period("n", "Asia/Tokyo", "2026-05-09", "2026-05-12", devices: ["x"], madeAt: 500)
+    let known = try zones(first)
+    #expect(known.adding(next, latestItemZone: 300) == .added(next))
+    guard case .extended = known.adding(next, latestItemZone: 50) else {
+      Issue.record("not joined")
+      return
+    }
   }
 
   @Test func equalPeriodsThatFollowEachOtherJoin() throws {

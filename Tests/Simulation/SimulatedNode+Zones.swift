@@ -38,6 +38,15 @@ extension SimulatedNode {
     }
   }
 
+  /// The rows of a query, each as its columns' texts.
+  package func rows(_ sql: String) throws -> [String] {
+    try Store(path: path, role: .reader).queue.inDatabase { database in
+      try Row.fetchAll(database, sql: sql).map { row in
+        row.databaseValues.map { String.fromDatabaseValue($0) ?? "\($0)" }.joined(separator: " ")
+      }
+    }
+  }
+
   /// The instant of every reading and record, each with what identifies it.
   package func instants() throws -> [String] {
     // A separate connection: others may hold the snapshot of a statement that failed.

@@ -7,6 +7,31 @@ import SeededRandom
 /// What meters and exports bring.
 extension World {
   func importReadings(_ node: SimulatedNode) throws {
+    let batch = drawReadings()
+    say("\(node.name) imports \(batch.readings.count) readings")
+    try ingest(batch, node)
+  }
+
+  /// An import of which a person gives the zone, often the one that the logbook has.
+  func importGiven(_ node: SimulatedNode) throws {
+    let base = try node.baseZone().split(separator: " ").first.map(String.init)
+    let name = random.once(in: 2) ? base ?? "UTC" : drawZone()
+    let batch = drawReadings()
+    removesReadings = kind == .site
+    say("\(node.name) imports \(batch.readings.count) readings of \(name)")
+    try ingest(batch, node, zone: InputZone(LogbookZone(name: name), isGiven: true, placesReadings: false))
+    // What it brought is in this zone, whatever was stated before.
+    let others = try node.rows(
+      """
+      SELECT r.device_time FROM reading AS r LEFT JOIN item_zone_name AS n ON n.id = r.zone
+      WHERE r.ingest = (SELECT max(id) FROM ingest) AND n.name IS NOT '\(name)'
+      """)
+    guard others.isEmpty else {
+      throw Broken("\(node.name): readings of an import are not in its zone \(name)")
+    }
+  }
+
+  private func drawReadings() -> IngestBatch {
     var batch = IngestBatch()
     let device = ["a", "b"].randomElement(using: &random) ?? "a"
     batch.devices = [Device(vendor: "Maker", model: "M", serial: device, format: "sim")]
@@ -20,8 +45,7 @@ extension World {
           device: DeviceIndex(0), kind: isSensor ? .cbg : .smbg, at: time,
           placement: Placement(utcOffset: 3600, source: .zone), .value(value), line: 1))
     }
-    say("\(node.name) imports \(batch.readings.count) readings")
-    try ingest(batch, node)
+    return batch
   }
 
   /// An export of a diary with rows that have their own ids, made at some time: older and newer ones come in any order.
@@ -43,9 +67,12 @@ extension World {
     try ingest(batch, node, generatedAt: made)
   }
 
-  private func ingest(_ batch: IngestBatch, _ node: SimulatedNode, generatedAt: Int64? = nil) throws {
+  private func ingest(
+    _ batch: IngestBatch, _ node: SimulatedNode, zone: InputZone? = nil, generatedAt: Int64? = nil
+  ) throws {
     before = try node.records()
-    let source = IngestSource(name: "-", format: "sim", startedAt: node.clock, modifiedAt: nil, decisions: [])
+    let source = IngestSource(
+      name: "-", format: "sim", startedAt: node.clock, modifiedAt: nil, decisions: [], zone: zone)
     try node.importer().ingest(source, isAtomic: false) { writer in
       try writer.write(batch)
       try writer.finish(

@@ -9,6 +9,9 @@ import Sync
 extension World {
   private static let zones = ["Asia/Tokyo", "America/New_York", "Europe/Madrid"]
 
+  /// A zone that a person may name.
+  func drawZone() -> String { Self.zones.randomElement(using: &random) ?? "UTC" }
+
   /// Gives a store that nobody has used the zone of its machine, or one that a person gave.
   func drawFirstZone(_ node: SimulatedNode) throws {
     guard hasZones else { return try node.setFirstZone("Europe/Madrid", isGiven: true) }
@@ -47,7 +50,12 @@ extension World {
     removesReadings = kind == .site
     if hasZones, random.once(in: 2) {
       let name = Self.zones.randomElement(using: &random) ?? "UTC"
+      let stated = "SELECT zone, derived_offset FROM reading WHERE zone IS NOT NULL"
+      let before = try node.rows(stated)
       let change = try store.setTimezone(LogbookZone(name: name), at: node.clock)
+      guard try node.rows(stated) == before else {
+        throw Broken("\(node.name): another base zone moved what was stated of imports")
+      }
       return say("\(node.name) is in \(name): \(change.readings) readings, \(change.records) records")
     }
     if random.once(in: 3), let period = try store.zones().periods.randomElement(using: &random) {

@@ -144,6 +144,7 @@ final class World {
     case 28..<31: try command(node, .editor) { try undo(node) }
     case 31..<33: try command(node, .editor) { try hide(node) }
     case 33: try command(node, .editor) { try stateZone(node) }
+    case 34: try command(node, .importer) { try importGiven(node) }
     default: try command(node, .importer) { try importReadings(node) }
     }
   }

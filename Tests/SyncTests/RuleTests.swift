@@ -34,11 +34,43 @@ import Testing
       "The base zone of a system yields to that of the remote's logbook, before anything is sent.",
       ("SyncTests/ZoneSyncTests", "theZoneOfASystemYieldsToThatOfTheLogbook")),
     Rule(
+      "A zone that is given for an import holds for what it brought, readings and records, and for nothing else.",
+      ("LogbookStoreTests/ItemZoneTests", "anotherImportOfTheSameDeviceDoesNotMove"),
+      ("LogbookStoreTests/ItemZoneTests", "aRowThatAPersonEditedIsInTheZoneOfItsImport"),
+      ("LogbookStoreTests/ItemZoneTests", "whatAnInterruptedImportStoredHasItsZone"),
+      ("LogbookStoreTests/ZoneHistoryTests", "whatIsStoredIsWhatTheRecordsSay")),
+    Rule(
+      "The import that sets the base zone states nothing else, and is the first until it was whole.",
+      ("LogbookStoreTests/ItemZoneTests", "theImportThatSetsTheBaseStatesNothingElse"),
+      ("LogbookStoreTests/ItemZoneTests", "aBaseThatAPersonSetIsThatOfNoImport")),
+    Rule(
+      "A change of the base moves only what nothing states; a statement is kept where it says what holds already.",
+      ("LogbookStoreTests/ItemZoneTests", "aStatedZoneThatIsTheBaseStaysWhenTheBaseChanges"),
+      ("LogbookStoreTests/ItemZoneTests", "aJourneyThatSaysWhatHoldsStaysWhenTheBaseChanges"),
+      ("LogbookTests/LogbookZonesTests", "whatHoldsAlreadyIsStatedAllTheSame")),
+    Rule(
+      "Of statements the later made wins, those that name the device or the import first, in all of their parts.",
+      ("LogbookTests/LogbookZonesTests", "ofStatementsAboutOneItemTheLaterWinsAndItsPartsStayTogether"),
+      ("LogbookTests/LogbookZonesTests", "aPeriodOfADeviceDoesNotJoinOneBeforeAStatementAboutAnImport"),
+      ("LogbookStoreTests/ItemZoneTests", "aLaterPeriodOfTheDeviceWinsAndAJourneyDoesNot"),
+      ("SyncTests/ZoneSyncTests", "manyDevicesThatTwoStoresStateAtOnceEndInOneZone")),
+    Rule(
+      "The zone of an import goes with its undo and comes back with it, on every store.",
+      ("LogbookStoreTests/ItemZoneTests", "theSameInputInAnotherZoneStoresNothingAndItsZoneGoesWithIt"),
+      ("LogbookStoreTests/ItemZoneTests", "theSameInputInTheSameZoneIsStatedOnceAndUntilBothAreUndone"),
+      ("SyncTests/ZoneSyncTests", "theZoneOfAnUndoneImportEndsOnEveryStore")),
+    Rule(
+      "A statement about an import places its items whenever they come.",
+      ("LogbookStoreTests/ItemZoneTests", "aStatementPlacesWhatComesLater")),
+    Rule(
       "Two base zones that people gave wait for a person, and nothing is sent.",
       ("SyncTests/ZoneSyncTests", "twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen"),
       ("SyncTests/ZoneJoinTests", "aRunThatOnlyFetchesEndsWhereTwoZonesWereGiven"),
       ("SyncTests/ZoneJoinTests", "aLoginForReadingOnlyEndsWhereTwoZonesWereGiven"),
       ("SyncTests/ZoneJoinTests", "aSiteIsAskedInTheSameWay")),
+    Rule(
+      "A store that takes the remote's base zone keeps what it has in its own.",
+      ("SyncTests/ZoneSyncTests", "twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen")),
     Rule(
       "No logbook is without its base zone: one that another program deletes is sent again, and one that was given holds.",
       ("SyncTests/ZoneJoinTests", "aBaseZoneThatAnotherProgramDeletesIsSentAgain"),

@@ -204,12 +204,14 @@ import Testing
       try store.checkBaseZone(record, nil, at: "remote", command: "set")
     }
     #expect(failure?.message.contains("'set --zone theirs'") == true)
-    #expect(throws: Failure.self) { try store.joinBaseZone(record, nil, at: "remote", command: "set") }
+    #expect(throws: Failure.self) {
+      try store.joinBaseZone(record, nil, at: "remote", command: "set", now: 9)
+    }
     // Another connection reads them anew.
     _ = try scene.b.importer()
     #expect(try scene.b.records() == before)
     try store.checkBaseZone(record, .theirs, at: "remote", command: "set")
-    try store.joinBaseZone(record, .theirs, at: "remote", command: "set")
+    try store.joinBaseZone(record, .theirs, at: "remote", command: "set", now: 9)
     #expect(try scene.b.base() == "Europe/Madrid given")
     // What both agreed on is not asked for again.
     #expect(try await scene.b.upload { $0.joinsZones = true }.ending == .complete)

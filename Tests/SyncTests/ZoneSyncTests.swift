@@ -59,6 +59,56 @@ import Testing
     let name = choice == .mine ? "Asia/Tokyo" : "Europe/Madrid"
     #expect(try [scene.a, scene.b].map { try $0.zones().base.name } == [name, name])
     #expect(try scene.a.instants() == scene.b.instants())
+    // What was imported under a zone that a person gave stays in it, also where the other one was chosen.
+    #expect(try scene.b.offset(at: 7) == "32400")
+    #expect(try scene.b.offset(at: 2) == (choice == .mine ? "32400" : "3600"))
+    #expect(try scene.b.records().values.allSatisfy { !$0.isPending })
+    // What comes later is in the zone of the logbook.
+    try scene.b.importReadings(10..<12)
+    #expect(try scene.b.offset(at: 11) == (choice == .mine ? "32400" : "3600"))
+  }
+
+  /// Each input is in one zone, that of the later statement, in every store.
+  @Test func manyDevicesThatTwoStoresStateAtOnceEndInOneZone() async throws {
+    let scene = try await Scene()
+    for (node, zone) in [(scene.a, "Asia/Tokyo"), (scene.b, "America/New_York")] {
+      try node.importGiven(zone, devices: 250, meals: 6000)
+    }
+    for node in [scene.a, scene.b, scene.a, scene.b] { try await node.join() }
+    #expect(try scene.a.instants() == scene.b.instants())
+    for node in [scene.a, scene.b] {
+      #expect(try node.rows("SELECT count(*) FROM reading") == ["250"])
+      let offsets = try node.rows(
+        "SELECT derived_offset FROM reading UNION SELECT utc_offset FROM record WHERE kind = 'food'")
+      #expect(offsets.count == 1 && offsets != ["3600"], "\(offsets)")
+      #expect(try node.rows("SELECT count(*) FROM item_zone") != ["2"])
+    }
+  }
+
+  @Test func theZoneOfAnUndoneImportEndsOnEveryStore() async throws {
+    let scene = try await Scene()
+    try scene.a.importGiven("Asia/Tokyo")
+    // The base itself, stated: it stays when the base changes.
+    try scene.b.importGiven("Europe/Madrid", devices: 3)
+    for node in [scene.a, scene.b, scene.a] { try await node.join() }
+    #expect(try scene.b.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == ["3600", "32400"])
+    _ = try scene.b.editing().setTimezone(LogbookZone(name: "Australia/Lord_Howe"), at: 5)
+    for node in [scene.b, scene.a] { try await node.join() }
+    for node in [scene.a, scene.b] {
+      #expect(try node.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == ["3600", "32400"])
+    }
+    let imports = try scene.a.rows("SELECT ingest FROM record WHERE kind = 'zone' AND ingest IS NOT NULL")
+    let number = try #require(imports.first.flatMap { Int64($0) })
+    func undo() throws {
+      _ = try scene.a.editing().undo(number, group: UUID().uuidString.lowercased(), at: 9)
+    }
+    for offsets in [["3600", "39600"], ["3600", "32400"]] {
+      try undo()
+      for node in [scene.a, scene.b, scene.a] { try await node.join() }
+      for node in [scene.a, scene.b] {
+        #expect(try node.rows("SELECT DISTINCT derived_offset FROM reading ORDER BY 1") == offsets)
+      }
+    }
   }
 
   @Test func equalZonesThatPeopleGaveNeedNoPerson() async throws {
@@ -133,7 +183,7 @@ import Testing
     for (node, name) in zip(nodes, Self.names) { try node.setSystemZone(name) }
     for _ in 0..<24 {
       let node = try #require(nodes.randomElement(using: &generator))
-      switch Int.random(in: 0..<9, using: &generator) {
+      switch Int.random(in: 0..<10, using: &generator) {
       case 0, 1:
         let first = Int64.random(in: 0..<500, using: &generator)
         try node.importReadings(first..<first + 100)
@@ -143,6 +193,7 @@ import Testing
         let first = Int64.random(in: -24..<40, using: &generator)
         try node.importNight(first..<first + 20)
       case 5: try node.importGiven(Self.names.randomElement(using: &generator) ?? "UTC")
+      case 6: try node.undoGiven(&generator)
       default: try await node.join()
       }
     }
@@ -215,14 +266,57 @@ extension SimulatedNode {
         placement: Placement(utcOffset: 0, source: .zone), .value(Quantity(100, .milligramsPerDecilitre)),
         line: 1)
     }
-    try importReadings(
-      readings, serial: "U", zone: InputZone(LogbookZone(name: name), isGiven: true, placesReadings: false))
+    try importReadings(readings, serial: "U", zone: Self.given(name))
+  }
+
+  /// An input of several devices with a reading each, and of meals, stated at the same moment on each store.
+  fileprivate func importGiven(_ name: String, devices: Int, meals: Int = 0) throws {
+    var batch = IngestBatch()
+    batch.devices = (0..<devices).map {
+      Device(vendor: "Maker", model: "M", serial: "D\($0)", format: "test")
+    }
+    batch.readings = (0..<devices).map { device in
+      Reading(
+        device: DeviceIndex(Int32(device)), kind: .smbg, at: DeviceTime(seconds: 1_700_100_000),
+        placement: Placement(utcOffset: 0, source: .zone), .value(Quantity(100, .milligramsPerDecilitre)),
+        line: 1)
+    }
+    batch.records = (0..<meals).map {
+      ImportedRecord(
+        kind: .food, at: DeviceTime(seconds: 1_700_100_000),
+        placement: Placement(utcOffset: 0, source: .zone),
+        fields: RecordFields(["carbs": .number(20)]), sourceID: "meal\($0)", line: 1)
+    }
+    try ingest(batch, zone: Self.given(name))
+  }
+
+  private static func given(_ name: String) throws -> InputZone {
+    InputZone(try LogbookZone(name: name), isGiven: true, placesReadings: false)
+  }
+
+  /// Undoes an import with a zone, or takes that back.
+  fileprivate func undoGiven(_ generator: inout SeededGenerator) throws {
+    let imports = try rows("SELECT DISTINCT ingest FROM record WHERE kind = 'zone' AND ingest IS NOT NULL")
+    guard let number = imports.compactMap({ Int64($0) }).randomElement(using: &generator) else { return }
+    _ = try Store(path: path, role: .editor).undo(number, group: UUID().uuidString.lowercased(), at: clock)
+    _ = try importer()
+  }
+
+  /// The offset of the reading at a place of `importReadings`.
+  fileprivate func offset(at place: Int64) throws -> String? {
+    try rows(
+      "SELECT derived_offset FROM reading WHERE device_time = \(1_700_000_000 + 300 * place)"
+    ).first
   }
 
   private func importReadings(_ readings: [Reading], serial: String, zone: InputZone?) throws {
     var batch = IngestBatch()
     batch.devices = [Device(vendor: "Maker", model: "M", serial: serial, format: "test")]
     batch.readings = readings
+    try ingest(batch, zone: zone)
+  }
+
+  private func ingest(_ batch: IngestBatch, zone: InputZone?) throws {
     let source = IngestSource(
       name: "-", format: "test", startedAt: clock, modifiedAt: nil, decisions: [], zone: zone)
     try importer().ingest(source, isAtomic: false) { writer in

@@ -44,6 +44,6 @@ struct RemoteZone {
   /// Takes the zone over that goes before, once the remote is set.
   func join() throws {
     guard let record else { return }
-    try store.joinBaseZone(record, choice, at: remoteName, command: Self.command)
+    try store.joinBaseZone(record, choice, at: remoteName, command: Self.command, now: Host.now())
   }
 }

@@ -75,7 +75,8 @@ package final class IngestWriter {
     var metWithdrawn = MetReadings()
     /// Whether the input states its readings' identities itself: it comes from a store.
     var statesIdentities = false
-    var given = GivenTimes()
+    /// What it gave that is known and whose zone a person gave.
+    var given = GivenItems()
   }
 
   /// What became of the items so far.
@@ -128,7 +129,7 @@ package final class IngestWriter {
   }
 
   private func begin() throws {
-    if let zone = source.zone?.given { try StatedZone(zone, database).requireRoom() }
+    if let zone = source.zone?.given { try StatedZone(zone, ingest: id, database).requireRoom() }
     try database.executeCached(
       sql: """
         INSERT INTO ingest (source, format, decisions, started_at, modified_at)
@@ -159,7 +160,7 @@ package final class IngestWriter {
       state.devices = batch.devices
       if !waits { refused = try write(batch.readings) }
       if batch.records.contains(where: { $0.guid != nil }) { state.statesIdentities = true }
-      if let outcome = try records?.write(batch.records, in: source.zone?.given) {
+      if let outcome = try records?.write(batch.records) {
         count(outcome)
         if outcome.new > 0 { noteCounted(batch.records) }
       }
@@ -275,7 +276,8 @@ package final class IngestWriter {
         try state.notes.save(database)
       }
       // What is stored keeps the zone that a person gave for it.
-      guard state.counts.newReadings + state.counts.knownReadings > 0 else { return }
+      guard state.counts.newReadings + state.counts.knownReadings > 0 || records?.brought.isEmpty == false
+      else { return }
       try inTransaction { try stateZone(at: source.startedAt) }
     } catch {
       // The error that led here is the one to report. Where a full disk refuses these writes, too, SQLite rolls back
@@ -372,10 +374,13 @@ package final class IngestWriter {
     throw StatedZone.missing(source.name, zones.unknownBase)
   }
 
-  /// States the zone that a person gave, for the devices and the range of the readings that it places.
+  /// States the zone that a person gave, for what this import brought.
   private func stateZone(at now: Int64) throws {
-    guard let zone = source.zone?.given else { return }
-    try StatedZone(zone, database).state(state.given, of: state.devices, at: now)
+    guard let zone = source.zone?.given, let records else { return }
+    var given = state.given
+    given.records = records.brought
+    let statements = try StatedZone(zone, ingest: id, database).state(given, of: state.deviceIDs, at: now)
+    if !statements.isEmpty { _ = try records.write(statements) }
   }
 
   private func inTransaction(_ work: () throws -> Void) throws {
@@ -436,7 +441,11 @@ package final class IngestWriter {
     state.counts.repeatedReadings += outcome.repeated
     state.counts.changedReadings += outcome.changed
     state.counts.withdrawnReadings += outcome.withdrawn
-    for (series, points) in outcome.met { try state.notes.add(points, of: series, database) }
+    for (series, points) in outcome.met {
+      try state.notes.add(points, of: series, database)
+      guard source.zone?.isGiven == true else { continue }
+      for point in points { state.given.met.add(point, of: series.id) }
+    }
     for (series, point) in outcome.metWithdrawn { state.metWithdrawn.add(point, of: series) }
     if batch[0].occurrenceIsStated { state.statesIdentities = true }
     for (kind, count) in outcome.newByKind { state.counts.newByKind[kind.name, default: 0] += count }
@@ -446,8 +455,6 @@ package final class IngestWriter {
       }
     }
     var (first, last) = (state.counts.firstTime ?? .max, state.counts.lastTime ?? .min)
-    // In a variable of its own: each look at a property of this object is checked.
-    var given = source.zone?.isGiven == true ? state.given : nil
     for reading in batch {
       first = min(first, reading.deviceTime.seconds)
       last = max(last, reading.deviceTime.seconds)
@@ -456,11 +463,9 @@ package final class IngestWriter {
       case .zoneGap, .zoneOverlap: state.counts.ambiguousTimes += 1
       case .stated, .zone, .ticks: break
       }
-      given?.note(reading)
       if reading.marks.contains(.doubtfulTime) { state.counts.doubtfulTimes += 1 }
     }
     (state.counts.firstTime, state.counts.lastTime) = (first, last)
-    if let given { state.given = given }
     let refused = try outcome.restarted.map { index in
       let reading = batch[index]
       return try TickSession.refuse(reading, of: state.devices[Int(reading.device.number)], from: source.name)

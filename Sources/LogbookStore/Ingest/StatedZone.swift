@@ -3,115 +3,157 @@
 import Foundation
 import GRDB
 import Logbook
+import SQLiteRows
 
-/// The readings of an input to which a given zone applies.
-struct GivenTimes {
-  private(set) var first = Int64.max
-  private(set) var last = Int64.min
-  private(set) var devices: Set<DeviceIndex> = []
-  /// Mostly the device of the next reading, too: a set costs more than all else here.
-  private var newest: DeviceIndex?
-
-  @inline(__always)
-  mutating func note(_ reading: Reading) {
-    guard reading.placement.source.isDerived else { return }
-    let seconds = reading.deviceTime.seconds
-    if seconds < first { first = seconds }
-    if seconds > last { last = seconds }
-    guard reading.device != newest else { return }
-    newest = reading.device
-    devices.insert(reading.device)
-  }
+/// What an input with a given zone brought beside its new readings.
+struct GivenItems {
+  /// Readings that were in the store.
+  var met = MetReadings()
+  /// The ids of its records.
+  var records: Set<String> = []
 }
 
-/// Keeps the zone that a person gave for an input as a fact about its devices and the range of its readings.
+/// Keeps the zone that a person gave for an input as a statement about what this import brought: its readings and records
+/// by their identities, and nothing else.
 struct StatedZone {
-  /// Two inputs of the same devices with no more between them are one period if the store has nothing of these devices
-  /// there: else a job that imports every week would state a further period every week, for ever.
-  private static let maxGapSeconds: Int64 = 31 * 86400
-  /// What the names of the devices of one record take at most, far below what a record may hold.
-  private static let maxNameBytes = 256 << 10
-
-  private let zone: LogbookZone
+  private let zone: NamedZone
+  private let ingest: Int64
   private let database: Database
 
-  init(_ zone: LogbookZone, _ database: Database) { (self.zone, self.database) = (zone, database) }
-
-  /// Refuses an input for which no further period can be stated, before anything of it is stored.
-  func requireRoom() throws {
-    let zones = try LogbookZones(database)
-    let isBase = zones.unknownBase == nil && zones.origin == .given && zones.base == zone.base
-    guard !isBase, zones.isKnown || zones.unknownBase != nil else { return }
-    try ZoneRecords.requireRoom(zones)
+  init(_ zone: LogbookZone, ingest: Int64, _ database: Database) {
+    (self.zone, self.ingest, self.database) = (zone.base, ingest, database)
   }
 
-  /// States it.
-  func state(_ given: GivenTimes, of all: [Device], at now: Int64) throws {
+  /// Refuses an input for which no further statement counts, before anything of it is stored.
+  func requireRoom() throws {
+    let count = try Int.fetchOne(database.cachedStatement(sql: "SELECT count(*) FROM item_zone")) ?? 0
+    guard count >= ItemZone.maxRecords else { return }
+    throw Failure(
+      .configuration,
+      "this logbook has \(ItemZone.maxRecords) statements of --timezone, and no more count; import without --timezone, "
+        + "in the zone of the logbook")
+  }
+
+  /// Makes the zone the base where the logbook has none; else gives the records that state it for what the import brought.
+  func state(_ given: GivenItems, of devices: [Int64], at now: Int64) throws -> [ImportedRecord] {
     let zones = try LogbookZones(database)
     // A zone that only this system does not know is not replaced by that of an input.
     guard zones.isKnown || zones.unknownBase != nil else {
-      return try ZoneRecords.setBase(zone.base, at: now, database)
+      try ZoneRecords.setBase(zone, at: now, database)
+      try Store.set(.baseOfImport, "1", database)
+      return []
     }
-    guard given.first <= given.last else { return }
-    let names = Set(given.devices.map { ReadingIdentity.text(of: all[Int($0.number)]) }).sorted()
-    for devices in Self.parts(names) {
-      let period = ZonePeriod(
-        guid: UUID().uuidString.lowercased(), from: DeviceTime(seconds: given.first),
-        until: given.last < LogbookZones.lastSecond ? DeviceTime(seconds: given.last + 1) : nil,
-        zone: zone.base, devices: Set(devices), madeAt: now)
-      try ZoneRecords.add(bridged(period), at: now, database)
-    }
+    if zones.base == zone, try Store.setting(.baseOfImport, database) != nil { return [] }
+    var brought = try readings(given, of: devices)
+    try add(given.records, to: &brought)
+    guard !brought.whole.points.isEmpty || !brought.whole.records.isEmpty else { return [] }
+    if brought.isStated, try claim(brought.whole) { return [] }
+    let madeAt = max(now, try ZoneRecords.nextMoment(zones, database))
+    return ItemZone.parts(of: brought.whole, in: zone.name, madeAt: madeAt).map(record)
   }
 
-  /// As many devices as one record may name, in an order that is the same for the same input.
-  private static func parts(_ names: [String]) -> [[String]] {
-    var (parts, bytes) = ([[String]](), 0)
-    for name in names {
-      bytes += name.utf8.count
-      if let last = parts.last, last.count < LogbookZones.maxDevices, bytes <= maxNameBytes {
-        parts[parts.count - 1].append(name)
-      } else {
-        parts.append([name])
-        bytes = name.utf8.count
+  /// Items whose offsets follow from zones.
+  private struct Brought {
+    var whole = WithdrawnInput(group: UUID().uuidString.lowercased())
+    /// Whether this zone was stated of all of them, and nothing else since.
+    var isStated = true
+  }
+
+  private func readings(_ given: GivenItems, of devices: [Int64]) throws -> Brought {
+    var (brought, met) = (Brought(), given.met)
+    let lists = met.lists()
+    let id = try ItemZoneTables.id(of: zone.name, database)
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.ingest, coalesce(r.zone, 0)
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.offset_source <> 0
+      """)
+    for series in try self.series(of: devices) {
+      let known = (lists[series] ?? []).reduce(PointRuns([])) { $0.union($1) }
+      var cursor = known.ends.map { PointRuns.Cursor(known, from: $0.lowerBound) }
+      var builder = PointRuns.Builder()
+      rows.bind(series, at: 1)
+      while try rows.step() {
+        let point = rows.point(from: 0)
+        let isNew = rows.integer(3) == ingest
+        let isMet = known.ends?.contains(point) == true && cursor?.contains(point) == true
+        guard isNew || isMet else { continue }
+        builder.append(point)
+        if rows.integer(4) != id { brought.isStated = false }
       }
+      let points = builder.finish()
+      if !points.isEmpty { brought.whole.points[try SeriesName.stored(series, database)] = points }
     }
-    return parts
+    return brought
   }
 
-  /// The period, longer by the gaps to those of the same zone and devices, where nothing lies in them.
-  private func bridged(_ period: ZonePeriod) throws -> ZonePeriod {
-    let periods = try LogbookZones(database).periods
-    let alike = periods.filter { $0.zone == period.zone && $0.devices == period.devices }
-    var longer = period
-    let before = alike.filter { $0.end < period.first }.max { $0.end < $1.end }
-    if let before, try canBridge(before.end, period.first, of: period, periods) { longer.from = before.until }
-    let after = alike.filter { $0.first > period.end }.min { $0.first < $1.first }
-    if let after, try canBridge(period.end, after.first, of: period, periods) { longer.until = after.from }
-    return longer
+  private func series(of devices: [Int64]) throws -> [Int64] {
+    let list = devices.map(String.init).joined(separator: ",")
+    return try Int64.fetchAll(
+      database, sql: "SELECT id FROM series WHERE device IN (\(list)) ORDER BY id")
   }
 
-  /// Whether nobody said anything of the gap, and no reading of the devices lies in it.
-  private func canBridge(
-    _ first: Int64, _ end: Int64, of period: ZonePeriod, _ periods: [ZonePeriod]
-  ) throws -> Bool {
-    guard end - first <= Self.maxGapSeconds,
-      !periods.contains(where: {
-        $0.first < end && first < $0.end
-          && ($0.devices.isEmpty || !$0.devices.isDisjoint(with: period.devices))
-      })
-    else { return false }
-    return try period.devices.allSatisfy { device in
-      try Bool.fetchOne(
+  private func add(_ guids: Set<String>, to brought: inout Brought) throws {
+    let id = try ItemZoneTables.id(of: zone.name, database)
+    for guid in guids {
+      let row = try Row.fetchOne(
         database.cachedStatement(
           sql: """
-            SELECT NOT EXISTS (
-              SELECT 1 FROM device AS d JOIN series AS s ON s.device = d.id
-                CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
-              WHERE d.identity = ?1 AND s.first_time < ?3 AND s.last_time >= ?2
-                AND (s.position_kind = 1 OR (r.position >= ?2 AND r.position < ?3))
-                AND r.device_time >= ?2 AND r.device_time < ?3 AND r.offset_source <> 0)
-            """), arguments: [device, first, end]) ?? false
+            SELECT \(ItemZoneTables.zoneOfRecord) FROM record
+            WHERE guid = ? AND offset_source <> 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
+            """), arguments: [guid])
+      guard let row else { continue }
+      brought.whole.records[guid] = ""
+      if row[0] as Int64? != id { brought.isStated = false }
     }
+  }
+
+  /// Notes that this import brought, too, what earlier ones of this store stated: that holds until all of them are undone.
+  ///
+  /// - Returns: whether they stated the zone of every item. What another store states ends with an undo there.
+  private func claim(_ whole: WithdrawnInput) throws -> Bool {
+    let own = try Set(
+      String.fetchAll(
+        database,
+        sql: """
+          SELECT guid FROM item_zone JOIN record USING (guid) WHERE zone = ? AND record.ingest IS NOT NULL
+          """, arguments: [zone.name]))
+    var claimed: Set<String> = []
+    for (series, points) in whole.points {
+      guard let positions = points.positions else { continue }
+      var rest = points
+      for statement in try ItemZoneTables.statements(of: series, positions, zone: zone.name, database)
+      where own.contains(statement.guid) {
+        guard let stated = statement.points[series], !stated.intersection(points).isEmpty else { continue }
+        rest = rest.subtracting(stated)
+        claimed.insert(statement.guid)
+      }
+      guard rest.isEmpty else { return false }
+    }
+    for record in whole.records.keys {
+      let guids = try String.fetchSet(
+        database.cachedStatement(sql: "SELECT guid FROM item_zone_record WHERE record = ?"),
+        arguments: [record]
+      ).intersection(own)
+      guard !guids.isEmpty else { return false }
+      claimed.formUnion(guids)
+    }
+    for guid in claimed {
+      try database.executeCached(
+        sql: "INSERT INTO ingest_record (ingest, guid) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        arguments: [ingest, guid])
+    }
+    return true
+  }
+
+  private func record(of statement: ItemZone) -> ImportedRecord {
+    var record = ImportedRecord(
+      kind: .zone, at: DeviceTime(seconds: statement.madeAt),
+      placement: Placement(utcOffset: 0, source: .stated), fields: statement.fields, line: 0)
+    record.guid = statement.guid
+    return record
   }
 
   /// The failure of an input whose times need a zone that nobody knows.

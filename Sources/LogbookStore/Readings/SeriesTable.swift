@@ -99,6 +99,7 @@ struct SeriesTable {
   /// Adds what was counted to the store's counters; returns the new readings by kind.
   func save(isUploaded: Bool) throws -> [ReadingKind: Int] {
     var newByKind: [ReadingKind: Int] = [:]
+    let hasItemZones = try ItemZoneTables.haveSeries(database)
     for (series, change) in zip(all, changes) where change.new > 0 {
       newByKind[series.kind, default: 0] += change.new
       try database.executeCached(
@@ -120,6 +121,9 @@ struct SeriesTable {
           INSERT INTO changed_series (series, first_position, last_position) SELECT ?, ?, ?
           WHERE EXISTS (SELECT 1 FROM record INDEXED BY record_withdrawing WHERE kind = 'withdrawal')
           """, arguments: [series.id, change.positions.first, change.positions.last])
+      if hasItemZones {
+        try ItemZoneTables.note(series.id, change.positions.first...change.positions.last, database)
+      }
     }
     return newByKind
   }

@@ -12,6 +12,9 @@ final class RecordWriter {
   private let ingest: Int64
   private let format: String
   private let zoneIsGiven: Bool
+  /// The records of an input whose zone a person gave, as far as their shown times are those of its rows: only that says
+  /// which zone they are in.
+  private(set) var brought: Set<String> = []
   private let ordinals: RecordOrdinals
   /// The zone that placed what is kept until the input has ended.
   private var placing: LogbookZone?
@@ -44,19 +47,12 @@ final class RecordWriter {
     """
 
   /// Stores records inside the caller's transaction.
-  ///
-  /// - Parameter given: the zone that a person gave for the input: in a record, which has no device, its offset is stated.
-  func write(_ records: [ImportedRecord], in given: LogbookZone? = nil) throws -> Outcome {
+  func write(_ records: [ImportedRecord]) throws -> Outcome {
     var outcome = Outcome()
     var rows: [(key: RowKey, row: RecordRow)] = []
     let placer = RecordPlacer(database)
-    var given = given
     func placement(of record: ImportedRecord) throws -> Placement {
-      guard record.placement.source.isDerived else { return record.placement }
-      if let offset = given?.place(record.deviceTime).utcOffset {
-        return Placement(utcOffset: offset, source: .stated)
-      }
-      return try placer.place(record.deviceTime)
+      record.placement.source.isDerived ? try placer.place(record.deviceTime) : record.placement
     }
     for record in records {
       let row = RecordRow(record, format: format, try placement(of: record))
@@ -154,6 +150,7 @@ extension RecordWriter {
     if row.provenance != nil, try found[7] as String? == nil, !stored.isDeleted {
       try learn(row.provenance, of: guid)
     }
+    if row.content.deviceTime == stored.deviceTime { note(guid) }
     if row.content.isSaid(by: stored) {
       outcome.known += 1
       try database.executeCached(
@@ -166,7 +163,10 @@ extension RecordWriter {
     }
   }
 
+  private func note(_ guid: String) { if zoneIsGiven { brought.insert(guid) } }
+
   private func insert(_ row: RecordRow, guid: String) throws {
+    note(guid)
     let statement = try database.cachedStatement(
       sql: """
         INSERT INTO record (guid, kind, entry_guid, device_time, utc_offset, offset_source, fields, deleted, imported,
@@ -216,21 +216,17 @@ extension RecordWriter {
     }
   }
 
-  /// A record that is to be changed: what an import wrote, by an older export. What is withdrawn is as old as can be,
-  /// and a zone that a person gives for the same export a second time counts, however old the export is.
+  /// A record that is to be changed: what an import wrote, by an older export. What is withdrawn is as old as can be.
   private static let isOutdated = """
     record.guid = c.guid AND this.id = :ingest AND earlier.id = record.ingest
       AND record.deleted = 0 AND record.imported = \(RecordContent.sql)
       AND ((coalesce(this.generated_at, 0), coalesce(this.modified_at, 0))
           > (coalesce(earlier.generated_at, 0), coalesce(earlier.modified_at, 0))
-        OR (:revives AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1))
-        OR (:zone_is_given AND c.fields = record.fields AND c.device_time = record.device_time))
+        OR (:revives AND EXISTS (SELECT 1 FROM listed_record AS l WHERE l.guid = record.guid AND l.is_withdrawn = 1)))
     """
 
   private func applyChanges(revives: Bool) throws -> Int {
-    let arguments: StatementArguments = [
-      "ingest": ingest, "revives": revives, "zone_is_given": zoneIsGiven,
-    ]
+    let arguments: StatementArguments = ["ingest": ingest, "revives": revives]
     try database.executeCached(
       sql: """
         INSERT INTO ingest_change

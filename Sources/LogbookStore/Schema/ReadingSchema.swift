@@ -52,6 +52,8 @@ enum ReadingSchema {
       \(SharedSchema.readingColumns(offset: offset)),
       ingest INTEGER NOT NULL,
       uploaded INTEGER NOT NULL DEFAULT 0,
+      -- What a statement about imports says of the derived offset: an id of item_zone_name.
+      zone INTEGER,
       CHECK (uploaded >= 0 AND uploaded <= 1 AND \(SharedSchema.readingCheck(offset: offsetCheck))),
       PRIMARY KEY (partition, position, series, value_bucket, occurrence)
     ) STRICT, WITHOUT ROWID;

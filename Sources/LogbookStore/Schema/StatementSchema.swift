@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which zone records changed in a transaction. Withdrawals have tables of their own: see `WithdrawalSchema`.
+/// Which zone records changed in a transaction, and what the statements about imports list. Withdrawals have tables of their
+/// own: see `WithdrawalSchema`.
 enum StatementSchema {
-  static let statements = """
-    -- Zone records that changed in this transaction. It is empty again when the
+  static let statements = changes + itemZones + itemChanges
+
+  private static let changes = """
+    -- Zone records that changed in this transaction, and records that such a statement lists. It is empty again when the
     -- transaction ends, because what they state is applied before.
     CREATE TABLE changed_statement (guid TEXT PRIMARY KEY, kind TEXT NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE INDEX record_statement ON record(kind, guid) WHERE kind = 'zone';
+    -- The base zone and the periods, which each batch of readings needs: few, and small.
+    CREATE INDEX record_statement ON record(kind, guid) WHERE kind = 'zone' AND json_extract(fields, '$.group') IS NULL;
     CREATE INDEX record_counting ON record(kind, guid) WHERE kind = 'count';
 
     CREATE TRIGGER statement_is_new AFTER INSERT ON record WHEN NEW.kind = 'zone'
@@ -16,6 +20,75 @@ enum StatementSchema {
     WHEN NEW.kind = 'zone' AND (NEW.fields IS NOT OLD.fields OR NEW.deleted <> OLD.deleted OR NEW.device_time <> OLD.device_time
       OR iif(NEW.offset_source = 0, NEW.utc_offset, 0) <> iif(OLD.offset_source = 0, OLD.utc_offset, 0))
     BEGIN INSERT INTO changed_statement VALUES (NEW.guid, NEW.kind) ON CONFLICT DO NOTHING; END;
+
+    """
+
+  /// What follows from the records alone, kept so that an import without a zone does not decode them.
+  private static let itemZones = """
+    -- Statements of a zone for what an import brought, by the ids of their records. What is withdrawn states nothing.
+    CREATE TABLE item_zone (
+      guid TEXT PRIMARY KEY,
+      zone TEXT NOT NULL,
+      -- Whether this system knows the zone.
+      is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),
+      made_at INTEGER NOT NULL,
+      import_group TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX item_zone_latest ON item_zone(made_at);
+    CREATE INDEX item_zone_unknown ON item_zone(zone) WHERE is_known = 0;
+
+    -- The series of which one lists readings, whether they are here or not, with the ends of the list.
+    CREATE TABLE item_zone_series (
+      guid TEXT NOT NULL,
+      device TEXT NOT NULL,
+      kind INTEGER NOT NULL,
+      position_kind INTEGER NOT NULL,
+      first_position INTEGER NOT NULL,
+      last_position INTEGER NOT NULL,
+      PRIMARY KEY (guid, device, kind, position_kind)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX item_zone_by_series ON item_zone_series(device, kind, position_kind, last_position, first_position);
+
+    -- The records that one lists, whether they are here or not.
+    CREATE TABLE item_zone_record (
+      record TEXT NOT NULL,
+      guid TEXT NOT NULL,
+      PRIMARY KEY (record, guid)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX item_zone_record_by_guid ON item_zone_record(guid);
+
+    -- The zones to which the column `zone` of a reading refers.
+    CREATE TABLE item_zone_name (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+    """
+
+  private static let itemChanges = """
+    -- New readings that a statement may list: empty again when the transaction ends.
+    CREATE TABLE changed_zone_series (
+      id INTEGER PRIMARY KEY,
+      series INTEGER NOT NULL REFERENCES series(id),
+      first_position INTEGER NOT NULL,
+      last_position INTEGER NOT NULL
+    ) STRICT;
+
+    -- A statement that is withdrawn with its import, or shown again.
+    CREATE TRIGGER statement_is_listed AFTER INSERT ON listed_record
+    WHEN EXISTS (SELECT 1 FROM record WHERE guid = NEW.guid AND kind = 'zone')
+    BEGIN INSERT INTO changed_statement VALUES (NEW.guid, 'zone') ON CONFLICT DO NOTHING; END;
+    CREATE TRIGGER statement_is_listed_again AFTER UPDATE ON listed_record
+    WHEN EXISTS (SELECT 1 FROM record WHERE guid = NEW.guid AND kind = 'zone')
+    BEGIN INSERT INTO changed_statement VALUES (NEW.guid, 'zone') ON CONFLICT DO NOTHING; END;
+    CREATE TRIGGER statement_is_unlisted AFTER DELETE ON listed_record
+    WHEN EXISTS (SELECT 1 FROM record WHERE guid = OLD.guid AND kind = 'zone')
+    BEGIN INSERT INTO changed_statement VALUES (OLD.guid, 'zone') ON CONFLICT DO NOTHING; END;
+
+    -- Whatever writes a record that a statement lists places it by the periods and the base zone first.
+    CREATE TRIGGER placed_record_is_new AFTER INSERT ON record
+    WHEN NEW.offset_source <> 0 AND EXISTS (SELECT 1 FROM item_zone_record WHERE record = NEW.guid)
+    BEGIN INSERT INTO changed_statement VALUES (NEW.guid, 'zone') ON CONFLICT DO NOTHING; END;
+    CREATE TRIGGER placed_record_is_changed AFTER UPDATE OF device_time, utc_offset, offset_source ON record
+    WHEN NEW.offset_source <> 0 AND EXISTS (SELECT 1 FROM item_zone_record WHERE record = NEW.guid)
+    BEGIN INSERT INTO changed_statement VALUES (NEW.guid, 'zone') ON CONFLICT DO NOTHING; END;
 
     """
 }

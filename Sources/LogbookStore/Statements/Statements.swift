@@ -11,7 +11,7 @@ enum Statements {
 
   /// What applies each kind, in this order.
   static let applications: [(kind: RecordKind, apply: Application)] = [
-    (.zone, { database, _ in _ = try DerivedOffsets.derive(database) })
+    (.zone, { database, guids in _ = try ZoneStatements.apply(guids, database) })
   ]
 
   /// Applies what changed. Called at the end of every transaction that may write records or readings.
@@ -20,6 +20,8 @@ enum Statements {
   static func applyChanges(_ database: Database, _ known: KnownWithdrawals = KnownWithdrawals()) throws {
     while try applyNextChanges(database) {}
     try WithdrawalChanges.settle(database, known)
+    // A withdrawal takes the zone that was stated for its import with it.
+    while try applyNextChanges(database) {}
   }
 
   /// Applies what changed until now; what applies it may state something itself.
@@ -28,11 +30,12 @@ enum Statements {
   private static func applyNextChanges(_ database: Database) throws -> Bool {
     let changed = try Row.fetchAll(
       database.cachedStatement(sql: "SELECT kind, guid FROM changed_statement ORDER BY guid"))
-    guard !changed.isEmpty else { return false }
+    let hasListedReadings = try ZoneStatements.hasNewReadings(database)
+    guard !changed.isEmpty || hasListedReadings else { return false }
     try database.executeCached(sql: "DELETE FROM changed_statement")
     for (kind, apply) in applications {
       let guids = changed.filter { $0[0] == kind.rawValue }.map { $0[1] as String }
-      if !guids.isEmpty { try apply(database, guids) }
+      if !guids.isEmpty || (kind == .zone && hasListedReadings) { try apply(database, guids) }
     }
     return true
   }

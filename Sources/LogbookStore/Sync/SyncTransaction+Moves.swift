@@ -130,6 +130,20 @@ extension SyncTransaction {
   /// What the zones place at this moment of the transaction.
   package func timezone() throws -> LogbookZone { try LogbookZones(database).zone() }
 
+  /// The same, with the zones that were given for the imports of these records.
+  package func timezone(of records: [String]) throws -> LogbookZone {
+    var zone = try timezone()
+    let names = try Dictionary(uniqueKeysWithValues: ItemZoneTables.names(database).map { ($0.id, $0.zone) })
+    guard !names.isEmpty else { return zone }
+    for guid in records {
+      let id = try Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT \(ItemZoneTables.zoneOfRecord) FROM record WHERE guid = ?"),
+        arguments: [guid])
+      if let id { zone.recordZones[guid] = names[id] }
+    }
+    return zone
+  }
+
   /// The first records behind this id whose documents are to be moved, or of which a move that was interrupted may have
   /// left one: so also those that wait to be sent, or for a person, and those that are deleted. One that is hidden loses
   /// its documents as such.

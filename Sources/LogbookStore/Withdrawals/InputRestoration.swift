@@ -67,7 +67,8 @@ enum InputIdentity {
     let own: Set = [input.identity()]
     guard !input.hasZone else { return own }
     let zones = try LogbookZones(database)
-    let names = Set(([zones.base] + zones.periods.map(\.zone)).map(\.name))
+    let stated = try String.fetchSet(database, sql: "SELECT name FROM item_zone_name")
+    let names = stated.union(([zones.base] + zones.periods.map(\.zone)).map(\.name))
     return own.union(names.map(input.identity(withZone:)))
   }
 

@@ -185,7 +185,7 @@ extension UndoPlan {
         if visibility.listedRecords[guid]?.contains(digest) != true { whole.records[guid] = digest }
       }
     }
-    counts.records = whole.records.count
+    counts.records = try countListed(whole)
     counts.changedRecords = whole.changes.count
   }
 
@@ -196,10 +196,19 @@ extension UndoPlan {
     whole.group = group
     for (_, input) in try WithdrawalGroup.held(database) where input.group == group {
       counts.readings += Int(input.points.values.reduce(0) { $0 + $1.count })
-      counts.records += input.records.count
+      counts.records += try countListed(input)
       counts.changedRecords += input.changes.count
       for (name, runs) in input.points { try countUploaded(name, runs) }
     }
+  }
+
+  /// How many of the records are no zones, which people see nowhere.
+  private func countListed(_ input: WithdrawnInput) throws -> Int {
+    try input.records.keys.filter { guid in
+      try Bool.fetchOne(
+        database.cachedStatement(sql: "SELECT kind = 'zone' FROM record WHERE guid = ?"), arguments: [guid])
+        != true
+    }.count
   }
 
   private mutating func countUploaded(_ name: SeriesName, _ runs: PointRuns) throws {
@@ -284,9 +293,11 @@ private struct BroughtRecord {
     ingest = try row[9]
   }
 
-  /// Whether hiding it means something: of statements only that a source corrected a reading.
+  /// Whether hiding it means something: of statements only that a source corrected a reading, and the zone of the import.
   var canBeListed: Bool {
     guard let details = state.kind.details, !details.isListed else { return true }
+    // The zone that a person gave for the import holds as long as the import counts.
+    if state.kind == .zone { return ItemZone.isStated(by: state.fields) }
     if case .reading? = Withdrawal(fields: state.fields)?.subject { return state.kind == .withdrawal }
     return false
   }

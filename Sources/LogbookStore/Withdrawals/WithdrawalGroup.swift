@@ -107,7 +107,7 @@ extension WithdrawnInput {
   fileprivate var pointCount: Int64 { points.values.reduce(0) { $0 + $1.count } }
 
   /// The same in parts that a record can hold; at least one, since its group says that the import is undone.
-  fileprivate var parts: [WithdrawnInput] {
+  var parts: [WithdrawnInput] {
     var (parts, part, size, count) = ([WithdrawnInput](), empty, 0, Int64(0))
     func end() {
       if size > 0 { parts.append(part) }

@@ -15,46 +15,90 @@ enum DerivedOffsets {
   /// A year outside of these is a clock that was never set. Years between them cost nothing worth saving.
   private static let usualYears = 1970...2100
 
-  /// Recalculates every derived offset, inside the transaction that changed a zone record.
-  static func derive(_ database: Database) throws -> Moved {
+  /// What a change may move, as conditions on rows. They are few texts, since a connection keeps their statements.
+  struct Part {
+    let readings: String
+    let records: String
+    /// Whether only what TEMP tables list may move.
+    let isListed: Bool
+
+    /// Everything that is stored.
+    static let all = Part(readings: "TRUE", records: "TRUE", isListed: false)
+
+    /// The readings of the series in the table `placed_series`, and the records in `placed_record`.
+    static func listed(hasSeries: Bool, hasRecords: Bool) -> Part {
+      Part(
+        readings: hasSeries ? "reading.series IN (SELECT id FROM temp.placed_series)" : "FALSE",
+        records: hasRecords ? "record.guid IN (SELECT guid FROM temp.placed_record)" : "FALSE", isListed: true
+      )
+    }
+  }
+
+  /// A table with derived offsets.
+  enum Table: String {
+    case reading, record
+
+    /// The column of the offset.
+    fileprivate var offset: String { self == .reading ? "derived_offset" : "utc_offset" }
+
+    /// The number of the rule that places a row: below 0 the zone that a statement about its import gives it.
+    fileprivate var rule: String {
+      switch self {
+      case .reading:
+        """
+        CASE WHEN reading.zone IS NULL
+          THEN coalesce((SELECT rule FROM temp.series_rule WHERE series = reading.series), 0) ELSE -reading.zone END
+        """
+      case .record: "coalesce(-\(ItemZoneTables.zoneOfRecord), 0)"
+      }
+    }
+  }
+
+  /// Recalculates derived offsets, inside the transaction that changed a zone record.
+  static func derive(_ part: Part, _ database: Database) throws -> Moved {
     let zones = try LogbookZones(database)
     try UnknownZones.note(zones, database)
     try makeTables(zones, database)
     let site = try SiteMoves(database)
-    try site?.queue(stretch: stretch, ruleOfReading: ruleOfReading)
+    try site?.queue(stretch: stretch, in: part)
     var moved = Moved()
-    try database.executeCached(sql: replacement("reading", offset: "derived_offset", rule: ruleOfReading))
+    try database.executeCached(sql: replacement(.reading, part.readings))
     moved.readings = database.changesCount
-    try database.executeCached(sql: replacement("record", offset: "utc_offset", rule: "0"))
+    try database.executeCached(sql: replacement(.record, part.records))
     moved.records = database.changesCount
     try database.execute(sql: "DROP TABLE temp.stretch; DROP TABLE temp.series_rule")
-    try RepeatedHours(database, zones).settle(devices: nil)
+    try RepeatedHours(database, zones).settle(devices: part.isListed ? listedDevices(database) : nil)
     try site?.forgetUnmoved()
     return moved
   }
 
-  private static let ruleOfReading =
-    "coalesce((SELECT rule FROM temp.series_rule WHERE series = reading.series), 0)"
+  private static func listedDevices(_ database: Database) throws -> Set<Int64> {
+    try Set(
+      Int64.fetchAll(
+        database.cachedStatement(
+          sql: "SELECT DISTINCT device FROM series WHERE id IN (SELECT id FROM temp.placed_series)")))
+  }
 
   /// One statement for all rows: those whose stretch says what they have already are only looked up.
-  private static func replacement(_ table: String, offset: String, rule: String) -> String {
-    """
-    UPDATE \(table) SET (\(offset), offset_source) = \(stretch("s.placed, s.source", table, rule: rule))
-    WHERE \(table).offset_source <> 0
-      AND \(table).\(offset) * 8 + \(table).offset_source <> \(stretch("s.placed * 8 + s.source", table, rule: rule))
-    """
+  private static func replacement(_ table: Table, _ part: String) -> String {
+    let name = table.rawValue
+    return """
+      UPDATE \(name) SET (\(table.offset), offset_source) = \(stretch("s.placed, s.source", table))
+      WHERE \(name).offset_source <> 0 AND \(part)
+        AND \(name).\(table.offset) * 8 + \(name).offset_source <> \(stretch("s.placed * 8 + s.source", table))
+      """
   }
 
   /// What holds for a row of a table by its rule.
-  private static func stretch(_ columns: String, _ table: String, rule: String) -> String {
+  private static func stretch(_ columns: String, _ table: Table) -> String {
     """
-    (SELECT \(columns) FROM temp.stretch AS s WHERE s.rule = \(rule) AND s.start <= \(table).device_time
-      ORDER BY s.start DESC LIMIT 1)
+    (SELECT \(columns) FROM temp.stretch AS s
+      WHERE s.rule = \(table.rule) AND s.start <= \(table.rawValue).device_time ORDER BY s.start DESC LIMIT 1)
     """
   }
 
   /// The stretches of each rule: rule 0 for records and for devices that no period names, one for those that the same
-  /// periods name.
+  /// periods name, and one for each zone that was stated for an import.
   private static func makeTables(_ zones: LogbookZones, _ database: Database) throws {
     try database.execute(
       sql: """
@@ -75,6 +119,9 @@ enum DerivedOffsets {
         if database.changesCount > 0 { isHere = true }
       }
       if isHere { rules.append((rules.count, zones.zone(of: group[0]))) }
+    }
+    for (id, zone) in try ItemZoneTables.names(database) {
+      rules.append((Int(-id), LogbookZone(base: zone, periods: [])))
     }
     for (rule, zone) in rules {
       for year in years {

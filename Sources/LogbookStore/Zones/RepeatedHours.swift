@@ -20,6 +20,8 @@ struct RepeatedHours {
     let key: ReadingKey
     let time: DeviceTime
     let placement: Placement
+    /// The zone that was stated for its import; 0 for none.
+    let itemZone: Int64
 
     static func < (left: Row, right: Row) -> Bool {
       (left.key.position, left.time.seconds, left.key.series, left.key.valueBucket, left.key.occurrence)
@@ -75,8 +77,15 @@ struct RepeatedHours {
     ).map { Series(id: $0[0], partition: $0[1]) }
     var rows = try series.compactMap { try lastBefore(positions.lowerBound, of: $0) }.max().map { [$0] } ?? []
     for each in series { rows += try self.rows(positions, of: each) }
-    var (clock, zone) = (TickClock(), zones.zone(of: identity))
+    var (clock, placing) = (TickClock(), [Int64(0): zones.zone(of: identity)])
+    if rows.contains(where: { $0.itemZone != 0 }) {
+      for (id, zone) in try ItemZoneTables.names(database) {
+        placing[id] = LogbookZone(base: zone, periods: [])
+      }
+    }
     for row in rows.sorted() {
+      guard var zone = placing[row.itemZone] else { continue }
+      defer { placing[row.itemZone] = zone }
       let isDerived = row.placement.source.isDerived
       let first = isDerived ? zone.place(row.time) : row.placement
       let placement = clock.place(row.time, tick: row.key.position, as: first, in: zone)
@@ -128,13 +137,15 @@ struct RepeatedHours {
   }
 
   private static let columns = """
-    partition, position, series, value_bucket, occurrence, device_time, \(StoredOffset.sql()), offset_source
+    partition, position, series, value_bucket, occurrence, device_time, \(StoredOffset.sql()), offset_source,
+    coalesce(zone, 0)
     """
 
   private static func row(_ statement: RawStatement) -> Row {
     let source = OffsetSource(rawValue: UInt8(clamping: statement.integer(7))) ?? .stated
     return Row(
       key: statement.key(from: 0), time: DeviceTime(seconds: statement.integer(5)),
-      placement: Placement(utcOffset: Int32(clamping: statement.integer(6)), source: source))
+      placement: Placement(utcOffset: Int32(clamping: statement.integer(6)), source: source),
+      itemZone: statement.integer(8))
   }
 }

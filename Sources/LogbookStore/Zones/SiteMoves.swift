@@ -35,16 +35,16 @@ package struct SiteMoves {
   ///
   /// - Parameters:
   ///   - stretch: gives the SQL of what the zones say of a row.
-  ///   - ruleOfReading: which rule holds for a row of `reading`.
+  ///   - part: what may move.
   func queue(
-    stretch: (_ columns: String, _ table: String, _ rule: String) -> String, ruleOfReading: String
+    stretch: (_ columns: String, _ table: DerivedOffsets.Table) -> String, in part: DerivedOffsets.Part
   ) throws {
-    let placed = stretch("s.placed * 8 + s.source", "reading", ruleOfReading)
+    let placed = stretch("s.placed * 8 + s.source", .reading)
     try database.executeCached(
       sql: """
         INSERT INTO resend (\(SiteSchema.keyColumns), sent_offset)
         SELECT \(SiteSchema.keyColumns), derived_offset FROM reading
-        WHERE offset_source <> 0 AND \(placed) - derived_offset * 8 NOT BETWEEN 0 AND 2
+        WHERE offset_source <> 0 AND \(part.readings) AND \(placed) - derived_offset * 8 NOT BETWEEN 0 AND 2
           AND (uploaded = 1 OR EXISTS (SELECT 1 FROM unanswered AS u WHERE \(SiteSchema.isSame("u", "reading"))))
           AND NOT EXISTS (SELECT 1 FROM same_as AS same WHERE same.series = reading.series
             AND same.position = reading.position AND same.value_bucket = reading.value_bucket
@@ -54,10 +54,10 @@ package struct SiteMoves {
     try database.executeCached(
       sql: """
         INSERT INTO resend_record SELECT guid FROM record
-        WHERE offset_source <> 0 AND deleted = 0 AND NOT \(Withdrawn.isStatement)
+        WHERE offset_source <> 0 AND \(part.records) AND deleted = 0 AND NOT \(Withdrawn.isStatement)
           AND (revision IS NOT NULL OR sent IS NOT NULL)
           AND guid NOT IN (SELECT guid FROM removed_record)
-          AND utc_offset <> \(stretch("s.placed", "record", "0"))
+          AND utc_offset <> \(stretch("s.placed", .record))
         ON CONFLICT DO NOTHING
         """)
   }

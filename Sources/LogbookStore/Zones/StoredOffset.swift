@@ -29,7 +29,8 @@ extension LogbookZones {
       database.cachedStatement(
         sql: """
           SELECT guid, device_time, CASE offset_source WHEN 0 THEN utc_offset ELSE 0 END, fields, deleted
-          FROM record INDEXED BY record_statement WHERE kind = 'zone' ORDER BY guid
+          FROM record INDEXED BY record_statement
+          WHERE kind = 'zone' AND json_extract(fields, '$.group') IS NULL ORDER BY guid
           """))
     var records = try rows.map { row in
       let row = StoredRow(row, of: "record")
@@ -45,7 +46,10 @@ extension LogbookZones {
       records.append((Self.baseGuid, try Self.unjoinedBase(database)))
     }
     let fallback = try Store.setting(.timezone, database).flatMap(NamedZone.init(known:))
-    self.init(records: records, fallback: fallback ?? .utc)
+    let unknown = try Set(
+      String.fetchAll(
+        database.cachedStatement(sql: "SELECT DISTINCT zone FROM item_zone WHERE is_known = 0")))
+    self.init(records: records, fallback: fallback ?? .utc, unknownNames: unknown)
   }
 
   /// Whether no record states the base zone yet.

@@ -28,7 +28,7 @@ enum UnknownZones {
       names.split(separator: "\n").contains(where: { NamedZone(known: String($0)) != nil })
     else { return }
     try database.inTransaction(.immediate) {
-      _ = try DerivedOffsets.derive(database)
+      try ZoneStatements.applyAll(database)
       return .commit
     }
   }

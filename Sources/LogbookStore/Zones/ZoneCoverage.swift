@@ -4,7 +4,8 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// How many readings and records without a stated offset each period of the zones places, and how many the base zone.
+/// How many readings and records without a stated offset each period of the zones places, each zone that was given for imports,
+/// and how many the base zone.
 package struct ZoneCoverage: Hashable, Sendable {
   /// What one of them places.
   package struct Counts: Hashable, Sendable {
@@ -19,6 +20,8 @@ package struct ZoneCoverage: Hashable, Sendable {
   package fileprivate(set) var base = Counts()
   /// What each period places, by the guid of its record.
   package fileprivate(set) var periods: [String: Counts] = [:]
+  /// What the zones place that were given for imports, by their names.
+  package fileprivate(set) var imports: [String: Counts] = [:]
 }
 
 extension LogbookZones {
@@ -51,11 +54,18 @@ extension Store {
         coverage.periods[period.guid, default: .init()].readings = readings[index] ?? 0
         coverage.periods[period.guid, default: .init()].records = records[index] ?? 0
       }
+      for (id, zone) in try ItemZoneTables.names(database) {
+        let counts = (readings[Int(-1 - id)] ?? 0, records[Int(-1 - id)] ?? 0)
+        if counts == (0, 0) { continue }
+        coverage.imports[zone.name, default: .init()].readings = counts.0
+        coverage.imports[zone.name, default: .init()].records = counts.1
+      }
       return coverage
     }
   }
 
-  /// Rows without a stated offset by the first period that holds them; -1 for none.
+  /// Rows without a stated offset by the first period that holds them; -1 for none, and below that for the zone that was given
+  /// for their import.
   private static func counts(
     of zones: LogbookZones, in table: String, _ database: Database, _ condition: (ZonePeriod) throws -> String
   ) throws -> [Int: Int] {
@@ -64,7 +74,9 @@ extension Store {
       WHEN device_time >= \(period.first) AND device_time < \(period.end)\(condition(period)) THEN \(index)
       """
     }
-    let period = cases.isEmpty ? "-1" : "CASE \(cases.joined(separator: " ")) ELSE -1 END"
+    let stated = table == "record" ? ItemZoneTables.zoneOfRecord : "reading.zone"
+    let place = cases.isEmpty ? "-1" : "CASE \(cases.joined(separator: " ")) ELSE -1 END"
+    let period = "coalesce(-1 - \(stated), \(place))"
     let isListed = table == "record" ? " AND NOT \(Withdrawn.isStatement) AND deleted = 0" : ""
     let rows = try Row.fetchAll(
       database,

@@ -16,6 +16,7 @@ enum ZoneRecords {
 
   /// Makes a person's zone the base.
   static func setBase(_ zone: NamedZone, at now: Int64, _ database: Database) throws {
+    try Store.clear(.baseOfImport, database)
     let zones = try LogbookZones(database)
     guard zones.base != zone || zones.origin != .given || zones.unknownBase != nil else { return }
     if try LogbookZones.isUnjoined(database) {
@@ -38,9 +39,9 @@ enum ZoneRecords {
     let zones = try LogbookZones(database)
     var period = period
     // Two of one second, or of a clock that was set back, keep the order in which they were stated.
-    let latest = zones.periods.map(\.madeAt).max() ?? -1
-    period.madeAt = max(period.madeAt, min(latest + 1, LogbookZones.lastSecond))
-    switch zones.adding(period) {
+    period.madeAt = max(period.madeAt, try nextMoment(zones, database))
+    let latest = try ItemZoneTables.latest(database) ?? .min
+    switch zones.adding(period, latestItemZone: latest) {
     case .nothing: return false
     case .extended(let longer): try RecordEditor.write(longer.state(editedAt: now), to: longer.guid, database)
     case .added(let period):
@@ -52,6 +53,12 @@ enum ZoneRecords {
 }
 
 extension ZoneRecords {
+  /// The first moment after all other statements.
+  static func nextMoment(_ zones: LogbookZones, _ database: Database) throws -> Int64 {
+    let latest = max(zones.periods.map(\.madeAt).max() ?? -1, try ItemZoneTables.latest(database) ?? -1)
+    return min(latest + 1, LogbookZones.lastSecond)
+  }
+
   /// Refuses a further period where no more count: it would take the oldest out of those, and move what that places.
   static func requireRoom(_ zones: LogbookZones) throws {
     guard zones.periods.count >= LogbookZones.maxPeriods else { return }
@@ -110,6 +117,18 @@ extension Store {
     }.isChange
   }
 
+  /// Ends the import whose `--timezone` set the base zone, once one of its inputs was stored whole: a later one with a zone
+  /// states that for what it brings. An import that is repeated after a failure still is the first.
+  package func endFirstImport() throws {
+    let isFirst = try read { try Self.setting(.baseOfImport, $0) != nil }
+    guard isFirst else { return }
+    try write { database in
+      let hasWhole = try Bool.fetchOne(
+        database, sql: "SELECT EXISTS (SELECT 1 FROM ingest WHERE outcome = 'whole')")
+      if hasWhole == true { try Self.clear(.baseOfImport, database) }
+    }
+  }
+
   private static func lacksZone(_ base: LogbookZones, _ database: Database) throws -> Bool {
     guard base.isKnown, try LogbookZones.isUnjoined(database) else { return false }
     let own = try LogbookZones(database)
@@ -135,8 +154,9 @@ extension Store {
           isChange: false, readings: 0, records: 0, toMove: try SiteMoves.counts(database))
       }
       // Counted here, so that it is not derived a second time when the transaction ends.
-      try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
-      let moved = try DerivedOffsets.derive(database)
+      let changed = try String.fetchAll(
+        database.cachedStatement(sql: "SELECT guid FROM changed_statement WHERE kind = 'zone'"))
+      let moved = try ZoneStatements.apply(changed, database)
       return ZoneChange(
         isChange: true, readings: moved.readings, records: moved.records,
         toMove: try SiteMoves.counts(database))

@@ -32,7 +32,7 @@ extension NightscoutRemote: MovingService {
     guard try await session.rights()?.maySend ?? true else { throw .readOnly }
     let change = RecordChange(
       guid: change.guid, node: change.node, version: change.version, base: change.base,
-      state: zone.placed(change.state))
+      state: zone.placed(change.state, of: change.guid))
     let writer = NightscoutWriter(run)
     for _ in 0..<Self.maxMoves {
       guard let standing = try await standing(change) else { return conflict(with: change) }

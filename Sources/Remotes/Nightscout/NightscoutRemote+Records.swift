@@ -16,7 +16,7 @@ extension NightscoutRemote {
     let changes = changes.map { change in
       RecordChange(
         guid: change.guid, node: change.node, version: change.version, base: change.base,
-        state: zone.placed(change.state))
+        state: zone.placed(change.state, of: change.guid))
     }
     // One after the other: two requests for one document at a time make two documents of it.
     for change in changes {

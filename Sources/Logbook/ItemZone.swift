@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A zone that a person stated for what one import brought, or a part of that statement: one record holds 256 KiB at most.
+/// It names the readings and records themselves, so that it moves nothing that another import brought.
+package struct ItemZone: Hashable, Sendable {
+  /// The most records of such statements that imports of a store write: more than one a day in a life.
+  package static let maxRecords = 30_000
+
+  private enum Name { static let (zone, group, points, records) = ("zone", "group", "points", "records") }
+
+  /// The identity of its record.
+  package let guid: String
+  /// What the parts of one statement have in common.
+  package let group: String
+  /// The name of the zone, which this system may not know.
+  package let zoneName: String
+  /// When it was stated, in UTC seconds.
+  package let madeAt: Int64
+  /// The readings, by their series.
+  package let points: [SeriesName: PointRuns]
+  /// The ids of the records.
+  package let records: Set<String>
+
+  /// A statement of these parts.
+  package init(
+    guid: String, group: String, zoneName: String, madeAt: Int64, points: [SeriesName: PointRuns] = [:],
+    records: Set<String> = []
+  ) {
+    (self.guid, self.group, self.zoneName, self.madeAt) = (guid, group, zoneName, madeAt)
+    (self.points, self.records) = (points, records)
+  }
+
+  /// The statement that a record makes; nil for a tombstone, another record, and what this program does not understand.
+  package init?(guid: String, _ state: RecordState) {
+    guard !state.isDeleted, let zoneName = state.zoneName, case .text(let group)? = state.fields[Name.group],
+      Guid.isValid(group)
+    else { return nil }
+    var texts: [String: String] = [:]
+    for name in [Name.points, Name.records] {
+      switch state.fields[name] {
+      case nil: break
+      case .text(let text)?: texts[name] = text
+      default: return nil
+      }
+    }
+    guard texts.values.reduce(0, { $0 + $1.utf8.count }) <= Withdrawal.maxBytes,
+      let points = WithdrawnInput.points(texts[Name.points] ?? "")
+    else { return nil }
+    let records = (texts[Name.records] ?? "").listedLines.map(String.init)
+    guard records.allSatisfy(Guid.isValid) else { return nil }
+    self.init(
+      guid: guid, group: group, zoneName: zoneName, madeAt: state.statedAt, points: points,
+      records: Set(records))
+  }
+
+  /// What its record says. The time of the record is when it was stated.
+  package var fields: RecordFields {
+    var fields = RecordFields([Name.zone: .text(zoneName), Name.group: .text(group)])
+    let lines = WithdrawnInput.lines(points)
+    if !lines.isEmpty { fields[Name.points] = .text(lines.joined(separator: "\n")) }
+    if !records.isEmpty { fields[Name.records] = .text(records.sorted().joined(separator: "\n")) }
+    return fields
+  }
+
+  /// Whether a record states the zone of what an import brought.
+  package static func isStated(by fields: RecordFields) -> Bool { fields[Name.group] != nil }
+
+  /// Of two statements about one item the later made wins. The parts of a statement are never apart, so that two stores
+  /// which state one input at the same moment end in one zone.
+  package static func precedes(_ left: Self, _ right: Self) -> Bool {
+    (left.madeAt, left.group, left.guid) > (right.madeAt, right.group, right.guid)
+  }
+}
+
+/// Which of the statements about imports places the readings of one series. It is asked in the order of the readings.
+package struct ItemZones: Sendable {
+  private struct Listed {
+    let zone: NamedZone
+    let points: PointRuns
+    let ends: ClosedRange<SeriesPoint>
+    var cursor: PointRuns.Cursor?
+    /// The periods of the device that were stated later.
+    let later: [ZonePeriod]
+  }
+
+  private var listed: [Listed]
+
+  /// - Parameters:
+  ///   - statements: those that may list readings of the series. One of a zone that this system does not know says nothing.
+  ///   - zones: what else the logbook states.
+  package init(of series: SeriesName, _ statements: [ItemZone], _ zones: LogbookZones) {
+    let periods = zones.periods.filter { $0.devices.contains(series.device) }
+    listed = statements.sorted(by: ItemZone.precedes).compactMap { statement in
+      guard let points = statement.points[series], let ends = points.ends,
+        let zone = NamedZone(known: statement.zoneName)
+      else { return nil }
+      return Listed(
+        zone: zone, points: points, ends: ends, cursor: nil,
+        later: periods.filter { $0.madeAt > statement.madeAt })
+    }
+  }
+
+  /// The zone of a reading; nil where the periods and the base zone place it.
+  package mutating func zone(of point: SeriesPoint, shownAt time: DeviceTime) -> NamedZone? {
+    for index in listed.indices where listed[index].ends.contains(point) {
+      if listed[index].cursor == nil {
+        listed[index].cursor = PointRuns.Cursor(listed[index].points, from: point)
+      }
+      guard listed[index].cursor?.contains(point) == true else { continue }
+      let isReplaced = listed[index].later.contains { time.seconds >= $0.first && time.seconds < $0.end }
+      return isReplaced ? nil : listed[index].zone
+    }
+    return nil
+  }
+
+  /// The zone that the statements give a record; nil where the periods and the base zone place it.
+  package static func zone(ofRecord guid: String, _ statements: [ItemZone]) -> NamedZone? {
+    statements.sorted(by: ItemZone.precedes).lazy.filter { $0.records.contains(guid) }
+      .compactMap { NamedZone(known: $0.zoneName) }.first
+  }
+}
+
+extension RecordState {
+  /// When a statement was made, in UTC seconds.
+  var statedAt: Int64 {
+    min(deviceTime.seconds - Int64(placement.utcOffset), LogbookZones.lastSecond)
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// The tables that hold what statements about imports list.
+enum ItemZoneTables {
+  /// A series of which a statement lists readings, and the ends of the list.
+  struct Range {
+    let series: SeriesName
+    let positions: ClosedRange<Int64>
+  }
+
+  /// The id of the zone that the statements give a row of `record`; NULL for none.
+  static let zoneOfRecord = """
+    (SELECT n.id FROM item_zone_record AS l JOIN item_zone AS i ON i.guid = l.guid
+        JOIN item_zone_name AS n ON n.name = i.zone
+      WHERE l.record = record.guid AND i.is_known = 1
+      ORDER BY i.made_at DESC, i.import_group DESC, i.guid DESC LIMIT 1)
+    """
+
+  /// Whether any statement lists readings.
+  static func haveSeries(_ database: Database) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM item_zone_series)")) ?? false
+  }
+
+  /// The zones by their ids.
+  static func names(_ database: Database) throws -> [(id: Int64, zone: NamedZone)] {
+    try Row.fetchAll(database.cachedStatement(sql: "SELECT id, name FROM item_zone_name ORDER BY id"))
+      .compactMap { row in NamedZone(known: row[1]).map { (row[0], $0) } }
+  }
+
+  /// The id of a zone; nil where nothing is stated of it.
+  static func id(of name: String, _ database: Database) throws -> Int64? {
+    try Int64.fetchOne(
+      database.cachedStatement(sql: "SELECT id FROM item_zone_name WHERE name = ?"), arguments: [name])
+  }
+
+  /// When the latest statement was made, withdrawn ones apart.
+  static func latest(_ database: Database) throws -> Int64? {
+    try Int64.fetchOne(database.cachedStatement(sql: "SELECT max(made_at) FROM item_zone"))
+  }
+
+  /// Notes new readings of a series if a statement may list them.
+  static func note(_ series: Int64, _ positions: ClosedRange<Int64>, _ database: Database) throws {
+    try database.executeCached(
+      sql: """
+        INSERT INTO changed_zone_series (series, first_position, last_position) SELECT s.id, ?2, ?3
+        FROM series AS s JOIN device AS d ON d.id = s.device WHERE s.id = ?1 AND EXISTS (
+          SELECT 1 FROM item_zone_series AS l WHERE l.device = d.identity AND l.kind = s.kind
+            AND l.position_kind = s.position_kind AND l.last_position >= ?2 AND l.first_position <= ?3)
+        """, arguments: [series, positions.lowerBound, positions.upperBound])
+  }
+
+  /// Writes what a statement lists.
+  static func insert(_ statement: ItemZone, _ database: Database) throws {
+    let isKnown = NamedZone(known: statement.zoneName) != nil
+    if isKnown {
+      try database.executeCached(
+        sql: "INSERT INTO item_zone_name (name) VALUES (?) ON CONFLICT DO NOTHING",
+        arguments: [statement.zoneName])
+    }
+    try database.executeCached(
+      sql: "INSERT INTO item_zone VALUES (?, ?, ?, ?, ?)",
+      arguments: [statement.guid, statement.zoneName, isKnown, statement.madeAt, statement.group])
+    for (series, points) in statement.points {
+      guard let positions = points.positions else { continue }
+      try database.executeCached(
+        sql: "INSERT INTO item_zone_series VALUES (?, ?, ?, ?, ?, ?)",
+        arguments: [
+          statement.guid, series.device, Int(series.kind.rawValue), Int(series.positionKind.rawValue),
+          positions.lowerBound, positions.upperBound,
+        ])
+    }
+    for record in statement.records {
+      try database.executeCached(
+        sql: "INSERT INTO item_zone_record VALUES (?, ?)", arguments: [record, statement.guid])
+    }
+  }
+
+  /// Removes what a statement listed; returns it.
+  static func remove(_ guid: String, _ database: Database) throws -> (ranges: [Range], records: [String]) {
+    let listed = try ranges("guid = ?", [guid], database)
+    let records = try String.fetchAll(
+      database.cachedStatement(sql: "SELECT record FROM item_zone_record WHERE guid = ?"), arguments: [guid])
+    for table in ["item_zone", "item_zone_series", "item_zone_record"] {
+      try database.executeCached(sql: "DELETE FROM \(table) WHERE guid = ?", arguments: [guid])
+    }
+    return (listed, records)
+  }
+
+  /// The ranges for which a condition holds.
+  static func ranges(
+    _ condition: String, _ arguments: StatementArguments, _ database: Database
+  ) throws -> [Range] {
+    try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, device, kind, position_kind, first_position, last_position FROM item_zone_series
+          WHERE \(condition)
+          """), arguments: arguments
+    ).map { row in
+      let row = StoredRow(row, of: "item_zone_series", key: 0..<4)
+      let (first, last): (Int64, Int64) = (try row[4], try row[5])
+      guard first <= last else { throw row.damage(5) }
+      return Range(
+        series: SeriesName(device: try row[1], kind: try row.code(2), positionKind: try row.code(3)),
+        positions: first...last)
+    }
+  }
+
+  /// The statements that may list readings of a series between two positions, and those alone of a zone that is named.
+  static func statements(
+    of series: SeriesName, _ positions: ClosedRange<Int64>, zone: String? = nil, _ database: Database
+  ) throws -> [ItemZone] {
+    try Row.fetchAll(
+      database.cachedStatement(
+        sql: """
+          SELECT record.guid, record.device_time, CASE offset_source WHEN 0 THEN utc_offset ELSE 0 END, record.fields
+          FROM item_zone_series AS l JOIN item_zone AS i ON i.guid = l.guid CROSS JOIN record ON record.guid = l.guid
+          WHERE l.device = ?1 AND l.kind = ?2 AND l.position_kind = ?3 AND l.last_position >= ?4
+            AND l.first_position <= ?5 AND i.is_known = 1 AND (?6 IS NULL OR i.zone = ?6)
+          """),
+      arguments: [
+        series.device, Int(series.kind.rawValue), Int(series.positionKind.rawValue), positions.lowerBound,
+        positions.upperBound, zone,
+      ]
+    ).compactMap { try statement($0) }
+  }
+
+  /// What a record states; nil where it is deleted or withdrawn, and for any other record.
+  static func statement(_ guid: String, _ database: Database) throws -> ItemZone? {
+    try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT guid, device_time, CASE offset_source WHEN 0 THEN utc_offset ELSE 0 END, fields FROM record
+          WHERE guid = ? AND kind = 'zone' AND deleted = 0 AND json_extract(fields, '$.group') IS NOT NULL
+            AND guid NOT IN (SELECT guid FROM listed_record WHERE is_withdrawn = 1)
+          """), arguments: [guid]
+    ).flatMap { try statement($0) }
+  }
+
+  private static func statement(_ row: Row) throws -> ItemZone? {
+    let row = StoredRow(row, of: "record")
+    let guid: String = try row[0]
+    return ItemZone(
+      guid: guid,
+      RecordState(
+        kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: try row[1]),
+        placement: Placement(utcOffset: try row[2], source: .stated),
+        fields: try RecordFields(stored: try row[3], of: guid), isDeleted: false))
+  }
+}
+
+extension ItemZone {
+  /// The statements of a zone for these items, as many as records need.
+  static func parts(of whole: WithdrawnInput, in zoneName: String, madeAt: Int64) -> [ItemZone] {
+    whole.parts.enumerated().map { number, part in
+      ItemZone(
+        guid: Digest.uuid(of: ["zone", part.group, String(number)]), group: part.group, zoneName: zoneName,
+        madeAt: madeAt, points: part.points, records: Set(part.records.keys))
+    }
+  }
+}

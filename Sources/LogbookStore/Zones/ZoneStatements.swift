@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import SQLiteRows
+
+/// Applies what zone records state, in the transaction that changed one of them: first which zone each listed reading has,
+/// then every offset that may follow otherwise.
+struct ZoneStatements {
+  private let database: Database
+  /// What may have become another zone, by series.
+  private var ranges: [SeriesName: [ClosedRange<Int64>]] = [:]
+  private var records: Set<String> = []
+  /// Whether the base zone or a period changed, which may move everything.
+  private var changesAll = false
+
+  private init(_ database: Database) { self.database = database }
+
+  /// Applies the records that changed: those that state zones, and those that a statement lists.
+  static func apply(_ guids: [String], _ database: Database) throws -> DerivedOffsets.Moved {
+    var changes = ZoneStatements(database)
+    for guid in guids { try changes.note(guid) }
+    try changes.noteNewReadings()
+    let moved = try changes.settle()
+    // Deriving changed these records, which needs no second pass.
+    try database.executeCached(sql: "DELETE FROM changed_statement WHERE kind = 'zone'")
+    return moved
+  }
+
+  /// Applies every zone record anew.
+  static func applyAll(_ database: Database) throws {
+    let guids = try String.fetchAll(database, sql: "SELECT guid FROM record WHERE kind = 'zone'")
+    _ = try apply(guids + [LogbookZones.baseGuid], database)
+  }
+
+  /// Whether there are new readings that a statement may list.
+  static func hasNewReadings(_ database: Database) throws -> Bool {
+    try Bool.fetchOne(
+      database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM changed_zone_series)")) ?? false
+  }
+}
+
+extension ZoneStatements {
+  private mutating func note(_ guid: String) throws {
+    let kind = try String.fetchOne(
+      database.cachedStatement(sql: "SELECT kind FROM record WHERE guid = ?"), arguments: [guid])
+    guard kind == RecordKind.zone.rawValue || guid == LogbookZones.baseGuid else {
+      records.insert(guid)
+      return
+    }
+    let former = try ItemZoneTables.remove(guid, database)
+    let statement = try ItemZoneTables.statement(guid, database)
+    for range in former.ranges { ranges[range.series, default: []].append(range.positions) }
+    records.formUnion(former.records)
+    if let statement {
+      try ItemZoneTables.insert(statement, database)
+      for (series, points) in statement.points {
+        if let positions = points.positions { ranges[series, default: []].append(positions) }
+      }
+      records.formUnion(statement.records)
+    } else if former.ranges.isEmpty, former.records.isEmpty {
+      changesAll = true
+    }
+  }
+
+  private mutating func noteNewReadings() throws {
+    guard try Self.hasNewReadings(database) else { return }
+    let rows = try Row.fetchAll(
+      database.cachedStatement(
+        sql:
+          "SELECT series, min(first_position), max(last_position) FROM changed_zone_series GROUP BY series"))
+    for row in rows {
+      let row = StoredRow(row, of: "changed_zone_series")
+      let (first, last): (Int64, Int64) = (try row[1], try row[2])
+      ranges[try SeriesName.stored(row[0], database), default: []].append(first...last)
+    }
+    try database.executeCached(sql: "DELETE FROM changed_zone_series")
+  }
+
+  private mutating func settle() throws -> DerivedOffsets.Moved {
+    if changesAll {
+      // A period of a device may win over what was stated of an import before it.
+      for range in try ItemZoneTables.ranges("TRUE", [], database) {
+        ranges[range.series, default: []].append(range.positions)
+      }
+    }
+    let zones = try LogbookZones(database)
+    var series: Set<Int64> = []
+    for (name, positions) in ranges {
+      guard let id = try name.stored(database) else { continue }
+      for block in Self.joined(positions) where try settle(id, name, block, zones) { series.insert(id) }
+    }
+    if changesAll { return try DerivedOffsets.derive(.all, database) }
+    // Mostly no new reading is one that a statement lists.
+    guard series.isEmpty, records.isEmpty else { return try derive(series) }
+    try UnknownZones.note(zones, database)
+    return DerivedOffsets.Moved()
+  }
+
+  /// Derives the offsets of the readings of these series, and of the records.
+  private func derive(_ series: Set<Int64>) throws -> DerivedOffsets.Moved {
+    try database.execute(
+      sql: """
+        CREATE TEMP TABLE placed_series (id INTEGER PRIMARY KEY);
+        CREATE TEMP TABLE placed_record (guid TEXT PRIMARY KEY) WITHOUT ROWID;
+        """)
+    for id in series {
+      try database.executeCached(sql: "INSERT INTO temp.placed_series VALUES (?)", arguments: [id])
+    }
+    for guid in records {
+      try database.executeCached(sql: "INSERT INTO temp.placed_record VALUES (?)", arguments: [guid])
+    }
+    let part = DerivedOffsets.Part.listed(hasSeries: !series.isEmpty, hasRecords: !records.isEmpty)
+    let moved = try DerivedOffsets.derive(part, database)
+    try database.execute(sql: "DROP TABLE temp.placed_series; DROP TABLE temp.placed_record")
+    return moved
+  }
+
+  /// Ranges that overlap as one.
+  private static func joined(_ ranges: [ClosedRange<Int64>]) -> [ClosedRange<Int64>] {
+    var all: [ClosedRange<Int64>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let open = all.last, range.lowerBound <= open.upperBound {
+        all[all.count - 1] = open.lowerBound...max(open.upperBound, range.upperBound)
+      } else {
+        all.append(range)
+      }
+    }
+    return all
+  }
+
+  /// Writes the zone of each reading of a range; returns whether one has another zone than before.
+  private func settle(
+    _ series: Int64, _ name: SeriesName, _ positions: ClosedRange<Int64>, _ zones: LogbookZones
+  ) throws -> Bool {
+    var hasChanged = false
+    var said = ItemZones(of: name, try ItemZoneTables.statements(of: name, positions, database), zones)
+    let ids = try Dictionary(
+      uniqueKeysWithValues: ItemZoneTables.names(database).map { ($0.zone.name, $0.id) })
+    let rows = try RawStatement(
+      keptBy: database,
+      """
+      SELECT r.position, r.value_bucket, r.occurrence, r.device_time, coalesce(r.zone, 0), r.partition
+      FROM series AS s CROSS JOIN reading AS r ON r.partition = s.partition AND r.series = s.id
+      WHERE s.id = ?1 AND r.position >= ?2 AND r.position <= ?3 AND r.offset_source <> 0
+      """)
+    rows.bind(series, at: 1)
+    rows.bind(positions.lowerBound, at: 2)
+    rows.bind(positions.upperBound, at: 3)
+    let write = try RawStatement(
+      keptBy: database,
+      """
+      UPDATE reading SET zone = nullif(?6, 0)
+      WHERE partition = ?1 AND position = ?2 AND series = ?3 AND value_bucket = ?4 AND occurrence = ?5
+      """)
+    while try rows.step() {
+      let point = rows.point(from: 0)
+      let zone = said.zone(of: point, shownAt: DeviceTime(seconds: rows.integer(3)))
+      let id = zone.flatMap { ids[$0.name] } ?? 0
+      guard id != rows.integer(4) else { continue }
+      let key = ReadingKey(
+        partition: rows.integer(5), position: point.position, series: series, valueBucket: point.valueBucket,
+        occurrence: point.occurrence)
+      write.bind(key, at: 1)
+      write.bind(id, at: 6)
+      _ = try write.run()
+      hasChanged = true
+    }
+    return hasChanged
+  }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logbook
+import Testing
+
+@testable import LogbookStore
+
+/// A zone that a person gives for an import: it holds for what this import brought, and for nothing else.
+@Suite struct ItemZoneTests {
+  private static let (madrid, tokyo, newYork) = ("Europe/Madrid", "Asia/Tokyo", "America/New_York")
+  private let scratch: ScratchStore
+
+  init() throws {
+    scratch = try ScratchStore()
+    _ = try scratch.open()
+  }
+
+  /// Imports what is given, as number 1, 2, …
+  private func importing(
+    _ batch: IngestBatch, in name: String?, digest: String = "", before finish: () throws -> Void = {}
+  ) throws -> IngestCounts {
+    let zone = try name.map {
+      InputZone(try LogbookZone(name: $0), isGiven: true, placesReadings: false)
+    }
+    let source = IngestSource(
+      name: "input", format: "test", startedAt: 1000, modifiedAt: 9, decisions: [], zone: zone)
+    var counts = IngestCounts()
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      try writer.write(batch)
+      try finish()
+      try writer.finish(end: .whole, digest: digest, generatedAt: nil, finishedAt: 2000, decisions: [])
+      counts = writer.counts
+    }
+    return counts
+  }
+
+  /// Finger sticks at these hours after noon, with a meal beside each.
+  private func batch(_ hours: [Int64], value: Double = 100, meals: Bool = true) -> IngestBatch {
+    var batch = Make.batch(
+      hours.map { Make.reading(.smbg, Make.milligrams(value), at: Make.noon + $0 * 3600) })
+    if meals {
+      batch.records = hours.map {
+        Make.record(["carbs": .number(value)], sourceID: "\(Int(value)) \($0)", at: Make.noon + $0 * 3600)
+      }
+    }
+    return batch
+  }
+
+  private func undo(_ ingest: Int64) throws -> UndoCounts {
+    try scratch.open(.editor).undo(
+      ingest, group: Digest.uuid(of: ["\(UInt64.random(in: .min ... .max))"]), at: 5000)
+  }
+
+  private func setBase(_ name: String) throws -> ZoneChange {
+    try scratch.open(.editor).setTimezone(LogbookZone(name: name), at: 3000)
+  }
+
+  /// The offsets in hours of the readings, and of the meals, in the order of their shown times.
+  private func hours() throws -> [String] {
+    let readings = try scratch.rows(
+      "SELECT \(StoredOffset.sql()) / 3600 FROM reading ORDER BY device_time, value")
+    let records = try scratch.rows(
+      "SELECT utc_offset / 3600 FROM record WHERE kind = 'food' ORDER BY device_time, fields")
+    return [readings.joined(separator: " "), records.joined(separator: " ")]
+  }
+
+  private func statements() throws -> Int {
+    try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone' AND fields LIKE '%\"group\"%'")
+  }
+
+  // MARK: The first import
+
+  @Test func theImportThatSetsTheBaseStatesNothingElse() throws {
+    let scratch = try ScratchStore()
+    let zone = try LogbookZone(name: Self.madrid)
+    let input = InputZone(zone, isGiven: true, placesReadings: false)
+    func run(_ batch: IngestBatch, isKilled: Bool = false) throws {
+      let store = try Store.openOrCreate(
+        path: scratch.path, role: .importer, zone: zone, isForImport: true)
+      let source = IngestSource(
+        name: "input", format: "test", startedAt: 1000, modifiedAt: nil, decisions: [], zone: input)
+      try store.ingest(source, isAtomic: false) { writer in
+        try writer.write(batch)
+        if isKilled { throw Failure(.temporary, "interrupted") }
+        try writer.finish(end: .whole, digest: "", generatedAt: nil, finishedAt: 2000, decisions: [])
+      }
+    }
+    // One that failed is repeated: it is the first all the same.
+    #expect(throws: Failure.self) { try run(batch([0]), isKilled: true) }
+    try scratch.open().endFirstImport()
+    try run(batch([0, 1]))
+    // A further input of the same command.
+    try run(batch([2]))
+    #expect(try scratch.number("SELECT count(*) FROM record WHERE kind = 'zone'") == 0)
+    try scratch.open().endFirstImport()
+    try run(batch([3]))
+    let moved = try scratch.open(.editor).setTimezone(LogbookZone(name: Self.newYork), at: 3000)
+    #expect([moved.readings, moved.records] == [3, 3])
+    for (column, table) in [(StoredOffset.sql(), "reading"), ("utc_offset", "record WHERE kind = 'food'")] {
+      let offsets = try scratch.rows("SELECT \(column) FROM \(table) ORDER BY device_time")
+      #expect(offsets == ["-14400", "-14400", "-14400", "7200"], "\(table)")
+    }
+  }
+
+  @Test func aBaseThatAPersonSetIsThatOfNoImport() throws {
+    let scratch = try ScratchStore()
+    let store = try Store.openOrCreate(
+      path: scratch.path, role: .editor, zone: LogbookZone(name: Self.tokyo), isForImport: true)
+    _ = try store.setTimezone(LogbookZone(name: Self.madrid), at: 5)
+    #expect(try scratch.number("SELECT count(*) FROM setting WHERE name = 'base-of-import'") == 0)
+  }
+
+  // MARK: What a statement holds
+
+  @Test func aStatedZoneThatIsTheBaseStaysWhenTheBaseChanges() throws {
+    _ = try importing(batch([0, 1]), in: Self.madrid)
+    _ = try importing(batch([2], value: 90), in: nil)
+    #expect(try hours() == ["2 2 2", "2 2 2"])
+    let moved = try setBase(Self.newYork)
+    #expect([moved.readings, moved.records] == [1, 1])
+    #expect(try hours() == ["2 2 -4", "2 2 -4"])
+  }
+
+  @Test func aJourneyThatSaysWhatHoldsStaysWhenTheBaseChanges() throws {
+    _ = try importing(batch([0, 24]), in: nil)
+    let journey = ZonePeriod(
+      guid: Digest.uuid(of: ["p"]), from: DeviceTime(seconds: Make.noon + 3600), until: nil,
+      zone: try NamedZone(Self.madrid), madeAt: 100)
+    let change = try scratch.open(.editor).add(journey, at: 5)
+    #expect(change == ZoneChange(isChange: true, readings: 0, records: 0))
+    _ = try setBase(Self.tokyo)
+    #expect(try hours() == ["9 2", "9 2"])
+  }
+
+  /// A friend's file of a device without a serial number is a file of the same device.
+  @Test func anotherImportOfTheSameDeviceDoesNotMove() throws {
+    _ = try importing(batch([0, 2, 4]), in: nil)
+    _ = try importing(batch([1, 3], value: 90), in: Self.tokyo)
+    #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
+    let undone = try undo(2)
+    #expect([undone.readings, undone.records] == [2, 2])
+    // What is hidden is in the base zone again, as all else is.
+    #expect(try hours() == ["2 2 2 2 2", "2 2 2 2 2"])
+    #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
+    let redone = try undo(2)
+    #expect(redone.isRedo && [redone.readings, redone.records] == [2, 2])
+    #expect(try hours() == ["2 9 2 9 2", "2 9 2 9 2"])
+  }
+
+  @Test func theSameInputInAnotherZoneStoresNothingAndItsZoneGoesWithIt() throws {
+    let input = batch([0, 1])
+    _ = try importing(input, in: Self.tokyo)
+    let rows = try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'")
+    let counts = try importing(input, in: Self.newYork)
+    #expect(
+      [counts.newReadings, counts.newRecords, counts.updatedRecords, counts.keptRecords] == [0, 0, 0, 0])
+    #expect([counts.knownReadings, counts.knownRecords] == [2, 2])
+    #expect(try scratch.number("SELECT count(*) FROM record WHERE kind <> 'zone'") == rows)
+    #expect(try hours() == ["-4 -4", "-4 -4"])
+    // Without a zone the same rows say nothing against it.
+    _ = try importing(input, in: nil)
+    #expect(try hours() == ["-4 -4", "-4 -4"])
+    let undone = try undo(2)
+    #expect([undone.readings, undone.records] == [0, 0] && !undone.broughtNothing)
+    #expect(try hours() == ["9 9", "9 9"])
+    _ = try undo(1)
+    #expect(try hours() == ["2 2", "2 2"])
+  }
+
+  @Test func theSameInputInTheSameZoneIsStatedOnceAndUntilBothAreUndone() throws {
+    let input = batch([0, 1])
+    for _ in 0..<3 { _ = try importing(input, in: Self.tokyo) }
+    #expect(try statements() == 1)
+    _ = try undo(1)
+    _ = try undo(3)
+    #expect(try hours() == ["9 9", "9 9"])
+    _ = try undo(2)
+    #expect(try hours() == ["2 2", "2 2"])
+    // With a further row it is stated whole: of two stores that do so the later one wins for all of it.
+    _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
+    #expect(try statements() == 2)
+    #expect(try hours() == ["9 9 9", "9 9 9"])
+  }
+
+  @Test func aRowThatAPersonEditedIsInTheZoneOfItsImport() throws {
+    _ = try importing(batch([0]), in: nil)
+    let guid = try #require(try scratch.rows("SELECT guid FROM record").first)
+    _ = try RecordEditor(scratch.open(.editor), at: 6).edit(guid) { $0.fields["carbs"] = .number(7) }
+    #expect(try importing(batch([0]), in: Self.tokyo).keptRecords == 1)
+    #expect(try hours() == ["9", "9"])
+    // An edit places the record like everything else that writes it.
+    _ = try RecordEditor(scratch.open(.editor), at: 7).edit(guid) { $0.fields["carbs"] = .number(8) }
+    #expect(try hours() == ["9", "9"])
+    #expect(try scratch.number("SELECT count(*) FROM changed_statement") == 0)
+  }
+
+  @Test func anInputThatStatesEveryOffsetNeedsNoStatement() throws {
+    let stated = Make.batch([Make.reading(.cbg, Make.milligrams(100), source: .stated)])
+    for _ in 0..<2 { _ = try importing(stated, in: Self.tokyo) }
+    #expect(try statements() == 0)
+  }
+
+  @Test func whatAnInterruptedImportStoredHasItsZone() throws {
+    #expect(throws: Failure.self) {
+      _ = try importing(batch([0]), in: Self.tokyo) { throw Failure(.temporary, "interrupted") }
+    }
+    #expect(try hours() == ["9", "9"])
+  }
+
+  // MARK: Precedence
+
+  @Test func aLaterPeriodOfTheDeviceWinsAndAJourneyDoesNot() throws {
+    _ = try importing(batch([0, 1, 2]), in: Self.tokyo)
+    func add(_ zone: String, devices: Set<String>, _ madeAt: Int64) throws {
+      let period = ZonePeriod(
+        guid: Digest.uuid(of: ["\(madeAt)"]), from: DeviceTime(seconds: Make.noon + 3600),
+        until: DeviceTime(seconds: Make.noon + 7200), zone: try NamedZone(zone), devices: devices,
+        madeAt: madeAt)
+      _ = try scratch.open(.editor).add(period, at: 5)
+    }
+    try add(Self.newYork, devices: [], 9000)
+    #expect(try hours() == ["9 9 9", "9 9 9"])
+    let device = ReadingIdentity.text(of: Make.device)
+    try add("Asia/Kolkata", devices: [device], 9001)
+    #expect(try hours() == ["9 5 9", "9 9 9"])
+    // A statement that is made later still wins, and a period of the device that was there does not.
+    _ = try importing(batch([1]), in: Self.tokyo)
+    #expect(try hours() == ["9 9 9", "9 9 9"])
+    try add("Asia/Kolkata", devices: [device], 9002)
+    #expect(try hours() == ["9 5 9", "9 9 9"])
+    let periods = try scratch.open(.reader).zones().periods.filter { !$0.devices.isEmpty }
+    #expect(periods.count == 2)
+    for period in periods { _ = try scratch.open(.editor).remove(period, at: 6) }
+    #expect(try hours() == ["9 9 9", "9 9 9"])
+  }
+
+  @Test func aStatementPlacesWhatComesLater() throws {
+    let identity = ReadingIdentity(
+      Make.reading(.smbg, Make.milligrams(100), at: Make.noon + 3600), Make.device)
+    let food = Digest.uuid(of: ["record", "test", "100 1"])
+    let statement = ItemZone(
+      guid: Digest.uuid(of: ["s"]), group: Digest.uuid(of: ["g"]), zoneName: Self.tokyo, madeAt: 50,
+      points: [SeriesName(identity): PointRuns([SeriesPoint(identity)])], records: [food])
+    try scratch.open(.editor).write { database in
+      let state = RecordState(
+        kind: .zone, entryGuid: nil, deviceTime: DeviceTime(seconds: 50),
+        placement: Placement(utcOffset: 0, source: .stated), fields: statement.fields, isDeleted: false,
+        editedAt: 50)
+      try RecordEditor.insert(state, statement.guid, database)
+      #expect(ItemZone(guid: statement.guid, state) == statement)
+    }
+    _ = try importing(batch([0, 1, 2]), in: nil)
+    #expect(try hours() == ["2 9 2", "2 9 2"])
+    for table in ["changed_statement", "changed_zone_series"] {
+      #expect(try scratch.number("SELECT count(*) FROM \(table)") == 0)
+    }
+    _ = try scratch.open(.editor).write {
+      try RecordEditor.delete([statement.guid], at: 6, $0)
+    }
+    #expect(try hours() == ["2 2 2", "2 2 2"])
+  }
+
+  // MARK: Size
+
+  @Test func aStatementOfManyItemsIsInPartsOfOneZone() throws {
+    let devices = (0..<250).map { Device(vendor: "Test", model: "M", serial: "N\($0)", format: "test") }
+    var input = Make.batch(
+      (0..<250).map { Make.reading(.smbg, Make.milligrams(100), device: Int32($0)) }, devices: devices)
+    input.records = (0..<8000).map {
+      Make.record(["carbs": .number(1)], sourceID: "\($0)", at: Make.noon + Int64($0))
+    }
+    _ = try importing(input, in: Self.tokyo)
+    #expect(try statements() >= 2)
+    #expect(try scratch.number("SELECT max(length(fields)) FROM record WHERE kind = 'zone'") < 256 << 10)
+    #expect(try Set(scratch.rows("SELECT derived_offset FROM reading")) == ["32400"])
+    #expect(try Set(scratch.rows("SELECT utc_offset FROM record WHERE kind = 'food'")) == ["32400"])
+    #expect(try scratch.number("SELECT count(DISTINCT made_at || import_group) FROM item_zone") == 1)
+    #expect(try undo(1).records == 8000)
+    #expect(try scratch.number("SELECT count(*) FROM item_zone") == 0)
+  }
+
+  @Test func ticksSettleTheRepeatedHourOfAStatedZone() throws {
+    _ = try setBase(Self.tokyo)
+    let start: Int64 = 1_761_436_800  // 2025-10-26T00:00:00Z
+    let night = (Int64(-24)..<48).map { step in
+      let utc = start + step * 300
+      return Make.tick(50_000 + step * 300, 100, at: utc + (utc < 1_761_440_400 ? 7200 : 3600))
+    }
+    _ = try importing(Make.batch(night), in: Self.madrid)
+    #expect(
+      try scratch.rows("SELECT device_time - \(StoredOffset.sql()) FROM reading ORDER BY position")
+        == (-24..<48).map { String(start + $0 * 300) })
+    #expect(try scratch.number("SELECT count(*) FROM reading WHERE offset_source = 4") == 24)
+  }
+
+  // MARK: What this system does not know
+
+  @Test func aZoneThatThisSystemDoesNotKnowMovesNothingUntilItDoes() throws {
+    _ = try importing(batch([0]), in: Self.tokyo)
+    try scratch.open(.editor).write {
+      try $0.execute(
+        sql: """
+          UPDATE record SET fields = replace(fields, 'Asia/Tokyo', 'Mars/Olympus'), version = version + 1
+          WHERE kind = 'zone'
+          """)
+    }
+    #expect(try hours() == ["2", "2"])
+    #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones == ["Mars/Olympus"])
+    // As the next version of the system's zone data would have it.
+    try scratch.open(.editor).queue.inDatabase { database in
+      try database.execute(
+        sql: """
+          UPDATE record SET fields = replace(fields, 'Mars/Olympus', 'Asia/Tokyo'), version = version + 1
+            WHERE kind = 'zone';
+          DELETE FROM changed_statement;
+          UPDATE setting SET value = 'Asia/Tokyo' WHERE name = 'unknown-zones';
+          """)
+    }
+    _ = try scratch.open(.importer)
+    #expect(try hours() == ["9", "9"])
+    #expect(try scratch.open(.reader).overview(ingests: 0).unknownZones.isEmpty)
+  }
+}
