@@ -60,8 +60,9 @@ import Testing
       ("LogbookStoreTests/ItemZoneTests", "theSameInputInTheSameZoneIsStatedOnceAndUntilBothAreUndone"),
       ("SyncTests/ZoneSyncTests", "theZoneOfAnUndoneImportEndsOnEveryStore")),
     Rule(
-      "A statement about an import places its items whenever they come.",
-      ("LogbookStoreTests/ItemZoneTests", "aStatementPlacesWhatComesLater")),
+      "A statement about an import places its items whenever they come, and on a site.",
+      ("LogbookStoreTests/ItemZoneTests", "aStatementPlacesWhatComesLater"),
+      ("SyncTests/ZoneSyncTests", "aSiteHasTheInstantsOfTheZoneOfAnImport")),
     Rule(
       "Two base zones that people gave wait for a person, and nothing is sent.",
       ("SyncTests/ZoneSyncTests", "twoZonesThatPeopleGaveEndTheRunUntilOneIsChosen"),

@@ -173,6 +173,41 @@ import Testing
     #expect(try scene.store("a").zones().periods.isEmpty)
   }
 
+  /// A site knows only instants: what an import with a zone brought is sent, and moved, by that zone.
+  @Test func aSiteHasTheInstantsOfTheZoneOfAnImport() async throws {
+    let scene = try SiteScene()
+    let store = try scene.store("a")
+    let time = DeviceTime(seconds: SiteScene.start + 3600)
+    var batch = IngestBatch()
+    batch.devices = [Device(vendor: "Maker", model: "M", serial: "S", format: "test")]
+    let placement = Placement(utcOffset: 0, source: .zone)
+    batch.readings = [
+      Reading(
+        device: DeviceIndex(0), kind: .smbg, at: time, placement: placement,
+        .value(Quantity(100, .milligramsPerDecilitre)), line: 1)
+    ]
+    batch.records = [
+      ImportedRecord(
+        kind: .food, at: time, placement: placement, fields: RecordFields(["carbs": .number(20)]),
+        sourceID: "meal", line: 1)
+    ]
+    for (name, hours) in [("Asia/Tokyo", Int64(9)), ("Asia/Dubai", 4)] {
+      let source = IngestSource(
+        name: "-", format: "test", startedAt: SiteScene.start, modifiedAt: nil, decisions: [],
+        zone: InputZone(try LogbookZone(name: name), isGiven: true, placesReadings: false))
+      try Store(path: store.path, role: .importer).ingest(source, isAtomic: false) { writer in
+        try writer.write(batch)
+        try writer.finish(
+          end: .whole, digest: "", generatedAt: nil, finishedAt: SiteScene.start, decisions: [])
+      }
+      try await scene.finish("a")
+      try scene.expectInPlace("a", "\(name)")
+      let instants = [[time.seconds - hours * 3600]]
+      #expect(Array(scene.ownTreatments().values) == instants, "\(name)")
+      #expect(Array(scene.ownEntries().values) == instants, "\(name)")
+    }
+  }
+
   /// Imports, statements and uploads of two or three stores in any order.
   @Test(arguments: Seeds.first(3), [2, 3]) func storesOfDifferentSystemZonesEndWithEqualInstants(
     seed: UInt64, count: Int

@@ -4,8 +4,8 @@ import GRDB
 package import Logbook
 import SQLiteRows
 
-/// How many readings and records without a stated offset each period of the zones places, each zone that was given for imports,
-/// and how many the base zone.
+/// How many readings and records without a stated offset the base zone places, each period, and each zone that was given for
+/// imports.
 package struct ZoneCoverage: Hashable, Sendable {
   /// What one of them places.
   package struct Counts: Hashable, Sendable {
