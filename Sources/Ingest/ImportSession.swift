@@ -49,7 +49,8 @@ package struct ImportSession {
       ahead.begin()
     }
     var rejections: [Rejection] = []
-    var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate])?
+    var outcome:
+      (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String])?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)
@@ -59,7 +60,7 @@ package struct ImportSession {
     let read = ahead.ingestor
     return ImportReport(
       ingest: outcome?.ingest ?? 0, source: read.name, format: read.format, decisions: read.decisions,
-      warnings: read.warnings,
+      warnings: read.warnings + (outcome?.doubledDays ?? []),
       counts: outcome?.counts ?? IngestCounts(), end: read.end, rejections: rejections,
       likelyDuplicates: outcome?.duplicates ?? [], meter: read.meter)
   }
@@ -105,7 +106,9 @@ extension ImportSession {
   /// Ends the ingest as the input ended.
   private func finish(
     _ ingestor: any Ingestor, _ writer: IngestWriter
-  ) throws -> (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate]) {
+  ) throws -> (
+    ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String]
+  ) {
     if policy.isStrict, case .truncated(let line, let detail) = ingestor.end {
       let place = line > 0 ? ":\(line)" : ""
       throw Failure(.badInput, "\(ingestor.name)\(place): \(detail); nothing was stored")
@@ -118,7 +121,7 @@ extension ImportSession {
     try writer.finish(
       end: ingestor.end, digest: ingestor.inputDigest, generatedAt: ingestor.generatedAt, finishedAt: clock(),
       decisions: ingestor.decisions)
-    return (writer.ingestID, writer.counts, try writer.likelyDuplicates())
+    return (writer.ingestID, writer.counts, try writer.likelyDuplicates(), writer.doubledDays)
   }
 
   /// Whatever ends the work after a signal, the signal is the reason.

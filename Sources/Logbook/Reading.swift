@@ -80,6 +80,9 @@
     positionKind == .time && kind.valueIsPartOfIdentity ? measurement.valueBucket : 0
   }
 
+  /// Whether it is of a control solution, and none of a person's own.
+  @inlinable package var isControlTest: Bool { marks.contains(.controlSolution) }
+
   /// Whether the shown time can occur twice, so that another value at the same time is another reading.
   @inlinable package var timeCanRepeat: Bool {
     positionKind == .time && (placement.source == .zoneOverlap || marks.contains(.clockSetBack))

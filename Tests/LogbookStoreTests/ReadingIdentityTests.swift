@@ -135,10 +135,99 @@ import Testing
     #expect(revisions.map(\.ingest) == [2])
   }
 
-  @Test func twoValuesOfOneInstantInOneInputKeepTheFirst() throws {
-    let readings = [100.0, 104].map { Make.reading(.cbg, Make.milligrams($0)) }
-    #expect(counts(try scratch.ingest(Make.batch(readings))) == [1, 0, 0, 1])
-    #expect(try scratch.rows("SELECT value FROM reading") == ["100.0"])
+  // MARK: Two values of one time in one input
+
+  private func sensor(_ numbers: [Double], at time: Int64 = Make.noon) -> [Reading] {
+    numbers.map { Make.reading(.cbg, Make.milligrams($0), at: time) }
+  }
+
+  @Test(arguments: [false, true]) func twoValuesOfOneTimeInOneInputAreTwoReadings(acrossBatches: Bool) throws
+  {
+    let readings = sensor([104, 100])
+    let batches = acrossBatches ? readings.map { Make.batch([$0]) } : [Make.batch(readings)]
+    func ingest() throws -> [Int] {
+      counts(
+        batches.count == 1
+          ? try scratch.ingest(batches[0]) : try scratch.ingest(batches[0], batches[1]))
+    }
+    #expect(try ingest() == [2, 0, 0, 0])
+    #expect(try scratch.occurrences() == ["104 0", "100 1"])
+    #expect(try ingest() == [0, 2, 0, 0])
+    #expect(counts(try scratch.ingest(Make.batch([readings[1]]))) == [0, 1, 0, 0])
+    #expect(try scratch.number("SELECT count(*) FROM revision") == 0)
+  }
+
+  @Test func equalValuesOfOneTimeAreOneReading() throws {
+    #expect(counts(try scratch.ingest(Make.batch(sensor([104, 104, 100, 104])))) == [2, 0, 2, 0])
+  }
+
+  /// Each pair of exports of one double, in both orders.
+  @Test(arguments: [([104.0], [104.0, 100]), ([100.0], [104.0, 100]), ([104.0, 100], [104.0, 100, 96])])
+  func anExportThatEndsWithinTheDoubleIsCompletedInAnyOrder(_ part: [Double], _ whole: [Double]) throws {
+    let other = try ScratchStore()
+    #expect(counts(try scratch.ingest(Make.batch(sensor(part)))) == [part.count, 0, 0, 0])
+    #expect(
+      counts(try scratch.ingest(Make.batch(sensor(whole)))) == [whole.count - part.count, part.count, 0, 0])
+    try other.ingest(Make.batch(sensor(whole)))
+    #expect(counts(try other.ingest(Make.batch(sensor(part)))) == [0, part.count, 0, 0])
+    let values = "SELECT value FROM reading ORDER BY value"
+    #expect(try scratch.rows(values) == other.rows(values))
+  }
+
+  @Test func revisionsOfADoubleArePairedAndTheRestIsNew() throws {
+    try scratch.ingest(Make.batch(sensor([104, 100])))
+    #expect(counts(try scratch.ingest(Make.batch(sensor([104, 99])))) == [0, 1, 0, 1])
+    #expect(counts(try scratch.ingest(Make.batch(sensor([104, 98, 97])))) == [1, 1, 0, 1])
+    #expect(try scratch.rows("SELECT value FROM reading ORDER BY occurrence") == ["104.0", "100.0", "97.0"])
+  }
+
+  @Test func twoValuesOfOneTickKeepTheFirst() throws {
+    #expect(counts(try scratch.ingest(Make.batch([Make.tick(5, 100), Make.tick(5, 104)]))) == [1, 0, 0, 1])
+  }
+
+  /// Two passes of a clock are marked; two readings of one minute are not.
+  @Test func aClockThatWentBackIsMarkedAndNamedOnceADay() throws {
+    let passes = [0, 900, 1800].flatMap { sensor([110 + Double($0) / 90, 90], at: Make.noon + $0) }
+    let single = sensor([120, 121], at: Make.noon + 3 * 86_400)
+    var sentences: [String] = []
+    let source = IngestSource(name: "input", format: "test", startedAt: 1, modifiedAt: nil, decisions: [])
+    try scratch.open().ingest(source, isAtomic: false) { writer in
+      try writer.write(Make.batch(passes + single))
+      sentences = writer.doubledDays
+      try writer.finish(end: .whole, digest: "d", generatedAt: nil, finishedAt: 2, decisions: [])
+    }
+    #expect(try scratch.number("SELECT count(*) FROM reading") == 8)
+    let marked = "SELECT occurrence FROM reading WHERE marks & \(ReadingMarks.clockSetBack.rawValue) <> 0"
+    #expect(try scratch.rows(marked) == ["1", "1", "1"])
+    #expect(sentences.count == 2)
+    #expect(
+      sentences[0].contains("at each of 3 times from 12:00 to 12:30, since the device's clock was set back"))
+    #expect(sentences[1].hasSuffix("two different sensor values at 12:00; both are stored"))
+  }
+
+  @Test(arguments: [false, true]) func aControlTestIsNoReadingOfOnesOwn(controlFirst: Bool) throws {
+    let own = Make.reading(.smbg, Make.milligrams(104))
+    var control = own
+    control.marks = .controlSolution
+    let both = controlFirst ? [control, own] : [own, control]
+    #expect(counts(try scratch.ingest(Make.batch(both))) == [2, 0, 0, 0])
+    #expect(try scratch.rows("SELECT marks, occurrence FROM reading ORDER BY occurrence") == ["0 0", "8 1"])
+    #expect(counts(try scratch.ingest(Make.batch(both.reversed()))) == [0, 2, 0, 0])
+    for one in both { #expect(counts(try scratch.ingest(Make.batch([one]))) == [0, 1, 0, 0]) }
+  }
+
+  @Test(arguments: [false, true]) func aControlTestThatComesAloneIsAReadingOfItsOwn(controlFirst: Bool) throws
+  {
+    let own = Make.reading(.smbg, Make.milligrams(104))
+    var control = own
+    control.marks = .controlSolution
+    for one in controlFirst ? [control, own] : [own, control] {
+      #expect(counts(try scratch.ingest(Make.batch([one]))) == [1, 0, 0, 0])
+    }
+    // A meal mark is no difference: not every export has it.
+    var meal = own
+    meal.marks = .beforeMeal
+    #expect(counts(try scratch.ingest(Make.batch([meal]))) == [0, 1, 0, 0])
   }
 
   @Test func aTickIsKnownUnderAnotherShownTime() throws {

@@ -77,8 +77,11 @@ package final class IngestWriter {
     var statesIdentities = false
     /// What it gave that is known and whose zone a person gave.
     var given = GivenItems()
+    var doubled = DoubledTimes()
   }
 
+  /// A sentence for each day on which a sensor's shown times had two values.
+  package var doubledDays: [String] { state.doubled.sentences }
   /// What became of the items so far.
   package var counts: IngestCounts { state.counts }
   private var state = State()
@@ -440,6 +443,7 @@ package final class IngestWriter {
     state.counts.knownReadings += outcome.known
     state.counts.repeatedReadings += outcome.repeated
     state.counts.changedReadings += outcome.changed
+    for (time, isClockSetBack) in outcome.doubled { state.doubled.add(time, isClockSetBack) }
     state.counts.withdrawnReadings += outcome.withdrawn
     for (series, points) in outcome.met {
       try state.notes.add(points, of: series, database)

@@ -34,7 +34,7 @@ struct BatchOrder {
   private(set) var items: [Item] = []
   /// Readings that equal another of the batch.
   private(set) var repeated = 0
-  /// Readings with the identity of another of the batch, and another value.
+  /// Readings with the stated identity or the tick of another of the batch, and another value.
   private(set) var changed: [Item] = []
   /// Different readings of one place, in the order of their occurrences. Which occurrence each one gets depends on
   /// what the store holds there.
@@ -103,6 +103,7 @@ struct BatchOrder {
       let twin = byBucket[place].distinct.contains {
         let other = readings[$0]
         return reading.measurement.agrees(with: other.measurement)
+          && reading.isControlTest == other.isControlTest
           && (!reading.occurrenceIsStated || reading.occurrence == other.occurrence)
       }
       if twin { repeated += 1 } else { byBucket[place].distinct.append(index) }
@@ -112,8 +113,9 @@ struct BatchOrder {
     }
   }
 
-  /// Gives different values of one identity their occurrences: as stated; by size where the value is part of the
-  /// identity and only its rounding fell together; by order where the shown time itself occurs twice.
+  /// Gives different readings of one identity their occurrences: as stated; by size where the value is part of the
+  /// identity and only its rounding fell together, with a control test after all others; by order where a shown time
+  /// has two values. A tick names one reading only.
   private mutating func number(_ distinct: [Int], series: Int, _ valueBucket: Int64, _ readings: [Reading]) {
     let first = readings[distinct[0]]
     if first.occurrenceIsStated {
@@ -130,8 +132,7 @@ struct BatchOrder {
       }
       return
     }
-    let valueIsPart = first.positionKind == .time && first.kind.valueIsPartOfIdentity
-    guard valueIsPart || distinct.contains(where: { readings[$0].timeCanRepeat }) else {
+    guard first.positionKind == .time else {
       items.append(Item(index: distinct[0], series: series, valueBucket: valueBucket, occurrence: 0))
       changed += distinct.dropFirst().map {
         Item(index: $0, series: series, valueBucket: valueBucket, occurrence: 0)
@@ -139,13 +140,16 @@ struct BatchOrder {
       return
     }
     let ordered =
-      valueIsPart
-      ? distinct.sorted {
-        (readings[$0].measurement.quantity?.number ?? 0) < (readings[$1].measurement.quantity?.number ?? 0)
-      } : distinct
+      first.kind.valueIsPartOfIdentity
+      ? distinct.sorted { Self.isSmaller(readings[$0], readings[$1]) } : distinct
     let numbered = ordered.enumerated().map {
       Item(index: $1, series: series, valueBucket: valueBucket, occurrence: Int64($0))
     }
     if numbered.count > 1 { together.append(numbered) } else { items += numbered }
+  }
+
+  private static func isSmaller(_ one: Reading, _ other: Reading) -> Bool {
+    if one.isControlTest != other.isControlTest { return other.isControlTest }
+    return (one.measurement.quantity?.number ?? 0) < (other.measurement.quantity?.number ?? 0)
   }
 }

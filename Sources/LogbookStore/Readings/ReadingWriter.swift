@@ -38,6 +38,9 @@ final class ReadingWriter {
     var known = 0
     var repeated = 0
     var changed = 0
+    /// Shown times of new readings that are a second value of a sensor at a time that no zone repeats, and whether
+    /// there are others of the same hour.
+    var doubled: [(time: DeviceTime, isClockSetBack: Bool)] = []
     var newByKind: [ReadingKind: Int] = [:]
     /// Places in the batch of readings whose tick belongs to a reading of another day.
     var restarted: [Int] = []
@@ -68,14 +71,14 @@ final class ReadingWriter {
     find = try RawStatement(
       keptBy: database,
       """
-      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading)
+      SELECT b.rowid, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading), r.marks
       FROM batch AS b CROSS JOIN reading AS r ON r.partition = b.partition AND r.position = b.position
         AND r.series = b.series AND r.value_bucket = b.value_bucket AND r.occurrence = b.occurrence
       """)
     stored = try RawStatement(
       keptBy: database,
       """
-      SELECT r.occurrence, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading)
+      SELECT r.occurrence, r.value, r.unit, r.range_flag, r.ingest, r.device_time, \(Withdrawn.reading), r.marks
       FROM reading AS r WHERE r.partition = ?1 AND r.position = ?2 AND r.series = ?3 AND r.value_bucket = ?4
       ORDER BY r.occurrence
       """)
@@ -117,8 +120,9 @@ final class ReadingWriter {
     for start in stride(from: 0, to: order.items.count, by: BatchTable.capacity) {
       try writeChunk(order.items[start..<min(start + BatchTable.capacity, order.items.count)], readings)
     }
-    for items in (differing + order.changed).map({ [$0] }) + order.together {
-      try settleDifference(items, readings)
+    for items in (differing + order.changed).map({ [$0] }) { try settleDifference(items, readings) }
+    for (index, items) in order.together.enumerated() {
+      try settleDifference(items, readings, isClockSetBack: isOfTurnedClock(index, readings))
     }
     // A batch that fails takes its transaction back, and with it what became of the trigger.
     if storesMany { try Roles.keepReadings(database) }
@@ -164,7 +168,7 @@ extension ReadingWriter {
       if TickSession.isAnother(readings[item.index], thanShownAt: find.integer(5)) {
         // What is withdrawn says nothing of what its device counts.
         if isWithdrawn { differing.append(item) } else { outcome.restarted.append(item.index) }
-      } else if !StoredMeasurement.agrees(find, from: 1, with: readings[item.index].measurement) {
+      } else if !agrees(find, readings[item.index]) {
         differing.append(item)
       } else if find.integer(4) == ingest {
         outcome.repeated += 1
@@ -202,8 +206,32 @@ extension ReadingWriter {
     outcome.new += inserted
   }
 
+  /// Whether a stored reading of one identity is the same one. A control test is none of a person's own readings.
   @inline(__always)
-  private func append(_ item: BatchOrder.Item, _ readings: [Reading]) {
+  private func agrees(_ stored: RawStatement, _ reading: Reading) -> Bool {
+    StoredMeasurement.agrees(stored, from: 1, with: reading.measurement)
+      && isControlTest(stored) == reading.isControlTest
+  }
+
+  private func isControlTest(_ stored: RawStatement) -> Bool {
+    stored.integer(7) & Int64(ReadingMarks.controlSolution.rawValue) != 0
+  }
+
+  /// Whether another time within an hour has two values as well: two passes of a clock, and not two readings in a minute.
+  private func isOfTurnedClock(_ index: Int, _ readings: [Reading]) -> Bool {
+    let item = order.together[index][0]
+    guard readings[item.index].kind == .cbg else { return false }
+    return [index - 1, index + 1].contains { other in
+      guard order.together.indices.contains(other), case let neighbour = order.together[other][0] else {
+        return false
+      }
+      return neighbour.series == item.series
+        && abs(readings[neighbour.index].position - readings[item.index].position) <= 3600
+    }
+  }
+
+  @inline(__always)
+  private func append(_ item: BatchOrder.Item, _ readings: [Reading], marks: ReadingMarks = []) {
     let reading = readings[item.index]
     let series = table.all[item.series]
     chunk.append(
@@ -211,13 +239,17 @@ extension ReadingWriter {
         partition: series.partition, position: reading.position, series: series.id,
         valueBucket: item.valueBucket,
         occurrence: item.occurrence, deviceTime: reading.deviceTime.seconds, placement: reading.placement,
-        measurement: StoredMeasurement(reading.measurement), marks: reading.marks))
+        measurement: StoredMeasurement(reading.measurement), marks: reading.marks.union(marks)))
   }
 
-  /// Settles different readings of one place where the store has, or may have, others: known under any occurrence;
-  /// changed at the source, as many as the place holds that this input no longer gives; else a further occurrence. What is
-  /// withdrawn is known, too, and beside that it takes no place.
-  private func settleDifference(_ items: [BatchOrder.Item], _ readings: [Reading]) throws {
+  /// Compares the readings of one place in this input with those in the store: known under any occurrence; changed at the
+  /// source, as many as the place holds that this input no longer gives; else a further occurrence. What is withdrawn is
+  /// known, too, and apart from that it takes no place.
+  ///
+  /// - Parameter isClockSetBack: whether two passes of a clock explain them.
+  private func settleDifference(
+    _ items: [BatchOrder.Item], _ readings: [Reading], isClockSetBack: Bool = false
+  ) throws {
     var place = try place(of: items, readings)
     for (item, known) in zip(items, place.known) {
       let reading = readings[item.index]
@@ -229,17 +261,20 @@ extension ReadingWriter {
         }
       } else if place.holdsAnotherDay {
         outcome.restarted.append(item.index)
-      } else if place.replaced > 0 || reading.occurrenceIsStated || (place.isTaken && !canRepeat(reading)) {
-        place.replaced -= 1
+      } else if place.takeReplaced(reading) || reading.occurrenceIsStated
+        || (place.isTaken && reading.positionKind == .tick)
+      {
         outcome.changed += 1
         try listRevision(item, reading)
       } else {
+        let isSecond = place.isTaken && reading.kind == .cbg && !reading.timeCanRepeat
+        if isSecond { outcome.doubled.append((reading.deviceTime, isClockSetBack)) }
         chunk.removeAll()
         append(
           BatchOrder.Item(
             index: item.index, series: item.series, valueBucket: item.valueBucket,
             occurrence: place.takeOccurrence()),
-          readings)
+          readings, marks: isSecond && isClockSetBack ? .clockSetBack : [])
         try insertChunk()
         table.count(reading, at: item.series)
         place.isTaken = true
@@ -259,14 +294,23 @@ extension ReadingWriter {
   private struct Place {
     /// The stored reading that agrees with each item; nil for one whose value is not there.
     var known: [Known?]
-    /// How many shown readings of other imports no item agrees with.
+    /// How many shown readings of other imports no item agrees with, own ones and control tests apart.
     var replaced = 0
+    var replacedControlTests = 0
     /// Whether a reading is shown there.
     var isTaken = false
     /// Whether the tick is that of a shown reading of another day.
     var holdsAnotherDay = false
     /// Every occurrence there.
     var occurrences: Set<Int64> = []
+
+    /// Takes one of those that this input no longer gives; false where none is left.
+    mutating func takeReplaced(_ reading: Reading) -> Bool {
+      let count = reading.isControlTest ? \Place.replacedControlTests : \Place.replaced
+      guard self[keyPath: count] > 0 else { return false }
+      self[keyPath: count] -= 1
+      return true
+    }
 
     /// The one behind the last; where a reading from elsewhere has the last that there can be, the first that is free.
     mutating func takeOccurrence() -> Int64 {
@@ -295,21 +339,17 @@ extension ReadingWriter {
       let match =
         isAnotherDay
         ? nil
-        : items.firstIndex { StoredMeasurement.agrees(stored, from: 1, with: readings[$0.index].measurement) }
+        : items.firstIndex { agrees(stored, readings[$0.index]) }
       // Of equal ones the shown one counts.
       if let match, place.known[match]?.isWithdrawn != false { place.known[match] = known }
       if known.isWithdrawn { continue }
       place.isTaken = true
       if isAnotherDay { place.holdsAnotherDay = true }
-      if !known.isOwn, match == nil { place.replaced += 1 }
+      if !known.isOwn, match == nil {
+        if isControlTest(stored) { place.replacedControlTests += 1 } else { place.replaced += 1 }
+      }
     }
     return place
-  }
-
-  /// Whether another value at the same place is another reading.
-  private func canRepeat(_ reading: Reading) -> Bool {
-    !reading.occurrenceIsStated
-      && (reading.timeCanRepeat || (reading.positionKind == .time && reading.kind.valueIsPartOfIdentity))
   }
 
   private func listRevision(_ item: BatchOrder.Item, _ reading: Reading) throws {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logbook
+import Testing
+
+/// An export of a phone whose clock was set back on a journey: four times of a sensor occur twice, one of them with
+/// the same value.
+@Suite struct ClockSetBackTests {
+  private static let sample = "libreview/libreview-clock-set-back.csv"
+
+  private static func lines() throws -> [String] {
+    let text = try String(contentsOf: ImportBench.samples.appending(path: sample), encoding: .utf8)
+    return text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
+  }
+
+  private static func stored(_ bench: ImportBench) throws -> [String] {
+    try bench.rows("SELECT kind, device_time, value FROM readings ORDER BY 1, 2, 3")
+  }
+
+  @Test func bothPassesOfTheClockAreStoredAndNamed() throws {
+    let bench = try ImportBench()
+    let report = try bench.importSample(Self.sample)
+    #expect(report.counts.newReadings == 13 && report.counts.repeatedReadings == 1)
+    #expect(report.counts.changedReadings == 0)
+    let day = "2025-09-20: two different sensor values at each of 3 times from 16:00 to 16:30"
+    #expect(report.warnings.filter { $0.hasPrefix(day) && $0.contains("clock was set back") }.count == 1)
+    #expect(
+      try bench.rows("SELECT device_time, value FROM readings WHERE marks LIKE '%clock-set-back%' ORDER BY 1")
+        == ["2025-09-20T16:00:00|109.0", "2025-09-20T16:15:00|112.0", "2025-09-20T16:30:00|114.0"])
+    let again = try bench.importSample(Self.sample)
+    #expect(again.counts.newReadings == 0 && again.counts.knownReadings == 13)
+    #expect(!again.warnings.contains { $0.hasPrefix("2025-09-20") })
+  }
+
+  /// Every pair of exports that end and begin somewhere in it, in both orders.
+  @Test func overlappingExportsOfItEndEqualInAnyOrder() throws {
+    let lines = try Self.lines()
+    let whole = try ImportBench()
+    try whole.importSample(Self.sample)
+    let (head, rows) = (lines[..<2], lines[2...])
+    for end in stride(from: 4, to: rows.count, by: 2) {
+      let parts = [rows.prefix(end), rows.suffix(rows.count - end + 3)].map { part in
+        (head + part).joined(separator: "\n") + "\n"
+      }
+      for order in [parts, parts.reversed()] {
+        let bench = try ImportBench()
+        for (index, part) in order.enumerated() {
+          let report = try bench.run(bench.file("\(end)-\(index).csv", part.utf8))
+          #expect(report.counts.changedReadings == 0, "\(end)")
+        }
+        #expect(try Self.stored(bench) == Self.stored(whole), "\(end)")
+      }
+    }
+  }
+}
