@@ -20,6 +20,7 @@ struct ReadAhead {
     mutating func read() {
       place = Result {
         let isOpen = try ingestor.read(into: &batch)
+        PlausibilityGate.filter(&batch)
         return Place(isLast: !isOpen, header: ingestor.header, progress: ingestor.progress)
       }
     }

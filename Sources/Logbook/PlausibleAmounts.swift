@@ -34,6 +34,41 @@ package enum PlausibleAmounts {
     unit == .milligramsPerDecilitre ? milligramsPerDecilitre : millimolesPerLitre
   }
 
+  /// Ketones in a unit.
+  @inlinable package static func ketones(_ unit: GlucoseUnit) -> ClosedRange<Double> {
+    unit == .milligramsPerDecilitre ? 0...360 : 0...20
+  }
+
+  /// What a reading can hold.
+  @inlinable package static func range(of reading: Reading, _ unit: GlucoseUnit) -> ClosedRange<Double> {
+    if reading.occurrenceIsStated { return 0...10_000 }
+    return reading.kind == .ketone ? ketones(unit) : glucose(unit)
+  }
+
+  /// Whether a reading's value can be one. LO and HI have none.
+  @inlinable package static func allows(_ reading: Reading) -> Bool {
+    guard case .value(let quantity) = reading.measurement else { return true }
+    return range(of: reading, quantity.unit).contains(quantity.number)
+  }
+
+  /// Why a reading's value cannot be one; nil where it can.
+  package static func fault(of reading: Reading) -> String? {
+    guard !allows(reading), let quantity = reading.measurement.quantity else { return nil }
+    let range = range(of: reading, quantity.unit)
+    return refusal(of: reading.kind == .ketone ? "ketones" : "glucose", outside: range, quantity.unit)
+  }
+
+  /// Why an amount of a record cannot be one; nil where all can.
+  package static func fault(of fields: RecordFields, _ kind: RecordKind) -> String? {
+    for field in kind.details?.fields ?? [] {
+      guard case .number(let range) = field.content, case .number(let number)? = fields[field.name],
+        !range.contains(number)
+      else { continue }
+      return "'\(field.name)' outside \(plainNumber(range.lowerBound))–\(plainNumber(range.upperBound))"
+    }
+    return nil
+  }
+
   /// Why a number is not taken.
   package static func refusal(
     of what: String, outside range: ClosedRange<Double>, _ unit: GlucoseUnit

@@ -19,6 +19,7 @@ package struct FormatConformance: Sendable {
     case readsTheSameInAnotherEncoding
     case readsTheSameWithOtherLineEnds
     case readsNothingFromALineInFront
+    case givesNoImplausibleAmount
   }
 
   /// The ids of the formats.
@@ -59,6 +60,7 @@ package struct FormatConformance: Sendable {
     case .readsTheSameInAnotherEncoding: try checkEncodings(of: samples)
     case .readsTheSameWithOtherLineEnds: try checkLineEnds(of: samples)
     case .readsNothingFromALineInFront: try checkLinesInFront(of: samples)
+    case .givesNoImplausibleAmount: try checkAmounts(of: samples)
     }
   }
 
@@ -68,6 +70,17 @@ package struct FormatConformance: Sendable {
 }
 
 extension FormatConformance {
+  /// A format rejects implausible amounts itself, with the row that has them.
+  private func checkAmounts(of samples: [SampleExport]) throws {
+    for sample in samples {
+      let batch = try sample.batch()
+      for reading in batch.readings { #expect(PlausibleAmounts.fault(of: reading) == nil, "\(sample.path)") }
+      for record in batch.records where record.guid == nil {
+        #expect(PlausibleAmounts.fault(of: record.fields, record.kind) == nil, "\(sample.path)")
+      }
+    }
+  }
+
   private func checkDetection(of samples: [SampleExport], _ format: String) throws {
     for sample in samples {
       let whole = try sample.read()

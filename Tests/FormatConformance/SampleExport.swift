@@ -64,6 +64,15 @@ struct SampleExport {
     return try result(of: ExportReader(path: file.url.path, options: options))
   }
 
+  /// All items of the sample.
+  func batch() throws -> IngestBatch {
+    let file = try ScratchFile(bytes)
+    var reader = try ExportReader(path: file.url.path, options: options)
+    var batch = IngestBatch()
+    while try reader.read(into: &batch) {}
+    return batch
+  }
+
   /// Reads the bytes from a pipe that holds all of them.
   func readPiped(_ bytes: [UInt8]) throws -> Result {
     var ends: [Int32] = [0, 0]

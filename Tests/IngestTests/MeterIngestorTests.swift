@@ -42,6 +42,45 @@ import Testing
     )
   }
 
+  @Test func implausibleAmountsOfAMeterAreRejectedWithTheirReason() throws {
+    let report = try run([
+      Self.meter, "reading smbg 2026-11-20T08:00:00 0", "reading smbg 2026-11-20T08:01:00 1000000",
+      "reading smbg 2026-11-20T08:02:00 9.9", "reading smbg 2026-11-20T08:03:00 10",
+      "reading smbg 2026-11-20T08:04:00 1000", "amount insulin units 9999.9 2026-11-20T08:05:00",
+      "amount food carbs 99999 2026-11-20T08:06:00", "amount insulin units 500 2026-11-20T08:07:00",
+      "amount food carbs 0 2026-11-20T08:08:00", "end",
+    ])
+    #expect(report.counts.newReadings == 2 && report.counts.newRecords == 2)
+    #expect(
+      report.counts.notTaken == [
+        "glucose outside 10–1000 mg/dL": 3, "'units' outside 0–500": 1, "'carbs' outside 0–2000": 1,
+      ])
+    #expect(try bench.rows("SELECT value FROM reading ORDER BY value") == ["10.0", "1000.0"])
+  }
+
+  @Test func aStrictImportOfAMeterWithAnImplausibleValueStoresNothing() throws {
+    var policy = ImportPolicy()
+    policy.isStrict = true
+    #expect(throws: RejectedInput.self) {
+      try run(
+        [
+          Self.meter, "reading smbg 2026-11-20T08:00:00 110", "reading smbg 2026-11-20T08:01:00 0", "end",
+        ], policy: policy)
+    }
+    #expect(try bench.number("SELECT count(*) FROM reading") == 0)
+  }
+
+  @Test func aControlTestAndAnOwnReadingOfOneMinuteAreTwo() throws {
+    let packets = [
+      Self.meter, "reading smbg 2026-11-20T08:00:00 110 control", "reading smbg 2026-11-20T08:00:00 110",
+      "end",
+    ]
+    #expect(try run(packets).counts.newReadings == 2)
+    #expect(try run(packets).counts.knownReadings == 2)
+    #expect(
+      try bench.rows("SELECT marks FROM readings ORDER BY marks") == ["", "control-solution"])
+  }
+
   @Test func whatAMeterHoldsIsStoredWithItsClockAndFirmware() throws {
     let report = try run([
       Self.meter, "reading smbg 2026-11-20T08:00:00 110", "reading cbg 2026-11-20T08:05:00 115 tick=7",

@@ -6,7 +6,7 @@ import Meters
 /// A driver of a meter that speaks in words, one item a packet, up to a packet `end`: what a session does with a
 /// meter's contents is the same for every family.
 ///
-/// `meter SERIAL FIRMWARE CLOCK`, `reading KIND TIME VALUE [tick=N] [offset=SECONDS] [again]`, `note ID TIME TEXT`,
+/// `meter SERIAL FIRMWARE CLOCK`, `reading KIND TIME VALUE [tick=N] [offset=SECONDS] [again] [control]`, `amount KIND FIELD NUMBER TIME`, `note ID TIME TEXT`,
 /// `broken`.
 struct WordDriver: MeterDriver {
   static let id = "word"
@@ -32,6 +32,10 @@ struct WordDriver: MeterDriver {
       case "note":
         let fields = RecordFields(["text": .text(words[3])])
         contents.records.append(MeterRecord(.note, at: try time(words[2]), fields, sourceID: words[1]))
+      case "amount":
+        let fields = RecordFields([words[2]: .number(Double(words[3]) ?? 0)])
+        contents.records.append(
+          MeterRecord(RecordKind(rawValue: words[1]) ?? .note, at: try time(words[4]), fields))
       case "broken":
         contents.rejections.append(Rejection(line: 7, reason: "the record's checksum is wrong"))
       default: return contents
@@ -56,7 +60,8 @@ struct WordDriver: MeterDriver {
     let value = Quantity(Double(words[3]) ?? 0, .milligramsPerDecilitre)
     return MeterReading(
       ReadingKind(name: words[1]) ?? .smbg, at: try time(words[2]), .value(value),
-      marks: words.contains("again") ? .clockSetBack : [], tick: number("tick="),
+      marks: words.contains("again") ? .clockSetBack : words.contains("control") ? .controlSolution : [],
+      tick: number("tick="),
       utcOffset: number("offset=").map { Int32($0) })
   }
 

@@ -13,6 +13,7 @@ package struct MeterConformance: Sendable {
     case readsNothingFromAnEmptyMeter
     case readsAFullMemory
     case marksValuesOutOfRange
+    case holdsNothingThatAnImportRejects
     case givesTheSameValuesWhateverTheShownUnit
     case comparesAWrongClockAndShiftsNothing
     case namesTheSameDeviceByIdentifyingAndReading
@@ -70,6 +71,7 @@ package struct MeterConformance: Sendable {
     case .readsNothingFromAnEmptyMeter: try checkEmpty(trial)
     case .readsAFullMemory: try checkFull(trial)
     case .marksValuesOutOfRange: try checkLimits(trial)
+    case .holdsNothingThatAnImportRejects: try checkAmounts(trial)
     case .givesTheSameValuesWhateverTheShownUnit: try checkUnits(trial)
     case .comparesAWrongClockAndShiftsNothing: try checkWrongClock(trial)
     case .namesTheSameDeviceByIdentifyingAndReading: try checkIdentity(trial)
@@ -111,6 +113,23 @@ extension MeterConformance {
   private func checkLimits(_ trial: DriverTrial) throws {
     let contents = try trial.read(trial.meter(trial.limits)).result.get()
     #expect(DriverTrial.difference(contents, trial.limits.items) == nil)
+  }
+
+  /// What a meter can show passes the gate for implausible amounts.
+  private func checkAmounts(_ trial: DriverTrial) throws {
+    for memory in [trial.variety, trial.full, trial.limits] {
+      let contents = try trial.read(trial.meter(memory)).result.get()
+      for reading in contents.readings {
+        guard let quantity = reading.measurement.quantity else { continue }
+        let range =
+          reading.kind == .ketone
+          ? PlausibleAmounts.ketones(quantity.unit) : PlausibleAmounts.glucose(quantity.unit)
+        #expect(range.contains(quantity.number), "\(quantity)")
+      }
+      for record in contents.records {
+        #expect(PlausibleAmounts.fault(of: record.fields, record.kind) == nil, "\(record.fields.json)")
+      }
+    }
   }
 
   private func checkUnits(_ trial: DriverTrial) throws {
