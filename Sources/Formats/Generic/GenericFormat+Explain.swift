@@ -111,6 +111,7 @@ extension GenericFormat {
 
   /// Whether the input is a JSON list of nothing, bare or in an envelope: an export without items.
   static func isEmptyList(_ head: InputHead) -> Bool {
+    if ServerAnswer.isEmpty(head) { return true }
     guard head.isJSON, head.isWhole, head.objects.isEmpty else { return false }
     let text = head.lines.joined().filter { !$0.isWhitespace }
     return text == "[]" || (text.hasPrefix("{\"") && text.hasSuffix("}") && text.contains(":[]"))

@@ -16,6 +16,9 @@ enum Detection {
     for input: Input, options: ExportOptions, among formats: [any ExportFormat.Type] = ExportRegister.formats
   ) throws -> Found {
     let head = input.head
+    if let refusal = ServerAnswer.refusal(of: head) {
+      throw UnrecognisedInput(name: input.source.name, reason: refusal)
+    }
     if !options.columns.isEmpty {
       return try reader(GenericFormat.self, try namedColumns(of: input, options: options), input, options)
     }

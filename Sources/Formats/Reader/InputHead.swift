@@ -2,6 +2,7 @@
 
 import Archives
 import Logbook
+import Nightscout
 
 #if canImport(Glibc)
   import Glibc
@@ -84,6 +85,18 @@ struct InputHead {
 
   /// Whether JSON has a member of this name anywhere in the head.
   func names(_ member: String) -> Bool { place(behind: member) != nil }
+
+  /// The members of the only object of a short JSON text; nil for any other text.
+  var answer: [String: JSONValue]? {
+    guard isJSON, isWhole, json.first(where: { !$0.isBlank }) == UInt8(ascii: "{") else { return nil }
+    do {
+      guard case .object(let members) = try JSONValue.read(json) else { return nil }
+      return members
+    } catch {
+      // Several objects, or damaged ones: what is wrong with them is found where they are read.
+      return nil
+    }
+  }
 
   /// The text that is the value of the first member of this name in JSON; nil where there is none.
   func value(of member: String) -> String? {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Nightscout
+
+/// What a server's answer says where it brings no data: an error, or that there is nothing.
+///
+/// The texts of an answer are printed, its tokens never are.
+enum ServerAnswer {
+  /// The members of answers that hold no data. An object with any other one may be a reading.
+  private static let envelope: Set<String> = [
+    "status", "statuscode", "code", "subcode", "typename", "message", "description", "error", "errors",
+    "error_description", "fault", "result", "data", "ticket", "timestamp", "path", "requestid", "details",
+  ]
+  /// The lists in which answers hold their items.
+  private static let lists: Set<String> = [
+    "data", "result", "graphData", "activeSensors", "entries", "records", "egvs", "readings", "items",
+  ]
+  private static let maxText = 160
+  /// A longer word with a digit in it may be a token.
+  private static let maxWord = 16
+
+  /// Why the answer holds no data, and what to do next; nil for any other input.
+  static func refusal(of head: InputHead) -> String? {
+    guard let members = head.answer, !members.isEmpty,
+      members.keys.allSatisfy({ envelope.contains($0.lowercased()) }),
+      !members.values.contains(where: hasItems)
+    else { return nil }
+    if case .object(let data)? = members["data"], let refusal = libreRefusal(data) { return refusal }
+    if let fault = members["fault"]?["faultstring"]?.text {
+      return answer("Dexcom", fault, "log in again and download the data again")
+    }
+    if let code = members["Code"]?.text {
+      let text = members["Message"]?.text.map { "\(code): \($0)" } ?? code
+      return answer("Dexcom Share", text, "log in again and download the data again")
+    }
+    if let text = members["error"]?["message"]?.text, members["status"]?.number != nil {
+      return answer("LibreLinkUp", text, "log in again and download the data again")
+    }
+    if let status = members["status"]?.number ?? members["statusCode"]?.number, status >= 400, status < 600 {
+      let texts = ["message", "description"].compactMap { members[$0]?.text }
+      return answer(
+        "the server", (["status \(Int(status))"] + texts).joined(separator: ", "),
+        status == 401 || status == 403
+          ? "check the token in the address and download the data again" : "download the data again later")
+    }
+    guard let text = errorText(members) else { return nil }
+    return answer("the server", text, "download the data again")
+  }
+
+  /// Whether the answer says that there is nothing.
+  static func isEmpty(_ head: InputHead) -> Bool {
+    guard let members = head.answer, refusal(of: head) == nil else { return false }
+    if let status = members["status"]?.number, status != 0, status != 200 { return false }
+    var found: [JSONValue] = []
+    for (name, value) in members where name != "ticket" {
+      if lists.contains(name), case .list = value { found.append(value) }
+      guard name == "data", case .object(let data) = value else { continue }
+      for (name, value) in data {
+        if case .list = value { found.append(value) }
+        // A connection without its newest measurement holds none.
+        if name == "connection",
+          ["glucoseMeasurement", "glucoseItem"].contains(where: { isObject(value[$0]) })
+        {
+          return false
+        }
+      }
+    }
+    return !found.isEmpty && found.allSatisfy { $0 == .list([]) }
+      && members.allSatisfy { name, _ in envelope.contains(name.lowercased()) || lists.contains(name) }
+  }
+
+  /// Answers of LibreLinkUp that ask for something else first.
+  private static func libreRefusal(_ data: [String: JSONValue]) -> String? {
+    if data["redirect"] == .flag(true) {
+      let region = shown(data["region"]?.text ?? "another one")
+      return "LibreLinkUp keeps this account in the region \(region): log in at api-\(region).libreview.io "
+        + "and download the data again"
+    }
+    guard let step = data["step"]?["type"]?.text else { return nil }
+    let todo =
+      switch step {
+      case "tou", "pp": "accept the terms in the LibreLinkUp app"
+      case "verifyEmail": "confirm the e-mail address in the LibreLinkUp app"
+      default: "finish the step '\(shown(step))' in the LibreLinkUp app"
+      }
+    return "LibreLinkUp gives no data until you \(todo); then download the data again"
+  }
+
+  private static func errorText(_ members: [String: JSONValue]) -> String? {
+    if case .list(let errors)? = members["errors"], let first = errors.first {
+      return first.text ?? first["message"]?.text ?? "an error without a message"
+    }
+    guard let error = members["error"] else { return nil }
+    return members["error_description"]?.text ?? error.text ?? error["message"]?.text
+  }
+
+  private static func answer(_ server: String, _ text: String, _ next: String) -> String {
+    "this is an error and no data; \(server) answered: \(shown(text)). Next: \(next)"
+  }
+
+  /// Whether a value holds items of data.
+  private static func hasItems(_ value: JSONValue) -> Bool {
+    switch value {
+    case .list(let items): items.contains(where: isObject) && !items.allSatisfy { $0["message"] != nil }
+    case .object(let members):
+      members.values.contains { if case .list(let items) = $0 { !items.isEmpty } else { false } }
+    default: false
+    }
+  }
+
+  private static func isObject(_ value: JSONValue?) -> Bool {
+    if case .object? = value { true } else { false }
+  }
+
+  /// A server's text on one line, short, and without what may be a token.
+  private static func shown(_ text: String) -> String {
+    let plain = text.prefix(1000).map { $0.isLetter || $0.isNumber || "!'(),-./:;?_".contains($0) ? $0 : " " }
+    let words = String(plain).split(separator: " ").map { (word: Substring) -> String in
+      word.count > maxWord && word.contains(where: \.isNumber) ? "…" : String(word)
+    }
+    return String(words.joined(separator: " ").prefix(maxText))
+  }
+}
