@@ -23,6 +23,7 @@ extension ImportCommand {
       ("--device", device != nil), ("--map", !map.isEmpty), ("--rejects", rejects != nil),
       ("--rejects-append", rejectsAppend),
       ("--kind", kind != nil), ("--where", !rowsWhere.isEmpty), ("--depth", depth != nil), ("--force", force),
+      ("--last-line", lastLine != nil),
     ]
     if paths.isEmpty, let (name, _) = ofExports.first(where: { $0.1 }) {
       throw ValidationError("\(name) is only for files, not for meters.")

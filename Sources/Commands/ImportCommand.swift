@@ -63,6 +63,11 @@ struct ImportCommand: ClassifiedCommand {
   @Option(help: ArgumentHelp("Order of day and month in dates: dmy or mdy.", valueName: "order"))
   var dateOrder: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "'complete': import a last line without a line end, even if it may be cut.", valueName: "state"))
+  var lastLine: String?
+
   @Option(help: ArgumentHelp("Model of the device, if the input names none.", valueName: "model"))
   var device: String?
 
@@ -124,6 +129,7 @@ struct ImportCommand: ClassifiedCommand {
     if let dateOrder, !["dmy", "mdy"].contains(dateOrder) {
       throw ValidationError("--date-order is dmy or mdy.")
     }
+    if let lastLine, lastLine != "complete" { throw ValidationError("--last-line is complete.") }
     if let format, !ExportRegister.all.contains(where: { $0.id == format }) {
       throw FormatName.unknown(format)
     }
@@ -221,14 +227,20 @@ struct ImportCommand: ClassifiedCommand {
   /// Says on standard error what was not imported; returns the exit status of this input.
   func showTroubles(_ report: ImportReport, _ output: Output) -> ExitStatus {
     show(report.rejections, of: report.counts.rejected, in: report.source, output)
-    if case .truncated(let line, let detail) = report.end {
-      let place = line > 0 ? ":\(line)" : ""
-      output.message(
-        "\(displayed(report.source))\(place): \(detail); everything before that is stored. Import the complete file again"
-      )
+    if let fault = report.end.fault {
+      output.message("\(displayed(report.source))\(fault); \(remedy(report))")
       return .badInput
     }
     return report.counts.rejected > 0 ? .partial : .done
+  }
+
+  /// What to do about an input that may be cut.
+  private func remedy(_ report: ImportReport) -> String {
+    guard case .unterminated = report.end else {
+      return "everything before that is stored. Import the complete file again"
+    }
+    return "everything else is stored. If the file is complete, import it with --last-line complete; "
+      + "else import the complete file"
   }
 
   /// Names the first of so many rejections.

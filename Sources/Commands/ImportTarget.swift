@@ -32,6 +32,7 @@ final class ImportTarget {
     options.format = command.format
     options.unit = command.unit
     options.dateOrder = command.dateOrder
+    options.lastLineIsComplete = command.lastLine != nil
     options.device = command.device
     options.kind = command.kind.flatMap { ReadingKind(name: $0) }
     options.columns = try command.columns()

@@ -109,9 +109,8 @@ extension ImportSession {
   ) throws -> (
     ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String]
   ) {
-    if policy.isStrict, case .truncated(let line, let detail) = ingestor.end {
-      let place = line > 0 ? ":\(line)" : ""
-      throw Failure(.badInput, "\(ingestor.name)\(place): \(detail); nothing was stored")
+    if policy.isStrict, let fault = ingestor.end.fault {
+      throw Failure(.badInput, "\(ingestor.name)\(fault); nothing was stored")
     }
     if let meter = ingestor.meter {
       try writer.note(

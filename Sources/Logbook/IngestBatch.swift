@@ -80,4 +80,15 @@ public enum InputEnd: Hashable, Sendable {
   case whole
   /// Cut off in the middle of an item; what was whole has been yielded.
   case truncated(line: Int64, detail: String)
+  /// With a last line that has no line end and may be cut, which a person can say.
+  case unterminated(line: Int64, detail: String)
+
+  /// What is wrong with it, after its place in the input; nil for a whole one.
+  package var fault: String? {
+    switch self {
+    case .whole: nil
+    case .truncated(let line, let detail), .unterminated(let line, let detail):
+      line > 0 ? ":\(line): \(detail)" : ": \(detail)"
+    }
+  }
 }

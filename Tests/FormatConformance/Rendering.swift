@@ -70,7 +70,11 @@ package enum Rendering {
     let counts = skipped.keys.sorted().map { "\(jsonText($0)):\(skipped[$0] ?? 0)" }
     var summary =
       #"{"decisions":{\#(decisions.joined(separator: ","))},"skipped":{\#(counts.joined(separator: ","))}"#
-    if case .truncated(_, let detail) = reader.end { summary += #","truncated":\#(jsonText(detail))"# }
+    switch reader.end {
+    case .whole: break
+    case .truncated(_, let detail), .unterminated(_, let detail):
+      summary += #","truncated":\#(jsonText(detail))"#
+    }
     if let time = reader.generatedAt {
       summary += #","generated_at":\#(jsonText(DeviceTime(seconds: time).text))"#
     }

@@ -17,7 +17,10 @@ import Testing
     let cut = try TextExport(Self.rows + line)
     #expect(cut.readings.count == 2)
     #expect(cut.rejections.isEmpty)
-    #expect(cut.end == .truncated(line: 4, detail: "the last line is truncated"))
+    guard case .unterminated(line: 4, _) = cut.end else {
+      Issue.record("\(cut.end)")
+      return
+    }
   }
 
   @Test(arguments: ["2026-03-01T09:1,97,\n", "2026-03-01T09:10:00,nonsense,\n"])

@@ -137,7 +137,7 @@ import Testing
 
   @Test(arguments: [
     ("mg/dL", ["104", "52", "10"]), ("mg/dL", ["10"]), ("mg/dL", ["52"]), ("mmol/L", ["5"]),
-    ("mmol/L", ["5.8", "1"]), ("mmol/L", ["5."]), ("mg/dL", ["104", ""]),
+    ("mmol/L", ["5.8", "1"]), ("mmol/L", ["5."]), ("mmol/L", ["5.8"]), ("mg/dL", ["104", ""]),
   ])
   func aValueThatMayGoOnIsCut(_ unit: String, _ values: [String]) throws {
     let cut = try TextExport(Self.lingo(unit, values))
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("mg/dL", ["104", "98"]), ("mg/dL", ["104"]), ("mg/dL", ["55", "54", "52"]), ("mmol/L", ["5.8"]),
+    ("mg/dL", ["104", "98"]), ("mg/dL", ["104"]), ("mg/dL", ["55", "54", "52"]),
     ("mmol/L", ["5.8", "10.4"]), ("mg/dL", ["104", "LOW"]),
   ])
   func aValueThatIsWholeIsRead(_ unit: String, _ values: [String]) throws {

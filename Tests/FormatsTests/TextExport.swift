@@ -59,7 +59,7 @@ struct TextExport {
     return (start..<bytes.count).filter { $0 > bytes.count - 160 || $0 % 17 == 0 }
   }
 
-  var isTruncated: Bool { if case .truncated = end { true } else { false } }
+  var isTruncated: Bool { end != .whole }
 
   /// Each reading in one line: serial or model, tick or time, and value.
   var readingTexts: Set<String> {

@@ -103,8 +103,8 @@ struct PipelineTests {
     let rows = GeneratedExport.csv(rows: 100)
     let outcome = try await program.run("import", "-", input: rows + Array("2024-01-01T10:2".utf8))
     #expect(outcome.status == 65)
-    #expect(outcome.errors.contains("-:102: "), "\(outcome.errors)")
-    #expect(outcome.errors.contains("truncated"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("-:102: the last line has no line end"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("--last-line complete"), "\(outcome.errors)")
     #expect(try StoreFile(program.store).count("reading") == 100)
   }
 

@@ -112,7 +112,6 @@ struct AccuChek360Format: ExportFormat {
     guard hasHeader, let first = row[columns[.date]].bytes.first, first &- 0x30 <= 9 else {
       return readOther(row)
     }
-    if columns.isCut(row) { return .cut }
     guard let time = time(row) else {
       out.reject(row, dates.refusal)
       return .data

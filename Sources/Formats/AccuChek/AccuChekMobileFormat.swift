@@ -92,7 +92,6 @@ struct AccuChekMobileFormat: ExportFormat {
     guard hasHeader, let first = row[columns[.date]].bytes.first, first &- 0x30 <= 9 else {
       return readOther(row)
     }
-    if columns.isCut(row) { return .cut }
     guard let time = Self.time(row[columns[.date]], row[columns[.time]]) else {
       out.reject(row, "invalid date or time; expected DD.MM.YYYY and hh:mm")
       return .data

@@ -22,12 +22,17 @@ final class TextBuffer {
   private(set) var end = 0
   private(set) var isAtEnd = false
   private(set) var nulBytesDropped = 0
-  private var bytesTaken = 0
+  /// How many bytes came so far.
+  private(set) var bytesTaken = 0
+  /// Whether bytes before those in memory were given up.
+  private(set) var hasForgotten = false
   private let source: any ByteSource
   private let name: String
 
   /// The longest line or JSON object that is held, in bytes.
   static let longestItem = 8 << 20
+  /// How many consumed bytes are kept at least: what the rows before a last line without a line end show.
+  static let keptBytes = 32 << 10
 
   init(_ source: any ByteSource, name: String, capacity: Int = 256 * 1024) {
     self.source = source
@@ -44,10 +49,12 @@ final class TextBuffer {
   ///   `longestItem` unconsumed bytes.
   func fill() throws -> ReadOutcome {
     if isAtEnd { return .end }
-    if start > 0 {
-      memmove(base, base + start, end - start)
-      end -= start
-      start = 0
+    let forgotten = start - Self.keptBytes
+    if forgotten > 0 {
+      memmove(base, base + forgotten, end - forgotten)
+      end -= forgotten
+      start -= forgotten
+      hasForgotten = true
     }
     if capacity - end < 64 * 1024 { grow() }
     let outcome = try source.read(
@@ -62,6 +69,14 @@ final class TextBuffer {
     case .paused: break
     }
     return outcome
+  }
+
+  /// The consumed bytes that are still in memory, from the start of a line, up to `address` in the window.
+  func consumed(before address: UnsafePointer<UInt8>?) -> [UInt8] {
+    guard let address else { return [] }
+    let bytes = UnsafeBufferPointer(start: base, count: max(0, min(UnsafePointer(base).distance(to: address), end)))
+    guard hasForgotten else { return Array(bytes) }
+    return bytes.firstIndex(of: 0x0A).map { Array(bytes[($0 + 1)...]) } ?? []
   }
 
   /// Reads more for an item whose end is not in the window: at least an eighth of what is there, unless the source

@@ -75,7 +75,6 @@ struct CareLinkFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if row.isUnterminated, row.count < header.count { return .cut }
     guard let time = time(row) else {
       out.reject(
         row,

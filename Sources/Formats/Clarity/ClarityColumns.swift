@@ -104,12 +104,4 @@ struct ClarityColumns {
     if header.contains("mmol/l") { return .millimolesPerLitre }
     return header.contains("mg/dl") ? .milligramsPerDecilitre : nil
   }
-
-  /// The last column that a row with glucose, or one without, is read from.
-  func lastUsed(withGlucose: Bool) -> Int {
-    let common = [time, type, subtype, sourceDevice]
-    let others =
-      withGlucose ? [glucose, tick, transmitter] : [patientInfo, deviceInfo, insulin, carbs, duration]
-    return (common + others).max() ?? 0
-  }
 }

@@ -26,7 +26,6 @@ struct ClarityFormat: ExportFormat {
   private var levels = ClarityLevels()
   /// By the number of the device: each transmitter as one display shows it.
   private var clocks: [DeviceClock] = []
-  private var lastTransmitter: [UInt8] = []
   /// Spreadsheets turn the times into the order of their own country.
   private let hasOpenDates: Bool
   private var dates: DateOrderSurvey
@@ -101,7 +100,6 @@ struct ClarityFormat: ExportFormat {
       return takeHeader(row) ? .header : .unknown("before the header, or not a row of Clarity")
     }
     if time.isEmpty { return readTimeless(row, into: &out) }
-    if row.isUnterminated, isCut(row) { return .cut }
     guard let shown = shownTime(time) else {
       out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm:ss")
       return .data
@@ -158,7 +156,6 @@ extension ClarityFormat {
 
   /// Rows without a time name the person, the devices and the limits of alerts, at the start of an export.
   private mutating func readTimeless(_ row: Row, into out: inout Collector) -> RowVerdict {
-    if row.isUnterminated, row.count <= columns.glucose { return .cut }
     if row.isEmpty(from: 0) {
       out.skip("empty row")
     } else if row[columns.type].isEmpty {
@@ -176,16 +173,6 @@ extension ClarityFormat {
     if let shown = field.yearFirstTime { return shown }
     guard let (order, _) = order, let time = field.openTime?.time(order) else { return nil }
     return ShownTime(time)
-  }
-
-  /// Whether the last line may have lost what identifies its reading's device and place.
-  private func isCut(_ row: Row) -> Bool {
-    let lastUsed = columns.lastUsed(withGlucose: !row[columns.glucose].isEmpty)
-    if row.count - 1 != lastUsed { return row.count - 1 < lastUsed }
-    let cell = row[lastUsed]
-    if cell.shape == .quoted { return false }
-    // A transmitter's name may have lost its end unless a whole row has it, too.
-    return lastUsed != columns.transmitter || cell.isEmpty || !cell.hasSameBytes(as: lastTransmitter)
   }
 }
 
@@ -329,9 +316,6 @@ extension ClarityFormat {
 
   @inline(__always) private mutating func device(_ row: Row, in out: inout Collector) -> DeviceIndex {
     let transmitter = row[columns.transmitter]
-    if !transmitter.hasSameBytes(as: lastTransmitter), !row.isUnterminated, !transmitter.isEmpty {
-      lastTransmitter = Array(transmitter.bytes)
-    }
     let device = out.device(vendor: "Dexcom", model: row[columns.sourceDevice], serial: transmitter)
     while clocks.count <= Int(device.number) { clocks.append(DeviceClock()) }
     return device

@@ -111,7 +111,6 @@ struct ContourFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let cell = row[header.glucose + Place.time].trimmed
     guard hasHeader, let first = cell.bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if row.isUnterminated, isCut(row) { return .cut }
     guard let time = dates.time(cell) else {
       out.reject(row, dates.refusal)
       return .data
@@ -131,10 +130,6 @@ struct ContourFormat: ExportFormat {
       return .unknown("a header with other columns; import this part as a separate input")
     }
     return .header
-  }
-
-  private func isCut(_ row: Row) -> Bool {
-    row.count < header.count || (row.count == header.count && row[header.count - 1].shape != .quoted)
   }
 }
 

@@ -86,7 +86,6 @@ struct DiabetesMFormat: ExportFormat {
       (self.columns, hasHeader) = (columns, true)
       return .header
     }
-    if columns.isCut(row) { return .cut }
     if row.count < 3 { return .unknown("not a row of Diabetes:M") }
     guard let shown = cell.yearFirstTime else {
       out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")

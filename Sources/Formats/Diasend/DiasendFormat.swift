@@ -149,7 +149,6 @@ struct DiasendFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if isCut(row) { return .cut }
     guard let time = dates.time(row[0]) else {
       out.reject(row, dates.refusal)
       return .data
@@ -187,13 +186,6 @@ struct DiasendFormat: ExportFormat {
     case (.insulin(let columns), .insulin(let others)):
       Column.allCases.allSatisfy { columns[$0] == others[$0] }
     default: false
-    }
-  }
-
-  private func isCut(_ row: Row) -> Bool {
-    switch sheet {
-    case .glucose: row.isUnterminated && row.count <= 2 && row[1].shape != .quoted
-    case .insulin(let columns): columns.isCut(row)
     }
   }
 }

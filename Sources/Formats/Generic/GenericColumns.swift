@@ -32,11 +32,6 @@ struct GenericColumns: Equatable {
   /// The roles that have a column, in the order of `GenericRole`.
   var roles: [GenericRole] { GenericRole.allCases.filter { self[$0] >= 0 } }
 
-  /// The used column furthest to the right.
-  var last: Int { (places + watched).max() ?? -1 }
-
-  func role(of column: Int) -> GenericRole? { GenericRole.allCases.first { self[$0] == column } }
-
   func isUsed(_ column: Int) -> Bool { places.contains(column) || watched.contains(column) }
 
   func hasRole(_ column: Int) -> Bool { places.contains(column) }

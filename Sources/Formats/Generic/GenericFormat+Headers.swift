@@ -26,11 +26,7 @@ extension GenericFormat {
     } else {
       columns = finding.columns
     }
-    let filled = (cells.lastIndex { !$0.isEmpty } ?? -1) + 1
-    columnCount = filled + finding.header.shift
     headerCount = cells.count + finding.header.shift
-    // What picks rows or distinguishes persons is cut as the name of a device is.
-    lastRole = columns.last == columnCount - 1 ? columns.role(of: columns.last) ?? .serial : nil
     place = .behindHeader
     return true
   }
@@ -58,11 +54,6 @@ extension GenericFormat {
       return .data
     }
     if let verdict = takeAnyHeader(row) { return verdict }
-    if finding.delimiter != nil, row.isUnterminated,
-      lastRole == .time || lastRole == .clock || lastRole == .date
-    {
-      return .cut
-    }
     out.reject(row, reason)
     return .data
   }
@@ -81,17 +72,5 @@ extension GenericFormat {
     let words = row.fields.map { HeaderWords($0.text) }
     return words.contains(where: \.isTime)
       && words.contains { $0.isGlucose || $0.mentionsValue }
-  }
-
-  func isCut(_ row: Row) -> Bool {
-    if row.count < columnCount { return true }
-    if rows.hasLongerValue, columns.watched.contains(columnCount - 1) { return true }
-    guard row.count == columnCount, let lastRole else { return false }
-    let cell = row[columnCount - 1]
-    if !cell.isEmpty, cell.shape != .quoted {
-      if lastRole == .unit, GlucoseUnit(name: cell.text) == nil { return true }
-      if lastRole == .kind, KindWord(cell.text) == nil { return true }
-    }
-    return lastCell.mayBeCut(cell, as: lastRole, mark: units.mark)
   }
 }

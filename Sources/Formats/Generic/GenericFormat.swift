@@ -39,11 +39,8 @@ struct GenericFormat: ExportFormat {
   /// Whether rows without a glucose value may hold something else that is read.
   private let hasOthers: Bool
   private var fixedDevice: DeviceIndex?
-  /// The header's cells in all, and up to the last one that is filled.
+  /// How many cells the header has.
   var headerCount = 0
-  var columnCount = 0
-  var lastCell = LastCell()
-  var lastRole: GenericRole?
 
   enum Place { case beforeHeader, behindHeader, behindOtherHeader }
 
@@ -115,16 +112,12 @@ struct GenericFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard place == .behindHeader else { return readOutside(row, into: &out) }
-    if row.isUnterminated, isCut(row) { return .cut }
     let outcome = readTime(row)
     if let verdict = leaveOut(row, at: outcome, into: &out) { return verdict }
     if case .rejected(let reason) = outcome { return refuse(row, reason, into: &out) }
     if !isSurveyed, mixesOffsets(outcome) {
       out.reject(row, "a time with an offset among times without, or the other way round")
       return .data
-    }
-    if let lastRole, row.count == columnCount {
-      lastCell.note(row[columnCount - 1], as: lastRole, mark: units.mark)
     }
     readValue(row, at: outcome, into: &out)
     if columns[.smbg] >= 0 { readStick(row, at: outcome, into: &out) }

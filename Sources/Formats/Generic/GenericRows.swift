@@ -73,8 +73,6 @@ struct GenericRows {
   private(set) var isSettled = false
   private var hasPicked = false
   private var hasLeftOut = false
-  /// Whether another value begins like the picked one, which a cut end may have made of it.
-  private(set) var hasLongerValue = false
 
   init(_ finding: GenericFinding) {
     series = finding.columns.series.map { GenericSeries(place: $0, name: finding.header.names[$0]) }
@@ -165,7 +163,6 @@ struct GenericRows {
       if cell.hasSameBytes(as: wanted) { continue }
       if column.isPick {
         hasLeftOut = true
-        if cell.count > wanted.count, cell.bytes.starts(with: wanted) { hasLongerValue = true }
         return .leaveOut(column.watch.name)
       }
       if !cell.isEmpty { return .refuse }

@@ -62,7 +62,6 @@ struct GlimpFormat: ExportFormat {
   var decisions: [Decision] { [units.decision, Decision("date-order", "day first", .fixed)] }
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
-    if row.isUnterminated, row.count < Self.widths.lowerBound { return .cut }
     guard Self.widths.contains(row.count) else {
       return .unknown("not a row of Glimp: another number of cells")
     }
@@ -71,7 +70,6 @@ struct GlimpFormat: ExportFormat {
       return .data
     }
     let columns = columns(row)
-    if row.isUnterminated, row.count <= columns.note || !row[columns.note].isEmpty { return .cut }
     let (shown, instant) = Self.placed(time, row[columns.instant])
     var isTaken = readGlucose(row, columns, at: shown, instant, into: &out)
     isTaken = readRecords(row, columns, at: shown, into: &out) || isTaken

@@ -101,7 +101,6 @@ struct GlookoFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if table.isCut(row) { return .cut }
     guard table.isStored else {
       out.skip(table.kind == .dailyTotal ? "daily total" : table.kind == .alarm ? "alarm" : "medication")
       return .data

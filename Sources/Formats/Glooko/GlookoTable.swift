@@ -78,13 +78,6 @@ struct GlookoTable {
     self.columns = GlookoColumn.allCases.map { columns[$0] ?? -1 }
   }
 
-  /// Whether the last row of a table may have lost cells, or characters of a cell that is used.
-  func isCut(_ row: Row) -> Bool {
-    guard row.isUnterminated else { return false }
-    if row.count < count { return true }
-    return row.count == count && columns.contains(count - 1) && row[count - 1].shape != .quoted
-  }
-
   private static func unit(of cell: String) -> GlucoseUnit? {
     guard let open = cell.lastIndex(of: "("), cell.last == ")" else { return nil }
     return GlucoseUnit(name: cell[open...].dropFirst().dropLast())

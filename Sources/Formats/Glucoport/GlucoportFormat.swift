@@ -18,7 +18,6 @@ struct GlucoportFormat: ExportFormat {
   private let isTable: Bool
   private var identity: GlucoportIdentity
   private var columnCount = 0
-  private var lastColumn: GlucoportColumn?
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<Void>? {
     if head.isJSON {
@@ -48,13 +47,15 @@ struct GlucoportFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if isTable, columnCount == 0 { return takeHeader(row) ? .header : .unknown("before the header") }
-    if row.isUnterminated, isCut(row) { return .cut }
     let item = identity.field(.item, of: row)
     if item.equals("reading") {
       switch identity.reading(from: row, into: &out) {
       case .reading(let reading): out.add(reading)
       case .rejected(let reason): out.reject(row, reason)
       }
+    } else if item.equals("record"), isTable, identity.field(.deleted, of: row).isEmpty {
+      // The writer always says it; a deleted record whose last word is missing would come alive.
+      out.reject(row, "'deleted' is neither true nor false")
     } else if item.equals("record") {
       switch identity.record(from: row, guid: identity.field(.guid, of: row)) {
       case .success(let record): out.add(record)
@@ -73,15 +74,6 @@ struct GlucoportFormat: ExportFormat {
     guard Self.isHeader(cells) else { return false }
     identity = GlucoportIdentity(columns: cells, isTable: true)
     columnCount = cells.count
-    lastColumn = GlucoportColumn.allCases.first { identity.place($0) == columnCount - 1 }
     return true
-  }
-
-  /// In the writer's own order the last cell, `deleted`, is empty for readings and one of two words for
-  /// records.
-  private func isCut(_ row: Row) -> Bool {
-    guard row.count >= columnCount, lastColumn == .deleted else { return true }
-    if identity.field(.item, of: row).equals("reading") { return false }
-    return GlucoportIdentity.flag(identity.field(.deleted, of: row)) == nil
   }
 }

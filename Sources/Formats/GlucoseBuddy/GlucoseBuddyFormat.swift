@@ -56,7 +56,6 @@ struct GlucoseBuddyFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if row[Column.kind].equalsFolded("type"), Self.isHeader(row.fields.map(\.text)) { return .header }
-    if row.isUnterminated, row.count < Column.count || row[Column.notes].shape != .quoted { return .cut }
     guard row.count == Column.count else { return .unknown("not a row of Glucose Buddy") }
     guard row[Column.kind].equals("BG") else {
       out.skip(kinds.name(row[Column.kind]))

@@ -99,7 +99,6 @@ struct JugglucoFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if !hasHeader || row[2].equalsFolded("unixtime") { return readOther(row) }
-    if header.columns.isCut(row) { return .cut }
     if row.count < 6 { return .unknown("not a row of Juggluco") }
     guard let instant = row[header.columns[.instant]].integer, (1...Self.maxInstant).contains(instant),
       let hours = row[header.columns[.offset]].number(), abs(hours) <= 18

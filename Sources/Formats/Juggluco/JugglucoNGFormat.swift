@@ -66,16 +66,11 @@ struct JugglucoNGFormat: ExportFormat {
       (self.columns, hasHeader) = (columns, true)
       return .header
     }
-    if row.isUnterminated, row.count <= max(columns[.serial], columns[.type]) { return .cut }
-    // Columns may be in another order, so that a value is the last cell.
-    if columns[.type] != row.count - 1, columns.isCut(row) { return .cut }
     let type = row[columns[.type]]
     if !type.isEmpty, !type.equals("glucose") {
       out.skip(kinds.name(type))
       return .data
     }
-    // A name that the end of a truncated input shortened would be another sensor.
-    if row.isUnterminated, columns[.serial] == row.count - 1 { return .cut }
     guard let milliseconds = row[columns[.instant]].integer,
       (1...Self.maxMilliseconds).contains(milliseconds)
     else {

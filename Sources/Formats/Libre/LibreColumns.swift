@@ -210,12 +210,6 @@ struct LibreHeader {
     if cell.contains("mg/dl") { return .milligramsPerDecilitre }
     return cell.contains("mmol/l") ? .millimolesPerLitre : nil
   }
-
-  /// Whether the last line of an input may have lost its end: a column, or characters of the last one.
-  func mayBeCut(_ row: Row) -> Bool {
-    guard row.isUnterminated else { return false }
-    return row.count < count || (row[row.count - 1].shape != .quoted && !row[row.count - 1].isEmpty)
-  }
 }
 
 /// The ends of a sensor's range: 40 and 500 mg/dL. Abbott's exports write the end itself in place of LO and

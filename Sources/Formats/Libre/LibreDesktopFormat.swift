@@ -56,7 +56,6 @@ struct LibreDesktopFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let type = row[header.columns.type]
     guard hasHeader, type.count == 1, type[0] &- 0x30 <= 9 else { return readOther(row) }
-    if row.isUnterminated, header.mayBeCut(row) { return .cut }
     guard let id = row[0].integer, id >= 0 else {
       out.reject(row, "invalid ID in the first column; expected a whole number such as 12345")
       return .data

@@ -107,7 +107,6 @@ struct LibreViewFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let type = recordType(row) else { return readOther(row) }
-    if row.isUnterminated, header.mayBeCut(row) { return .cut }
     guard let time = time(row[header.columns.time]) else {
       out.reject(
         row,

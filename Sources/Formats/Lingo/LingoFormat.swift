@@ -10,13 +10,8 @@ struct LingoFormat: ExportFormat {
   static let title = "Lingo CSV"
   static let summary = "sensor readings"
 
-  /// Sensors show LO for less.
-  private static let leastMilligrams = 40.0
-
   private let unit: GlucoseUnit
   private var hasHeader = false
-  private var last = LastCell()
-  private var hasRows = false
   private let model: String
 
   /// The unit of a header whose first name says how the times are written.
@@ -41,13 +36,10 @@ struct LingoFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if row.isUnterminated, isCut(row) { return .cut }
     guard let shown = row[0].yearFirstTime, let offset = shown.utcOffset else {
       out.reject(row, "invalid time; expected YYYY-MM-DDThh:mm+hh:mm")
       return .data
     }
-    last.note(row[1], as: .value, mark: .point)
-    hasRows = true
     switch GlucoseReader(unit: unit).read(row[1]) {
     case .empty: out.skip("row without a value")
     case .rejected(let reason): out.reject(row, reason)
@@ -59,17 +51,6 @@ struct LingoFormat: ExportFormat {
           measurement, line: row.line))
     }
     return .data
-  }
-
-  /// The app ends its last line without a line end, so only a value that is the start of a likelier one is cut: one that the
-  /// rows before it speak against, or one that no sensor shows.
-  private func isCut(_ row: Row) -> Bool {
-    if row.count < 2 || last.mayBeCut(row[1], as: .value, mark: .point) { return true }
-    guard let number = row[1].number() else { return false }
-    switch unit {
-    case .milligramsPerDecilitre: return number < Self.leastMilligrams || (!hasRows && number < 100)
-    case .millimolesPerLitre: return !hasRows && number == number.rounded() && !row[1].bytes.contains(0x2E)
-    }
   }
 
   private mutating func readOther(_ row: Row) -> RowVerdict {

@@ -70,7 +70,6 @@ struct MyLifeFormat: ExportFormat {
       return .header
     }
     guard hasHeader else { return .unknown("before the header, or not a row of mylife") }
-    if row.isUnterminated, isCut(row) { return .cut }
     guard row.count >= Column.unit.rawValue else { return .unknown("not a row of mylife") }
     guard let open = OpenTime(cell(row, .date), cell(row, .time)), let time = open.time(.dayFirst) else {
       out.reject(row, "invalid date or time; expected DD.MM.YY and hh:mm")
@@ -81,11 +80,6 @@ struct MyLifeFormat: ExportFormat {
   }
 
   private func cell(_ row: Row, _ column: Column) -> Field { row[column.rawValue].trimmed }
-
-  /// Cells behind the unit may be left out where they are empty, but for their delimiters.
-  private func isCut(_ row: Row) -> Bool {
-    row.count < Column.allCases.count || (row.count == Column.allCases.count && row[7].shape != .quoted)
-  }
 }
 
 extension MyLifeFormat {

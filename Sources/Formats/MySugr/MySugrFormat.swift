@@ -95,7 +95,6 @@ struct MySugrFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if !hasHeader || row[Column.glucose].trimmed.isHeaderLike, takeHeader(row) { return .header }
     guard hasHeader else { return .unknown("before the header") }
-    if row.isUnterminated, row.count < header.width { return .cut }
     if row.isEmpty(from: 0) {
       out.skip("empty row")
       return .data

@@ -92,7 +92,6 @@ struct NightscoutFormat: ExportFormat {
     if isTable {
       if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Nightscout") }
-      if isCut(row, out) { return .cut }
     }
     let document = NightscoutRow(row: row, columns: columns)
     if document[.isValid].equals("false") {
@@ -290,17 +289,5 @@ extension NightscoutFormat {
     return date.utf8.count == 13 && date.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
       && cells[2].utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }
       && (cells[0].isEmpty || cells[0].utf8.first.map { $0 >= 0x30 && $0 <= 0x39 } == true)
-  }
-
-  /// API v1 ends its table without a line end. A device that came before is whole, a quoted one as well, and an empty cell
-  /// where no row before has a device.
-  private func isCut(_ row: Row, _ out: Collector) -> Bool {
-    guard row.isUnterminated, columns.isCut(row) else { return false }
-    guard row.count == columns.count, columns[NightscoutMember.device.place] == columns.count - 1 else {
-      return true
-    }
-    let device = row[columns[NightscoutMember.device.place]]
-    if device.isEmpty { return out.batch.devices.contains { $0.model != Self.unnamedDevice } }
-    return !out.batch.devices.contains { $0.model == device.text }
   }
 }

@@ -20,6 +20,8 @@ public struct ExportOptions: Sendable {
   public var force = false
   /// What the rows to read have in these columns, for the generic format; other rows are counted and left out.
   public var rows: [RowFilter] = []
+  /// Whether a person says that the last line is complete, although it has no line end.
+  public var lastLineIsComplete = false
   /// The command up to the options about the input, as a hint repeats it.
   public var commandStart = "glucoport import"
   /// The input's name as the command line has it, for hints.

@@ -134,7 +134,7 @@ public struct ExportReader {
       < IngestBatch.size
     {
       switch try rows.next() {
-      case .row(let row): take(row)
+      case .row(let row): try take(row)
       case .rejected(let line, let reason): collector.reject(line: line, reason)
       case .paused:
         if !collector.batch.isEmpty { return true }
@@ -170,14 +170,14 @@ public struct ExportReader {
     collector.batch.readings.removeSubrange(first...)
   }
 
-  private mutating func take(_ row: Row) {
+  private mutating func take(_ row: Row) throws {
     if people?.reads(row, into: &collector) == false { return }
     if let column = picker?.reasonToLeaveOut(row) {
       return collector.skip("row with another \(shownName(column))")
     }
-    if row.isUnterminated { return takeLast(row) }
+    if row.isUnterminated, !options.lastLineIsComplete { return try takeLast(row) }
     let place = collector.batch.rejections.count
-    take(parser.read(row, into: &collector), row, unknownAt: place)
+    take(parser.read(row.closed, into: &collector), row, unknownAt: place)
   }
 
   /// What leaves out rows that a person did not pick.
@@ -201,8 +201,32 @@ public struct ExportReader {
     return try filters.count < count || input.isLive || input.repeats(mark) ? people : nil
   }
 
-  /// A last line without line end that would be rejected was truncated, more likely than wrong from the start.
-  private mutating func takeLast(_ row: Row) {
+  private mutating func takeLast(_ row: Row) throws {
+    guard case .table(let delimiter) = layout else { return takeLastLine(row) }
+    let earlier = TextBuffer(
+      ReplaySource(head: input.text.consumed(before: row.source.baseAddress), rest: nil),
+      name: input.source.name,
+      capacity: TextBuffer.keptBytes)
+    let last = try LastLine(
+      row, after: TableReader(earlier, delimiter: delimiter), byteCount: input.text.bytesTaken, parser,
+      collector)
+    let place = collector.batch.rejections.count
+    let verdict: RowVerdict
+    switch last.verdict() {
+    case .whole: verdict = parser.read(row.closed, into: &collector)
+    case .completed(let cells): verdict = cells.withRow { parser.read($0, into: &collector) }
+    case .withoutText(let cells, let detail):
+      verdict = cells.withRow { parser.read($0, into: &collector) }
+      end = .unterminated(line: row.line, detail: detail)
+    case .unsure(let detail):
+      end = .unterminated(line: row.line, detail: detail)
+      return
+    }
+    take(verdict, row, unknownAt: place)
+  }
+
+  /// A last line of a format that knows no cells: one that would be rejected was cut, more likely than wrong from the start.
+  private mutating func takeLastLine(_ row: Row) {
     let mark = collector.mark()
     let verdict = parser.read(row, into: &collector)
     guard collector.batch.rejections.count > mark.rejections else {
@@ -224,12 +248,9 @@ public struct ExportReader {
       unknownRows.removeAll()
       let found = String(decoding: row.source.prefix(Rejection.maxSourceBytes), as: UTF8.self)
       if collector.batch.rejections.isEmpty { header = found } else if found != header { nextHeader = found }
-    case .cut: end = .truncated(line: row.line, detail: "the last line is truncated")
+    case .cut:
+      end = .unterminated(line: row.line, detail: "the last line has no line end and may be cut")
     case .unknown(let reason):
-      if row.isUnterminated {
-        end = .truncated(line: row.line, detail: "the last line is truncated")
-        return
-      }
       unknownRows.append((row.rejection(reason), row.holdsData))
       if unknownRows.count > Self.longestPreamble { rejectUnknownRows(at: place) }
     }

@@ -161,6 +161,9 @@ struct Row {
 
   @inline(__always) var count: Int { fields.count }
 
+  /// The same row as one that a line end closes.
+  var closed: Row { Row(fields: fields, line: line, isUnterminated: false, source: source) }
+
   /// The field in this column; an absent one where the row is shorter.
   @inline(__always) subscript(column: Int) -> Field {
     column >= 0 && column < fields.count ? fields[column] : .absent

@@ -3,7 +3,6 @@
 /// Where a table has the columns that a format knows by name.
 struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
   private var places: [Int]
-  private let lastIsUsed: Bool
   /// How many cells the header has.
   let count: Int
   /// The names that are not known, as they are in the input.
@@ -27,7 +26,7 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
         unknown.append(cell)
       }
     }
-    (self.count, self.unknown, lastIsUsed) = (count, unknown, places.contains(count - 1))
+    (self.count, self.unknown) = (count, unknown)
   }
 
   /// The column's place, or -1 where the table has none.
@@ -35,19 +34,6 @@ struct KnownColumns<Column: CaseIterable & RawRepresentable<Int>> {
 
   /// Whether the table has all of these columns.
   func has(_ columns: Column...) -> Bool { columns.allSatisfy { places[$0.rawValue] >= 0 } }
-
-  /// Whether the last row of the input may have lost cells, or characters of a cell that is used.
-  func isCut(_ row: Row) -> Bool {
-    guard row.isUnterminated else { return false }
-    return row.count < count || (lastIsUsed && row.count == count && row[count - 1].shape != .quoted)
-  }
-
-  /// Whether the last row of the input may have lost a cell of these columns, or characters of one. A cell with another one
-  /// after it is whole, and so is a row that lost only what is not needed.
-  func isCut(_ row: Row, needing needed: Column...) -> Bool {
-    guard row.isUnterminated, let last = needed.map({ places[$0.rawValue] }).max() else { return false }
-    return row.count <= last || (row.count == last + 1 && row[last].shape != .quoted)
-  }
 
   /// What a person should know of the names that are not known.
   var warnings: [String] { unknown.map { HeaderNames.warning($0, readAs: nil) } }

@@ -8,7 +8,6 @@ struct NamedColumns {
   private var columns: [Int]
   /// How many cells the header has; 0 for JSON and before a header.
   private(set) var count = 0
-  private var lastIsUsed = false
   /// Cells that every header has one of; rows without one need no closer look.
   private let marks: [StaticString]
 
@@ -49,12 +48,5 @@ struct NamedColumns {
   private mutating func take(_ cells: [String]) {
     columns = names.map { cells.firstIndex(of: $0) ?? -1 }
     count = cells.count
-    lastIsUsed = columns.contains(count - 1)
-  }
-
-  /// Whether the last row of a table may have lost cells, or characters of a cell that is used.
-  func isCut(_ row: Row) -> Bool {
-    guard row.isUnterminated, count > 0 else { return false }
-    return row.count < count || (lastIsUsed && row.count == count && row[count - 1].shape != .quoted)
   }
 }

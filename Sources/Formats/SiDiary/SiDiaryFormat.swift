@@ -80,7 +80,6 @@ struct SiDiaryFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     guard hasHeader, let first = row[0].bytes.first, first &- 0x30 <= 9 else { return readOther(row) }
-    if row.isUnterminated, row.count < found.count { return .cut }
     guard let day = row[0].openDate, day.length == row[0].count, let clock = row[1].timeOfDay,
       let time = DeviceTime(
         year: day.year, month: day.second, day: day.first, hour: clock.hour, minute: clock.minute,

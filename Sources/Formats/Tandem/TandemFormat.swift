@@ -64,7 +64,6 @@ struct TandemFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = takeHeader(row) { return verdict }
     guard hasHeader, row.count > 2 else { return .unknown("before a header, or not a row of Tandem") }
-    if table.columns.isCut(row) { return .cut }
     switch table.kind {
     case .insulinOnBoard: out.skip("insulin on board")
     case .readings: readGlucose(row, into: &out)

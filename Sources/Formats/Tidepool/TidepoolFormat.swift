@@ -82,7 +82,6 @@ struct TidepoolFormat: ExportFormat {
     if isTable {
       if columns.takeHeader(row, isHeader: Self.isHeader) { return .header }
       if columns.count == 0 { return .unknown("before the header, or not a row of Tidepool") }
-      if columns.isCut(row) { return .cut }
     }
     let type = row[columns[Name.type]]
     if type.equals("cbg") {

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// Decides whether the last line of a table, which has no line end, is whole.
+///
+/// One complete table in four ends without a line end, so its absence alone is no damage. What counts is whether a cell
+/// can have lost its end that changes an item: the format reads the line again with other last cells, and what it makes
+/// of them shows which cell is a time, a value, a unit or an id. So no format states its columns a second time, and
+/// every format obeys the rule without a line of its own.
+struct LastLine {
+  enum Verdict {
+    case whole
+    /// Whole with the rest of its identifier, which the rows before show.
+    case completed(CellCopies)
+    /// Whole but for a text at its end, which is left out.
+    case withoutText(CellCopies, detail: String)
+    /// Not to be stored: a cell may be cut or missing.
+    case unsure(detail: String)
+  }
+
+  /// A row before, and what the format made of it.
+  private struct EarlierRow {
+    let cells: CellCopies
+    let items: RowItems
+  }
+
+  /// What a broken copy writes is whole blocks.
+  private static let blockSize = 4096
+  /// How many values of the last column stand for all of them.
+  private static let maxVariants = 8
+  /// How many rows show which cells a kind always fills.
+  private static let maxOfKind = 16
+  /// Up to here two values of a sensor are close to each other.
+  private static let neighbourSeconds: Int64 = 20 * 60
+  /// Numbers of so many digits are instants or ids.
+  private static let instantDigits = 9
+
+  private let cells: CellCopies
+  private let parser: any ExportFormat
+  private let collector: Collector
+  private var earlier: [EarlierRow] = []
+  private var headerCount = 0
+  private let isBlockSized: Bool
+
+  /// - Parameters:
+  ///   - row: the last line.
+  ///   - earlier: the rows before it, as far as they are in memory.
+  ///   - byteCount: how many bytes the input has.
+  init(
+    _ row: Row, after earlier: any RowSource, byteCount: Int, _ parser: any ExportFormat,
+    _ collector: Collector
+  ) throws {
+    cells = CellCopies(row)
+    isBlockSized = byteCount > 0 && byteCount % Self.blockSize == 0
+    var empty = collector
+    empty.batch = IngestBatch()
+    empty.batch.devices = collector.batch.devices
+    (self.parser, self.collector) = (parser, empty)
+    try readEarlier(earlier)
+  }
+
+  private mutating func readEarlier(_ rows: any RowSource) throws {
+    var (parser, out) = (parser, collector)
+    while case .row(let row) = try nextRow(rows) {
+      let verdict = parser.read(row.closed, into: &out)
+      let items = RowItems(verdict, out.batch, line: row.line)
+      out.batch.removeItems()
+      if items.isHeader {
+        earlier.removeAll()
+        headerCount = row.count
+      } else if !items.isRefused {
+        earlier.append(EarlierRow(cells: CellCopies(row), items: items))
+      }
+    }
+  }
+
+  /// The next row that is one; the end where there is none.
+  private func nextRow(_ rows: any RowSource) throws -> RowOutcome {
+    while true {
+      let outcome = try rows.next()
+      if case .rejected = outcome { continue }
+      return outcome
+    }
+  }
+
+  /// What becomes of the line.
+  func verdict() -> Verdict {
+    let items = items(of: cells)
+    if items.isHeader { return .whole }
+    if items.isRefused { return unsure("is not like the rows before") }
+    if lacksCells(items) { return unsure("has fewer cells than the rows before") }
+    guard let last = cells.cells.last, last.shape == .bare, !last.bytes.isEmpty else { return .whole }
+    let column = cells.cells.count - 1
+    let values = earlier.map { $0.cells[column] }.filter { !$0.isEmpty }
+    let emptied = self.items(of: cells.replacingLast(by: []))
+    let variants =
+      [emptied] + distinct(values, except: last.bytes).map { self.items(of: cells.replacingLast(by: $0)) }
+    if variants.allSatisfy({ $0 == items }) { return .whole }
+    if variants.allSatisfy({ $0.withoutIdentity == items.withoutIdentity }) {
+      return identity(last.bytes, values, isQuotedAbove: isQuotedAbove(column))
+    }
+    if variants.allSatisfy({ $0.withoutText == items.withoutText }) {
+      return values.contains(last.bytes)
+        ? .whole
+        : .withoutText(
+          cells.replacingLast(by: []), detail: detail("ends in a text that may be cut and was left out"))
+    }
+    return contentIsWhole(last.bytes, values, items, without: emptied)
+      ? .whole : unsure("ends in a cell that may be cut")
+  }
+
+  private func unsure(_ fault: String) -> Verdict { .unsure(detail: detail(fault)) }
+
+  private func detail(_ fault: String) -> String {
+    "the last line has no line end and \(fault)"
+      + (isBlockSized
+        ? "; the input has whole blocks of \(Self.blockSize) bytes, as after a broken copy" : "")
+  }
+
+  private func items(of cells: CellCopies) -> RowItems {
+    var (parser, out) = (parser, collector)
+    let verdict = cells.withRow { parser.read($0, into: &out) }
+    // Some formats hold items until the rows after them are known.
+    parser.finish(into: &out)
+    return RowItems(verdict, out.batch, line: cells.line)
+  }
+
+  private func distinct(_ values: [[UInt8]], except last: [UInt8]) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    for value in values.reversed() where value != last && !found.contains(value) {
+      found.append(value)
+      if found.count == Self.maxVariants { break }
+    }
+    return found
+  }
+}
+
+// MARK: - Missing cells
+
+extension LastLine {
+  /// Whether the line lost cells that rows of its kind always have and that change its items.
+  private func lacksCells(_ items: RowItems) -> Bool {
+    let filledRows = earlier.filter { !$0.items.isEmpty }
+    let sameKind = filledRows.filter { $0.items.kinds == items.kinds }
+    let ofKind = (sameKind.isEmpty ? filledRows : sameKind).suffix(Self.maxOfKind)
+    let count = cells.cells.count
+    guard let template = ofKind.max(by: { $0.cells.cells.count < $1.cells.cells.count }) else {
+      return count < max(headerCount, earlier.map(\.cells.cells.count).max() ?? 0)
+    }
+    // A line that ends in a delimiter may have lost the cell after it.
+    let endsInDelimiter = cells.cells.last.map { $0.shape == .bare && $0.bytes.isEmpty } ?? false
+    var filled = cells
+    let width = max(count, template.cells.cells.count)
+    for column in (endsInDelimiter ? count - 1 : count)..<width {
+      let isNeeded = items.isEmpty || ofKind.allSatisfy { !$0.cells[column].isEmpty }
+      let isThere = column < template.cells.cells.count
+      let cell = isNeeded && isThere ? template.cells.cells[column] : CellCopies.Cell()
+      if column < count { filled.cells[column] = cell } else { filled.cells.append(cell) }
+    }
+    if filled.cells != cells.cells, differs(self.items(of: filled), from: items) { return true }
+    // A mark that no row before has, such as that of a control test, may be among them.
+    return (endsInDelimiter && count < width ? count - 1..<width : count..<width).contains { column in
+      var marked = filled
+      marked.cells[column] = CellCopies.Cell(bytes: Array("X".utf8))
+      let items = self.items(of: marked)
+      return !items.isRefused && differs(items, from: self.items(of: filled))
+    }
+  }
+
+  /// Whether more cells change the items of a line, apart from what people wrote.
+  private func differs(_ filled: RowItems, from items: RowItems) -> Bool {
+    if items.isEmpty { return filled.isRefused || !filled.withoutText.isEmpty }
+    return !filled.isRefused && filled.withoutText != items.withoutText
+  }
+}
+
+// MARK: - The last cell
+
+extension LastLine {
+  /// A name that is the start of a single known one is that one. Half a name would permanently be another device, and
+  /// the complete file would bring the reading a second time.
+  private func identity(_ last: [UInt8], _ values: [[UInt8]], isQuotedAbove: Bool) -> Verdict {
+    let longer = Set(values.filter { $0.count > last.count && $0.starts(with: last) })
+    if let only = longer.first, longer.count == 1, !values.contains(last), !isQuotedAbove {
+      return .completed(cells.replacingLast(by: only))
+    }
+    let isKnown = values.contains(last)
+    return longer.isEmpty && (isKnown || (!isQuotedAbove && values.contains { $0.count == last.count }))
+      ? .whole : unsure("ends in an identifier that may be cut")
+  }
+
+  /// Whether the rows before quote the cells of a column. One without quotes is then none of theirs.
+  private func isQuotedAbove(_ column: Int) -> Bool {
+    let cells = earlier.compactMap { column < $0.cells.cells.count ? $0.cells.cells[column] : nil }
+      .filter { !$0.bytes.isEmpty }
+    return !cells.isEmpty && cells.allSatisfy { $0.shape == .quoted }
+  }
+
+  /// Whether a cell on which a time, a value, a unit or a kind depends has kept its end.
+  private func contentIsWhole(
+    _ last: [UInt8], _ values: [[UInt8]], _ items: RowItems, without emptied: RowItems
+  ) -> Bool {
+    let isInstant = (values + [last]).contains { $0.count { isDigit($0) } >= Self.instantDigits }
+    if !isInstant, let number = WrittenNumber(last) {
+      return numberIsWhole(number, last, values.compactMap(WrittenNumber.init), items, without: emptied)
+    }
+    if values.contains(where: { $0.count > last.count && $0.starts(with: last) }) { return false }
+    if last.contains(where: isDigit) { return values.contains { hasSameForm($0, last) } }
+    return values.contains(last) || GlucoseUnit(name: String(decoding: last, as: UTF8.self)) != nil
+      || items.readings.contains { $0.measurement.quantity == nil && !emptied.readings.contains($0) }
+  }
+
+  private func numberIsWhole(
+    _ number: WrittenNumber, _ last: [UInt8], _ earlier: [WrittenNumber], _ items: RowItems,
+    without emptied: RowItems
+  ) -> Bool {
+    if number.endsInMark { return false }
+    let most = earlier.map(\.decimals).max() ?? 0
+    if most > 0 { return number.decimals == most }
+    let own = items.readings.filter { !emptied.readings.contains($0) }
+    if own.isEmpty {
+      // An amount that no digit could follow is whole.
+      return !earlier.isEmpty && self.items(of: cells.replacingLast(by: last + [UInt8(ascii: "1")])).isRefused
+    }
+    guard own.allSatisfy({ $0.measurement.unit == .milligramsPerDecilitre }), number.decimals == 0 else {
+      return false
+    }
+    switch number.value {
+    // With a further digit it would be more than any device shows.
+    case 100...999: return true
+    case 20..<100: return !isBlockSized && own.allSatisfy { hasCloseNeighbours($0, number.value) }
+    default: return false
+    }
+  }
+
+  /// Whether the values shortly before are like this one: a lost digit divides by ten.
+  private func hasCloseNeighbours(_ reading: RowItems.ReadingItem, _ value: Double) -> Bool {
+    let neighbours = self.earlier.flatMap(\.items.readings).filter { $0.kind == reading.kind }.suffix(3)
+      .filter { abs($0.time.seconds - reading.time.seconds) <= Self.neighbourSeconds }
+      .compactMap { $0.measurement.quantity?.number }
+    return !neighbours.isEmpty && neighbours.allSatisfy { abs(value - $0) <= $0 / 2 }
+  }
+
+  private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
+
+  /// Whether digits are where digits are, letters where letters are, and everything else is equal.
+  private func hasSameForm(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    guard one.count == other.count else { return false }
+    return zip(one, other).allSatisfy { left, right in
+      left == right || (isDigit(left) && isDigit(right)) || (isLetter(left) && isLetter(right))
+    }
+  }
+
+  private func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 || byte >= 0x80 }
+}
+
+/// A number as it is written, with either decimal mark.
+private struct WrittenNumber {
+  let value: Double
+  let decimals: Int
+  /// Whether the decimal mark is the last character.
+  let endsInMark: Bool
+
+  init?(_ bytes: [UInt8]) {
+    let digits =
+      bytes.first == UInt8(ascii: "-") || bytes.first == UInt8(ascii: "+") ? bytes.dropFirst() : bytes[...]
+    let marks = digits.indices.filter { digits[$0] == 0x2E || digits[$0] == 0x2C }
+    guard marks.count <= 1, digits.count > marks.count, digits.count <= 32,
+      digits.allSatisfy({ $0 &- 0x30 <= 9 || $0 == 0x2E || $0 == 0x2C }),
+      let value = Double(String(decoding: bytes.map { $0 == 0x2C ? 0x2E : $0 }, as: UTF8.self))
+    else { return nil }
+    self.value = value
+    decimals = marks.first.map { digits.endIndex - $0 - 1 } ?? 0
+    endsInMark = marks.first == digits.endIndex - 1
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logbook
+
+/// What a format makes of one row, to compare it with what it makes of a variant of that row.
+struct RowItems: Equatable {
+  struct ReadingItem: Equatable {
+    let kind: ReadingKind
+    let positionKind: PositionKind
+    let position: Int64
+    let time: DeviceTime
+    let placement: Placement
+    let marks: ReadingMarks
+    let measurement: Measurement
+    var device: Device?
+  }
+
+  struct RecordItem: Equatable {
+    let kind: RecordKind
+    let time: DeviceTime
+    let placement: Placement
+    var fields: RecordFields
+    var identity: [String]
+    let deleted: Bool
+  }
+
+  private(set) var readings: [ReadingItem] = []
+  private(set) var records: [RecordItem] = []
+  /// Whether the row is rejected, or no row of the format.
+  private(set) var isRefused = false
+  /// Whether the row is a header.
+  private(set) var isHeader = false
+
+  var isEmpty: Bool { readings.isEmpty && records.isEmpty }
+  /// The kinds of its items, by which rows of a kind are recognised.
+  var kinds: [String] { readings.map(\.kind.name) + records.map(\.kind.rawValue) }
+
+  /// The items on a line of a batch.
+  init(_ verdict: RowVerdict, _ batch: IngestBatch, line: Int64) {
+    switch verdict {
+    case .data: isRefused = !batch.rejections.isEmpty
+    case .header: isHeader = true
+    case .cut, .unknown: isRefused = true
+    }
+    for reading in batch.readings where reading.line == line {
+      readings.append(
+        ReadingItem(
+          kind: reading.kind, positionKind: reading.positionKind, position: reading.position,
+          time: reading.deviceTime, placement: reading.placement, marks: reading.marks,
+          measurement: reading.measurement, device: batch.devices[Int(reading.device.number)]))
+    }
+    for record in batch.records where record.line == line {
+      records.append(
+        RecordItem(
+          kind: record.kind, time: record.deviceTime, placement: record.placement, fields: record.fields,
+          identity: [
+            record.owner, record.source, record.sourceID, record.entrySourceID, record.guid ?? "",
+            record.entryGuid ?? "", record.provenance.map { "\($0)" } ?? "",
+          ], deleted: record.deleted))
+    }
+  }
+
+  /// The same without what names devices, accounts and records.
+  var withoutIdentity: RowItems {
+    var other = self
+    for index in readings.indices { other.readings[index].device = nil }
+    for index in records.indices { other.records[index].identity = [] }
+    return other
+  }
+
+  /// The same without what people wrote.
+  var withoutText: RowItems {
+    var other = self
+    for index in other.records.indices { other.records[index].fields["text"] = nil }
+    other.records.removeAll { $0.kind == .note || $0.fields.values.isEmpty }
+    return other
+  }
+}
+
+/// The cells of a row in memory of their own, so that one of them can be replaced.
+struct CellCopies {
+  struct Cell: Equatable {
+    var bytes: [UInt8] = []
+    var shape = Field.Shape.bare
+  }
+
+  var cells: [Cell]
+  let line: Int64
+  private let source: [UInt8]
+
+  init(_ row: Row) {
+    cells = row.fields.map { Cell(bytes: Array($0.bytes), shape: $0.shape) }
+    line = row.line
+    source = Array(row.source)
+  }
+
+  /// The bytes of a cell; none where the row has no such cell.
+  subscript(column: Int) -> [UInt8] { column < cells.count ? cells[column].bytes : [] }
+
+  /// The row with another cell at the end of these.
+  func replacingLast(by bytes: [UInt8]) -> CellCopies {
+    var other = self
+    if !other.cells.isEmpty { other.cells[other.cells.count - 1].bytes = bytes }
+    return other
+  }
+
+  /// Calls `body` with these cells as a row that a line end closes.
+  func withRow<Result>(_ body: (Row) -> Result) -> Result {
+    // One byte more, since an empty array has no address.
+    let bytes = cells.flatMap(\.bytes) + [0]
+    return bytes.withUnsafeBufferPointer { bytes in
+      var fields: [Field] = []
+      var start = 0
+      for cell in cells {
+        let part = UnsafeBufferPointer(rebasing: bytes[start..<start + cell.bytes.count])
+        fields.append(
+          part.baseAddress.map { Field(start: $0, count: part.count, shape: cell.shape) } ?? .absent)
+        start += cell.bytes.count
+      }
+      return fields.withUnsafeBufferPointer { fields in
+        source.withUnsafeBufferPointer { source in
+          body(Row(fields: fields, line: line, isUnterminated: false, source: source))
+        }
+      }
+    }
+  }
+}
