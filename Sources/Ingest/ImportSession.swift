@@ -49,8 +49,7 @@ package struct ImportSession {
       ahead.begin()
     }
     var rejections: [Rejection] = []
-    var outcome:
-      (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String])?
+    var outcome: (ingest: Int64, counts: IngestCounts, duplicates: [LikelyDuplicate], doubledDays: [String])?
     try store().ingest(source, isAtomic: isAtomic) { writer in
       try interruptible(writer, source.name, isAtomic: isAtomic) {
         try write(ahead, writer, source.name, isAtomic: isAtomic, &rejections)

@@ -89,6 +89,16 @@ import Testing
     #expect(try file.refusal { $0.columns = ["time": "time", "value": "glucose"] } != nil)
   }
 
+  /// Of a long table not all rows are looked at before the first one is read.
+  @Test func aTimeWithAnOffsetAfterManyWithoutIsRejected() throws {
+    let rows = (0..<20_400).map { row in
+      let time = DeviceTime(seconds: 1_777_600_000 + Int64(row) * 300).text
+      return "\(time)\(row == 20_300 ? "Z" : ""),\(90 + row * 37 % 71)\n"
+    }
+    let result = try ScratchFile("time,glucose (mg/dL)\n" + rows.joined()).readings()
+    #expect(result.readings.count == 20_399 && result.rejections.map(\.line) == [20_302])
+  }
+
   private static func days(_ form: (Int) -> String, _ days: ClosedRange<Int>) -> String {
     days.map { day in "\(form(day)),10\(day % 10)\n" }.joined()
   }

@@ -57,6 +57,17 @@ import Testing
     #expect(try Claims.claims(text, SibionicsFormat.self) == isOwn)
   }
 
+  /// English is written with either order; the other languages with Latin letters put the day first.
+  @Test func theLanguageOfTheHeaderMaySettleTheOrder() throws {
+    let row = "03-08-2026 10:36 GMT-3,143\n"
+    let portuguese = try TextExport("Hora,Leitura de sensor(mg/dL)\n" + row)
+    #expect(portuguese.readings.map(\.deviceTime.text) == ["2026-08-03T10:36:00"])
+    for header in ["Time,Sensor Reading(mg/dL)\n", "時間,センサー値(mg/dL)\n"] {
+      let failure = #expect(throws: Failure.self) { _ = try TextExport(header + row) }
+      #expect(failure?.message.contains("--date-order") == true)
+    }
+  }
+
   @Test func aHospitalsTableNamesTheSensorAndThePersonIsNotKept() throws {
     let export = try TextExport(bytes: TextExport.sample("sibionics/hospital-mmol-zh.csv"))
     #expect(Self.numbers(export) == [7.9, 7.6] && export.devices.map(\.serial) == ["LT0000AA1Z"])

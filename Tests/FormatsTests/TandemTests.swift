@@ -39,8 +39,8 @@ import Testing
 
   @Test func everySectionIsReadByItsOwnHeader() throws {
     let export = try TextExport(bytes: TextExport.sample("tandem/timeline.csv"))
-    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .cbg, .smbg])
-    #expect(export.readings[2].measurement == .low(below: nil, .milligramsPerDecilitre))
+    #expect(export.readings.map(\.kind) == [.cbg, .cbg, .smbg, .cbg])
+    #expect(export.readings.last?.measurement == .low(below: nil, .milligramsPerDecilitre))
     #expect(export.devices.map(\.serial) == ["0000001"])
     #expect(
       export.recordTexts == [
@@ -86,7 +86,7 @@ import Testing
     let given = try TextExport(header + rows + Self.readings + row("2026-05-04T00:01:33", "12")) {
       $0.unit = .millimolesPerLitre
     }
-    #expect(given.readings.first?.measurement == .value(Quantity(12, .millimolesPerLitre)))
+    #expect(given.readings.last?.measurement == .value(Quantity(12, .millimolesPerLitre)))
   }
 
   @Test func anUnknownDescriptionIsCountedByItsName() throws {

@@ -12,7 +12,6 @@ struct CronometerFormat: ExportFormat {
   private static let names = ["day", "time", "group", "metric", "unit", "amount"]
 
   private var header: SingleHeader
-  private var last = LastCell()
   private var kinds = OtherKinds()
   private let model: String
 
@@ -31,7 +30,6 @@ struct CronometerFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = header.verdict(row, key: Place.day) { return verdict }
-    if row.isUnterminated, isCut(row) { return .cut }
     let metric = row[Place.metric].trimmed
     let isGlucose = metric.equalsFolded("Blood Glucose")
     guard isGlucose || metric.equalsFolded("Ketones (Blood)") else {
@@ -51,7 +49,6 @@ struct CronometerFormat: ExportFormat {
       return .data
     }
     let cell = row[Place.amount].trimmed
-    last.note(cell, as: .value, mark: .point)
     if cell.isEmpty {
       out.skip("value without an amount")
       return .data
@@ -65,13 +62,5 @@ struct CronometerFormat: ExportFormat {
   private static func unit(_ cell: Field) -> GlucoseUnit? {
     if cell.equalsFolded("mg/dL") { return .milligramsPerDecilitre }
     return cell.equalsFolded("mmol/L") ? .millimolesPerLitre : nil
-  }
-
-  /// Amounts have a decimal point, and as many decimals as those before.
-  private func isCut(_ row: Row) -> Bool {
-    if row.count != Self.names.count { return row.count < Self.names.count }
-    let cell = row[Place.amount]
-    guard cell.shape != .quoted else { return false }
-    return !cell.bytes.contains(DecimalMark.point.rawValue) || last.mayBeCut(cell, as: .value, mark: .point)
   }
 }

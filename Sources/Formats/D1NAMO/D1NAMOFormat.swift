@@ -43,8 +43,6 @@ struct D1NAMOFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = header.verdict(row, key: Place.day) { return verdict }
-    // The comment is the last cell and is kept, so a row without its end is truncated.
-    if row.isUnterminated, row.count <= Place.comment || !row[Place.comment].isEmpty { return .cut }
     guard let time = Field.yearFirstTime(row[Place.day].trimmed, row[Place.time].trimmed) else {
       out.reject(row, "invalid date or time; expected YYYY-MM-DD and hh:mm:ss")
       return .data

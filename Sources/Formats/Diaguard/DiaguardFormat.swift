@@ -10,9 +10,9 @@ struct DiaguardFormat: ExportFormat {
   static let summary = "finger sticks, insulin, carbohydrates, food, activity, notes"
 
   private static let delimiter = UInt8(ascii: ";")
-  /// The words that begin a row, with the cells that a whole one has at least.
-  private static let rowWords: [String: Int] = [
-    "meta": 2, "tag": 2, "food": 3, "entry": 3, "measurement": 3, "foodEaten": 3, "entryTag": 2,
+  /// The words that begin a row.
+  private static let rowWords: Set = [
+    "meta", "tag", "food", "entry", "measurement", "foodEaten", "entryTag",
   ]
   /// The doses of a measurement of insulin.
   private enum Dose { static let bolus = 2, correction = 3, basal = 4 }
@@ -27,7 +27,7 @@ struct DiaguardFormat: ExportFormat {
     guard let first = rows.first, first.first == "meta", first.count == 2 else { return nil }
     // The last row of the head may be cut.
     let isOwn = rows.dropLast(rows.count > 2 ? 1 : 0).allSatisfy { cells in
-      cells.first.map { rowWords[$0] != nil } ?? false
+      cells.first.map { rowWords.contains($0) } ?? false
     }
     return isOwn ? Recognition(.table(delimiter: delimiter)) : nil
   }
@@ -45,13 +45,7 @@ struct DiaguardFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let word = row[0].text
-    guard let width = Self.rowWords[word] else { return .unknown("not a row of Diaguard") }
-    let isInsulin = word == "measurement" && row[1].equals("insulin")
-    if row.isUnterminated {
-      // The app quotes every cell.
-      let isShort = row.count < (isInsulin ? Dose.basal + 1 : width)
-      if isShort || row[row.count - 1].shape != .quoted { return .cut }
-    }
+    guard Self.rowWords.contains(word) else { return .unknown("not a row of Diaguard") }
     switch word {
     case "entry": readEntry(row, into: &out)
     case "measurement": readMeasurement(row, into: &out)

@@ -80,7 +80,6 @@ struct FollowerTablesFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let cell = row[table.columns[.day]].trimmed
     guard isBelowHeader, cell.isEmpty || cell[0] &- 0x30 <= 9 else { return readOther(row) }
-    if table.columns.isCut(row) { return .cut }
     let clock = row[table.columns[.time]].trimmed
     guard let time = dates.time(cell, clock) ?? Field.yearFirstTime(cell, clock) else {
       out.reject(row, dates.refusal)

@@ -44,6 +44,20 @@ extension GenericFormat {
   /// What is no glucose shows in all of the values, and a second person may come after many rows.
   var gainsBySurvey: Bool { true }
 
+  /// The first rows show what the values as a whole do. Persons, zeros and what is open need all rows.
+  var hasSeenEnough: Bool {
+    plausibility.count >= Self.enoughRows && !isOpen && !kind.isOpen && !rows.needsAllRows
+      && columns[.ketone] < 0 && !headHasZeros
+  }
+
+  private static let enoughRows = 20_000
+
+  private var headHasZeros: Bool {
+    finding.header.cells(finding.columns[.value]).contains { cell in
+      cell.withField { $0.trimmed.number(units.mark) == 0 }
+    }
+  }
+
   mutating func survey(_ row: Row) {
     guard place != .beforeHeader else {
       _ = takeHeader(row)
@@ -130,7 +144,7 @@ extension GenericFormat {
 
   mutating func settle() throws {
     let hint = ImportHint(options: options)
-    isSurveyed = true
+    isSurveyed = !hasSeenEnough
     try rows.settle(hint)
     if !options.force, let fault = forms.fault {
       throw Failure(.badInput, "\(fault). If they are right, import them with:" + forced(hint))

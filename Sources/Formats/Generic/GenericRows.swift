@@ -99,6 +99,9 @@ struct GenericRows {
       }
   }
 
+  /// Whether a column may name persons, of whom the second may come late.
+  var needsAllRows: Bool { !series.isEmpty || columns.contains { !$0.isPick } }
+
   /// Looks at a row for the persons in it. `places`: where the columns are in it.
   mutating func survey(_ row: Row, _ places: GenericColumns, at seconds: Int64) {
     for (index, place) in zip(columns.indices, places.watched) where !columns[index].isPick {

@@ -54,11 +54,6 @@ struct GlurooFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
-    if columns.isCut(
-      row, needing: .time, .glucose, .text, .messageType, .units, .grams, .stick, .typeName)
-    {
-      return .cut
-    }
     guard let shown = row[columns[.time]].trimmed.yearFirstTime, let offset = shown.utcOffset else {
       out.reject(row, "invalid date; expected YYYY-MM-DD hh:mm:ss+hh:mm")
       return .data

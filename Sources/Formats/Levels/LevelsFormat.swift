@@ -60,10 +60,6 @@ struct LevelsFormat: ExportFormat {
     if let verdict = header.verdict(row, key: columns[.utc]) { return verdict }
     let type = row[columns[.type]].trimmed
     let kind = Self.kind(type)
-    // The app ends its last line without a line end: a word that is known is whole.
-    if columns.isCut(row, needing: .utc, .local, .value) || (row.isUnterminated && kind == nil) {
-      return .cut
-    }
     guard let kind else {
       out.skip(kinds.name(type))
       return .data

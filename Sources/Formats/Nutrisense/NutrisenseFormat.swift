@@ -63,8 +63,6 @@ struct NutrisenseFormat: ExportFormat {
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     let cell = row[columns[.time]].trimmed
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
-    // The app ends its last line without a line end, far from what is read.
-    if columns.isCut(row, needing: .type, .value, .meal, .length, .description, .time) { return .cut }
     let type = row[columns[.type]].trimmed
     if cell.isEmpty {
       // A note has only its text and the time of its last change.

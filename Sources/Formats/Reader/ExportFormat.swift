@@ -79,6 +79,8 @@ protocol ExportFormat: SendableMetatype {
   var isOpen: Bool { get }
   /// Whether a survey would settle something that is otherwise taken from the input's head; a live pipe goes without.
   var gainsBySurvey: Bool { get }
+  /// Whether further rows would show nothing more in a survey.
+  var hasSeenEnough: Bool { get }
   /// Looks at a row for what is open.
   mutating func survey(_ row: Row)
   /// Settles what is open from the survey.
@@ -112,6 +114,7 @@ extension ExportFormat {
   var joinMark: String? { nil }
   var isOpen: Bool { false }
   var gainsBySurvey: Bool { false }
+  var hasSeenEnough: Bool { false }
   mutating func survey(_ row: Row) {}
   mutating func settle() throws {}
   var warnings: [String] { [] }

@@ -285,6 +285,7 @@ public struct ExportReader {
       case .row(let row):
         people?.survey(row)
         if picker?.reasonToLeaveOut(row) == nil { parser.survey(row) }
+        if parser.hasSeenEnough, people == nil { isComplete = true }
       case .rejected: continue
       case .paused, .end: isComplete = true
       }

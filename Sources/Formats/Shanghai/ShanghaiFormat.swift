@@ -62,7 +62,6 @@ struct ShanghaiFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns[.time]) { return verdict }
-    if columns.isCut(row, needing: .time, .sensor, .stick, .ketone, .food) { return .cut }
     guard let time = dates.time(row[columns[.time]].trimmed) else {
       out.reject(row, dates.refusal)
       return .data

@@ -18,7 +18,6 @@ struct SibioFormat: ExportFormat {
 
   private let columns: Columns
   private var header: SingleHeader
-  private var last = LastCell()
   private let model: String
 
   static func recognise(_ head: InputHead, options: ExportOptions) -> Recognition<HeaderRow<Columns>>? {
@@ -65,13 +64,11 @@ struct SibioFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = header.verdict(row, key: columns.time) { return verdict }
-    if row.isUnterminated, isCut(row) { return .cut }
     guard let time = row[columns.time].trimmed.yearFirstTime else {
       out.reject(row, "invalid time; expected YYYY-MM-DD hh:mm:ss")
       return .data
     }
     let cell = row[columns.value].trimmed
-    last.note(cell, as: .value, mark: .point)
     if cell.isEmpty {
       out.skip("row without a value")
       return .data
@@ -79,12 +76,5 @@ struct SibioFormat: ExportFormat {
     let device = out.device(Device(vendor: "Sibionics", model: model, format: Self.id))
     out.add(.ketone, GlucoseReader.ketone(cell, mark: .point), device: device, at: time, row: row)
     return .data
-  }
-
-  private func isCut(_ row: Row) -> Bool {
-    if row.count != columns.value + 1 { return row.count <= columns.value }
-    let cell = row[columns.value]
-    if cell.shape == .quoted { return false }
-    return last.isEmpty || last.mayBeCut(cell, as: .value, mark: .point)
   }
 }

@@ -8,7 +8,7 @@ extension SibionicsFormat {
     ],
     variants: [
       "mg/dL or mmol/L in the name of the last column, 12 or 24 hours",
-      "the offset in each time; day or month first is settled by all dates, or by --date-order",
+      "the offset in each time; day or month first is settled by all dates, the language, or --date-order",
       "the CSV of a hospital, whose times are local",
     ],
     languages: "every language, by the shape of the table; the hospital's in Chinese",

@@ -16,8 +16,6 @@ struct SibionicsFormat: ExportFormat {
 
   private let table: SibionicsTable
   private var header: SingleHeader
-  private var last = LastCell()
-  private var previous: Double?
   private var dates: OpenDates
   private var below = 0
   private var count = 0
@@ -70,7 +68,7 @@ struct SibionicsFormat: ExportFormat {
         "most values are below 3 mmol/L, as those of a ketone sensor are; "
           + "if they are ketones, import the file with --kind ketone")
     }
-    try dates.settle()
+    try dates.settle(languagePutsDayFirst: table.languagePutsDayFirst)
   }
 
   var decisions: [Decision] {
@@ -79,15 +77,12 @@ struct SibionicsFormat: ExportFormat {
 
   mutating func read(_ row: Row, into out: inout Collector) -> RowVerdict {
     if let verdict = header.verdict(row, key: table.time) { return verdict }
-    if row.isUnterminated, isCut(row) { return .cut }
     guard let shown = time(row) else {
       out.reject(
         row, table.hasOffsets ? "invalid time; expected a date, a time and GMT±h" : dates.refusal)
       return .data
     }
     let cell = row[table.value].trimmed
-    last.note(cell, as: .value, mark: .point)
-    previous = cell.number() ?? previous
     switch kind == .ketone
       ? GlucoseReader.ketone(cell, mark: .point) : GlucoseReader(unit: table.unit).read(cell)
     {
@@ -124,20 +119,5 @@ struct SibionicsFormat: ExportFormat {
     return Reading(
       device: device, kind: kind, tick: shown.deviceTime.seconds - Int64(offset), at: shown.deviceTime,
       placement: out.place(shown), measurement, marks: marks, line: row.line)
-  }
-
-  /// A hospital's value is the first cell; the app's is the last one, and may go on.
-  private func isCut(_ row: Row) -> Bool {
-    let needed = max(table.time, table.value)
-    if row.count != needed + 1 { return row.count <= needed }
-    if row[needed].shape == .quoted { return false }
-    if needed == table.time || last.isEmpty || last.mayBeCut(row[needed], as: .value, mark: .point) {
-      return true
-    }
-    // Two digits in mg/dL may be three: then they are far from the row before.
-    guard table.unit == .milligramsPerDecilitre, let number = row[needed].number(), number < 100 else {
-      return false
-    }
-    return previous.map { abs(number - $0) > $0 / 2 } ?? true
   }
 }

@@ -12,10 +12,14 @@ struct SibionicsTable {
   let serial: String
   /// Whether each time ends with its offset.
   let hasOffsets: Bool
+  /// Whether the header is in a language other than English with Latin letters: all of them put the day first.
+  let languagePutsDayFirst: Bool
 
   private static let hospitalValue = "血糖值("
   private static let hospitalTime = "采集时间"
   private static let hospitalDevice = "设备名称"
+  /// The first letter after those of Latin alphabets, in Unicode.
+  private static let firstAfterLatin: UInt32 = 0x250
   /// Header cells of the app that are its own, whatever is below them.
   private static let ownNames = ["devicemodel", "sensor reading(mg/dl)", "sensor reading(mmol/l)"]
 
@@ -24,7 +28,7 @@ struct SibionicsTable {
     guard cells.count >= 2, cells[0].hasPrefix(Self.hospitalValue), cells[1] == Self.hospitalTime,
       let unit = Self.unit(cells[0])
     else { return nil }
-    (time, value, self.unit, hasOffsets) = (1, 0, unit, false)
+    (time, value, self.unit, hasOffsets, languagePutsDayFirst) = (1, 0, unit, false, false)
     serial = cells.compactMap(Self.sensor).first ?? ""
   }
 
@@ -49,6 +53,9 @@ struct SibionicsTable {
     let first = times.first.map { cells in Field.with(cells[time]) { OffsetTime($0) != nil } }
     guard first ?? Self.ownNames.contains(where: folded.contains) else { return nil }
     (self.time, value, self.unit, serial, hasOffsets) = (time, cells.count - 1, unit, "", true)
+    let name = foldedHeader(last)
+    languagePutsDayFirst =
+      !name.hasPrefix("sensor reading") && name.unicodeScalars.allSatisfy { $0.value < Self.firstAfterLatin }
   }
 
   /// `…(mg/dL)` or `…(mmol/L)`.

@@ -11,6 +11,7 @@ struct TandemFormat: ExportFormat {
   static let title = "Tandem t:connect and Source CSV"
   static let summary = "sensor and meter readings, boluses, carbohydrates"
 
+  private let firstTable: TandemTable
   private var table: TandemTable
   private var hasHeader = false
   private var units: UnitSurvey
@@ -20,7 +21,9 @@ struct TandemFormat: ExportFormat {
   private var isSettled = false
   private var statedUnits: [GlucoseUnit] = []
   private var kinds = OtherKinds()
-  private var filledIn = FilledInValues()
+  private var sensor = FilledInValues()
+  /// Whether `sensor` has all values of the input; a live pipe gives them as they come.
+  private var isSurveyed = false
   /// The unknown columns of every section.
   private(set) var warnings: [String]
 
@@ -31,7 +34,8 @@ struct TandemFormat: ExportFormat {
   }
 
   init(_ found: Recognition<HeaderRow<TandemTable>>, head: InputHead, options: ExportOptions) {
-    table = found.header.meaning
+    firstTable = found.header.meaning
+    table = firstTable
     units = UnitSurvey(given: options.unit, isForced: options.force)
     warnings = table.columns.warnings
     let rows = [found.header.cells] + found.header.rows
@@ -40,17 +44,22 @@ struct TandemFormat: ExportFormat {
 
   var isOpen: Bool { isUnitOpen && units.isOpen }
 
-  var gainsBySurvey: Bool { isUnitOpen && units.comparesGiven }
+  /// The values of the sensor may come after the blood glucose that was filled in from them.
+  var gainsBySurvey: Bool { true }
 
   mutating func survey(_ row: Row) {
-    if let table = TandemTable(row.fields.map(\.text)) {
-      self.table = table
-    } else if table.kind == .readings, table.unit == nil, let number = row[table[.value]].number() {
-      units.note(number)
+    if Self.mayBeHeader(row) {
+      table = TandemTable(row.fields.map(\.text)) ?? table
+    } else if table.kind == .readings {
+      noteSensor(row)
+      if isUnitOpen, table.unit == nil, let number = row[table[.value]].number() { units.note(number) }
     }
   }
 
   mutating func settle() throws {
+    isSurveyed = true
+    table = firstTable
+    guard isOpen else { return }
     try units.settle()
     isSettled = true
   }
@@ -66,18 +75,22 @@ struct TandemFormat: ExportFormat {
     guard hasHeader, row.count > 2 else { return .unknown("before a header, or not a row of Tandem") }
     switch table.kind {
     case .insulinOnBoard: out.skip("insulin on board")
-    case .readings: readGlucose(row, into: &out)
+    case .readings:
+      if !isSurveyed { noteSensor(row) }
+      readGlucose(row, into: &out)
     case .bolus: readBolus(row, into: &out)
     }
     return .data
   }
 
-  private mutating func takeHeader(_ row: Row) -> RowVerdict? {
+  private static func mayBeHeader(_ row: Row) -> Bool {
     let first = row[0]
-    guard first.count <= 12,
-      first.equalsFolded("type") || first.equalsFolded("devicetype")
-        || first.equalsFolded("device type")
-    else { return nil }
+    return first.count <= 12
+      && (first.equalsFolded("type") || first.equalsFolded("devicetype") || first.equalsFolded("device type"))
+  }
+
+  private mutating func takeHeader(_ row: Row) -> RowVerdict? {
+    guard Self.mayBeHeader(row) else { return nil }
     guard let table = TandemTable(row.fields.map(\.text)) else {
       // The rows of a section that is not known are none of the one before it.
       hasHeader = false
@@ -114,25 +127,27 @@ struct TandemFormat: ExportFormat {
     if cell.isEmpty || cell.number() == 0 { return out.skip("row without a value") }
     let device = out.device(
       vendor: "Tandem", model: row[table[.deviceType]], serial: row[table[.serial]])
-    switch GlucoseReader(unit: table.unit ?? units.unit).read(cell) {
-    case .empty: return
-    case .rejected(let reason): return out.reject(row, reason)
-    case .measurement(let measurement):
-      let isSensor = kind == .cbg
-      let reading = Reading(
-        device: device, kind: kind, at: time.deviceTime, placement: out.place(time), measurement,
-        marks: isSensor ? [] : .calculator, line: row.line)
-      if isSensor { filledIn.note(reading) }
-      if isSensor || !filledIn.hold(reading) { out.add(reading) }
+    if kind == .smbg, isFilledIn(cell, at: time, row) {
+      out.skip("filled in from the sensor")
+    } else {
+      let reader = GlucoseReader(unit: table.unit ?? units.unit)
+      let marks: ReadingMarks = kind == .smbg ? .calculator : []
+      guard out.add(kind, reader.read(cell), device: device, at: time, marks: marks, row: row) else { return }
     }
     addNote(row, at: time, into: &out)
   }
 
-  /// Blood glucose that the pump took from the sensor is the sensor's reading once more.
-  mutating func finish(into out: inout Collector) {
-    for (reading, isFilledIn) in filledIn.takeHeld() {
-      if isFilledIn { out.skip("filled in from the sensor") } else { out.add(reading) }
-    }
+  /// Whether blood glucose is the sensor's reading once more.
+  private mutating func isFilledIn(_ cell: Field, at time: ShownTime, _ row: Row) -> Bool {
+    guard let number = cell.number() else { return false }
+    return sensor.holds(number, table.unit, before: time.deviceTime, of: owner(row))
+  }
+
+  private mutating func noteSensor(_ row: Row) {
+    guard row[table[.description]].equalsFolded("egv"), let number = row[table[.value]].number(),
+      let time = row[table[.eventTime]].yearFirstTime
+    else { return }
+    sensor.note(number, table.unit, at: time.deviceTime, of: owner(row))
   }
 
   private func addNote(_ row: Row, at time: ShownTime, into out: inout Collector) {
